@@ -1,0 +1,46 @@
+"""What the platform needs to know about a language: is the code real, how is it written, what is it called."""
+
+from functools import cache
+
+from django.core.exceptions import ValidationError
+from langcodes import Language, tag_is_valid
+
+# Scripts written without spaces between words (ISO 15924).
+UNSPACED_SCRIPTS = frozenset(
+    ["Hani", "Hans", "Hant", "Jpan", "Hira", "Kana", "Thai", "Khmr", "Laoo", "Mymr", "Tibt", "Lana", "Talu", "Java", "Bali"]
+)
+RTL_SCRIPTS = frozenset(["Arab", "Aran", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg", "Mand", "Samr"])
+# Real tags that name no language: undetermined, several, none, uncoded.
+NAMELESS = frozenset({None, "und", "mul", "zxx", "mis"})
+
+
+def is_language_code(code: str) -> bool:
+    """Say whether `code` is a BCP 47 tag of a real, named language, such as `en`, `pt-BR` or `zh-Hant`."""
+    return tag_is_valid(code) and Language.get(code).language not in NAMELESS
+
+
+def validate_language_code(code: str) -> None:
+    if not is_language_code(code):
+        raise ValidationError(
+            "%(code)s is not a known language code.", code="language", params={"code": repr(code)}
+        )
+
+
+@cache
+def script(code: str) -> str | None:
+    return Language.get(code).maximize().script
+
+
+def is_spaced(code: str) -> bool:
+    """Say whether words of this language stand between spaces."""
+    return script(code) not in UNSPACED_SCRIPTS
+
+
+def direction(code: str) -> str:
+    """Return `rtl` or `ltr`, as HTML's `dir` wants it."""
+    return "rtl" if script(code) in RTL_SCRIPTS else "ltr"
+
+
+@cache
+def name_of(code: str, in_language: str = "en") -> str:
+    return Language.get(code).display_name(in_language)
