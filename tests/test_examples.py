@@ -8,6 +8,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -98,6 +99,14 @@ def test_text_metrics_agree_with_a_count_by_hand() -> None:
     first = {metric: rows_of(f"metrics/{metric}.tsv")[0]["score"] for metric in METRICS}
     assert first["wordmatch"] == f"{2 * 3 / (3 + 5):.4f}"
     assert first["editcost"] == f"{2 / 3:.4f}"
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_readme_states_the_correlation_with_the_judgements(metric: str) -> None:
+    judgements = [float(row["judgement"]) for row in rows_of("judgements.tsv")]
+    scores = [float(row["score"]) for row in rows_of(f"metrics/{metric}.tsv")]
+    r = np.corrcoef(judgements, scores)[0, 1]
+    assert f"{r:.2f} for `{metric}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
 
 
 def test_making_the_metrics_again_gives_the_committed_files(tmp_path: Path) -> None:
