@@ -7,9 +7,27 @@ from langcodes import Language, tag_is_valid
 
 # Scripts written without spaces between words (ISO 15924).
 UNSPACED_SCRIPTS = frozenset(
-    ["Hani", "Hans", "Hant", "Jpan", "Hira", "Kana", "Thai", "Khmr", "Laoo", "Mymr", "Tibt", "Lana", "Talu", "Java", "Bali"]
+    [
+        "Hani",
+        "Hans",
+        "Hant",
+        "Jpan",
+        "Hira",
+        "Kana",
+        "Thai",
+        "Khmr",
+        "Laoo",
+        "Mymr",
+        "Tibt",
+        "Lana",
+        "Talu",
+        "Java",
+        "Bali",
+    ]
 )
-RTL_SCRIPTS = frozenset(["Arab", "Aran", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg", "Mand", "Samr"])
+RTL_SCRIPTS = frozenset(
+    ["Arab", "Aran", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg", "Mand", "Samr"]
+)
 # Real tags that name no language: undetermined, several, none, uncoded.
 NAMELESS = frozenset({None, "und", "mul", "zxx", "mis"})
 

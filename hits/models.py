@@ -192,8 +192,8 @@ class SystemOutput(models.Model):
     # Also known through the translation; here so that the database can hold a system to one output.
     segment = models.ForeignKey(Segment, models.CASCADE, related_name="outputs")
     translation = models.ForeignKey(Translation, models.CASCADE, related_name="outputs")
-    own_text = models.TextField(
-        null=True,  # noqa: DJ001: an empty output is a text, "as the translation" is not
+    own_text = models.TextField(  # noqa: DJ001
+        null=True,  # An empty output is a text too: null is "just as the translation".
         help_text="The system's exact text, where near-identical ones were merged.",
     )
 

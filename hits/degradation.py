@@ -1,0 +1,177 @@
+"""Make a bad translation from a good one. Pure: no database, and the same generator gives the same text.
+
+A span of words in the middle is replaced by as many words from other segments' references, so that the
+meaning is damaged while length, opening, ending and vocabulary stay those of the test set.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import regex
+
+# Tries at finding a replacement that really differs before the text is given up as it is.
+MAX_TRIES = 50
+
+# A span is taken whole from one donor only while this many donors could supply one of its length;
+# otherwise a test set's one long reference would turn up in every long degraded text.
+MIN_DONORS = 10
+
+# From this many words on, the first word and the last two are left alone.
+MIN_UNITS_PROTECTED = 5
+N_PROTECTED_START, N_PROTECTED_END = 1, 2
+
+_SPACED_UNIT = regex.compile(r"\S+")
+# Where words are not spaced a unit is one character as a reader sees it, but a foreign word or a
+# number inside the text stays whole.
+_UNSPACED_SCRIPTS = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}\p{Tibetan}"
+    r"\p{Tai_Tham}\p{New_Tai_Lue}\p{Javanese}\p{Balinese}"
+)
+_UNSPACED_UNIT = regex.compile(
+    rf"(?V1)[[\p{{L}}\p{{N}}]--[{_UNSPACED_SCRIPTS}]][[\p{{L}}\p{{M}}\p{{N}}'’.\-]--[{_UNSPACED_SCRIPTS}]]*(?<![.'’\-])|(?=\S)\X"
+)
+_END_PUNCTUATION = regex.compile(r"[\p{P}\p{S}]*$")
+
+
+class CannotDegrade(ValueError):
+    """No degraded form of this text can be made; another one should be chosen."""
+
+
+def unit_spans(text: str, *, spaced: bool) -> list[tuple[int, int]]:
+    """Return where the words of `text` begin and end; characters where words are not spaced."""
+    pattern = _SPACED_UNIT if spaced else _UNSPACED_UNIT
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def span_length(n_units: int) -> int:
+    """Return how many of a text's words are replaced."""
+    if n_units <= 3:
+        return 1
+    if n_units <= 5:
+        return 2
+    if n_units <= 7:
+        return 3
+    if n_units <= 14:
+        return 4
+    if n_units <= 19:
+        return 5
+    return n_units // 4
+
+
+def choose_span(n_units: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Choose the words to replace: the index of the first, and of the one after the last."""
+    length = span_length(n_units)
+    if n_units >= MIN_UNITS_PROTECTED:
+        last_start = n_units - N_PROTECTED_END - length
+        start = int(rng.integers(N_PROTECTED_START, last_start + 1))
+    else:
+        # One word: all there is. Two: the last. Three or four: the middle.
+        start = n_units // 2 if n_units <= 3 else 1
+    return start, start + length
+
+
+class DonorPool:
+    """The texts that replacement words are taken from.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        References of the test set or, where there are none, translations.
+    keys : sequence of hashable
+        What a text belongs to. A degraded text never takes words from a text with its own key.
+    spaced : bool
+        Whether the language puts spaces between words.
+    """
+
+    def __init__(self, texts: Sequence[str], keys: Sequence[Hashable], *, spaced: bool) -> None:
+        self.spaced = spaced
+        self._texts = texts
+        numbers: dict[Hashable, int] = {}
+        self._keys = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=int)
+        self._key_numbers = numbers
+        n_units = np.array([len(unit_spans(text, spaced=spaced)) for text in texts], dtype=int)
+        # First and last words are no donors: their case and punctuation would stand out. In a test
+        # set of one- and two-word texts there is nothing else.
+        self._n_edge = 1 if (n_units > 2).any() else 0
+        self._n_usable = n_units - 2 * self._n_edge
+
+    def draw(self, n_units: int, *, key: Hashable, rng: np.random.Generator) -> list[str]:
+        """Draw words from texts with other keys than `key`, as few spans as it takes.
+
+        Every span of the right length in every such text is equally likely.
+        """
+        foreign = self._n_usable * (self._keys != self._key_numbers.get(key, -1))
+        return self._draw(n_units, foreign, rng)
+
+    def _draw(self, n_units: int, usable: np.ndarray, rng: np.random.Generator) -> list[str]:
+        wanted = min(MIN_DONORS, np.count_nonzero(usable > 0))
+        n_windows = np.maximum(usable - n_units + 1, 0)
+        if n_units > 1 and np.count_nonzero(n_windows) < wanted:
+            half = n_units // 2
+            return self._draw(n_units - half, usable, rng) + self._draw(half, usable, rng)
+        ends = np.cumsum(n_windows)
+        if wanted == 0:
+            raise CannotDegrade("There is no text of another segment to take words from.")
+        place = int(rng.integers(ends[-1]))
+        donor = int(np.searchsorted(ends, place, side="right"))
+        start = self._n_edge + place - int(ends[donor] - n_windows[donor])
+        return self._words(donor, start, start + n_units)
+
+    def _words(self, donor: int, start: int, end: int) -> list[str]:
+        text = self._texts[donor]
+        return [text[a:b] for a, b in unit_spans(text, spaced=self.spaced)[start:end]]
+
+
+def degrade(text: str, *, key: Hashable, donors: DonorPool, rng: np.random.Generator) -> str:
+    """Return `text` with a span of its words replaced by as many words of other segments.
+
+    The result differs from the text in more than case, has as many words, and begins and ends as
+    the text does: nothing but the meaning tells it from a translation.
+
+    Raises
+    ------
+    CannotDegrade
+        If the text has at most one character, or the donors offer nothing different.
+    """
+    spans = unit_spans(text, spaced=donors.spaced)
+    if not spans or len(text.strip()) <= 1:
+        raise CannotDegrade("An empty or one-character text cannot be degraded.")
+    for _ in range(MAX_TRIES):
+        first, after = choose_span(len(spans), rng)
+        begin, end = spans[first][0], spans[after - 1][1]
+        words = donors.draw(after - first, key=key, rng=rng)
+        new = _in_case_of(text, (" " if donors.spaced else "").join(words))
+        if after == len(spans):
+            new = _with_ending_of(text[begin:end], new)
+        if first == 0:
+            new = _with_first_letter_of(text[begin:end], new)
+        result = text[:begin] + new + text[end:]
+        # Without spaces, a foreign word put beside another would become one with it.
+        keeps_count = len(unit_spans(result, spaced=donors.spaced)) == len(spans)
+        if keeps_count and new.casefold() != text[begin:end].casefold():
+            return result
+    raise CannotDegrade(f"No replacement found that changes the text in {MAX_TRIES} tries.")
+
+
+def _in_case_of(text: str, new: str) -> str:
+    """Follow a text that is all small or all capital letters, as some systems' output is."""
+    if text.islower():
+        return new.lower()
+    return new.upper() if text.isupper() else new
+
+
+def _with_ending_of(old: str, new: str) -> str:
+    bare = _END_PUNCTUATION.sub("", new, count=1)
+    # Nothing is left of a word that is all punctuation: better its ending than no word.
+    return bare + _ending(old) if bare else new
+
+
+def _ending(text: str) -> str:
+    match = _END_PUNCTUATION.search(text)
+    return match.group() if match else ""
+
+
+def _with_first_letter_of(old: str, new: str) -> str:
+    if old[:1].isupper():
+        return new[:1].upper() + new[1:]
+    return new[:1].lower() + new[1:] if old[:1].islower() else new
