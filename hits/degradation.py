@@ -104,7 +104,7 @@ class DonorPool:
         return self._draw(n_units, foreign, rng)
 
     def _draw(self, n_units: int, usable: np.ndarray, rng: np.random.Generator) -> list[str]:
-        wanted = min(MIN_DONORS, np.count_nonzero(usable > 0))
+        wanted = min(MIN_DONORS, int(np.count_nonzero(usable > 0)))
         n_windows = np.maximum(usable - n_units + 1, 0)
         if n_units > 1 and np.count_nonzero(n_windows) < wanted:
             half = n_units // 2

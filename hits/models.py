@@ -22,6 +22,8 @@ MAX_TEXT_LENGTH = 10_000
 
 SEED_LIMIT = 2**63
 
+ROLE_CHOICES = [(role.value, role.label) for role in Role]
+
 
 def new_seed() -> int:
     # Fits in 53 bits, so that it survives a journey through JSON.
@@ -114,6 +116,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shows_references(self) -> bool:
+        """Whether workers see references: without them one cannot pose as a translation."""
+        return self.task == self.Task.REFERENCE_ADEQUACY
 
 
 class System(models.Model):
@@ -248,8 +255,8 @@ class Item(models.Model):
     hit = models.ForeignKey(HIT, models.CASCADE, related_name="items")
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     position = models.PositiveSmallIntegerField(help_text="Place in the HIT, from 1.")
-    role = models.PositiveSmallIntegerField(choices=[(role.value, role.label) for role in Role])
-    translation = models.ForeignKey(Translation, models.PROTECT, related_name="items")
+    role = models.PositiveSmallIntegerField(choices=ROLE_CHOICES)
+    translation = models.ForeignKey(Translation, models.RESTRICT, related_name="items")
     text = models.TextField(blank=True)
     partner = models.OneToOneField(
         "self",
@@ -267,7 +274,7 @@ class Item(models.Model):
             models.UniqueConstraint(
                 "hit",
                 "translation",
-                condition=Q(role=Role.GENUINE),
+                condition=Q(role=Role.GENUINE.value),
                 name="item_is_genuine_once_in_a_hit",
             ),
             models.CheckConstraint(
@@ -275,12 +282,13 @@ class Item(models.Model):
                 condition=Q(position__gte=1, position__lte=MAX_HIT_SIZE),
             ),
             models.CheckConstraint(
-                name="item_role_is_known", condition=Q(role__in=[role.value for role in Role])
+                name="item_role_is_known",
+                condition=Q(role__in=[value for value, _ in ROLE_CHOICES]),
             ),
             models.CheckConstraint(
                 name="item_has_a_partner_unless_genuine",
-                condition=Q(role=Role.GENUINE, partner=None)
-                | (~Q(role=Role.GENUINE) & Q(partner__isnull=False)),
+                condition=Q(role=Role.GENUINE.value, partner=None)
+                | (~Q(role=Role.GENUINE.value) & Q(partner__isnull=False)),
             ),
             models.CheckConstraint(
                 name="item_is_not_its_own_partner", condition=~Q(partner=F("id"))
@@ -316,6 +324,9 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
         """Still to be finished: in progress, or expired and welcome to come back."""
         return self.filter(status__in=Assignment.OPEN_STATUSES)
+
+    def in_progress(self) -> "AssignmentQuerySet":
+        return self.filter(status=Assignment.Status.IN_PROGRESS)
 
     def submitted(self) -> "AssignmentQuerySet":
         return self.filter(status=Assignment.Status.SUBMITTED)

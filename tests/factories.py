@@ -1,9 +1,12 @@
 """Makers of rows with defaults that a test can override."""
 
 import itertools
+from hashlib import sha256
 from typing import Any
 
-from hits.models import Campaign, Segment, System, SystemOutput, Translation, Worker
+from hits.building import build_hits
+from hits.models import Assignment, Campaign, Segment, System, SystemOutput, Translation, Worker
+from hits.services import change_status, save_rating
 
 _numbers = itertools.count(1)
 WORDS = [
@@ -59,7 +62,7 @@ def make_translations(
         for system in systems:
             text = f"Text {number} of {system.name} {sentence(number + system.pk)}."
             translation = Translation.objects.create(
-                segment=segment, text=text, fingerprint=text.encode()[:16]
+                segment=segment, text=text, fingerprint=sha256(text.encode()).digest()[:16]
             )
             SystemOutput.objects.create(system=system, segment=segment, translation=translation)
             translations.append(translation)
@@ -69,3 +72,17 @@ def make_translations(
 def sentence(number: int) -> str:
     turn = number % len(WORDS)
     return " ".join(WORDS[turn:] + WORDS[:turn])
+
+
+def make_hits(**fields: Any) -> Campaign:
+    """Make an open campaign with real HITs in it: one of 40 items by default."""
+    campaign = make_campaign(**fields)
+    make_translations(campaign)
+    build_hits(campaign=campaign)
+    return change_status(campaign=campaign, to=Campaign.Status.OPEN)
+
+
+def rate_items(assignment: Assignment, *, n_items: int | None = None) -> None:
+    """Rate the assignment's first items, or all of them."""
+    for item in assignment.hit.items.order_by("position")[:n_items]:
+        save_rating(assignment=assignment, item=item, score=item.position % 101)

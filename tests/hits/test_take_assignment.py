@@ -1,0 +1,92 @@
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from hits.exceptions import WorkerIsBusy
+from hits.models import Assignment, Campaign
+from hits.services import change_status, release_expired, submit_assignment, take_assignment
+from tests.factories import make_hits, make_worker, rate_items
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_gives_the_next_open_hit_with_a_lease():
+    campaign, alice = make_hits(min_ratings=2, lease_minutes=90), make_worker()
+    assignment = take_assignment(campaign=campaign, worker=alice)
+    assert assignment.expires_at - assignment.started_at == timedelta(minutes=90)
+    assert campaign.hits.get().places_left == 1
+
+
+def test_asking_again_gives_the_hit_in_hand():
+    campaign, alice = make_hits(), make_worker()
+    first = take_assignment(campaign=campaign, worker=alice)
+    assert take_assignment(campaign=campaign, worker=alice) == first
+    assert campaign.hits.get().places_left == campaign.min_ratings - 1
+
+
+def test_it_never_gives_a_worker_the_same_hit_twice():
+    campaign, alice = make_hits(), make_worker()
+    assignment = take_assignment(campaign=campaign, worker=alice)
+    rate_items(assignment)
+    submit_assignment(assignment=assignment)
+    assert take_assignment(campaign=campaign, worker=alice) is None
+
+
+def test_nothing_is_left_when_all_places_are_taken():
+    campaign, alice, bob = make_hits(min_ratings=1), make_worker(), make_worker()
+    take_assignment(campaign=campaign, worker=alice)
+    assert take_assignment(campaign=campaign, worker=bob) is None
+
+
+@pytest.mark.parametrize("status", [Campaign.Status.PAUSED, Campaign.Status.CLOSED])
+def test_a_campaign_that_is_not_open_gives_nothing(status):
+    campaign, alice = make_hits(), make_worker()
+    change_status(campaign=campaign, to=status)
+    assert take_assignment(campaign=campaign, worker=alice) is None
+
+
+def test_a_worker_has_one_hit_in_hand_over_all_campaigns():
+    here, there, alice = make_hits(), make_hits(), make_worker()
+    take_assignment(campaign=here, worker=alice)
+    with pytest.raises(WorkerIsBusy, match=here.name):
+        take_assignment(campaign=there, worker=alice)
+
+
+def test_the_database_refuses_a_second_hit_in_hand():
+    here, there, alice = make_hits(), make_hits(), make_worker()
+    first = take_assignment(campaign=here, worker=alice)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Assignment.objects.create(hit=there.hits.get(), worker=alice, expires_at=first.expires_at)
+
+
+def test_an_abandoned_place_is_offered_again_and_its_ratings_stay():
+    campaign, alice, bob = make_hits(min_ratings=1), make_worker(), make_worker()
+    abandoned = take_assignment(campaign=campaign, worker=alice)
+    rate_items(abandoned, n_items=3)
+    assert release_expired() == 0
+    assert release_expired(at=abandoned.expires_at) == 1
+    assert release_expired(at=abandoned.expires_at) == 0
+    assert take_assignment(campaign=campaign, worker=bob).hit == abandoned.hit
+    assert abandoned.ratings.count() == 3
+
+
+def test_a_late_worker_may_still_finish_and_is_marked_late():
+    campaign, alice, bob = make_hits(min_ratings=1), make_worker(), make_worker()
+    late = take_assignment(campaign=campaign, worker=alice)
+    release_expired(at=timezone.now() + timedelta(days=1))
+    take_assignment(campaign=campaign, worker=bob)
+    rate_items(late)
+    late = submit_assignment(assignment=late)
+    assert late.is_late and late.completion_code
+    assert campaign.hits.get().places_left == 0
+
+
+def test_a_late_worker_takes_the_place_back_if_nobody_has_it():
+    campaign, alice = make_hits(min_ratings=1), make_worker()
+    late = take_assignment(campaign=campaign, worker=alice)
+    release_expired(at=timezone.now() + timedelta(days=1))
+    rate_items(late)
+    submit_assignment(assignment=late)
+    assert campaign.hits.get().places_left == 0
