@@ -1,0 +1,75 @@
+# Two commands are all a newcomer needs: `make run` and `make test`.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help run test lint bench format lock clean
+
+help:
+	@echo "make run     set everything up and serve the platform with a demo campaign"
+	@echo "make test    set everything up, browser included, and run the tests"
+	@echo "make lint    formatting, types, migrations"
+	@echo "make bench   measure speed against baselines, on this machine, now"
+	@echo "make format  format the code      make lock   pin the newest dependencies again"
+	@echo "make clean   remove the environment and caches; the data in var/ stay"
+
+run: $(VENV)/ready-to-run .env
+	@$(BIN)/python manage.py migrate --verbosity 0
+	@$(BIN)/python manage.py prepare_demo --port $(PORT)
+	@exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT)
+
+test: $(VENV)/ready-to-test
+	@$(BIN)/python -m tests.setup_browser
+	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST)
+
+lint: $(VENV)/ready-to-test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: $(VENV)/ready-to-test
+	$(BIN)/python -m benchmarks.import_and_build
+
+format: $(VENV)/ready-to-test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(BIN)/uv
+	$(BIN)/uv pip compile pyproject.toml --upgrade $(LOCKING) -o requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
+
+LOCKING := --quiet --no-header --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
+
+clean:
+	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# What the commands above stand on -------------------------------------------------------------
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+		|| { echo "Python 3.11 is needed; $(PYTHON) is another. Try: make PYTHON=python3.11 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(MAKE) --no-print-directory python-venv
+	@echo "Making a virtual environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv
+
+.PHONY: python-venv
+python-venv:
+	@if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -qq --yes python3.11-venv >/dev/null; \
+	else echo "Python's venv module is missing. Install it once: sudo apt-get install python3-venv"; exit 1; fi
+
+$(VENV)/ready-to-run: requirements.txt | $(BIN)/uv
+	@echo "Installing what the platform needs ..."
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/ready-to-test: requirements-dev.txt requirements.txt | $(BIN)/uv
+	@echo "Installing what the tests need ..."
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.txt
+	@touch $@ $(VENV)/ready-to-run
+
+.env:
+	@(umask 077; printf '# Written by `make run`: development on your own machine. See .env.example.\nDA_DEBUG=1\n' > $@)

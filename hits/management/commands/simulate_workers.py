@@ -1,0 +1,84 @@
+import json
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from hits.exceptions import HitsError
+from hits.management.sharing import campaign_named, progress_bar
+from hits.models import Campaign
+from hits.simulation import Behaviour, simulate_workers
+
+KINDS = ", ".join(Behaviour)
+
+
+def crowd_of(text: str) -> Counter[Behaviour]:
+    """Read `honest=10,random=5`."""
+    crowd: Counter[Behaviour] = Counter()
+    for part in text.split(","):
+        kind, _, count = part.strip().partition("=")
+        if kind not in list(Behaviour):
+            raise ArgumentTypeError(f"{kind!r} is no kind of worker. Known: {KINDS}.")
+        if not count.isdecimal():
+            raise ArgumentTypeError(f"{part.strip()!r}: write how many, as in {kind}=10.")
+        crowd[Behaviour(kind)] += int(count)
+    return crowd
+
+
+def whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not a whole number.")
+    return int(text)
+
+
+class Command(BaseCommand):
+    help = (
+        "Let simulated workers rate an open campaign, through the same services as people.\n\n"
+        f"Kinds: {KINDS}.\n\nExample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
+    )
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", help="the campaign's name")
+        parser.add_argument(
+            "--crowd",
+            type=crowd_of,
+            default="honest=10,random=5",
+            metavar="KIND=N,...",
+            help="how many workers of each kind (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--hits", type=whole_number, default=1, help="HITs per worker (default: 1)"
+        )
+        parser.add_argument("--seed", type=whole_number, default=1, help="default: 1")
+        parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        if campaign.status != Campaign.Status.OPEN:
+            raise CommandError(
+                f"{campaign.name} is {campaign.status}; only open ones take workers."
+            )
+        try:
+            with progress_bar(unit="ratings") as progress:
+                summary = simulate_workers(
+                    campaign=campaign,
+                    crowd=options["crowd"],
+                    hits_per_worker=options["hits"],
+                    seed=options["seed"],
+                    progress=progress,
+                )
+        except HitsError as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(summary)))
+        else:
+            self.stdout.write(
+                f"{summary.n_workers} workers did {summary.n_assignments} HITs "
+                f"and gave {summary.n_ratings} ratings."
+            )

@@ -1,0 +1,49 @@
+"""Find a Chromium for the browser tests or install Debian's: `python -m tests.setup_browser`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+# Fonts for the scripts that browser tests show; without them a screenshot is full of empty boxes.
+DEBIAN_PACKAGES = ["chromium", "fonts-noto-core", "fonts-noto-cjk"]
+ADVICE = (
+    "The browser tests need Chromium. Install it once, for example with\n"
+    "  sudo apt-get install --no-install-recommends chromium fonts-noto-core fonts-noto-cjk\n"
+    "or\n"
+    "  .venv/bin/playwright install --with-deps chromium"
+)
+
+
+def browser_path() -> str | None:
+    """Return the path of a Chromium on this machine: the one asked for, Debian's, or Playwright's own."""
+    if path := os.environ.get("DA_CHROMIUM") or shutil.which("chromium"):
+        return path
+    with sync_playwright() as playwright:
+        own = playwright.chromium.executable_path
+    return own if Path(own).exists() else None
+
+
+def install_debian_browser() -> None:
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in (
+        ["apt-get", "update", "-qq"],
+        ["apt-get", "install", "-qq", "--yes", "--no-install-recommends", *DEBIAN_PACKAGES],
+    ):
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def main() -> None:
+    if browser_path():
+        return
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        sys.exit(ADVICE)
+    print("Installing Chromium for the browser tests ...", flush=True)
+    install_debian_browser()
+
+
+if __name__ == "__main__":
+    main()
