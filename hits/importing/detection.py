@@ -7,6 +7,8 @@ from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
 from .plain_text import read_plain_text
 from .problems import Problems
 from .records import Draft, ReadingOptions
+from .tables import read_csv, read_jsonl, read_tsv
+from .wmt_xml import read_wmt_xml
 
 Reader = Callable[[Path, ReadingOptions, Problems], Draft]
 
@@ -14,7 +16,12 @@ FOLDER_READERS: dict[str, Reader] = {
     "plain-text": read_plain_text,
     "mt-metrics-eval": read_mt_metrics_eval,
 }
-FILE_READERS: dict[str, Reader] = {}
+FILE_READERS: dict[str, Reader] = {
+    "tsv": read_tsv,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+    "wmt-xml": read_wmt_xml,
+}
 FORMATS = (*FOLDER_READERS, *FILE_READERS)
 
 _FORMAT_OF_SUFFIX = {

@@ -313,4 +313,6 @@ def _fill(
             reference=references[index] if references else NO_TEXT,
         )
     for name, places in outputs.items():
-        draft.add_outputs(name, places)
+        system = draft.add_system(name)
+        for index, place in enumerate(places):
+            draft.set_output(system, index, place)

@@ -57,7 +57,8 @@ class TextStore:
     """Texts by their place in a temporary file. First all are added, then they are read."""
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+        # Closed with the draft, or with the last mention of it.
+        self._file = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)  # noqa: SIM115
         self._size = 0
 
     def add(self, text: str) -> int:
@@ -80,6 +81,27 @@ class TextStore:
         self._file.close()
 
 
+class Grid:
+    """A number for each system and segment, 8 bytes each: campaigns may have millions of outputs."""
+
+    def __init__(self) -> None:
+        self._columns: list[array[int]] = []
+
+    def get(self, system: int, segment: int) -> int:
+        """Return what was set, or NO_TEXT."""
+        if system >= len(self._columns) or segment >= len(self._columns[system]):
+            return NO_TEXT
+        return self._columns[system][segment]
+
+    def set(self, system: int, segment: int, number: int) -> None:
+        while system >= len(self._columns):
+            self._columns.append(array("q"))
+        column = self._columns[system]
+        if (n_missing := segment + 1 - len(column)) > 0:
+            column.extend([NO_TEXT] * n_missing)
+        column[segment] = number
+
+
 class Draft:
     """Systems, segments and outputs as the files give them."""
 
@@ -92,7 +114,7 @@ class Draft:
         self._texts = TextStore()
         self._sources = array("q")
         self._references = array("q")
-        self._outputs: list[array[int]] = []
+        self._outputs = Grid()
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +133,6 @@ class Draft:
 
     def add_system(self, name: str) -> int:
         self.systems.append(name)
-        self._outputs.append(array("q"))
         return len(self.systems) - 1
 
     def add_segment(
@@ -127,24 +148,13 @@ class Draft:
         self.n_with_c1_controls += has_c1_control(text)
         return self._texts.add(text)
 
-    def add_outputs(self, system: str, places: "array[int]") -> None:
-        """Add a system with its outputs for all segments, in their order."""
-        self._outputs[self.add_system(system)] = places
-
-    def has_output(self, system: int, segment: int) -> bool:
-        places = self._outputs[system]
-        return segment < len(places) and places[segment] != NO_TEXT
-
     def set_output(self, system: int, segment: int, place: int) -> None:
-        places = self._outputs[system]
-        if (n_missing := segment + 1 - len(places)) > 0:
-            places.extend([NO_TEXT] * n_missing)
-        places[segment] = place
+        self._outputs.set(system, segment, place)
 
     def report_missing_outputs(self, file: str, problems: Problems) -> None:
         for system, name in enumerate(self.systems):
             for segment in range(self.n_segments):
-                if not self.has_output(system, segment):
+                if self._outputs.get(system, segment) == NO_TEXT:
                     problems.add(
                         file,
                         None,
@@ -152,12 +162,13 @@ class Draft:
                     )
 
     def segments(self) -> Iterator[SegmentTexts]:
-        text = self._texts.get
+        text, place = self._texts.get, self._outputs.get
+        systems = range(len(self.systems))
         for index, name in enumerate(self.names):
             yield SegmentTexts(
                 name=name,
                 document=self.documents[index],
                 source=text(self._sources[index]),
                 reference=text(self._references[index]),
-                outputs=[text(places[index]) for places in self._outputs],
+                outputs=[text(place(system, index)) for system in systems],
             )

@@ -52,7 +52,7 @@ def import_campaign(
     format: str | None = None,
     reference: str | None = None,
     allow_empty_translations: bool = False,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
     **settings: Unpack[CampaignSettings],
 ) -> ImportSummary:
     """Store a new campaign with all of its texts, or raise `ImportRefused` and store nothing.
@@ -98,7 +98,7 @@ def _check_settings(campaign: Campaign, problems: Problems) -> None:
 def _store(
     campaign: Campaign,
     draft: Draft,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[int], object] | None,
     problems: Problems,
 ) -> int:
     try:

@@ -32,7 +32,7 @@ def _near_form(text: str) -> str:
 
 
 @transaction.atomic
-def store(campaign: Campaign, draft: Draft, progress: Callable[[int], None] | None) -> int:
+def store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
     """Write the campaign and all of its texts; return how many distinct translations it has."""
     campaign.save(force_insert=True)
     systems = System.objects.bulk_create(

@@ -34,7 +34,7 @@ def fault_in_text(text: str, *, may_be_empty: bool = False) -> str | None:
     if match := _FORBIDDEN.search(text):
         return _forbidden_reason(match[0], match.start())
     if len(text) > MAX_TEXT_LENGTH:
-        return f"is {len(text):,} characters long; at most {MAX_TEXT_LENGTH:,} are allowed"
+        return f"is longer than {MAX_TEXT_LENGTH:,} characters"
     if not _VISIBLE.search(text):
         return "holds nothing but white space or invisible characters"
     return None
@@ -45,7 +45,7 @@ def fault_in_name(name: str) -> str | None:
     if fault := fault_in_text(name):
         return fault
     if len(name) > MAX_NAME_LENGTH:
-        return f"is {len(name):,} characters long; at most {MAX_NAME_LENGTH} are allowed"
+        return f"is longer than {MAX_NAME_LENGTH} characters"
     if name != name.strip():
         return "begins or ends with white space"
     return None
