@@ -1,5 +1,13 @@
 """What can go wrong while collecting, each with a message fit for the reader."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .importing.problems import Problem
+
 
 class HitsError(Exception):
     """Something was asked for that the platform refuses."""
@@ -23,3 +31,20 @@ class RatingRefused(HitsError):
 
 class NotFinished(HitsError):
     """The assignment still has items without a rating, or was given back."""
+
+
+class ImportRefused(HitsError):
+    """A campaign was not imported, and nothing was stored. Holds the first problems and their total."""
+
+    def __init__(self, problems: Sequence[Problem], n_problems: int) -> None:
+        self.problems = list(problems)
+        self.n_problems = n_problems
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        count = "1 problem" if self.n_problems == 1 else f"{self.n_problems:,} problems"
+        lines = [f"The campaign was not imported, and nothing was stored: {count}."]
+        lines += [f"  {problem}" for problem in self.problems]
+        if n_more := self.n_problems - len(self.problems):
+            lines.append(f"  … and {n_more:,} more")
+        return "\n".join(lines)

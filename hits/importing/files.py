@@ -1,0 +1,139 @@
+"""Opening a campaign's files and reading their lines, with every fault named and memory bounded."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from .problems import Problems
+
+# Room for the longest text with every character written as two JSON escapes, several times over.
+MAX_LINE_BYTES = 1_000_000
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+# The number of a line and its text without the line end; None where the line could not be read.
+Line = tuple[int, str | None]
+
+
+@dataclass(frozen=True)
+class CampaignFolder:
+    """Where an import may read: one file, or one folder and what is in it."""
+
+    path: Path
+
+    def shown(self, path: Path) -> str:
+        """Name a file from the folder on, in characters that any terminal can print."""
+        base = self.path if path != self.path and path.is_relative_to(self.path) else path.parent
+        return printable(path.relative_to(base).as_posix())
+
+    def holds(self, path: Path) -> bool:
+        """Say whether a file really lies here, and is no link to elsewhere."""
+        root = self.path.resolve()
+        return path.resolve().is_relative_to(root)
+
+    @contextmanager
+    def opened(self, path: Path, problems: Problems) -> Iterator[BinaryIO | None]:
+        """Open a regular file of this folder for reading; None, and a problem, when that is impossible."""
+        name = self.shown(path)
+        if not path.exists():
+            problems.add(name, None, "does not exist")
+        elif not self.holds(path):
+            problems.add(name, None, "is a link that leads out of the campaign's folder")
+        elif not path.is_file():
+            problems.add(name, None, "is not a regular file")
+        else:
+            try:
+                file = path.open("rb")
+            except OSError as error:
+                problems.add(name, None, f"cannot be read: {error.strerror}")
+            else:
+                with file:
+                    yield file
+                return
+        yield None
+
+
+def printable(text: str) -> str:
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def read_lines(folder: CampaignFolder, path: Path, problems: Problems) -> Iterator[Line]:
+    """Yield the lines of a UTF-8 file, reporting each that is not text as it should be.
+
+    Lines end with LF; the last may go without. A text that holds another kind of line end is not
+    cut there, whatever `str.splitlines` thinks of it.
+    """
+    with folder.opened(path, problems) as file:
+        if file is not None:
+            yield from _decoded(file, folder.shown(path), problems)
+
+
+def _decoded(file: BinaryIO, name: str, problems: Problems) -> Iterator[Line]:
+    has_crlf = False
+    number = 0
+    for number, (offset, raw) in enumerate(_raw_lines(file), start=1):
+        if number == 1 and (fault := _byte_order_mark(raw)):
+            problems.add(name, 1, fault)
+            return
+        if raw.endswith(b"\r\n"):
+            if not has_crlf:
+                problems.add(
+                    name, number, "ends with CR LF, and maybe more lines do; convert them to LF"
+                )
+            has_crlf = True
+            raw = raw[:-2]
+        yield number, _decode(raw.removesuffix(b"\n"), name, number, offset, problems)
+    if number == 0:
+        problems.add(name, None, "has no lines")
+
+
+def _raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its offset and its end; of one that is too long, its beginning."""
+    offset = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        yield offset, raw
+        offset += len(raw)
+        rest = raw
+        while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_LINE_BYTES + 1)
+            offset += len(rest)
+
+
+def _byte_order_mark(raw: bytes) -> str | None:
+    if raw.startswith(_UTF8_MARK):
+        return "begins with a byte order mark (BOM); save the file as UTF-8 without one"
+    if raw.startswith(_UTF16_MARKS):
+        return "is UTF-16; save the file as UTF-8"
+    return None
+
+
+def _decode(raw: bytes, name: str, number: int, offset: int, problems: Problems) -> str | None:
+    if len(raw) > MAX_LINE_BYTES:
+        problems.add(name, number, f"is longer than {MAX_LINE_BYTES:,} bytes")
+        return None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        problems.add(
+            name, number, f"is not UTF-8: byte 0x{byte:02X} at offset {offset + error.start:,}"
+        )
+        return None
+
+
+def files_in(folder: Path) -> list[Path]:
+    """List what stands in a folder, by name; hidden files and notes to the reader are no campaign files."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries)
+    return [folder / name for name in names if not _is_note(name)]
+
+
+def _is_note(name: str) -> bool:
+    return name.startswith(".") or name.upper().startswith(("README", "LICENSE", "LICENCE"))

@@ -1,0 +1,133 @@
+"""The one way in: read, check, and only then store."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+
+from ..models import Campaign
+from .detection import find_reader
+from .problems import Problems
+from .records import Draft, ReadingOptions
+from .storing import store
+from .texts import fault_in_name, fault_in_text
+
+
+class CampaignSettings(TypedDict, total=False):
+    """Fields of a campaign that have a default."""
+
+    hit_size: int
+    min_ratings: int
+    seed: int
+    instructions: str
+    pay_per_hit: Decimal
+    currency: str
+    merges_near_identical: bool
+    lease_minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What was stored; `n_translations` counts distinct ones, `n_outputs` those of all systems."""
+
+    campaign: Campaign
+    n_systems: int
+    n_segments: int
+    n_translations: int
+    n_outputs: int
+    notes: list[str] = field(default_factory=list)
+
+
+def import_campaign(
+    *,
+    path: Path,
+    name: str,
+    source_language: str,
+    target_language: str,
+    task: str = Campaign.Task.REFERENCE_ADEQUACY,
+    format: str | None = None,
+    reference: str | None = None,
+    allow_empty_translations: bool = False,
+    progress: Callable[[int], object] | None = None,
+    **settings: Unpack[CampaignSettings],
+) -> ImportSummary:
+    """Store a new campaign with all of its texts, or raise `ImportRefused` and store nothing.
+
+    `progress` is called with the number of outputs stored since the last call.
+    """
+    problems = Problems()
+    campaign = Campaign(
+        name=name,
+        source_language=source_language,
+        target_language=target_language,
+        task=task,
+        **settings,
+    )
+    _check_settings(campaign, problems)
+    options = ReadingOptions(
+        source_language, target_language, task, reference, allow_empty_translations
+    )
+    reader = find_reader(path, format, problems)
+    if reader is None:
+        problems.refuse_if_any()
+    assert reader is not None
+    with reader(path, options, problems) as draft:
+        problems.refuse_if_any()
+        n_translations = _store(campaign, draft, progress, problems)
+    return _summary(campaign, draft, n_translations)
+
+
+def _check_settings(campaign: Campaign, problems: Problems) -> None:
+    try:
+        campaign.full_clean()
+    except ValidationError as error:
+        for setting, messages in error.message_dict.items():
+            for message in messages:
+                problems.add("", None, f"{setting}: {message}")
+    if campaign.name and (fault := fault_in_name(campaign.name)):
+        problems.add("", None, f"name: {fault}")
+    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
+        if line.strip() and (fault := fault_in_text(line)):
+            problems.add("", None, f"instructions: line {number} {fault}")
+
+
+def _store(
+    campaign: Campaign,
+    draft: Draft,
+    progress: Callable[[int], object] | None,
+    problems: Problems,
+) -> int:
+    try:
+        return store(campaign, draft, progress)
+    except IntegrityError:
+        # Another import may have taken the name since it was checked. Anything else is a fault here.
+        if not Campaign.objects.filter(name=campaign.name).exists():
+            raise
+        problems.add("", None, "name: Campaign with this Name already exists.")
+    problems.refuse_if_any()
+    raise AssertionError
+
+
+def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSummary:
+    n_outputs = len(draft.systems) * draft.n_segments
+    notes = list(draft.notes)
+    if n_shared := n_outputs - n_translations:
+        alike = "near-identical" if campaign.merges_near_identical else "identical"
+        notes.append(f"{n_shared:,} outputs {alike} to another system's are rated once")
+    if draft.n_with_c1_controls:
+        notes.append(
+            f"{draft.n_with_c1_controls:,} texts hold invisible control characters (U+0080 to "
+            "U+009F), often punctuation that was decoded wrongly; they are kept as given"
+        )
+    return ImportSummary(
+        campaign=campaign,
+        n_systems=len(draft.systems),
+        n_segments=draft.n_segments,
+        n_translations=n_translations,
+        n_outputs=n_outputs,
+        notes=notes,
+    )

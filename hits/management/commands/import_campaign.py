@@ -1,0 +1,166 @@
+"""Make a campaign from files."""
+
+import argparse
+import json
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import (
+    BaseCommand,
+    CommandError,
+    CommandParser,
+    DjangoHelpFormatter,
+)
+from tqdm import tqdm
+
+from hits.exceptions import ImportRefused
+from hits.importing import FORMATS, ImportSummary, import_campaign
+from hits.models import Campaign
+
+EXAMPLES = """\
+examples:
+  A folder of plain text files:
+    manage.py import_campaign newstest/ --name "News cs-en" --from cs --to en
+
+  A table, rated by bilinguals against the source, paid 1.50 EUR a HIT:
+    manage.py import_campaign outputs.tsv --name Medical --from en --to de \\
+        --task source --pay 1.50 --currency EUR
+
+  A WMT test set that has two references:
+    manage.py import_campaign newstest2021.en-de.all.xml --name WMT21 --from en --to de \\
+        --reference A
+
+Nothing is stored unless every file is in order. docs/campaign-files.md describes the formats.
+"""
+
+# Options that are fields of the campaign; one not given leaves the field at its default.
+SETTINGS = ("hit_size", "min_ratings", "seed", "pay_per_hit", "currency")
+
+
+class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of the examples as they are."""
+
+
+class Command(BaseCommand):
+    help = "Make a campaign from a folder or a file of sources, references and translations."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = HelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", type=Path, help="the folder or the file")
+        parser.add_argument("--name", required=True, help="what to call the campaign")
+        parser.add_argument(
+            "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
+        )
+        parser.add_argument(
+            "--target-language", "--to", required=True, metavar="CODE", help="such as en or pt-BR"
+        )
+        parser.add_argument(
+            "--task",
+            choices=Campaign.Task.values,
+            default=Campaign.Task.REFERENCE_ADEQUACY.value,
+            help="what workers rate: adequacy against the reference (default) or the source, or fluency",
+        )
+        self._add_file_arguments(parser)
+        self._add_setting_arguments(parser)
+        parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    def _add_file_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--format", choices=FORMATS, help="when it is not to be recognised")
+        parser.add_argument(
+            "--reference", metavar="NAME", help="which reference to show, where there are several"
+        )
+        parser.add_argument(
+            "--allow-empty-translations",
+            action="store_true",
+            help="take a system's empty outputs as they are; they are rated like any other",
+        )
+
+    def _add_setting_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--hit-size", type=int, metavar="N", help="items in a HIT")
+        parser.add_argument(
+            "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
+        )
+        parser.add_argument(
+            "--seed", type=int, metavar="N", help="the same seed gives the same HITs"
+        )
+        parser.add_argument(
+            "--pay", type=_money, dest="pay_per_hit", metavar="AMOUNT", help="for each HIT"
+        )
+        parser.add_argument("--currency", metavar="CODE", help="ISO 4217, such as EUR")
+        parser.add_argument(
+            "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
+        )
+        parser.add_argument(
+            "--merge-near-identical",
+            action="store_true",
+            help="rate translations once that differ in case, punctuation or white space only",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        settings = {name: options[name] for name in SETTINGS if options[name] is not None}
+        if options["instructions"] is not None:
+            settings["instructions"] = _read_instructions(options["instructions"])
+        # Someone who watches sees it move; a log file does not fill with bars.
+        with tqdm(unit=" translations", disable=not sys.stderr.isatty(), leave=False) as bar:
+            try:
+                summary = import_campaign(
+                    path=options["path"],
+                    name=options["name"],
+                    source_language=options["source_language"],
+                    target_language=options["target_language"],
+                    task=options["task"],
+                    format=options["format"],
+                    reference=options["reference"],
+                    allow_empty_translations=options["allow_empty_translations"],
+                    merges_near_identical=options["merge_near_identical"],
+                    progress=bar.update,
+                    **settings,
+                )
+            except ImportRefused as refusal:
+                raise CommandError(str(refusal)) from refusal
+        self.stdout.write(_as_json(summary) if options["json"] else _as_text(summary))
+
+
+def _money(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount") from None
+
+
+def _read_instructions(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: cannot be read: {error}") from error
+
+
+def _as_text(summary: ImportSummary) -> str:
+    lines = [
+        f"Imported {summary.campaign.name!r} ({summary.campaign.code}): "
+        f"{summary.n_systems:,} systems, {summary.n_segments:,} segments, "
+        f"{summary.n_outputs:,} outputs, {summary.n_translations:,} distinct translations."
+    ]
+    return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
+
+
+def _as_json(summary: ImportSummary) -> str:
+    return json.dumps(
+        {
+            "campaign": str(summary.campaign.code),
+            "name": summary.campaign.name,
+            "n_systems": summary.n_systems,
+            "n_segments": summary.n_segments,
+            "n_translations": summary.n_translations,
+            "n_outputs": summary.n_outputs,
+            "notes": summary.notes,
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
