@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
 from django.utils import timezone
 
 from .composition import HIT_SIZES, MAX_HIT_SIZE, Role
@@ -116,6 +117,10 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        """The page where a worker begins."""
+        return reverse("landing", args=[self.code])
 
     @property
     def shows_references(self) -> bool:

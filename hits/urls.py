@@ -4,4 +4,5 @@ from . import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("work/<uuid:code>/", views.landing, name="landing"),
 ]

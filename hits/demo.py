@@ -1,0 +1,51 @@
+"""The demo campaign and the first admin: what a fresh checkout shows. Every step can be run twice."""
+
+import secrets
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from .building import build_hits
+from .importing import import_campaign
+from .models import Assignment, Campaign
+from .services import change_status
+from .simulation import Behaviour, simulate_workers
+
+DEMO_NAME = "Demo: German to English"
+DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en"
+# Fixed, so that every demo shows the same HITs.
+DEMO_SEED = 2026
+DEMO_CROWD = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
+
+
+def prepare_demo_campaign() -> Campaign:
+    """Make the demo campaign, or finish making it where an earlier start was interrupted."""
+    campaign = Campaign.objects.filter(name=DEMO_NAME).first() or _import_demo()
+    if not campaign.hits.exists():
+        build_hits(campaign=campaign)
+    if campaign.status == Campaign.Status.DRAFT:
+        change_status(campaign=campaign, to=Campaign.Status.OPEN)
+        if not Assignment.objects.filter(hit__campaign=campaign).exists():
+            simulate_workers(campaign=campaign, crowd=DEMO_CROWD, seed=DEMO_SEED)
+    return campaign
+
+
+def _import_demo() -> Campaign:
+    summary = import_campaign(
+        path=DEMO_FOLDER,
+        name=DEMO_NAME,
+        source_language="de",
+        target_language="en",
+        seed=DEMO_SEED,
+        pay_per_hit=2,
+        currency="EUR",
+    )
+    return summary.campaign
+
+
+def make_first_admin() -> tuple[User, str] | None:
+    """Make an admin with a random password, or None if there is one; the password is not kept."""
+    if User.objects.filter(is_superuser=True).exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    return User.objects.create_superuser("admin", password=password), password

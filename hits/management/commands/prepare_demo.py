@@ -1,0 +1,37 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from hits.demo import make_first_admin, prepare_demo_campaign
+
+
+class Command(BaseCommand):
+    help = "Make the demo campaign and the first admin if they are not there, and say what to open."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="the port to name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.DEBUG:
+            raise CommandError("The demo is for development: set DA_DEBUG=1.")
+        campaign = prepare_demo_campaign()
+        admin = make_first_admin()
+        site = f"http://127.0.0.1:{options['port']}"
+        self.stdout.write(
+            "\nThe platform is starting. Open\n"
+            f"  {site}{campaign.get_absolute_url()}\n"
+            "      as a worker: rate translations of the demo campaign\n"
+            f"  {site}{reverse('home')}\n"
+            "      as an admin: campaigns and how far they are\n"
+        )
+        if admin:
+            user, password = admin
+            self.stdout.write(
+                f"Log in as {user.username} with the password {password}\n"
+                "      It is shown this once. Lost it: .venv/bin/python manage.py "
+                f"changepassword {user.username}\n"
+            )
+        self.stdout.write("Stop with Ctrl-C. Everything is kept for the next start.\n")
