@@ -17,13 +17,13 @@ N_SEGMENTS = 84
 SYSTEMS = ["alder", "birch", "cedar", "dogwood"]
 METRICS = ["editcost", "quillscore", "wordmatch"]
 TEXT_FILES = [
-    "sources.txt",
-    "references.txt",
-    "documents.txt",
-    "ids.txt",
-    *(f"systems/{system}.txt" for system in SYSTEMS),
+    "campaign/sources.txt",
+    "campaign/references.txt",
+    "campaign/documents.txt",
+    "campaign/ids.txt",
+    *(f"campaign/systems/{system}.txt" for system in SYSTEMS),
 ]
-PRACTICE = json.loads((EXAMPLES / "practice.json").read_text(encoding="utf-8"))
+PRACTICE = json.loads((EXAMPLES.parent / "hits" / "practice.json").read_text(encoding="utf-8"))
 SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
 
 
@@ -36,7 +36,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
 
 
 def all_pairs() -> list[tuple[str, str]]:
-    return [(system, segment) for system in SYSTEMS for segment in lines_of("ids.txt")]
+    return [(system, segment) for system in SYSTEMS for segment in lines_of("campaign/ids.txt")]
 
 
 @pytest.mark.parametrize("name", TEXT_FILES)
@@ -49,11 +49,11 @@ def test_a_text_file_has_one_tidy_line_for_each_segment(name: str) -> None:
 
 
 def test_the_systems_are_the_four_named_ones() -> None:
-    assert sorted(path.stem for path in (DEMO / "systems").iterdir()) == SYSTEMS
+    assert sorted(path.stem for path in (DEMO / "campaign" / "systems").iterdir()) == SYSTEMS
 
 
 def test_segment_ids_are_unique_and_count_up_within_their_document() -> None:
-    ids, documents = lines_of("ids.txt"), lines_of("documents.txt")
+    ids, documents = lines_of("campaign/ids.txt"), lines_of("campaign/documents.txt")
     assert len(set(ids)) == N_SEGMENTS
     expected = [
         f"{document}-{place:02d}"
@@ -64,12 +64,12 @@ def test_segment_ids_are_unique_and_count_up_within_their_document() -> None:
 
 
 def test_the_translations_of_a_segment_all_differ() -> None:
-    translations = zip(*(lines_of(f"systems/{system}.txt") for system in SYSTEMS), strict=True)
+    translations = zip(*(lines_of(f"campaign/systems/{system}.txt") for system in SYSTEMS), strict=True)
     assert all(len(set(texts)) == len(SYSTEMS) for texts in translations)
 
 
 def test_segments_run_from_headlines_to_long_sentences() -> None:
-    lengths = [len(source.split()) for source in lines_of("sources.txt")]
+    lengths = [len(source.split()) for source in lines_of("campaign/sources.txt")]
     assert (min(lengths), max(lengths)) == (3, 45)
 
 
