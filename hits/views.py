@@ -14,21 +14,20 @@ from django.http import (
     Http404,
     HttpRequest,
     HttpResponse,
-    HttpResponseRedirect,
     JsonResponse,
 )
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from . import desk
-from .exceptions import HitsError, NotFinished, RatingRefused, WorkerIsBusy
+from .exceptions import NotFinished, RatingRefused, WorkerIsBusy
 from .forms import CheckForm, CommentForm, RatingForm, ScoreForm
 from .languages import direction
 from .models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation
-from .practice import Practice, practice_for, statement_for
+from .practice import Practice, practice_for, statement_for, wording_language
 from .reporting import campaign_status
 from .services import (
     answer_check,
@@ -88,9 +87,7 @@ def participant_page(view: View) -> View:
 
     @campaign_page
     @wraps(view)
-    def inner(
-        request: HttpRequest, campaign: Campaign, *args: Any, **kwargs: Any
-    ) -> HttpResponse:
+    def inner(request: HttpRequest, campaign: Campaign, *args: Any, **kwargs: Any) -> HttpResponse:
         participation = (
             Participation.objects.filter(campaign=campaign, worker__code=worker_code(request))
             .select_related("worker")
@@ -112,9 +109,7 @@ def participant_page(view: View) -> View:
 @campaign_page
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     worker = worker_of(request)
-    in_hand = (
-        worker.assignments.open().filter(hit__campaign=campaign).first() if worker else None
-    )
+    in_hand = worker.assignments.open().filter(hit__campaign=campaign).first() if worker else None
     if campaign.status != Campaign.Status.OPEN and in_hand is None:
         return _unavailable(request, campaign, campaign.status)
     if request.method == "POST":
@@ -176,6 +171,7 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
         "is_unset": request.method == "POST" and not verdict,
         "scores": SCORES,
         "statement": tasks.statement,
+        **_language("statement", tasks.language),
         **_language("text", tasks.language),
         **_language("above", item.gray_language or tasks.language),
     }
@@ -283,9 +279,7 @@ def _show_item(
     place = desk.place_of(assignment)
     if place.is_finished:
         return redirect("finish", assignment.code)
-    items = desk.shown_items(
-        assignment, first=place.position, last=place.n_rated + desk.N_AHEAD
-    )
+    items = desk.shown_items(assignment, first=place.position, last=place.n_rated + desk.N_AHEAD)
     context = _look(assignment.hit.campaign) | {
         "assignment": assignment,
         "place": place,
@@ -396,6 +390,7 @@ def _look(campaign: Campaign) -> dict[str, Any]:
     return {
         "campaign": campaign,
         "statement": statement_for(campaign.target_language, campaign.task),
+        **_language("statement", wording_language(campaign.target_language)),
         **_language("page", campaign.page_language),
         **_language("text", campaign.target_language),
         **_language("above", desk.language_above(campaign)),

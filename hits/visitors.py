@@ -11,15 +11,18 @@ COOKIE = "worker"
 COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
 
 
-def worker_code(request: HttpRequest) -> UUID | None:
-    """Return the worker's code without a look at the database."""
+# The code of someone we do not know: no worker has it.
+NOBODY = UUID(int=0)
+
+
+def worker_code(request: HttpRequest) -> UUID:
+    """Return the visitor's code without a look at the database."""
     value = request.get_signed_cookie(COOKIE, default=None, max_age=COOKIE_AGE_SECONDS)
-    return UUID(value) if value else None
+    return UUID(value) if value else NOBODY
 
 
 def worker_of(request: HttpRequest) -> Worker | None:
-    code = worker_code(request)
-    return Worker.objects.filter(code=code).first() if code else None
+    return Worker.objects.filter(code=worker_code(request)).first()
 
 
 def remember_worker(response: HttpResponse, worker: Worker) -> None:

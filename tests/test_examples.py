@@ -1,8 +1,6 @@
 """The examples are complete, line up with each other and can be made again."""
 
 import csv
-import json
-import re
 import subprocess
 import sys
 from itertools import groupby
@@ -23,8 +21,6 @@ TEXT_FILES = [
     "campaign/ids.txt",
     *(f"campaign/systems/{system}.txt" for system in SYSTEMS),
 ]
-PRACTICE = json.loads((EXAMPLES.parent / "hits" / "practice.json").read_text(encoding="utf-8"))
-SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
 
 
 def lines_of(name: str) -> list[str]:
@@ -64,7 +60,9 @@ def test_segment_ids_are_unique_and_count_up_within_their_document() -> None:
 
 
 def test_the_translations_of_a_segment_all_differ() -> None:
-    translations = zip(*(lines_of(f"campaign/systems/{system}.txt") for system in SYSTEMS), strict=True)
+    translations = zip(
+        *(lines_of(f"campaign/systems/{system}.txt") for system in SYSTEMS), strict=True
+    )
     assert all(len(set(texts)) == len(SYSTEMS) for texts in translations)
 
 
@@ -115,46 +113,3 @@ def test_making_the_metrics_again_gives_the_committed_files(tmp_path: Path) -> N
     committed = {path.name: path.read_bytes() for path in (DEMO / "metrics").iterdir()}
     assert made == committed
     assert sorted(made) == [f"{metric}.tsv" for metric in METRICS]
-
-
-def test_practice_covers_the_promised_languages() -> None:
-    assert list(PRACTICE) == ["en", "de", "es", "fr", "cs", "ru", "zh", "ar"]
-
-
-@pytest.mark.parametrize("language", PRACTICE)
-def test_practice_in_a_language_is_complete(language: str) -> None:
-    entry = PRACTICE[language]
-    text = {"reference", "source", "source_language", "translation"}
-    assert set(entry) == {"examples", "practice", "check"}
-    assert [set(example) for example in entry["examples"]] == [text | {"score", "why"}] * 2
-    feedback = {"low", "high", "too_low", "too_high", "fine"}
-    assert [set(item) for item in entry["practice"]] == [text | feedback] * 3
-    assert [(item["low"], item["high"]) for item in entry["practice"]] == [
-        (70, 100),
-        (0, 40),
-        (20, 80),
-    ]
-    assert set(entry["check"]) == {"question", "options", "answer"}
-    assert len(set(entry["check"]["options"])) == 3
-    assert entry["check"]["answer"] in range(3)
-
-
-@pytest.mark.parametrize("language", PRACTICE)
-def test_practice_translates_into_its_language_from_another(language: str) -> None:
-    for item in PRACTICE[language]["examples"] + PRACTICE[language]["practice"]:
-        assert item["source_language"] == ("de" if language == "en" else "en")
-        assert len({item["source"], item["reference"], item["translation"]}) == 3
-
-
-@pytest.mark.parametrize("language", SCRIPTS)
-def test_practice_is_written_in_the_script_of_its_language(language: str) -> None:
-    entry = PRACTICE[language]
-    texts = [entry["check"]["question"], *entry["check"]["options"]]
-    for item in entry["examples"] + entry["practice"]:
-        texts += [
-            value
-            for field, value in item.items()
-            if isinstance(value, str) and not field.startswith("source")
-        ]
-    assert all(re.search(SCRIPTS[language], text) for text in texts)
-    assert not any(re.search(r"[A-Za-z]", text) for text in texts)
