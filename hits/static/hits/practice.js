@@ -7,7 +7,7 @@
   const next = document.getElementById("next");
   const score = Object.assign(document.createElement("input"), { type: "hidden", name: "score" });
   form.append(score);
-  const slider = new Slider(document.getElementById("slider"), document.getElementById("steps"), {
+  const slider = new Slider({
     onChange: () => {
       score.value = slider.score ?? "";
       next.disabled = slider.score === null;

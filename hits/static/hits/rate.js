@@ -17,7 +17,7 @@
   const size = Number(form.dataset.size);
   const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
 
-  const slider = new Slider(document.getElementById("slider"), document.getElementById("steps"), {
+  const slider = new Slider({
     onChange: () => { next.disabled = slider.score === null; },
     onEnter: () => form.requestSubmit(),
   });

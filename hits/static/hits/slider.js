@@ -13,7 +13,8 @@ class Slider {
   // The upper end of each of the value's names, in the order of data-words.
   static WORD_LIMITS = [0, 12, 37, 62, 87, 99, 100];
 
-  constructor(element, steps, { onChange, onEnter }) {
+  constructor({ onChange, onEnter }) {
+    const element = document.getElementById("slider");
     this.element = element;
     this.thumb = element.querySelector(".thumb");
     this.words = element.dataset.words.split("|");
@@ -23,11 +24,11 @@ class Slider {
     this.digits = "";
     this.lastDigitAt = 0;
     element.hidden = false;
-    steps.hidden = false;
     element.addEventListener("pointerdown", (event) => this.#grab(event));
     element.addEventListener("pointermove", (event) => this.#drag(event));
     element.addEventListener("keydown", (event) => this.#press(event));
-    for (const button of steps.querySelectorAll("button")) {
+    for (const button of document.querySelectorAll(".step")) {
+      button.hidden = false;
       button.addEventListener("click", () => this.#move(Number(button.dataset.by)));
     }
   }
