@@ -28,7 +28,7 @@ from .forms import CheckForm, CommentForm, RatingForm, ScoreForm
 from .languages import direction
 from .models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation
 from .practice import Practice, practice_for, statement_for, wording_language
-from .reporting import campaign_status
+from .reporting import campaign_statuses
 from .services import (
     answer_check,
     find_or_make_worker,
@@ -55,7 +55,7 @@ View = Callable[..., HttpResponse]
 def home(request: HttpRequest) -> HttpResponse:
     campaigns = []
     if request.user.is_authenticated and request.user.is_staff:
-        campaigns = [(campaign, campaign_status(campaign)) for campaign in Campaign.objects.all()]
+        campaigns = campaign_statuses(Campaign.objects.all())
     return render(request, "hits/home.html", {"campaigns": campaigns})
 
 
