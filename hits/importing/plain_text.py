@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .files import CampaignFolder, files_in, printable, read_lines
+from .files import LEADS_OUT, CampaignFolder, files_in, printable, read_lines
 from .problems import Problems
 from .records import NO_TEXT, Draft, ReadingOptions
 from .texts import fault_in_name, fault_in_text
@@ -52,7 +52,9 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
             sources += _files_of(path)
         elif stem in REFERENCE_NAMES:
             references += _files_of(path)
-        elif path.is_dir() and folder.holds(path):
+        elif not folder.holds(path):
+            problems.add(folder.shown(path), None, LEADS_OUT)
+        elif path.is_dir():
             system_folders.append(path)
         elif path.name == "documents.txt":
             layout.documents = path
@@ -192,7 +194,7 @@ def choose_reference(
         have = f"there are {listed}" if names else "there are no references"
         problems.add(file, None, f"has no reference {options.reference!r}; {have}")
     elif len(names) > 1:
-        problems.add(file, None, f"has several references; choose one of {listed}")
+        problems.add(file, None, f"has several references; name one (--reference): {listed}")
     elif names:
         return names[0]
     elif options.needs_reference:

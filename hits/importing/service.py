@@ -10,7 +10,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
 from ..models import Campaign
-from .detection import find_reader
+from .detection import Reader, find_reader
+from .files import printable
 from .problems import Problems
 from .records import Draft, ReadingOptions
 from .storing import store
@@ -75,10 +76,19 @@ def import_campaign(
     if reader is None:
         problems.refuse_if_any()
     assert reader is not None
-    with reader(path, options, problems) as draft:
+    with _read(reader, path, options, problems) as draft:
         problems.refuse_if_any()
         n_translations = _store(campaign, draft, progress, problems)
     return _summary(campaign, draft, n_translations)
+
+
+def _read(reader: Reader, path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    try:
+        return reader(path, options, problems)
+    except OSError as error:
+        # A folder that may not be listed, or a disk that fails half-way.
+        problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
+        return Draft()
 
 
 def _check_settings(campaign: Campaign, problems: Problems) -> None:
@@ -117,7 +127,9 @@ def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSum
     notes = list(draft.notes)
     if n_shared := n_outputs - n_translations:
         alike = "near-identical" if campaign.merges_near_identical else "identical"
-        notes.append(f"{n_shared:,} outputs {alike} to another system's are rated once")
+        outputs = "1 output" if n_shared == 1 else f"{n_shared:,} outputs"
+        verb = "is" if n_shared == 1 else "are"
+        notes.append(f"{outputs} {alike} to another system's {verb} rated once")
     if draft.n_with_c1_controls:
         notes.append(
             f"{draft.n_with_c1_controls:,} texts hold invisible control characters (U+0080 to "
