@@ -92,17 +92,23 @@ def _read(reader: Reader, path: Path, options: ReadingOptions, problems: Problem
 
 
 def _check_settings(campaign: Campaign, problems: Problems) -> None:
+    n_before = problems.total
+    for setting, value in [("name", campaign.name), ("currency", campaign.currency)]:
+        if value and (fault := fault_in_name(value)):
+            problems.add("", None, f"{setting}: {fault}")
+    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
+        if line.strip() and (fault := fault_in_text(line)):
+            problems.add("", None, f"instructions: line {number} {fault}")
     try:
-        campaign.full_clean()
+        if problems.total == n_before:
+            campaign.full_clean()
+        else:
+            # The database is not asked about texts that it may be unable to read.
+            campaign.clean_fields()
     except ValidationError as error:
         for setting, messages in error.message_dict.items():
             for message in messages:
                 problems.add("", None, f"{setting}: {message}")
-    if campaign.name and (fault := fault_in_name(campaign.name)):
-        problems.add("", None, f"name: {fault}")
-    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
-        if line.strip() and (fault := fault_in_text(line)):
-            problems.add("", None, f"instructions: line {number} {fault}")
 
 
 def _store(

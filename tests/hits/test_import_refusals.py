@@ -209,6 +209,8 @@ def test_a_reference_that_is_not_there_is_refused() -> None:
         ({"name": ""}, "name: This field cannot be blank."),
         ({"name": "x" * 101}, "name: Ensure this value has at most 100 characters"),
         ({"name": "a\u202eb"}, "name: holds a right-to-left override"),
+        ({"name": "a\0b"}, "name: holds a control character (U+0000)"),
+        ({"currency": "E\0R"}, "currency: holds a control character (U+0000)"),
         ({"source_language": "xx"}, "source_language: 'xx' is not a known language code."),
         ({"target_language": "English"}, "target_language: 'English' is not a known language"),
         ({"hit_size": 45}, "hit_size: A HIT has an even number of sets"),
