@@ -34,8 +34,9 @@ class CampaignFolder:
 
     def holds(self, path: Path) -> bool:
         """Say whether a file really lies here, and is no link to elsewhere."""
-        root = self.path.resolve()
-        return path.resolve().is_relative_to(root)
+        # Unlike `Path.resolve`, this also comes back from links that go round in a circle.
+        real_path = Path(os.path.realpath(path))
+        return real_path.is_relative_to(os.path.realpath(self.path))
 
     @contextmanager
     def opened(self, path: Path, problems: Problems) -> Iterator[BinaryIO | None]:

@@ -86,7 +86,7 @@ def _find_systems(
     folder: CampaignFolder, candidates: list[Path], options: ReadingOptions, problems: Problems
 ) -> dict[str, Path]:
     own = [path for path in candidates if path.name in SYSTEM_FOLDERS]
-    holding = own or [found for path in candidates for found in _folders_with_files(folder, path)]
+    holding = own or [found for path in candidates for found in _folders_with_files(path)]
     if len(holding) > 1:
         pair = f"{options.source_language}-{options.target_language}"
         holding = [path for path in holding if path.name == pair] or holding
@@ -105,12 +105,12 @@ def _find_systems(
     return _by_name(folder, names, files, problems)
 
 
-def _folders_with_files(folder: CampaignFolder, path: Path) -> list[Path]:
+def _folders_with_files(path: Path) -> list[Path]:
     """List this folder and those below that hold a file. Links are not followed, so it ends."""
     entries = files_in(path)
     below = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
     found = [path] if len(below) < len(entries) else []
-    return found + [deeper for entry in below for deeper in _folders_with_files(folder, entry)]
+    return found + [deeper for entry in below for deeper in _folders_with_files(entry)]
 
 
 def _without_extension(name: str, options: ReadingOptions) -> str:

@@ -1,6 +1,7 @@
 """The one way in: read, check, and only then store."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import TypedDict, Unpack
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from ..exceptions import ImportRefused
 from ..models import Campaign
-from .detection import Reader, find_reader
+from .detection import find_reader
 from .files import printable
-from .problems import Problems
+from .problems import Problem, Problems
 from .records import Draft, ReadingOptions
 from .storing import store
 from .texts import fault_in_name, fault_in_text
@@ -72,19 +74,16 @@ def import_campaign(
     options = ReadingOptions(
         source_language, target_language, task, reference, allow_empty_translations
     )
-    reader = find_reader(path, format, problems)
-    if reader is None:
+    with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any()
-    assert reader is not None
-    with _read(reader, path, options, problems) as draft:
-        problems.refuse_if_any()
-        n_translations = _store(campaign, draft, progress, problems)
+        n_translations = _store(campaign, draft, progress)
     return _summary(campaign, draft, n_translations)
 
 
-def _read(reader: Reader, path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+def _read(path: Path, format: str | None, options: ReadingOptions, problems: Problems) -> Draft:
     try:
-        return reader(path, options, problems)
+        reader = find_reader(path, format, problems)
+        return Draft() if reader is None else reader(path, options, problems)
     except OSError as error:
         # A folder that may not be listed, or a disk that fails half-way.
         problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
@@ -111,21 +110,15 @@ def _check_settings(campaign: Campaign, problems: Problems) -> None:
                 problems.add("", None, f"{setting}: {message}")
 
 
-def _store(
-    campaign: Campaign,
-    draft: Draft,
-    progress: Callable[[int], object] | None,
-    problems: Problems,
-) -> int:
+def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
     try:
         return store(campaign, draft, progress)
-    except IntegrityError:
+    except IntegrityError as error:
         # Another import may have taken the name since it was checked. Anything else is a fault here.
         if not Campaign.objects.filter(name=campaign.name).exists():
             raise
-        problems.add("", None, "name: Campaign with this Name already exists.")
-    problems.refuse_if_any()
-    raise AssertionError
+        taken = Problem("", None, "name: Campaign with this Name already exists.")
+        raise ImportRefused([taken], 1) from error
 
 
 def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSummary:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hits.exceptions import ImportRefused
-from hits.importing import MAX_LISTED, import_campaign
+from hits.importing import MAX_LISTED, import_campaign, service
+from hits.importing.records import Draft
 from hits.models import Campaign, Segment, System, SystemOutput, Translation
 
 pytestmark = pytest.mark.django_db
@@ -229,6 +230,38 @@ def test_a_name_that_is_taken_is_refused() -> None:
     Campaign.objects.create(name="Taken", source_language="de", target_language="en")
     refused = refusal(MALFORMED.parent / "campaigns" / "table.tsv", name="Taken")
     assert "name: Campaign with this Name already exists." in str(refused)
+
+
+def test_a_name_that_is_taken_while_the_files_are_read_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def take_the_name(*args: object) -> Draft:
+        Campaign.objects.create(name="Raced", source_language="de", target_language="en")
+        return read(*args)  # type: ignore[arg-type]
+
+    read = service._read
+    monkeypatch.setattr(service, "_read", take_the_name)
+    with pytest.raises(ImportRefused, match="name: Campaign with this Name already exists"):
+        import_campaign(
+            path=MALFORMED.parent / "campaigns" / "table.tsv",
+            name="Raced",
+            source_language="de",
+            target_language="en",
+        )
+    assert Campaign.objects.count() == 1
+    assert not Segment.objects.exists()
+
+
+def test_links_that_go_round_in_a_circle_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"sources.txt": "Eins.\n", "references.txt": "One.\n", "systems/A.txt": "1.\n"})
+    (tmp_path / "systems/B.txt").symlink_to("C.txt")
+    (tmp_path / "systems/C.txt").symlink_to("B.txt")
+    (tmp_path / "round").symlink_to("round")
+    assert [problem.file for problem in refusal(tmp_path).problems] == [
+        "round",
+        "systems/B.txt",
+        "systems/C.txt",
+    ]
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
