@@ -94,6 +94,15 @@ CASES = [
     ("markup-in-a-text.xml", "markup-in-a-text.xml", 17, "an element 'b' inside a segment"),
     ("system-twice.xml", "system-twice.xml", 20, "has the translation by 'A' twice"),
     ("no-documents.xml", "no-documents.xml", None, "has no documents"),
+    ("document-without-id.xml", "document-without-id.xml", 4, "the document's id is empty"),
+    ("outside-a-document.xml", "outside-a-document.xml", 4, "'src' outside of a document"),
+    ("system-without-name.xml", "system-without-name.xml", 15, "the system's name is empty"),
+    ("no-source.xml", "no-source.xml", 4, "document 'x' has no source segments"),
+    ("long-ids.xml", "long-ids.xml", 7, "segment's id is longer than 200 characters"),
+    ("long-text.xml", "long-text.xml", 17, "by 'A' is longer than 10,000 characters"),
+    ("other-reference-language.xml", "other-reference-language.xml", 4, "'x' has no reference"),
+    ("huge-number.jsonl", "huge-number.jsonl", 2, "is not JSON"),
+    ("no-references-folder", "no-references-folder", None, "has no references"),
     ("ambiguous-ids.xml", "ambiguous-ids.xml", 24, "segment 'x:1:2' is there twice"),
     ("other-pair", "other-pair", None, "has no system; put files at system-outputs/de-en/NAME.txt (there are system-outputs/de-fr)"),
     ("documents-without-domain", "documents/de-en.docs", 1, "a domain, a tab and a document's name"),
@@ -125,8 +134,44 @@ def test_a_malformed_campaign_is_refused_with_file_line_and_reason(
 
 
 def test_every_malformed_campaign_has_its_test() -> None:
-    tested_apart = {"many-problems", "no-sources", "neither"}
+    tested_apart = {
+        "many-problems",
+        "no-sources",
+        "neither",
+        "broken-utf8.csv",
+        "segment-without-id.xml",
+    }
     assert {path.name for path in MALFORMED.iterdir()} == {case[0] for case in CASES} | tested_apart
+
+
+def test_lines_of_a_table_keep_their_numbers_after_one_that_cannot_be_read() -> None:
+    first, second = refusal(MALFORMED / "broken-utf8.csv").problems
+    assert (first.line, first.reason) == (3, "is not UTF-8: byte 0xE4 at offset 59")
+    assert second.line == 4
+    assert "right-to-left override" in second.reason
+
+
+def test_a_segment_without_an_id_belongs_to_no_segment() -> None:
+    refused = refusal(MALFORMED / "segment-without-id.xml")
+    assert [(problem.line, problem.reason) for problem in refused.problems] == [
+        (17, "the segment's id is empty"),
+        (17, "the translation by 'A' has segment '', which the source has not"),
+        (None, "system 'A' has no translation of segment 'x:1'"),
+    ]
+
+
+def test_a_table_has_sources_or_references_even_when_only_fluency_is_rated(tmp_path: Path) -> None:
+    write(tmp_path, {"t.tsv": "segment\tsystem\ttranslation\n1\tA\t1.\n"})
+    refused = refusal(tmp_path / "t.tsv", task="fluency")
+    assert "neither a column 'source' nor a column 'reference'" in str(refused)
+    refused = refusal(tmp_path / "t.tsv", task="source")
+    assert "t.tsv, line 1: has no column 'source'" in str(refused)
+
+
+def test_a_reference_that_a_test_set_has_not_is_refused() -> None:
+    refused = refusal(MALFORMED / "two-references.xml", reference="C")
+    assert "document 'x' has no reference 'C'" in str(refused)
+    assert "has no reference 'C'; there are A, B" in str(refused)
 
 
 def test_it_lists_the_first_twenty_problems_and_counts_the_rest() -> None:
