@@ -66,7 +66,8 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
         listed = ", ".join(folder.shown(path) for path in sources)
         problems.add(folder.shown(folder.path), None, f"has several files of sources: {listed}")
     layout.sources = sources[0] if sources else None
-    layout.references = {_reference_name(path): path for path in references}
+    names = [_reference_name(path) for path in references]
+    layout.references = _by_name(folder, "reference", names, references, problems)
     layout.systems = _find_systems(folder, system_folders, options, problems)
     return layout
 
@@ -102,7 +103,7 @@ def _find_systems(
         names = [_without_extension(path.name, options) for path in files]
     else:
         names = without_common_parts([path.name for path in files])
-    return _by_name(folder, names, files, problems)
+    return _by_name(folder, "system", names, files, problems)
 
 
 def _folders_with_files(path: Path) -> list[Path]:
@@ -140,17 +141,18 @@ def _n_common(rows: list[list[str]]) -> int:
 
 
 def _by_name(
-    folder: CampaignFolder, names: list[str], files: list[Path], problems: Problems
+    folder: CampaignFolder, what: str, names: list[str], files: list[Path], problems: Problems
 ) -> dict[str, Path]:
-    systems: dict[str, Path] = {}
+    """Pair each name with its file, in the order of the names."""
+    named: dict[str, Path] = {}
     for name, path in zip(names, files, strict=True):
         if fault := fault_in_name(name):
-            problems.add(folder.shown(path), None, f"the system's name {name!r} {fault}")
-        elif name in systems:
-            other = folder.shown(systems[name])
-            problems.add(folder.shown(path), None, f"names system {name!r}, as {other} does")
-        systems.setdefault(name, path)
-    return dict(sorted(systems.items()))
+            problems.add(folder.shown(path), None, f"the {what}'s name {name!r} {fault}")
+        elif name in named:
+            other = folder.shown(named[name])
+            problems.add(folder.shown(path), None, f"names {what} {name!r}, as {other} does")
+        named.setdefault(name, path)
+    return dict(sorted(named.items()))
 
 
 # Reading the files ----------------------------------------------------------------------------

@@ -48,6 +48,7 @@ CASES = [
     ("two-sources", "two-sources", None, "several files of sources: sources.de, sources.txt"),
     ("unknown-file", "refs.txt", None, "none of the files of a campaign folder"),
     ("two-references", "two-references", None, "name one (--reference): A, B"),
+    ("reference-twice", "references.A.txt", None, "names reference 'A', as references/A.txt does"),
     ("two-system-folders", "two-system-folders", None, "may hold systems: autumn, spring"),
     ("folder-for-a-file", "sources/deep", None, "is not a regular file"),
     ("unknown-column.tsv", "unknown-column.tsv", 1, "column 'ref' is unknown"),
