@@ -124,4 +124,5 @@ def t_reach(n: Ints, confidence: float) -> Floats:
     """
     distinct, places = factorise(n)
     df = np.where(distinct > 1, distinct - 1.0, np.nan)
-    return special.stdtrit(df, (1 + confidence) / 2)[places]
+    reach: Floats = np.asarray(special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
+    return reach[places]
