@@ -1,7 +1,7 @@
 """How many ratings are enough? Agreement of N-rating means with means nobody copied them from."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,8 +35,8 @@ CONFIDENCE = 0.95
 class Collection:
     """One collection of ratings, one row each: the raw score, the z-score, and what was rated.
 
-    Give one rating per worker and translation (`segments.average_repeats`): a worker agrees better
-    with himself than with others. Rows whose z is NaN are left out.
+    Give one rating per worker and translation (`segments.average_repeats`): workers agree better
+    with themselves than with others. Rows whose z is NaN are left out.
     """
 
     scores: ArrayLike
@@ -220,22 +220,21 @@ def _plan(own: _Columns, replicate: Collection | None) -> _Plan:
 
 def _orders(
     plan: _Plan, submitted: ArrayLike | None, rng: np.random.Generator | None, n_draws: int
-) -> list[Ints]:
-    """Return for each draw the place of every rating among those of its translation."""
+) -> Iterator[Ints]:
+    """Give for each draw the place of every rating among those of its translation."""
     n_groups = len(plan.n)
     if rng is not None:
-        draws = (rng.random(len(plan.codes)) for _ in range(n_draws))
-        return [
-            places_in_group(plan.codes, n_groups, np.lexsort((drawn, plan.codes)))
-            for drawn in draws
-        ]
+        for _ in range(n_draws):
+            order = np.lexsort((rng.random(len(plan.codes)), plan.codes))
+            yield places_in_group(plan.codes, n_groups, order)
+        return
     when = as_numbers("submitted", submitted if submitted is not None else ())
     check_same_length(submitted=when, ratings=plan.given)
     # Ratings given at the same moment are told apart by their scores, so that the order of the rows
     # does not matter.
     raw, z = plan.values
     order = np.lexsort((z, raw, when[plan.given], plan.codes))
-    return [places_in_group(plan.codes, n_groups, order)]
+    yield places_in_group(plan.codes, n_groups, order)
 
 
 def _is_enough(plan: _Plan, size: int) -> Bools:
