@@ -1,0 +1,71 @@
+"""Checks on the arrays that the statistics are given; a refusal names the parameter in backticks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Keys = NDArray[Any]
+
+
+def as_numbers(name: str, values: ArrayLike, *, missing: bool = False) -> Floats:
+    """Return `values` as one row of floats; NaN is let through only where `missing` says so."""
+    numbers = np.asarray(values)
+    if numbers.size and numbers.dtype.kind not in "iuf":
+        raise ValueError(f"`{name}` must hold numbers, not {numbers.dtype}.")
+    _check_one_row(name, numbers)
+    numbers = numbers.astype(np.float64, copy=False)
+    wrong = np.isinf(numbers) if missing else ~np.isfinite(numbers)
+    if wrong.any():
+        raise ValueError(f"`{name}` must be finite; position {int(wrong.argmax())} is not.")
+    return numbers
+
+
+def as_keys(name: str, values: ArrayLike) -> Keys:
+    """Return `values` as one row of integers or strings."""
+    keys = np.asarray(values)
+    if keys.dtype.kind == "O":
+        keys = np.array(keys.tolist())
+    _check_one_row(name, keys)
+    if not keys.size:
+        return keys.astype(np.int64) if keys.dtype.kind not in "iuUS" else keys
+    if keys.dtype.kind not in "iuUS":
+        raise ValueError(f"`{name}` must hold integers or strings, not {keys.dtype}.")
+    return keys
+
+
+def as_flags(name: str, values: ArrayLike) -> Bools:
+    """Return `values` as one row of yes and no."""
+    flags = np.asarray(values)
+    _check_one_row(name, flags)
+    if flags.size and flags.dtype.kind != "b":
+        raise ValueError(f"`{name}` must hold True and False, not {flags.dtype}.")
+    return flags.astype(np.bool_, copy=False)
+
+
+def check_same_length(**arrays: NDArray[Any]) -> None:
+    """Refuse arrays that do not run in parallel."""
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise ValueError(f"Parallel arrays differ in length: {told}.")
+
+
+def check_between(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a share that is not strictly between the bounds."""
+    if not low < value < high:
+        raise ValueError(f"`{name}` must lie between {low:g} and {high:g}, not {value!r}.")
+
+
+def check_at_least(name: str, value: int, least: int) -> None:
+    """Refuse a count below `least`."""
+    if value < least:
+        raise ValueError(f"`{name}` must be at least {least}, not {value!r}.")
+
+
+def _check_one_row(name: str, values: NDArray[Any]) -> None:
+    if values.ndim != 1:
+        raise ValueError(f"`{name}` must have one dimension, not {values.ndim}.")

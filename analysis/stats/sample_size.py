@@ -1,0 +1,288 @@
+"""How many ratings are enough? Agreement of N-rating means with means nobody copied them from."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._groups import divide, factorise, places_in_group, sums
+from ._pearson import fisher_interval, pearson
+from ._validation import (
+    Bools,
+    Floats,
+    Ints,
+    Keys,
+    as_keys,
+    as_numbers,
+    check_at_least,
+    check_between,
+    check_same_length,
+)
+from .agreement import single_rating_agreement
+from .signature import signature
+
+# Ratings per translation at which the curve is measured, as far as the ratings go.
+SIZES = (1, 2, 5, 10, 15, 20, 30, 40)
+# Random choices of ratings that a point of the curve is averaged over.
+N_DRAWS = 50
+# Confidence of the intervals.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One collection of ratings, one row each: the raw score, the z-score, and what was rated.
+
+    Give one rating per worker and translation (`segments.average_repeats`): workers agree better
+    with themselves than with others. Rows whose z is NaN are left out.
+    """
+
+    scores: ArrayLike
+    z: ArrayLike
+    translations: ArrayLike
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """One curve: correlation at each size, its interval, and what Spearman-Brown foretells.
+
+    `single` is the agreement of two single ratings, measured over all pairs, which the prediction
+    starts from.
+    """
+
+    r: Floats
+    low: Floats
+    high: Floats
+    predicted: Floats
+    single: float
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementCurve:
+    """How agreement grows with ratings per translation; higher is better.
+
+    `n_translations` have enough ratings for the size; with fewer than three there is no r (NaN).
+    """
+
+    sizes: Ints
+    n_translations: Ints
+    raw: Points
+    z: Points
+    signature: str
+
+
+def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
+    """Predict how means of n ratings agree with each other from how single ratings do.
+
+    Parameters
+    ----------
+    single : float
+        Correlation between two single ratings of the same translation.
+    n : array_like
+        Ratings per mean.
+
+    Returns
+    -------
+    ndarray
+        n r / (1 + (n - 1) r).
+
+    References
+    ----------
+    .. [1] Spearman. Correlation calculated from faulty data. British Journal of Psychology 3, 1910.
+    .. [2] Brown. Some experimental results in the correlation of mental abilities. Same volume.
+    """
+    if not (math.isnan(single) or -1 <= single <= 1):
+        raise ValueError(f"`single` must lie between -1 and 1, not {single!r}.")
+    counts = np.asarray(n, dtype=np.float64)
+    return np.asarray(divide(counts * single, 1 + (counts - 1) * single))
+
+
+def agreement_curve(
+    ratings: Collection,
+    *,
+    replicate: Collection | None = None,
+    submitted: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,
+    sizes: Sequence[int] = SIZES,
+    n_draws: int = N_DRAWS,
+    confidence: float = CONFIDENCE,
+) -> AgreementCurve:
+    """Measure how well means of N ratings agree with independent ones, for growing N.
+
+    Parameters
+    ----------
+    ratings : Collection
+        The ratings that N are taken from.
+    replicate : Collection, optional
+        An independent collection for the same translations: means of N ratings are compared with
+        the replicate's means over all its ratings. Without it the ratings are split: means of N are
+        compared with means of N others, which takes 2 N ratings of a translation.
+    submitted : array_like, shape (n,), optional
+        When each rating was given. The earliest are then taken, as if collecting had stopped there;
+        halves take turns.
+    rng : numpy.random.Generator, optional
+        Takes ratings at random instead. Give either this or `submitted`.
+    sizes : sequence of int
+        The N to measure at.
+    n_draws : int
+        Random choices to average r over.
+    confidence : float
+        Of Fisher's interval over translations.
+
+    Returns
+    -------
+    AgreementCurve
+        A translation with too few ratings for a size is left out there, never padded: look at
+        `n_translations`. The prediction against a replicate of M ratings (harmonic mean) is
+        sqrt(SB(N) SB(M)).
+
+    References
+    ----------
+    .. [1] Graham, Baldwin and Mathur. Accurate evaluation of segment-level machine translation
+       metrics. NAACL 2015.
+    """
+    if (submitted is None) == (rng is None):
+        raise ValueError("Give either `submitted` or `rng`.")
+    for size in sizes:
+        check_at_least("sizes", size, 1)
+    check_at_least("n_draws", n_draws, 1)
+    check_between("confidence", confidence, 0, 1)
+    columns = _columns("ratings", ratings)
+    plan = _plan(columns, replicate)
+    n_translations = np.array([_n_enough(plan, size) for size in sizes], dtype=np.int64)
+    measured = np.zeros((2, len(sizes)))
+    for places in _orders(plan, submitted, rng, n_draws):
+        measured += [[_r(plan, side, places, size) for size in sizes] for side in (0, 1)]
+    measured /= 1 if rng is None else n_draws
+    raw, z = (
+        _points(plan, side, measured[side], n_translations, sizes, confidence) for side in (0, 1)
+    )
+    return AgreementCurve(
+        sizes=np.array(sizes, dtype=np.int64),
+        n_translations=n_translations,
+        raw=raw,
+        z=z,
+        signature=signature(
+            curve="split-halves" if replicate is None else "replicate",
+            order="time" if rng is None else ("random", n_draws),
+            ci=("fisher", confidence),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Checked columns of a collection; `values` holds raw scores and z-scores."""
+
+    values: tuple[Floats, Floats]
+    translations: Keys
+    given: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Ratings by translation, how many each has, and the replicate's means (None: split halves)."""
+
+    values: tuple[Floats, Floats]
+    codes: Ints
+    n: Ints
+    given: Bools
+    replicate_means: tuple[Floats, Floats] | None
+    replicate_n: Ints
+
+
+def _columns(name: str, collection: Collection) -> _Columns:
+    scores = as_numbers(f"{name}.scores", collection.scores)
+    z = as_numbers(f"{name}.z", collection.z, missing=True)
+    translations = as_keys(f"{name}.translations", collection.translations)
+    check_same_length(scores=scores, z=z, translations=translations)
+    given = ~np.isnan(z)
+    return _Columns((scores[given], z[given]), translations[given], given)
+
+
+def _plan(own: _Columns, replicate: Collection | None) -> _Plan:
+    labels, codes = factorise(own.translations)
+    n = np.bincount(codes, minlength=len(labels)).astype(np.int64)
+    if replicate is None:
+        return _Plan(own.values, codes, n, own.given, None, n)
+    other = _columns("replicate", replicate)
+    is_shared = np.isin(other.translations, labels)
+    other_codes = np.searchsorted(labels, other.translations[is_shared])
+    other_n = np.bincount(other_codes, minlength=len(labels)).astype(np.int64)
+    raw, z = (
+        divide(sums(values[is_shared], other_codes, len(labels)), other_n)
+        for values in other.values
+    )
+    return _Plan(own.values, codes, n, own.given, (raw, z), other_n)
+
+
+def _orders(
+    plan: _Plan, submitted: ArrayLike | None, rng: np.random.Generator | None, n_draws: int
+) -> Iterator[Ints]:
+    """Give for each draw the place of every rating among those of its translation."""
+    n_groups = len(plan.n)
+    if rng is not None:
+        for _ in range(n_draws):
+            order = np.lexsort((rng.random(len(plan.codes)), plan.codes))
+            yield places_in_group(plan.codes, n_groups, order)
+        return
+    when = as_numbers("submitted", submitted if submitted is not None else ())
+    check_same_length(submitted=when, ratings=plan.given)
+    # Ratings given at the same moment are told apart by their scores, so that the order of the rows
+    # does not matter.
+    raw, z = plan.values
+    order = np.lexsort((z, raw, when[plan.given], plan.codes))
+    yield places_in_group(plan.codes, n_groups, order)
+
+
+def _is_enough(plan: _Plan, size: int) -> Bools:
+    if plan.replicate_means is None:
+        return plan.n >= 2 * size
+    return (plan.n >= size) & (plan.replicate_n > 0)
+
+
+def _n_enough(plan: _Plan, size: int) -> int:
+    return int(_is_enough(plan, size).sum())
+
+
+def _r(plan: _Plan, side: int, places: Ints, size: int) -> float:
+    """Correlate means of `size` ratings with the replicate, or with means of as many others."""
+    enough = _is_enough(plan, size)
+    if plan.replicate_means is not None:
+        means = _means_of(plan, side, places < size)
+        return pearson(means[enough], plan.replicate_means[side][enough])
+    in_time = places < 2 * size
+    first = _means_of(plan, side, in_time & (places % 2 == 0))
+    second = _means_of(plan, side, in_time & (places % 2 == 1))
+    return pearson(first[enough], second[enough])
+
+
+def _means_of(plan: _Plan, side: int, chosen: Bools) -> Floats:
+    codes = plan.codes[chosen]
+    n = np.bincount(codes, minlength=len(plan.n)).astype(np.int64)
+    return divide(sums(plan.values[side][chosen], codes, len(plan.n)), n)
+
+
+def _points(
+    plan: _Plan,
+    side: int,
+    r: Floats,
+    n_translations: Ints,
+    sizes: Sequence[int],
+    confidence: float,
+) -> Points:
+    single = single_rating_agreement(plan.values[side], plan.codes)
+    predicted = spearman_brown(single, sizes)
+    if plan.replicate_means is not None:
+        rated = plan.replicate_n[plan.replicate_n > 0]
+        depth = len(rated) / np.sum(1 / rated) if len(rated) else math.nan
+        with np.errstate(invalid="ignore"):
+            predicted = np.sqrt(predicted * spearman_brown(single, depth))
+    bounds = [
+        fisher_interval(float(one), int(n), confidence)
+        for one, n in zip(r, n_translations, strict=True)
+    ]
+    low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+    return Points(r=r, low=low, high=high, predicted=predicted, single=single)

@@ -1,0 +1,241 @@
+"""The score of each translation: a mean over ratings, and how much that mean can be trusted."""
+
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ._groups import Moments, factorise, moments, t_reach
+from ._validation import (
+    Bools,
+    Floats,
+    Ints,
+    Keys,
+    as_keys,
+    as_numbers,
+    check_at_least,
+    check_between,
+    check_same_length,
+)
+from .roles import SCORED_ROLES
+from .signature import signature
+
+# Ratings a translation needs before its mean counts as gold: at 15 the mean agrees with that of an
+# independent collection at about r = 0.9 (Graham, Baldwin and Mathur, 2015).
+MINIMUM_RATINGS = 15
+# Confidence of the intervals around a mean; the usual choice, nothing depends on it.
+CONFIDENCE = 0.95
+
+Method = Literal["per_worker", "pooled"]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentScores:
+    """Scores of the translations that have enough ratings; the others are named, not scored.
+
+    `n` is what the mean is taken over: workers (`per_worker`) or ratings (`pooled`). `n_ratings`
+    counts ratings in both. Standard error and interval are NaN where n = 1.
+    """
+
+    translations: Keys
+    raw: Floats
+    raw_se: Floats
+    raw_low: Floats
+    raw_high: Floats
+    z: Floats
+    z_se: Floats
+    z_low: Floats
+    z_high: Floats
+    n: Ints
+    n_ratings: Ints
+    incomplete: Keys
+    incomplete_n: Ints
+    signature: str
+
+
+def counts_for_gold(
+    roles: ArrayLike, workers: ArrayLike | None = None, trusted: ArrayLike | None = None
+) -> Bools:
+    """Return which ratings say how good a translation is.
+
+    Parameters
+    ----------
+    roles : array_like of int, shape (n,)
+        The `Role` of each item. Genuine items and repeats count; a repeat stands for the same
+        translation as its original.
+    workers : array_like, shape (n,), optional
+        Who rated; needed with `trusted`.
+    trusted : array_like, optional
+        The workers whose ratings count, for example those that quality control found reliable.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    roles = as_keys("roles", roles)
+    chosen = np.isin(roles, [int(role) for role in SCORED_ROLES])
+    if trusted is None:
+        return chosen
+    if workers is None:
+        raise ValueError("`workers` must be given with `trusted`.")
+    workers = as_keys("workers", workers)
+    check_same_length(roles=roles, workers=workers)
+    labels, codes = factorise(workers)
+    return chosen & np.isin(labels, as_keys("trusted", trusted))[codes]
+
+
+def average_repeats(
+    values: ArrayLike, workers: ArrayLike, translations: ArrayLike
+) -> tuple[Floats, Keys, Keys]:
+    """Average what a worker said of the same translation more than once.
+
+    Parameters
+    ----------
+    values, workers, translations : array_like, shape (n,)
+        Scores (raw or z; NaN rows are left out), who gave them and to which translation.
+
+    Returns
+    -------
+    values, workers, translations : ndarray, shape (m,)
+        One row per worker and translation, in order of translation, then worker.
+    """
+    values = as_numbers("values", values, missing=True)
+    workers, translations = as_keys("workers", workers), as_keys("translations", translations)
+    check_same_length(values=values, workers=workers, translations=translations)
+    worker_labels, worker_codes = factorise(workers)
+    labels, codes = factorise(translations)
+    given = ~np.isnan(values)
+    cells = _Cells(codes[given], worker_codes[given], (len(labels), len(worker_labels)))
+    return cells.means(values[given]), worker_labels[cells.workers], labels[cells.translations]
+
+
+def segment_scores(
+    scores: ArrayLike,
+    z: ArrayLike,
+    workers: ArrayLike,
+    translations: ArrayLike,
+    *,
+    method: Method = "per_worker",
+    minimum: int = MINIMUM_RATINGS,
+    confidence: float = CONFIDENCE,
+    expected: ArrayLike | None = None,
+) -> SegmentScores:
+    """Average the ratings of each translation.
+
+    Parameters
+    ----------
+    scores, z, workers, translations : array_like, shape (n,)
+        One row per rating that counts (see `counts_for_gold`). A row whose z is NaN belongs to a
+        worker without a scale and counts for nothing, not even for the raw mean.
+    method : {"per_worker", "pooled"}
+        `per_worker` averages a worker's own repeats first, so that every worker has one voice:
+        n = workers, and giving a rating twice changes nothing. `pooled` counts every rating:
+        n = ratings, and a rating given twice counts twice.
+    minimum : int
+        A translation with n below this is listed in `incomplete` and gets no score.
+    confidence : float
+        Of the t intervals around the means.
+    expected : array_like, optional
+        Translations that should have a score: those without any rating are then listed in
+        `incomplete` too, with n = 0.
+
+    Returns
+    -------
+    SegmentScores
+        In order of translation. Higher is better.
+
+    References
+    ----------
+    .. [1] Graham, Baldwin and Mathur. Accurate evaluation of segment-level machine translation
+       metrics. NAACL 2015.
+    .. [2] Akhbardeh et al. Findings of the 2021 conference on machine translation. WMT 2021
+       (pooled).
+    """
+    scores, z = as_numbers("scores", scores), as_numbers("z", z, missing=True)
+    workers, translations = as_keys("workers", workers), as_keys("translations", translations)
+    check_same_length(scores=scores, z=z, workers=workers, translations=translations)
+    check_at_least("minimum", minimum, 1)
+    check_between("confidence", confidence, 0, 1)
+    if method not in ("per_worker", "pooled"):
+        raise ValueError(f"`method` must be 'per_worker' or 'pooled', not {method!r}.")
+    labels, codes = factorise(translations)
+    given = ~np.isnan(z)
+    if not given.all():
+        scores, z, workers, codes = scores[given], z[given], workers[given], codes[given]
+    n_ratings = np.bincount(codes, minlength=len(labels))
+    if method == "per_worker":
+        scores, z, codes = _one_voice_each(scores, z, workers, codes, len(labels))
+    raw_means, z_means = moments(scores, codes, len(labels)), moments(z, codes, len(labels))
+    everything = _describe(labels, raw_means, z_means, n_ratings, confidence)
+    made = signature(seg=method, min=minimum, ci=("t", confidence))
+    return _set_apart(replace(everything, signature=made), minimum, expected)
+
+
+class _Cells:
+    """Ratings gathered by translation and worker; a sparse matrix does it without sorting all rows."""
+
+    def __init__(self, codes: Ints, worker_codes: Ints, shape: tuple[int, int]) -> None:
+        # Narrow indices: wide ones are copied at every sum.
+        self._place = (codes.astype(np.int32), worker_codes.astype(np.int32))
+        self._shape = shape
+        counts = self._sums(np.ones(len(codes)))
+        self.counts: Floats = counts.data
+        self.workers: Ints = counts.indices.astype(np.int64)
+        self.translations: Ints = np.repeat(np.arange(shape[0]), np.diff(counts.indptr))
+
+    def _sums(self, values: Floats) -> sparse.csr_array:
+        return sparse.coo_array((values, self._place), shape=self._shape).tocsr()
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of each cell that has ratings."""
+        return self._sums(values).data / self.counts
+
+
+def _one_voice_each(
+    scores: Floats, z: Floats, workers: Keys, codes: Ints, n_translations: int
+) -> tuple[Floats, Floats, Ints]:
+    labels, worker_codes = factorise(workers)
+    cells = _Cells(codes, worker_codes, (n_translations, len(labels)))
+    return cells.means(scores), cells.means(z), cells.translations
+
+
+def _describe(
+    labels: Keys, raw: Moments, z: Moments, n_ratings: Ints, confidence: float
+) -> SegmentScores:
+    """Lay out means and intervals of all translations, complete or not."""
+    reach = t_reach(raw.n, confidence)
+    raw_se, z_se = raw.se, z.se
+    return SegmentScores(
+        translations=labels,
+        raw=raw.mean,
+        raw_se=raw_se,
+        raw_low=raw.mean - reach * raw_se,
+        raw_high=raw.mean + reach * raw_se,
+        z=z.mean,
+        z_se=z_se,
+        z_low=z.mean - reach * z_se,
+        z_high=z.mean + reach * z_se,
+        n=raw.n,
+        n_ratings=n_ratings,
+        incomplete=labels[:0],
+        incomplete_n=raw.n[:0],
+        signature="",
+    )
+
+
+def _set_apart(scores: SegmentScores, minimum: int, expected: ArrayLike | None) -> SegmentScores:
+    """Keep the complete translations; move the others, and those never rated, to the list."""
+    complete = scores.n >= minimum
+    incomplete, incomplete_n = scores.translations[~complete], scores.n[~complete]
+    if expected is not None:
+        unrated = np.setdiff1d(as_keys("expected", expected), scores.translations)
+        incomplete = np.concatenate([incomplete, unrated])
+        incomplete_n = np.concatenate([incomplete_n, np.zeros(len(unrated), dtype=np.int64)])
+    parallel = {
+        field.name: getattr(scores, field.name)[complete]
+        for field in fields(scores)
+        if field.name not in ("incomplete", "incomplete_n", "signature")
+    }
+    return replace(scores, **parallel, incomplete=incomplete, incomplete_n=incomplete_n)

@@ -1,0 +1,181 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from analysis.stats.agreement import (
+    inter_annotator_agreement,
+    intra_annotator_agreement,
+    krippendorff_alpha,
+    single_rating_agreement,
+)
+
+some_values = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 6)), min_size=2, max_size=40)
+
+
+def columns(pairs):
+    values, units = zip(*pairs, strict=True)
+    return np.array(values, dtype=float), np.array(units)
+
+
+def alpha_by_definition(values, units):
+    """Follow Krippendorff's definition pair by pair."""
+    shared = [unit for unit in set(units) if list(units).count(unit) > 1]
+    groups = [values[units == unit] for unit in shared]
+    pooled = np.concatenate(groups) if groups else np.array([])
+    n = len(pooled)
+    if not n or not np.ptp(pooled):
+        return np.nan
+    observed = sum(
+        sum((x - y) ** 2 for x, y in itertools.permutations(group, 2)) / (len(group) - 1)
+        for group in groups
+    )
+    chance = sum((x - y) ** 2 for x, y in itertools.permutations(pooled, 2))
+    return 1 - (observed / n) / (chance / (n * (n - 1)))
+
+
+def test_alpha_by_hand():
+    # Units (1, 2) and (4, 4): Do = (1 + 1 + 0 + 0) / 4 = 0.5. Squared differences over all ordered
+    # pairs of 1, 2, 4, 4: 2 (1 + 9 + 9 + 4 + 4 + 0) = 54, De = 54 / 12 = 4.5.
+    own = krippendorff_alpha([1, 2, 4, 4], [1, 1, 2, 2])
+    assert_allclose(own.alpha, 1 - 0.5 / 4.5)
+
+
+def test_alpha_of_krippendorffs_own_example():
+    # Four observers, twelve units, missing values; the interval alpha is printed as .849.
+    nan = np.nan
+    table = np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
+            [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
+        ]
+    )
+    own = krippendorff_alpha(table.ravel(), np.tile(np.arange(12), 4))
+    assert round(own.alpha, 3) == 0.849
+    assert (own.n_units, own.n_values) == (11, 40)
+
+
+@given(some_values)
+def test_alpha_in_closed_form_is_alpha_by_definition(pairs):
+    values, units = columns(pairs)
+    assert_allclose(
+        krippendorff_alpha(values, units).alpha, alpha_by_definition(values, units), atol=1e-9
+    )
+
+
+@given(some_values, st.floats(-1e3, 1e3), st.floats(0.1, 100))
+def test_alpha_does_not_depend_on_the_scale(pairs, shift, stretch):
+    values, units = columns(pairs)
+    moved = krippendorff_alpha(values * stretch + shift, units).alpha
+    assert_allclose(moved, krippendorff_alpha(values, units).alpha, atol=1e-6)
+
+
+def test_perfect_agreement_has_an_alpha_of_one():
+    assert krippendorff_alpha([1, 1, 5, 5, 9, 9], [1, 1, 2, 2, 3, 3]).alpha == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "units"), [([], []), ([1, 2], [1, 2]), ([3, 3, 3, 3], [1, 1, 2, 2])]
+)
+def test_alpha_is_undefined_without_pairs_or_without_variation(values, units):
+    assert np.isnan(krippendorff_alpha(values, units).alpha)
+
+
+def pairs_one_by_one(z, workers, translations):
+    """Return both sides of every pair of different workers, both ways round."""
+    rows = range(len(z))
+    return np.array(
+        [
+            (z[i], z[j])
+            for i, j in itertools.permutations(rows, 2)
+            if translations[i] == translations[j] and workers[i] != workers[j]
+        ]
+    ).T
+
+
+def test_agreement_between_workers_is_that_of_all_pairs():
+    rng = np.random.default_rng(6)
+    workers, translations = (grid.ravel() for grid in np.mgrid[0:6, 0:9])
+    kept = rng.random(54) < 0.7
+    workers, translations = workers[kept], translations[kept]
+    z = rng.normal(size=len(workers)) + translations / 4
+    own = inter_annotator_agreement(z, workers, translations)
+    x, y = pairs_one_by_one(z, workers, translations)
+    assert_allclose(own.pearson, stats.pearsonr(x, y).statistic)
+    assert_allclose(own.mean_absolute_difference, np.abs(x - y).mean())
+    assert own.n_pairs == len(x) // 2
+    assert np.isnan(own.low)
+
+
+def test_a_workers_own_repeats_are_averaged_before_comparing():
+    once = inter_annotator_agreement([2, 3, 6, 5], [1, 2, 1, 2], [1, 1, 2, 2])
+    repeated = inter_annotator_agreement([1, 3, 3, 6, 5], [1, 1, 2, 1, 2], [1, 1, 1, 2, 2])
+    assert repeated == once
+
+
+def test_workers_without_a_scale_are_left_out():
+    whole = inter_annotator_agreement([2, 3, np.nan, 6, 5], [1, 2, 3, 1, 2], [1, 1, 1, 2, 2])
+    assert whole.n_pairs == 2
+
+
+def test_agreement_needs_pairs():
+    for z, workers, translations in ([], [], []), ([1, 2], [1, 1], [1, 1]):
+        own = inter_annotator_agreement(z, workers, translations)
+        assert own.n_pairs == 0
+        assert np.isnan([own.pearson, own.mean_absolute_difference]).all()
+
+
+def two_workers(rng, n, noise):
+    truth = rng.normal(size=n)
+    z = np.concatenate([truth + noise * rng.normal(size=n) for _ in range(2)])
+    return z, np.repeat([1, 2], n), np.tile(np.arange(n), 2)
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say():
+    # Two ratings with noise of variance 1 around a truth of variance 1 correlate at 0.5.
+    rng = np.random.default_rng(7)
+    hits = 0
+    for _ in range(100):
+        own = inter_annotator_agreement(*two_workers(rng, 80, 1), rng=rng, n_resamples=200)
+        hits += own.low < 0.5 < own.high
+    # 95 expected; fewer than 88 or more than 99 would happen once in several hundred runs.
+    assert 88 <= hits <= 99
+
+
+def test_alpha_has_an_interval_when_given_randomness():
+    z, _, translations = two_workers(np.random.default_rng(1), 60, 1)
+    first = krippendorff_alpha(z, translations, rng=np.random.default_rng(2))
+    again = krippendorff_alpha(z, translations, rng=np.random.default_rng(2))
+    assert first.low < first.alpha < first.high
+    assert first == again
+
+
+def test_agreement_with_oneself_by_hand():
+    own = intra_annotator_agreement([1, 2, 3, 4, np.nan], [2, 1, 4, 5, 5])
+    expected = stats.pearsonr([1, 2, 3, 4], [2, 1, 4, 5])
+    assert_allclose(own.pearson, expected.statistic)
+    assert_allclose([own.low, own.high], expected.confidence_interval(0.95))
+    assert own.mean_absolute_difference == 1
+    assert own.n_pairs == 4
+
+
+@pytest.mark.parametrize("scores", [[], [1, 2], [5, 5, 5, 5]])
+def test_agreement_with_oneself_needs_pairs_that_vary(scores):
+    assert np.isnan(intra_annotator_agreement(scores, scores).pearson)
+
+
+def test_perfect_agreement_with_oneself_has_an_interval_of_no_width():
+    own = intra_annotator_agreement([1, 2, 3, 4], [1, 2, 3, 4])
+    assert_allclose([own.pearson, own.low, own.high], 1)
+
+
+def test_single_ratings_agree_as_pairs_of_workers_do():
+    z, workers, translations = two_workers(np.random.default_rng(3), 50, 1)
+    whole = inter_annotator_agreement(z, workers, translations)
+    assert_allclose(single_rating_agreement(z, translations), whole.pearson)

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from analysis.stats.flags import (
+    FASTEST_HIT_SECONDS,
+    LONGEST_EQUAL_RUN,
+    AssignmentColumns,
+    RatingColumns,
+    corrected_seconds,
+    flag_workers,
+)
+from analysis.stats.roles import Role
+
+GOOD = [(20, Role.BAD_REFERENCE), (60, Role.GENUINE), (58, Role.REPEAT), (95, Role.REFERENCE)]
+
+
+def flag(scored=GOOD, *, start=0, end=1000, rejected=False):
+    """Flag alice, who did one HIT."""
+    scores, roles = zip(*scored, strict=True)
+    n = len(scores)
+    ratings = RatingColumns(scores, ["alice"] * n, roles, [1] * n, range(n))
+    return flag_workers(ratings, AssignmentColumns(["alice"], [start], [end], [rejected]))
+
+
+def raised(own):
+    names = ("scores", "time", "sequence", "rejected")
+    return [name for name in names if getattr(own, name)[0]]
+
+
+def test_good_work_raises_no_flag():
+    own = flag()
+    assert raised(own) == []
+    assert_allclose(
+        [own.mean_bad_reference, own.mean_genuine, own.mean_reference], [[20], [60], [95]]
+    )
+
+
+@pytest.mark.parametrize(
+    "means",
+    [
+        {Role.BAD_REFERENCE: 60, Role.GENUINE: 60, Role.REFERENCE: 95},
+        {Role.BAD_REFERENCE: 20, Role.GENUINE: 95, Role.REFERENCE: 95},
+        {Role.BAD_REFERENCE: 20, Role.GENUINE: 60, Role.REFERENCE: 89},
+    ],
+)
+def test_means_in_the_wrong_order_or_low_references_raise_the_scores_flag(means):
+    assert raised(flag([(score, role) for role, score in means.items()])) == ["scores"]
+
+
+def test_a_campaign_without_references_raises_no_flag_for_them():
+    assert raised(flag([(20, Role.BAD_REFERENCE), (60, Role.GENUINE)])) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "flags"), [(FASTEST_HIT_SECONDS, []), (FASTEST_HIT_SECONDS - 1, ["time"])]
+)
+def test_a_hit_done_too_fast_raises_the_time_flag(seconds, flags):
+    assert raised(flag(start=50, end=50 + seconds)) == flags
+
+
+@pytest.mark.parametrize(
+    ("length", "flags"), [(LONGEST_EQUAL_RUN, []), (LONGEST_EQUAL_RUN + 1, ["sequence"])]
+)
+def test_equal_scores_in_a_row_raise_the_sequence_flag(length, flags):
+    own = flag([*GOOD, *[(60, Role.GENUINE)] * length])
+    assert own.longest_equal_run[0] == length
+    assert raised(own) == flags
+
+
+def test_runs_follow_the_order_shown_and_end_with_the_assignment():
+    scores, assignments = [7, 1, 7, 7, 7, 7], [1, 1, 1, 1, 2, 2]
+    ratings = RatingColumns(scores, [5] * 6, [0] * 6, assignments, [3, 0, 1, 2, 0, 1])
+    own = flag_workers(ratings, AssignmentColumns([], [], [], []))
+    assert own.longest_equal_run[0] == 3
+
+
+def test_rejected_work_raises_the_rejected_flag():
+    assert raised(flag(rejected=True)) == ["rejected"]
+
+
+def test_time_is_shared_between_hits_open_at_once():
+    workers = ["alice"] * 4 + ["bob"]
+    started, submitted = [0, 100, 700, 1000, 0], [600, 800, 1000, 1300, 1000]
+    seconds, n_open = corrected_seconds(workers, started, submitted)
+    # The first meets the second, which also meets the third; the fourth begins as the third ends.
+    assert_array_equal(n_open, [2, 3, 2, 1, 1])
+    assert_allclose(seconds, [300, 700 / 3, 150, 300, 1000])
+
+
+def test_open_hits_are_counted_as_by_looking_at_every_two():
+    rng = np.random.default_rng(4)
+    workers = rng.integers(0, 5, 80)
+    started = rng.integers(0, 1000, 80)
+    submitted = started + rng.integers(1, 200, 80)
+    _, n_open = corrected_seconds(workers, started, submitted)
+    meets = (started[:, None] < submitted) & (started < submitted[:, None])
+    assert_array_equal(n_open, (meets & (workers[:, None] == workers)).sum(axis=1))
+
+
+def test_a_worker_known_from_one_table_only_is_listed():
+    ratings = RatingColumns([50], ["alice"], [Role.GENUINE], [1], [0])
+    own = flag_workers(ratings, AssignmentColumns(["bob"], [0], [400], [False]))
+    assert list(own.workers) == ["alice", "bob"]
+    assert np.isnan(own.fastest_seconds[0])
+    assert not any(getattr(own, name).any() for name in ("scores", "time", "sequence", "rejected"))
+
+
+def test_a_hit_cannot_end_before_it_begins():
+    with pytest.raises(ValueError, match="`submitted` lies before `started` in row 1"):
+        corrected_seconds([1, 1], [0, 10], [5, 9])

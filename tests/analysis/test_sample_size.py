@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from analysis.stats.sample_size import Collection, agreement_curve, spearman_brown
+
+
+def collect(rng, *, truth, depth, single):
+    """Return ratings, `depth` for each translation, any two of which correlate at `single`."""
+    translations = np.repeat(np.arange(len(truth)), depth)
+    noise = np.sqrt((1 - single) / single)
+    scores = truth[translations] + noise * rng.normal(size=len(translations))
+    return Collection(50 + 10 * scores, scores, translations)
+
+
+def test_spearman_brown_gives_the_published_figures():
+    assert_allclose(spearman_brown(0.41, [1, 15, 40]), [0.41, 0.91, 0.97], atol=0.005)
+
+
+def test_spearman_brown_by_hand_and_at_the_ends():
+    assert_allclose(spearman_brown(0.5, [2]), [2 / 3])
+    assert_allclose(spearman_brown(0, [1, 9]), [0, 0])
+    assert_allclose(spearman_brown(1, [1, 9]), [1, 1])
+    assert np.isnan(spearman_brown(float("nan"), 3))
+    with pytest.raises(ValueError, match="`single`"):
+        spearman_brown(1.5, 3)
+
+
+FOUR = Collection(
+    scores=[1, 9, 2, 8, 3, 3, 6, 4],
+    z=[0, 1, 0, 1, 0, 0, 1, 0],
+    translations=["a", "a", "b", "b", "c", "c", "d", "d"],
+)
+
+
+def test_the_earliest_ratings_are_compared_with_the_next_by_hand():
+    own = agreement_curve(FOUR, submitted=[1, 2, 2, 1, 1, 2, 1, 2], sizes=[1, 2])
+    expected = stats.pearsonr([1, 8, 3, 6], [9, 2, 3, 4]).statistic
+    assert_allclose(own.raw.r[0], expected)
+    assert_array_equal(own.n_translations, [4, 0])
+    assert np.isnan(own.raw.r[1])
+
+
+def test_the_earliest_ratings_are_compared_with_the_replicate_by_hand():
+    replicate = Collection([5, 7, 2, 9, 1], [5, 7, 2, 9, 1], ["a", "a", "b", "c", "x"])
+    own = agreement_curve(
+        FOUR, replicate=replicate, submitted=[1, 2, 2, 1, 1, 2, 1, 2], sizes=[1, 2]
+    )
+    assert_array_equal(own.n_translations, [3, 3])
+    assert_allclose(own.raw.r[0], stats.pearsonr([1, 8, 3], [6, 2, 9]).statistic)
+    assert_allclose(own.raw.r[1], stats.pearsonr([5, 5, 3], [6, 2, 9]).statistic)
+
+
+def test_measured_points_follow_the_prediction_for_split_halves():
+    rng = np.random.default_rng(11)
+    ratings = collect(rng, truth=rng.normal(size=1500), depth=80, single=0.41)
+    own = agreement_curve(ratings, rng=rng, sizes=[1, 15, 40], n_draws=3)
+    # 1,500 translations settle r at 0.41 to about two hundredths.
+    assert_allclose(own.z.single, 0.41, atol=0.04)
+    assert_allclose(own.z.predicted, spearman_brown(own.z.single, [1, 15, 40]))
+    assert_allclose(own.z.r, own.z.predicted, atol=0.03)
+    assert_allclose(own.z.r, own.raw.r)
+    assert (own.z.low < own.z.r).all()
+    assert (own.z.r < own.z.high).all()
+
+
+def test_measured_points_follow_the_prediction_for_a_replicate():
+    rng = np.random.default_rng(12)
+    truth = rng.normal(size=1500)
+    ratings = collect(rng, truth=truth, depth=20, single=0.3)
+    replicate = collect(rng, truth=truth, depth=5, single=0.3)
+    own = agreement_curve(ratings, replicate=replicate, rng=rng, sizes=[1, 5, 20], n_draws=3)
+    assert_allclose(own.z.r, own.z.predicted, atol=0.04)
+    # At equal depth the two collections are each other's replicate.
+    assert_allclose(own.z.predicted[1], spearman_brown(own.z.single, 5))
+
+
+def test_the_order_of_rows_never_matters_in_time_order():
+    rng = np.random.default_rng(13)
+    ratings = collect(rng, truth=rng.normal(size=30), depth=8, single=0.5)
+    times = rng.integers(0, 5, 240)
+    order = rng.permutation(240)
+    shuffled = Collection(ratings.scores[order], ratings.z[order], ratings.translations[order])
+    before = agreement_curve(ratings, submitted=times, sizes=[1, 2, 4])
+    after = agreement_curve(shuffled, submitted=times[order], sizes=[1, 2, 4])
+    assert_allclose(after.raw.r, before.raw.r)
+    assert_allclose(after.z.r, before.z.r)
+
+
+def test_the_same_seed_gives_the_same_curve():
+    ratings = collect(np.random.default_rng(1), truth=np.arange(30.0), depth=8, single=0.5)
+    first, again, other = (
+        agreement_curve(ratings, rng=np.random.default_rng(seed), sizes=[1, 4])
+        for seed in (5, 5, 6)
+    )
+    assert_array_equal(first.raw.r, again.raw.r)
+    assert (first.raw.r != other.raw.r).all()
+
+
+def test_ratings_of_workers_without_a_scale_are_left_out():
+    with_missing = Collection([1, 2, 3], [0, np.nan, 1], ["a", "a", "a"])
+    own = agreement_curve(with_missing, submitted=[1, 2, 3], sizes=[1, 2])
+    assert_array_equal(own.n_translations, [1, 0])
+
+
+def test_no_ratings_give_an_empty_curve():
+    own = agreement_curve(Collection([], [], []), submitted=[], sizes=[1, 2])
+    assert_array_equal(own.n_translations, [0, 0])
+    assert np.isnan(own.raw.r).all()
+    assert np.isnan(own.z.predicted).all()
+
+
+def test_the_signature_says_how():
+    made = agreement_curve(FOUR, rng=np.random.default_rng(0), n_draws=2, sizes=[1]).signature
+    assert made.startswith("curve:split-halves|order:random,2|ci:fisher,0.95|version:")
+
+
+@pytest.mark.parametrize("options", [{}, {"submitted": [1] * 8, "rng": np.random.default_rng(0)}])
+def test_it_needs_one_way_to_choose_ratings(options):
+    with pytest.raises(ValueError, match="either `submitted` or `rng`"):
+        agreement_curve(FOUR, **options)
+
+
+def test_sizes_must_be_positive():
+    with pytest.raises(ValueError, match="`sizes`"):
+        agreement_curve(FOUR, submitted=[1] * 8, sizes=[0])

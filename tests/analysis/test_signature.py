@@ -1,0 +1,25 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.stats import __version__
+from analysis.stats.signature import signature
+
+
+def test_facts_stand_in_the_order_given_and_the_version_last():
+    made = signature(qc=("paired-t", "p<0.05"), min=15, seed=7)
+    assert made == f"qc:paired-t,p<0.05|min:15|seed:7|version:{__version__}"
+
+
+def test_what_was_not_chosen_is_left_out():
+    assert signature(seed=None) == f"version:{__version__}"
+
+
+def test_numbers_are_written_plainly():
+    assert signature(ci=("t", 0.95), n=3.0).startswith("ci:t,0.95|n:3|")
+
+
+@given(st.text())
+def test_a_signature_can_always_be_split_again(text):
+    parts = signature(made=text, seed=1).split("|")
+    assert len(parts) == 3
+    assert all(part.count(":") == 1 for part in parts)

@@ -1,0 +1,234 @@
+"""WMT13 Czech to English, from the crowd's own result files to the segment scores of NAACL 2015."""
+
+import csv
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
+from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
+from analysis.stats.roles import Role
+from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
+from analysis.stats.standardise import standardise_by_worker
+
+from .locating import replication_data
+from .printing import as_printed, z_as_printed
+
+ROLES = {
+    "system": Role.GENUINE,
+    "cal": Role.BAD_REFERENCE,
+    "repeat": Role.REPEAT,
+    "ref": Role.REFERENCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Ratings (parallel arrays) and assignments (the last three, parallel among themselves)."""
+
+    workers: np.ndarray
+    assignments: np.ndarray
+    positions: np.ndarray
+    translations: np.ndarray
+    roles: np.ndarray
+    scores: np.ndarray
+    spans: list[tuple[str, float, float, bool]]
+
+    def without_rejected(self) -> np.ndarray:
+        rejected = [worker for worker, _, _, is_rejected in self.spans if is_rejected]
+        return ~np.isin(self.workers, rejected)
+
+
+def folder() -> Path:
+    return replication_data("mturk-batches")
+
+
+def seconds(moment: str) -> float:
+    # The zone is named differently from row to row, but both moments of a row share it.
+    day, month, number, time, _, year = moment.split()
+    return datetime.strptime(f"{month} {number} {time} {year}", "%b %d %H:%M:%S %Y").timestamp()
+
+
+def read_batches() -> Batch:
+    ratings, spans = [], []
+    for path in sorted(folder().glob("Batch_*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                # Two assignments came back without a single answer.
+                if row["Answer.Q1"]:
+                    ratings += ratings_of(row)
+                    spans.append(span_of(row))
+    columns = [np.array(column) for column in zip(*ratings, strict=True)]
+    return Batch(*columns, spans=spans)
+
+
+def ratings_of(row: dict[str, str]) -> list[tuple[str, str, int, str, int, int]]:
+    rated = []
+    for answer in row["Answer.Q1"].split("|"):
+        place, _, score = answer.split("_")
+        translation = f"{row[f'Input.sys_id_{place}']} {row[f'Input.sid_{place}']}"
+        role = int(ROLES[row[f"Input.tst_{place}"]])
+        rated.append(
+            (row["WorkerId"], row["AssignmentId"], int(place), translation, role, int(score))
+        )
+    return rated
+
+
+def span_of(row: dict[str, str]) -> tuple[str, float, float, bool]:
+    begin, end = seconds(row["AcceptTime"]), seconds(row["SubmitTime"])
+    assert end - begin == float(row["WorkTimeInSeconds"])
+    return row["WorkerId"], begin, end, row["AssignmentStatus"] == "Rejected"
+
+
+def judge(batch: Batch, chosen: np.ndarray) -> QualityControl:
+    shown, codes = np.unique(batch.translations, return_inverse=True)
+    return quality_control(
+        batch.scores[chosen],
+        batch.workers[chosen],
+        batch.roles[chosen],
+        batch.assignments[chosen],
+        (codes + batch.roles * len(shown))[chosen],
+        np.where(batch.roles == Role.GENUINE, NO_PARTNER, codes)[chosen],
+    )
+
+
+def flags_of(batch: Batch) -> WorkerFlags:
+    return flag_workers(
+        RatingColumns(batch.scores, batch.workers, batch.roles, batch.assignments, batch.positions),
+        AssignmentColumns(*zip(*batch.spans, strict=True)),
+    )
+
+
+def score_segments(batch: Batch, trusted: list[str], z: np.ndarray | None = None) -> SegmentScores:
+    if z is None:
+        z = z_as_printed(batch.scores, batch.workers)
+    chosen = counts_for_gold(batch.roles, batch.workers, trusted)
+    return segment_scores(
+        batch.scores[chosen],
+        z[chosen],
+        batch.workers[chosen],
+        batch.translations[chosen],
+        minimum=1,
+    )
+
+
+def spaced_rows(path: Path) -> list[list[str]]:
+    return [line.split() for line in path.read_text().splitlines() if line.strip()]
+
+
+def expected_segments(path: Path) -> dict[str, tuple[int, float]]:
+    return {
+        f"{system} {segment}": (int(n), float(score))
+        for _, n, segment, system, score in spaced_rows(path)[1:]
+    }
+
+
+@pytest.fixture(scope="module")
+def batch() -> Batch:
+    return read_batches()
+
+
+def test_the_batches_hold_29_assignments_of_100_ratings(batch):
+    assert len(batch.spans) == 29
+    assert_array_equal(np.unique(batch.assignments, return_counts=True)[1], 100)
+
+
+def test_every_worker_has_the_expected_flags(batch):
+    own = flags_of(batch)
+    header, *rows = spaced_rows(folder() / "expected" / "ad-wrkr-stats.csv")
+    expected = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
+    assert list(own.workers) == sorted(expected)
+    flags = {
+        "scores.flag": own.scores,
+        "time.flag": own.time,
+        "seq.flag": own.sequence,
+        "reject.flag": own.rejected,
+    }
+    for name, values in flags.items():
+        assert_array_equal(values, [expected[w][name] != "-" for w in own.workers], name)
+    assert all(values.any() and not values.all() for values in flags.values())
+
+
+def test_every_worker_has_the_expected_numbers_behind_the_flags(batch):
+    own = flags_of(batch)
+    header, *rows = spaced_rows(folder() / "expected" / "ad-wrkr-stats.csv")
+    expected = dict(zip(header, np.array(sorted(rows)).T, strict=True))
+    # Printed to one decimal.
+    means = {
+        "mean.bad.ref": own.mean_bad_reference,
+        "mean.sys.out": own.mean_genuine,
+        "mean.ref": own.mean_reference,
+    }
+    for name, values in means.items():
+        assert_allclose(values, expected[name].astype(float), atol=0.05 + 1e-9, err_msg=name)
+    counts = {
+        "hit.count": own.n_hits,
+        "min.hit.time": own.fastest_seconds,
+        "max.concurrent": own.most_open_at_once,
+        "max.const.seq.len": own.longest_equal_run,
+    }
+    for name, values in counts.items():
+        assert_array_equal(values, expected[name].astype(int), name)
+
+
+def test_every_worker_has_the_expected_t_p_and_class(batch):
+    own = judge(batch, batch.without_rejected())
+    tests = {row[0]: row[1:] for row in spaced_rows(folder() / "expected" / "ad-trk-stats.csv")}
+    classes = dict(spaced_rows(folder() / "expected" / "ad-trk-stats.class"))
+    assert list(own.workers) == sorted(tests)
+    ps, ts, ns = np.array([tests[worker] for worker in own.workers], dtype=float).T
+    assert_array_equal(as_printed(own.degraded.statistic), ts)
+    assert_array_equal(as_printed(own.degraded.pvalue), ps)
+    assert_array_equal(own.degraded.n_pairs, ns)
+    good = [worker for worker, name in classes.items() if name == "good"]
+    assert list(own.trusted) == sorted(good)
+
+
+def test_the_reliable_workers_give_the_expected_segment_scores(batch):
+    own = score_segments(batch, list(judge(batch, batch.without_rejected()).trusted))
+    raw = expected_segments(folder() / "expected" / "ad-raw-seg-scores-1.cs-en.csv")
+    z = expected_segments(folder() / "expected" / "ad-stnd-seg-scores-1.cs-en.csv")
+    assert set(own.translations) == set(raw) == set(z)
+    assert_array_equal(own.n, [raw[name][0] for name in own.translations])
+    assert_allclose(own.raw, [raw[name][1] for name in own.translations], rtol=0, atol=1e-9)
+    assert_allclose(own.z, [z[name][1] for name in own.translations], rtol=0, atol=1e-9)
+
+
+def test_unrounded_z_scores_give_the_expected_ones_to_six_decimals(batch):
+    trusted = list(judge(batch, batch.without_rejected()).trusted)
+    unrounded = standardise_by_worker(batch.scores, batch.workers).z
+    own = score_segments(batch, trusted, unrounded)
+    z = expected_segments(folder() / "expected" / "ad-stnd-seg-scores-1.cs-en.csv")
+    assert_allclose(own.z, [z[name][1] for name in own.translations], rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def the_18(batch: Batch) -> SegmentScores:
+    rows = spaced_rows(folder() / "expected-18-workers" / "ad-trk-stats.csv")
+    return score_segments(batch, [row[0] for row in rows])
+
+
+def test_eighteen_workers_give_the_expected_segment_scores(the_18):
+    raw = expected_segments(folder() / "expected-18-workers" / "ad-raw-seg-scores-1.cs-en.csv")
+    z = expected_segments(folder() / "expected-18-workers" / "ad-stnd-seg-scores-1.cs-en.csv")
+    assert set(the_18.translations) == set(raw) == set(z)
+    assert_array_equal(the_18.n, 18)
+    assert_allclose(the_18.raw, [raw[name][1] for name in the_18.translations], rtol=0, atol=1e-9)
+    assert_allclose(the_18.z, [z[name][1] for name in the_18.translations], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [("raw", "raw-seg-scrs/seg.ad.cs-en.csv"), ("z", "z-seg-scrs/seg.ad.stnd.cs-en.csv")],
+)
+def test_all_seventy_published_gold_scores_are_reproduced(the_18, column, name):
+    rows = spaced_rows(replication_data("naacl15-segments") / name)[1:]
+    published = {f"{system} {segment}": float(score) for _, system, segment, score in rows}
+    assert len(published) == 70
+    assert set(the_18.translations) == set(published)
+    expected = [published[translation] for translation in the_18.translations]
+    assert_allclose(getattr(the_18, column), expected, rtol=0, atol=1e-9)
