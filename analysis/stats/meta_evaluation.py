@@ -1,0 +1,383 @@
+"""Does a metric decide between two translations, or two systems, as people do?
+
+Accuracy of pairwise decisions, with ties taken seriously: people call many pairs equal, and a metric with
+decimals never does unless it is given a threshold below which two of its scores are the same.
+Soft pairwise accuracy lives in `soft_accuracy`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from ._scores import (
+    Floats,
+    as_scores,
+    check_complete,
+    check_confidence,
+    direction_name,
+    directions,
+    gold_scores,
+    with_gold,
+)
+from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
+from .signature import signature
+from .significance import ComparisonMatrix, binomial_interval, comparison_matrix, metric_pairs
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseAccuracy:
+    """Share of system pairs that the metric orders as gold does; higher is better.
+
+    The interval is the exact binomial one. It takes the pairs as independent, which pairs that share a
+    system are not: read it as too narrow.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    higher_is_better: bool
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TieAccuracy:
+    """Share of pairs within a segment decided as gold decides, averaged over segments.
+
+    Two metric scores at most `epsilon` apart are a tie. `by_segment` is NaN for a segment without a
+    pair; `n` counts the segments that have one. The interval is Student's t over segments.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    n_pairs: int
+    epsilon: float
+    by_segment: Floats
+    higher_is_better: bool
+    signature: str
+
+
+def pairwise_system_accuracy(
+    metric: ArrayLike,
+    gold: ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    confidence: float = 0.95,
+) -> PairwiseAccuracy:
+    """Return how often the metric and gold agree which of two systems is better.
+
+    Parameters
+    ----------
+    metric, gold : array_like, shape (n_systems,)
+        System scores. NaN in `gold` leaves the system out.
+    higher_is_better : bool
+        Whether the metric is higher-is-better.
+    confidence : float
+
+    Returns
+    -------
+    PairwiseAccuracy
+        A tie is right only where the other side ties too.
+
+    References
+    ----------
+    .. [1] Kocmi et al. To Ship or Not to Ship: An Extensive Evaluation of Automatic Metrics for Machine
+       Translation. WMT 2021.
+    """
+    scores, truth = with_gold(metric, gold, "metric", at_least=2)
+    sign = 1 if higher_is_better else -1
+    first, second = np.triu_indices(len(truth), 1)
+    agree = sign * np.sign(scores[first] - scores[second]) == np.sign(truth[first] - truth[second])
+    low, high = binomial_interval(int(agree.sum()), len(agree), confidence=confidence)
+    return PairwiseAccuracy(
+        estimate=float(agree.mean()),
+        low=low,
+        high=high,
+        n=len(agree),
+        higher_is_better=higher_is_better,
+        signature=signature(
+            measure="pairwise-accuracy",
+            level="system",
+            interval="clopper-pearson",
+            confidence=confidence,
+            metric=direction_name(higher_is_better),
+        ),
+    )
+
+
+def tie_accuracy(
+    metric: ArrayLike,
+    gold: ArrayLike,
+    *,
+    epsilon: float | None = None,
+    higher_is_better: bool = True,
+    confidence: float = 0.95,
+) -> TieAccuracy:
+    """Return pairwise accuracy with ties (acc_eq), by default with the best tie threshold.
+
+    Parameters
+    ----------
+    metric, gold : array_like, shape (n_systems, n_segments)
+        NaN in `gold` leaves a translation, and all its pairs, out.
+    epsilon : float, optional
+        Metric scores at most this far apart are tied. Without it every difference that occurs is tried, and 0,
+        and the smallest with the highest accuracy is taken.
+    higher_is_better : bool
+        Whether the metric is higher-is-better.
+    confidence : float
+
+    Returns
+    -------
+    TieAccuracy
+
+    References
+    ----------
+    .. [1] Deutsch, Foster and Freitag. Ties Matter: Meta-Evaluating Modern Metrics with Pairwise Accuracy
+       and Tie Calibration. EMNLP 2023.
+    """
+    scores = as_scores(metric, "metric", ndim=2)
+    epsilons = None if epsilon is None else [epsilon]
+    return tie_accuracies(
+        scores[None],
+        gold,
+        epsilons=epsilons,
+        higher_is_better=higher_is_better,
+        confidence=confidence,
+        name="metric",
+    )[0]
+
+
+def tie_accuracies(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    epsilons: ArrayLike | None = None,
+    higher_is_better: bool | ArrayLike = True,
+    confidence: float = 0.95,
+    name: str = "metrics",
+) -> tuple[TieAccuracy, ...]:
+    """Return `tie_accuracy` of many metrics, looking at the gold pairs once.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n_systems, n_segments)
+    gold : array_like, shape (n_systems, n_segments)
+    epsilons : array_like, shape (n_metrics,), optional
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+    confidence : float
+    name : str
+        What the caller's parameter is called, for error messages.
+
+    Returns
+    -------
+    tuple of TieAccuracy
+
+    References
+    ----------
+    .. [1] Deutsch, Foster and Freitag. Ties Matter. EMNLP 2023.
+    """
+    check_confidence(confidence)
+    scores, truth = checked_cube(metrics, gold, name)
+    signs = directions(higher_is_better, len(scores))
+    thresholds = _checked_epsilons(epsilons, len(scores))
+    pairs = _GoldPairs.of(truth)
+    found = []
+    for own, sign, threshold in zip(scores, signs, thresholds, strict=True):
+        differences = sign * pairs.differences(own)
+        epsilon = pairs.best_epsilon(differences) if threshold is None else threshold
+        by_segment = pairs.accuracy_by_segment(differences, epsilon)
+        found.append(
+            _tie_accuracy(pairs, by_segment, epsilon, threshold is None, bool(sign > 0), confidence)
+        )
+    return tuple(found)
+
+
+def compare_tie_accuracies(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    higher_is_better: bool | ArrayLike = True,
+) -> ComparisonMatrix:
+    """Test differences in calibrated acc_eq by swapping segments, all pairs of metrics at once.
+
+    All translations of a segment change places together, and each metric keeps the threshold it was
+    calibrated to. Swapping then only exchanges two accuracies of that segment, so a permutation is
+    a sign for each segment and no pair is looked at twice.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n_systems, n_segments)
+    gold : array_like, shape (n_systems, n_segments)
+    rng : numpy.random.Generator
+    n_resamples : int
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+
+    Returns
+    -------
+    ComparisonMatrix
+        A small `pvalue[i, j]` speaks for metric i.
+
+    References
+    ----------
+    .. [1] Deutsch, Dror and Roth. A Statistical Analysis of Summarization Evaluation Metrics Using
+       Resampling Methods. TACL 9, 2021.
+    """
+    found = tie_accuracies(metrics, gold, higher_is_better=higher_is_better)
+    by_segment = np.stack([one.by_segment for one in found])
+    by_segment = by_segment[:, ~np.isnan(by_segment[0])]
+    estimates = np.array([one.estimate for one in found])
+    first, second = metric_pairs(estimates)
+    observed = estimates[first] - estimates[second]
+    at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
+    n = by_segment.shape[1]
+    for masks in swap_masks(n, n_resamples, rng, width=len(first)):
+        means = (1 - 2 * masks) @ by_segment.T / n
+        swapped = means[:, first] - means[:, second]
+        at_least += (swapped >= observed - ROUNDING).sum(axis=0)
+        at_most += (swapped <= observed + ROUNDING).sum(axis=0)
+    return comparison_matrix(
+        estimates,
+        directions(higher_is_better, len(estimates)),
+        n,
+        above=monte_carlo_pvalue(at_least, n_resamples),
+        below=monte_carlo_pvalue(at_most, n_resamples),
+        how=signature(
+            test="permutation",
+            of="acc-eq",
+            swap="segment",
+            epsilon="kept",
+            sided="one",
+            resamples=n_resamples,
+        ),
+    )
+
+
+def checked_cube(metrics: ArrayLike, gold: ArrayLike, name: str) -> tuple[Floats, Floats]:
+    """Return metrics (n_metrics, n_systems, n_segments) and gold of one shape; complete where gold is."""
+    scores, truth = as_scores(metrics, name, ndim=3), gold_scores(gold, ndim=2)
+    if scores.shape[1:] != truth.shape:
+        raise ValueError(f"`{name}` has shape {scores.shape[1:]}, `gold` {truth.shape}")
+    check_complete(scores[:, ~np.isnan(truth)], name)
+    return scores, truth
+
+
+def _checked_epsilons(epsilons: ArrayLike | None, n_metrics: int) -> list[float] | list[None]:
+    if epsilons is None:
+        return [None] * n_metrics
+    array = as_scores(epsilons, "epsilons")
+    if len(array) != n_metrics or not (array >= 0).all():
+        raise ValueError(f"`epsilons` must be {n_metrics} number(s), none of them negative")
+    return [float(epsilon) for epsilon in array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GoldPairs:
+    """All pairs of translations of one segment that both have gold."""
+
+    first: NDArray[np.intp]  # rows of the two systems of each possible pair
+    second: NDArray[np.intp]
+    known: NDArray[np.bool_]  # (possible pairs, segments)
+    order: NDArray[np.int8]  # sign of the gold difference of each known pair
+    segments: NDArray[np.intp]  # segment of each known pair
+    per_segment: Floats  # number of known pairs in each segment
+
+    @classmethod
+    def of(cls, gold: Floats) -> "_GoldPairs":
+        first, second = np.triu_indices(len(gold), 1)
+        difference = gold[first] - gold[second]
+        known = ~np.isnan(difference)
+        if not known.any():
+            raise ValueError("`gold` has no segment with two scores")
+        return cls(
+            first=first,
+            second=second,
+            known=known,
+            order=np.sign(difference[known]).astype(np.int8),
+            segments=np.nonzero(known)[1],
+            per_segment=known.sum(axis=0).astype(np.float64),
+        )
+
+    @property
+    def n_segments(self) -> int:
+        return int((self.per_segment > 0).sum())
+
+    def differences(self, scores: Floats) -> Floats:
+        """Return the metric's difference for each known pair."""
+        return (scores[self.first] - scores[self.second])[self.known]
+
+    def best_epsilon(self, differences: Floats) -> float:
+        """Return the smallest threshold with the highest accuracy.
+
+        Raising the threshold past a pair's difference turns that pair into a tie: a gain where gold ties, a
+        loss where the metric was right, and neither where it was wrong. One sort and one running sum
+        try them all; the pairs that change nothing need not be sorted.
+        """
+        concordant = (np.sign(differences) == self.order) & (self.order != 0)
+        tie_missed = (self.order == 0) & (differences != 0)
+        matters = concordant | tie_missed
+        sizes = np.abs(differences[matters])
+        ranking = np.argsort(sizes)
+        gains = np.where(tie_missed[matters], 1, -1)[ranking] * self._weights(matters)[ranking]
+        totals, sizes = np.cumsum(gains), sizes[ranking]
+        # Equal differences become ties together: only the last of them is a threshold.
+        last = np.append(sizes[1:] != sizes[:-1], True)[: len(sizes)]
+        totals, sizes = totals[last], sizes[last]
+        if len(totals) == 0 or totals.max() <= ROUNDING:
+            return 0.0
+        return float(sizes[np.argmax(totals >= totals.max() - ROUNDING)])
+
+    def _weights(self, chosen: NDArray[np.bool_]) -> Floats:
+        """Return what a pair weighs in the mean over segments; whole numbers when all weigh the same."""
+        pairs = self.per_segment[self.per_segment > 0]
+        if (pairs == pairs[0]).all():
+            return np.ones(int(chosen.sum()))
+        return 1 / self.per_segment[self.segments[chosen]] / self.n_segments
+
+    def accuracy_by_segment(self, differences: Floats, epsilon: float) -> Floats:
+        """Return the share of right decisions in each segment; NaN for a segment without a pair."""
+        tied = np.abs(differences) <= epsilon
+        right = np.where(tied, 0, np.sign(differences)) == self.order
+        n_right = np.bincount(self.segments[right], minlength=len(self.per_segment))
+        some = self.per_segment > 0
+        return np.where(some, n_right / np.where(some, self.per_segment, 1), np.nan)
+
+
+def _tie_accuracy(
+    pairs: _GoldPairs,
+    by_segment: Floats,
+    epsilon: float,
+    calibrated: bool,
+    higher_is_better: bool,
+    confidence: float,
+) -> TieAccuracy:
+    """Put the result together; one segment alone has no interval."""
+    own = by_segment[~np.isnan(by_segment)]
+    estimate, n = float(own.mean()), len(own)
+    low, high = np.nan, np.nan
+    if n > 1:
+        reach = special.stdtrit(n - 1, (1 + confidence) / 2) * own.std(ddof=1) / np.sqrt(n)
+        low, high = max(0.0, estimate - reach), min(1.0, estimate + reach)
+    return TieAccuracy(
+        estimate=estimate,
+        low=float(low),
+        high=float(high),
+        n=n,
+        n_pairs=len(pairs.order),
+        epsilon=epsilon,
+        by_segment=by_segment,
+        higher_is_better=higher_is_better,
+        signature=signature(
+            measure="acc-eq",
+            grouping="segment",
+            epsilon="calibrated" if calibrated else "given",
+            interval="t",
+            confidence=confidence,
+            metric=direction_name(higher_is_better),
+        ),
+    )

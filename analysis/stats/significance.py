@@ -1,0 +1,306 @@
+"""Is one metric better than another, or did the segments favour it? All pairs of metrics at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from ._scores import (
+    Booleans,
+    Floats,
+    as_scores,
+    check_confidence,
+    directions,
+    unit_rows,
+    with_gold,
+)
+from .resampling import (
+    DEFAULT_RESAMPLES,
+    ROUNDING,
+    monte_carlo_pvalue,
+    percentile_interval,
+    resampled_pearson,
+    swap_masks,
+)
+from .signature import signature
+
+Indices: TypeAlias = NDArray[np.intp]
+
+# A metric counts as outperformed below this p-value, as in the WMT metrics tasks.
+ALPHA = 0.05
+
+# Three segments are the fewest whose correlation is not always 1 or -1.
+MIN_SEGMENTS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonMatrix:
+    """Every metric against every other; a small `pvalue[i, j]` favours metric i over metric j.
+
+    `difference[i, j]` is estimate i minus estimate j. `low` and `high` are its interval where the method has
+    one, else None. The diagonal holds NaN, and so do rows and columns of a metric without
+    an estimate.
+    """
+
+    estimates: Floats
+    difference: Floats
+    low: Floats | None
+    high: Floats | None
+    pvalue: Floats
+    n: int
+    higher_is_better: tuple[bool, ...]
+    signature: str
+
+    def winners(self, alpha: float = ALPHA) -> Booleans:
+        """Return which metrics no other significantly outperforms (see `winners`)."""
+        return winners(self.pvalue, self.estimates, alpha=alpha)
+
+
+def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) -> Booleans:
+    """Return which metrics are not significantly outperformed by any other.
+
+    There is deliberately no count of wins: it grows with the number of weak metrics entered.
+
+    Parameters
+    ----------
+    pvalue : array_like, shape (n_metrics, n_metrics)
+        Small at [i, j] when i is better than j. NaN decides nothing.
+    estimates : array_like, shape (n_metrics,)
+        A metric whose estimate is NaN (it never varied) wins nothing.
+    alpha : float
+
+    Returns
+    -------
+    ndarray of bool, shape (n_metrics,)
+
+    References
+    ----------
+    .. [1] Graham, Mathur and Baldwin. Accurate Evaluation of Segment-level Machine Translation Metrics.
+       NAACL 2015.
+    """
+    p = as_scores(pvalue, "pvalue", ndim=2)
+    found = as_scores(estimates, "estimates")
+    if p.shape != (len(found), len(found)):
+        raise ValueError(f"`pvalue` has shape {p.shape} for {len(found)} `estimates`")
+    if not 0 < alpha < 1:
+        raise ValueError(f"`alpha` must lie between 0 and 1, not {alpha}")
+    outperformed = (p < alpha).any(axis=0)
+    return ~outperformed & ~np.isnan(found)
+
+
+def permutation_matrix(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    higher_is_better: bool | ArrayLike = True,
+) -> ComparisonMatrix:
+    """Test differences in Pearson's r by swapping two metrics' scores, all pairs at once.
+
+    Both metrics are standardised first. Under the null hypothesis they are interchangeable, so each
+    segment's two scores change places with probability one half, and r is taken anew, exactly, from
+    the swapped scores. The same masks serve all pairs.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n)
+    gold : array_like, shape (n,)
+        NaN leaves a segment out.
+    rng : numpy.random.Generator
+    n_resamples : int
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+
+    Returns
+    -------
+    ComparisonMatrix
+        A small `pvalue[i, j]` speaks for metric i: the share of permutations (the observed one
+        included) whose difference is at least the observed one. Differences within 1e-12 are equal.
+
+    References
+    ----------
+    .. [1] Noreen. Computer-Intensive Methods for Testing Hypotheses. Wiley, 1989.
+    .. [2] Deutsch, Dror and Roth. A Statistical Analysis of Summarization Evaluation Metrics Using
+       Resampling Methods. TACL 9, 2021. (PERM-INPUT on one score per segment)
+
+    Notes
+    -----
+    With a, b and gold g centred and of length 1, and m the mask, the swapped a' = a + m (b - a) has
+    sum(a') = m.b - m.a, sum(a'^2) = 1 + m.b^2 - m.a^2, sum(a' g) = r_a + m.bg - m.ag.
+    So r' = sum(a' g) / sqrt(sum(a'^2) - sum(a')^2 / n), and the three products of the masks with the
+    metrics, their squares and their products with gold are all that is needed, for any pair.
+    """
+    scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
+    signs = directions(higher_is_better, len(scores))
+    unit, unit_gold = unit_rows(scores) * signs[:, None], unit_rows(truth)
+    estimates = np.clip(unit @ unit_gold, -1, 1)
+    first, second = metric_pairs(estimates)
+    observed = estimates[first] - estimates[second]
+    at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
+    for swapped in _swapped_differences(unit, unit_gold, estimates, n_resamples, rng):
+        at_least += (swapped >= observed - ROUNDING).sum(axis=0)
+        at_most += (swapped <= observed + ROUNDING).sum(axis=0)
+    return comparison_matrix(
+        estimates,
+        signs,
+        len(truth),
+        above=monte_carlo_pvalue(at_least, n_resamples),
+        below=monte_carlo_pvalue(at_most, n_resamples),
+        how=signature(test="permutation", of="pearson", sided="one", resamples=n_resamples),
+    )
+
+
+def _swapped_differences(
+    unit: Floats, gold: Floats, r: Floats, n_resamples: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Yield blocks (resamples, pairs) of r'_a - r'_b after swapping; see `permutation_matrix`."""
+    n = unit.shape[1]
+    first, second = metric_pairs(r)
+    # A constant metric has no standardised scores; its results are struck out in `_square`.
+    rows, truth = np.nan_to_num(unit), np.nan_to_num(gold)
+    values = np.ascontiguousarray(np.concatenate([rows, rows**2, rows * truth]).T)
+    for masks in swap_masks(n, n_resamples, rng, width=len(first)):
+        sums, squares, products = np.split(masks @ values, 3, axis=1)
+        moved = sums[:, second] - sums[:, first]
+        widened = squares[:, second] - squares[:, first]
+        gained = products[:, second] - products[:, first]
+        shrinkage = moved**2 / n
+        r_first = _ratio(r[first] + gained, 1 + widened - shrinkage)
+        r_second = _ratio(r[second] - gained, 1 - widened - shrinkage)
+        yield r_first - r_second
+
+
+def _ratio(product: Floats, variance: Floats) -> Floats:
+    """Return product / sqrt(variance); 0 where swapping left a metric without variance."""
+    varies = variance > ROUNDING
+    return np.where(varies, product / np.sqrt(np.where(varies, variance, 1)), 0)
+
+
+def bootstrap_matrix(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    confidence: float = 0.95,
+    higher_is_better: bool | ArrayLike = True,
+) -> ComparisonMatrix:
+    """Bootstrap differences in Pearson's r, paired over segments, all pairs at once.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n)
+    gold : array_like, shape (n,)
+        NaN leaves a segment out.
+    rng : numpy.random.Generator
+    n_resamples : int
+    confidence : float
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+
+    Returns
+    -------
+    ComparisonMatrix
+        With percentile intervals of the differences. A small `pvalue[i, j]` speaks for metric i:
+        the share of resamples in which it was not better. A resample that drew only equal
+        scores has no r and counts against both metrics.
+
+    References
+    ----------
+    .. [1] Koehn. Statistical Significance Tests for Machine Translation Evaluation. EMNLP 2004.
+    """
+    check_confidence(confidence)
+    scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
+    signs = directions(higher_is_better, len(scores))
+    unit, unit_gold = unit_rows(scores) * signs[:, None], unit_rows(truth)
+    estimates = np.clip(unit @ unit_gold, -1, 1)
+    first, second = metric_pairs(estimates)
+    r = resampled_pearson(np.nan_to_num(unit), np.nan_to_num(unit_gold), n_resamples, rng)
+    difference = r[:, first] - r[:, second]
+    low, high = percentile_interval(difference, confidence)
+    return comparison_matrix(
+        estimates,
+        signs,
+        len(truth),
+        above=monte_carlo_pvalue((~(difference > ROUNDING)).sum(axis=0), n_resamples),
+        below=monte_carlo_pvalue((~(difference < -ROUNDING)).sum(axis=0), n_resamples),
+        interval=(low, high),
+        how=signature(
+            test="paired-bootstrap",
+            of="pearson",
+            sided="one",
+            resamples=n_resamples,
+            confidence=confidence,
+        ),
+    )
+
+
+def binomial_interval(successes: float, n: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the exact (Clopper-Pearson) interval of a proportion.
+
+    Parameters
+    ----------
+    successes : float
+        Correct decisions; halves are allowed where a tie is half right.
+    n : int
+    confidence : float
+
+    Returns
+    -------
+    low, high : float
+
+    References
+    ----------
+    .. [1] Clopper and Pearson. The use of confidence or fiducial limits illustrated in the case of the
+       binomial. Biometrika 26(4), 1934.
+    """
+    check_confidence(confidence)
+    if n < 1:
+        raise ValueError(f"`n` must be at least 1, not {n}")
+    if not 0 <= successes <= n:
+        raise ValueError(f"`successes` must lie between 0 and {n}, not {successes}")
+    tail = (1 - confidence) / 2
+    low = special.betaincinv(successes, n - successes + 1, tail) if successes > 0 else 0.0
+    high = special.betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    return float(low), float(high)
+
+
+def metric_pairs(estimates: Floats) -> tuple[Indices, Indices]:
+    """Return the indices i < j of all pairs, in the order `comparison_matrix` expects."""
+    return np.triu_indices(len(estimates), 1)
+
+
+def comparison_matrix(
+    estimates: Floats,
+    signs: Floats,
+    n: int,
+    *,
+    above: Floats,
+    below: Floats,
+    how: str,
+    interval: tuple[Floats, Floats] | None = None,
+) -> ComparisonMatrix:
+    """Lay out results for pairs i < j as matrices; metrics without an estimate become NaN."""
+    low, high = (None, None) if interval is None else interval
+    return ComparisonMatrix(
+        estimates=estimates,
+        difference=estimates[:, None] - estimates[None, :],
+        low=None if low is None or high is None else _square(estimates, low, -high),
+        high=None if low is None or high is None else _square(estimates, high, -low),
+        pvalue=_square(estimates, above, below),
+        n=n,
+        higher_is_better=tuple(bool(sign > 0) for sign in signs),
+        signature=how,
+    )
+
+
+def _square(estimates: Floats, upper: Floats, lower: Floats) -> Floats:
+    """Return a matrix from its triangles, both listed by pairs i < j; NaN on the diagonal."""
+    first, second = metric_pairs(estimates)
+    matrix = np.full((len(estimates), len(estimates)), np.nan)
+    matrix[first, second], matrix[second, first] = upper, lower
+    unknown = np.isnan(estimates)
+    matrix[unknown], matrix[:, unknown] = np.nan, np.nan
+    return matrix

@@ -1,0 +1,339 @@
+"""Soft pairwise accuracy: is a metric as sure as people are that one system beats another?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from ._scores import (
+    Floats,
+    as_scores,
+    check_complete,
+    check_confidence,
+    direction_name,
+    directions,
+    is_constant,
+)
+from .meta_evaluation import checked_cube
+from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
+from .signature import signature
+from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
+
+# Two segments are the fewest that can be permuted.
+MIN_SEGMENTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SoftAccuracy:
+    """1 minus the mean difference between the p-values of metric and gold; higher is better.
+
+    `n` counts the segments for which every system has gold, `n_pairs` the pairs of systems. The interval
+    comes from the jackknife over segments.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+    n_pairs: int
+    higher_is_better: bool
+    signature: str
+
+
+def system_pvalues(
+    scores: ArrayLike, *, rng: np.random.Generator, n_resamples: int = DEFAULT_RESAMPLES
+) -> Floats:
+    """Run a paired permutation test for every ordered pair of systems at once.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n_systems, n_segments)
+        Higher is better; no missing scores.
+    rng : numpy.random.Generator
+    n_resamples : int
+
+    Returns
+    -------
+    pvalue : ndarray, shape (n_systems, n_systems)
+        Small at [i, j] where system i is better than system j. A permutation exactly as extreme as the
+        data counts half (mid-p), so `pvalue[j, i]` is 1 - `pvalue[i, j]`, equal systems
+        have 0.5, and the order of the systems never matters. NaN on the diagonal.
+
+    References
+    ----------
+    .. [1] Thompson, Mathur, Deutsch and Khayrallah. Improving Statistical Significance in Human Evaluation
+       of Automatic Metrics via Soft Pairwise Accuracy. WMT 2024.
+    """
+    array = check_complete(as_scores(scores, "scores", ndim=2), "scores")
+    _check_size(array, "scores")
+    return _system_pvalues(array[None], n_resamples, rng)[0]
+
+
+def soft_pairwise_accuracy(
+    metric: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    higher_is_better: bool = True,
+    confidence: float = 0.95,
+) -> SoftAccuracy:
+    """Return the soft pairwise accuracy (SPA) of a metric.
+
+    Parameters
+    ----------
+    metric, gold : array_like, shape (n_systems, n_segments)
+        Only segments for which every system has gold are used.
+    rng : numpy.random.Generator
+    n_resamples : int
+    higher_is_better : bool
+        Whether the metric is higher-is-better.
+    confidence : float
+
+    Returns
+    -------
+    SoftAccuracy
+        A Monte-Carlo figure: another seed moves it by a few thousandths at 1,000 resamples. Metric
+        and gold are permuted by the same masks.
+
+    References
+    ----------
+    .. [1] Thompson et al. Improving Statistical Significance in Human Evaluation of Automatic Metrics via
+       Soft Pairwise Accuracy. WMT 2024.
+    """
+    return soft_pairwise_accuracies(
+        as_scores(metric, "metric", ndim=2)[None],
+        gold,
+        rng=rng,
+        n_resamples=n_resamples,
+        higher_is_better=higher_is_better,
+        confidence=confidence,
+        name="metric",
+    )[0]
+
+
+def soft_pairwise_accuracies(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    higher_is_better: bool | ArrayLike = True,
+    confidence: float = 0.95,
+    name: str = "metrics",
+) -> tuple[SoftAccuracy, ...]:
+    """Return `soft_pairwise_accuracy` of many metrics, permuted by the same masks.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n_systems, n_segments)
+    gold : array_like, shape (n_systems, n_segments)
+    rng : numpy.random.Generator
+    n_resamples : int
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+    confidence : float
+    name : str
+        What the caller's parameter is called, for error messages.
+
+    Returns
+    -------
+    tuple of SoftAccuracy
+
+    References
+    ----------
+    .. [1] Thompson et al. Improving Statistical Significance in Human Evaluation of Automatic Metrics via
+       Soft Pairwise Accuracy. WMT 2024.
+    """
+    check_confidence(confidence)
+    scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, name)
+    pvalues = _system_pvalues(np.concatenate([truth[None], scores]), n_resamples, rng)
+    first, second = np.triu_indices(len(truth), 1)
+    apart = np.abs(pvalues[1:, first, second] - pvalues[0, first, second])
+    gold_pairs = _PairSums.of(truth)
+    found = []
+    for own, sign, distance in zip(scores, signs, apart, strict=True):
+        estimate = float(1 - distance.mean())
+        reach = special.ndtri((1 + confidence) / 2) * _jackknife_error(own, truth, gold_pairs)
+        found.append(
+            SoftAccuracy(
+                estimate=estimate,
+                low=float(max(0.0, estimate - reach)),
+                high=float(min(1.0, estimate + reach)),
+                n=truth.shape[1],
+                n_pairs=len(first),
+                higher_is_better=bool(sign > 0),
+                signature=signature(
+                    measure="spa",
+                    resamples=n_resamples,
+                    ties="mid-p",
+                    interval="jackknife",
+                    confidence=confidence,
+                    metric=direction_name(bool(sign > 0)),
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def compare_soft_accuracies(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = DEFAULT_RESAMPLES,
+    higher_is_better: bool | ArrayLike = True,
+) -> ComparisonMatrix:
+    """Test differences in SPA by swapping two metrics' scores segment by segment, all pairs at once.
+
+    Metrics are standardised first; all translations of a segment change places together. Every
+    swap needs new p-values for every pair of systems. Permuting for each would nest a thousand permutations in
+    a thousand, so here they come from the normal approximation to the permutation distribution
+    (mean 0, variance the sum of squared differences), whose two sums are mask products.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n_systems, n_segments)
+    gold : array_like, shape (n_systems, n_segments)
+    rng : numpy.random.Generator
+    n_resamples : int
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+
+    Returns
+    -------
+    ComparisonMatrix
+        A small `pvalue[i, j]` speaks for metric i. `estimates` are SPA by the normal approximation,
+        so that observed and permuted differences are made alike; they differ from
+        `soft_pairwise_accuracy` by its Monte-Carlo error.
+
+    References
+    ----------
+    .. [1] Thompson et al. Improving Statistical Significance in Human Evaluation of Automatic Metrics via
+       Soft Pairwise Accuracy. WMT 2024.
+    .. [2] Deutsch, Dror and Roth. A Statistical Analysis of Summarization Evaluation Metrics Using
+       Resampling Methods. TACL 9, 2021.
+    """
+    scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, "metrics")
+    gold_p = _PairSums.of(truth).pvalues()
+    own = [_PairSums.of(_standardised(one)) for one in scores]
+    estimates = np.array([1 - np.abs(one.pvalues() - gold_p).mean() for one in own])
+    first, second = metric_pairs(estimates)
+    observed = estimates[first] - estimates[second]
+    at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
+    n = truth.shape[1]
+    width = 2 * len(own) * len(gold_p)
+    for masks in swap_masks(n, n_resamples, rng, width=width):
+        sums = [(masks @ one.differences.T, masks @ one.differences.T**2) for one in own]
+        for pair, (a, b) in enumerate(zip(first, second, strict=True)):
+            moved, widened = sums[b][0] - sums[a][0], sums[b][1] - sums[a][1]
+            swapped_a = _normal_pvalues(own[a].total + moved, own[a].squares + widened)
+            swapped_b = _normal_pvalues(own[b].total - moved, own[b].squares - widened)
+            swapped = np.abs(swapped_b - gold_p).mean(axis=1) - np.abs(swapped_a - gold_p).mean(
+                axis=1
+            )
+            at_least[pair] += (swapped >= observed[pair] - ROUNDING).sum()
+            at_most[pair] += (swapped <= observed[pair] + ROUNDING).sum()
+    return comparison_matrix(
+        estimates,
+        signs,
+        n,
+        above=monte_carlo_pvalue(at_least, n_resamples),
+        below=monte_carlo_pvalue(at_most, n_resamples),
+        how=signature(
+            test="permutation",
+            of="spa,normal",
+            swap="segment",
+            sided="one",
+            resamples=n_resamples,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairSums:
+    """Differences between every two systems, segment by segment, and their sums."""
+
+    differences: Floats  # (pairs, segments)
+    total: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, scores: Floats) -> "_PairSums":
+        first, second = np.triu_indices(len(scores), 1)
+        differences = scores[first] - scores[second]
+        return cls(differences, differences.sum(axis=1), (differences**2).sum(axis=1))
+
+    def pvalues(self) -> Floats:
+        return _normal_pvalues(self.total, self.squares)
+
+    def pvalues_without_each(self) -> Floats:
+        """Return p-values (pairs, segments) with one segment left out at a time."""
+        return _normal_pvalues(
+            self.total[:, None] - self.differences, self.squares[:, None] - self.differences**2
+        )
+
+
+def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
+    """Return one-sided p of a sum of differences under random signs; 0.5 when they are all 0."""
+    varies = squares > ROUNDING
+    z = total / np.sqrt(np.where(varies, squares, 1))
+    return special.ndtr(-np.where(varies, z, 0))
+
+
+def _jackknife_error(metric: Floats, gold: Floats, gold_pairs: _PairSums) -> float:
+    """Return the standard error of SPA over segments."""
+    own = _PairSums.of(_standardised(metric))
+    without = np.abs(own.pvalues_without_each() - gold_pairs.pvalues_without_each()).mean(axis=0)
+    n = gold.shape[1]
+    return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+def _system_pvalues(scores: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return mid-p-values (metrics, systems, systems) of scores (metrics, systems, segments)."""
+    n_metrics, n_systems, n = scores.shape
+    # Standardising changes no p-value and gives "equal but for rounding" one meaning.
+    flat = np.stack([_standardised(one) for one in scores]).reshape(-1, n)
+    first, second = np.triu_indices(n_systems, 1)
+    total = flat.sum(axis=1).reshape(n_metrics, n_systems)
+    observed = total[:, first] - total[:, second]
+    extreme = np.zeros((n_metrics, len(first)))
+    for masks in swap_masks(n, n_resamples, rng, width=n_metrics * len(first)):
+        sums = ((1 - 2 * masks) @ flat.T).reshape(-1, n_metrics, n_systems)
+        beyond = sums[:, :, first] - sums[:, :, second] - observed
+        extreme += (beyond > ROUNDING * n).sum(axis=0) + (np.abs(beyond) <= ROUNDING * n).sum(
+            axis=0
+        ) / 2
+    pvalue = np.full((n_metrics, n_systems, n_systems), np.nan)
+    # The observed arrangement is as extreme as itself: half of one more.
+    pvalue[:, first, second] = (extreme + 0.5) / (n_resamples + 1)
+    pvalue[:, second, first] = 1 - pvalue[:, first, second]
+    return pvalue
+
+
+def _standardised(scores: Floats) -> Floats:
+    """Return scores over all systems and segments with mean 0 and sd 1; 0 when they never vary."""
+    if is_constant(scores.ravel()):
+        return np.zeros_like(scores)
+    return (scores - scores.mean()) / scores.std()
+
+
+def _complete_segments(
+    metrics: ArrayLike, gold: ArrayLike, higher_is_better: bool | ArrayLike, name: str
+) -> tuple[Floats, Floats, Floats]:
+    """Return higher-is-better metrics and gold of the segments every system has gold for."""
+    scores, truth = checked_cube(metrics, gold, name)
+    complete = ~np.isnan(truth).any(axis=0)
+    signs = directions(higher_is_better, len(scores))
+    _check_size(truth[:, complete], "gold")
+    return scores[:, :, complete] * signs[:, None, None], truth[:, complete], signs
+
+
+def _check_size(scores: Floats, name: str) -> None:
+    n_systems, n_segments = scores.shape
+    if n_systems < 2:
+        raise ValueError(f"`{name}` has {n_systems} system(s); at least 2 are needed")
+    if n_segments < MIN_SEGMENTS:
+        raise ValueError(
+            f"`{name}` has {n_segments} segment(s) with a score for every system; "
+            f"at least {MIN_SEGMENTS} are needed"
+        )

@@ -1,0 +1,162 @@
+"""Williams test: is one metric's correlation with gold higher than another's?
+
+Two metrics scored the same segments, so their correlations with gold depend on each other, the more so
+the closer the metrics are. The test takes that into account, which makes it sharper than comparing
+two confidence intervals.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from ._scores import Booleans, Floats, direction_name, directions, unit_rows, with_gold
+from .signature import signature
+from .significance import ALPHA, winners
+
+# n - 3 degrees of freedom: with fewer than four segments there is no test.
+MIN_SEGMENTS = 4
+
+# Metrics whose correlation is this close to 1 (or -1) are the same metric (or its mirror image) on another scale;
+# what is left of their difference is rounding.
+SAME_METRIC = 1e-12
+
+# How far below 0 rounding may push the determinant K of three real correlations.
+K_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class WilliamsResult:
+    """What `williams_test` found; a small p-value favours the first metric."""
+
+    statistic: float
+    df: int
+    pvalue: float
+    estimate: float
+    n: int
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WilliamsMatrix:
+    """All pairs of metrics; a small `pvalue[i, j]` favours metric i over metric j.
+
+    `estimates` are the correlations with gold, higher is better; the diagonal holds NaN.
+    """
+
+    estimates: Floats
+    statistic: Floats
+    df: int
+    pvalue: Floats
+    n: int
+    higher_is_better: tuple[bool, ...]
+    signature: str
+
+    def winners(self, alpha: float = ALPHA) -> Booleans:
+        """Return which metrics no other significantly outperforms (see `significance.winners`)."""
+        return winners(self.pvalue, self.estimates, alpha=alpha)
+
+
+def williams_test(r13: float, r23: float, r12: float, n: int) -> WilliamsResult:
+    """Test whether the first metric correlates better with gold than the second.
+
+    Parameters
+    ----------
+    r13, r23 : float
+        Correlation with gold (3) of the first (1) and of the second metric (2).
+    r12 : float
+        Correlation of the two metrics.
+    n : int
+        Number of segments, at least 4.
+
+    Returns
+    -------
+    WilliamsResult
+        One-sided, n - 3 degrees of freedom. A small p-value speaks for r13 > r23. Identical metrics
+        (r12 = 1) have statistic 0 and p 0.5; for mirrored ones (r12 = -1) the statistic is not
+        defined and both are NaN. `estimate` is r13 - r23.
+
+    References
+    ----------
+    .. [1] Williams. Regression Analysis. Wiley, 1959.
+    .. [2] Graham and Baldwin. Testing for Significance of Increased Correlation with Human Judgment.
+       EMNLP 2014.
+    """
+    for name, r in (("r13", r13), ("r23", r23), ("r12", r12)):
+        if not -1 <= r <= 1:
+            raise ValueError(f"`{name}` must lie between -1 and 1, not {r}")
+    if n < MIN_SEGMENTS:
+        raise ValueError(f"`n` must be at least {MIN_SEGMENTS}, not {n}")
+    if 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23 < -K_ROUNDING:
+        raise ValueError("`r13`, `r23` and `r12` cannot be correlations of the same segments")
+    statistic = _statistic(np.array(r13), np.array(r23), np.array(r12), n)
+    return WilliamsResult(
+        statistic=float(statistic),
+        df=n - 3,
+        pvalue=float(special.stdtr(n - 3, -statistic)),
+        estimate=r13 - r23,
+        n=n,
+        signature=signature(test="williams", sided="one", df="n-3"),
+    )
+
+
+def williams_matrix(
+    metrics: ArrayLike, gold: ArrayLike, *, higher_is_better: bool | ArrayLike = True
+) -> WilliamsMatrix:
+    """Run the Williams test for every ordered pair of metrics at once.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n)
+        Scores of each metric for the same segments; no missing scores.
+    gold : array_like, shape (n,)
+        NaN leaves a segment out, for all metrics alike.
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+        False turns a metric's sign.
+
+    Returns
+    -------
+    WilliamsMatrix
+        A small `pvalue[i, j]` speaks for metric i. A metric that never varies has estimate NaN
+        and NaN in its row and column.
+
+    References
+    ----------
+    .. [1] Williams. Regression Analysis. Wiley, 1959.
+    .. [2] Graham and Baldwin. Testing for Significance of Increased Correlation with Human Judgment.
+       EMNLP 2014.
+    """
+    scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
+    signs = directions(higher_is_better, len(scores))
+    unit = unit_rows(scores) * signs[:, None]
+    estimates = np.clip(unit @ unit_rows(truth), -1, 1)
+    between = np.clip(unit @ unit.T, -1, 1)
+    n = len(truth)
+    statistic = _statistic(estimates[:, None], estimates[None, :], between, n)
+    np.fill_diagonal(statistic, np.nan)
+    return WilliamsMatrix(
+        estimates=estimates,
+        statistic=statistic,
+        df=n - 3,
+        pvalue=special.stdtr(n - 3, -statistic),
+        n=n,
+        higher_is_better=tuple(bool(sign > 0) for sign in signs),
+        signature=signature(
+            test="williams",
+            sided="one",
+            df="n-3",
+            metric=sorted({direction_name(bool(sign > 0)) for sign in signs}),
+        ),
+    )
+
+
+def _statistic(r13: Floats, r23: Floats, r12: Floats, n: int) -> Floats:
+    """Return t of [2] eq. 1, elementwise; 0 for the same metric, NaN for its mirror image."""
+    k = np.maximum(1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23, 0)
+    numerator = (r13 - r23) * np.sqrt((n - 1) * (1 + r12))
+    variance = 2 * k * (n - 1) / (n - 3) + (r13 + r23) ** 2 / 4 * (1 - r12) ** 3
+    same, mirrored = r12 > 1 - SAME_METRIC, r12 < -1 + SAME_METRIC
+    defined = ~(same | mirrored) & (variance > 0)
+    t = numerator / np.sqrt(np.where(defined, variance, 1))
+    return np.where(defined, t, np.where(same, 0.0, np.nan))
