@@ -7,12 +7,13 @@ from itertools import islice
 import numpy as np
 from django.db import transaction
 
+from analysis.stats.roles import Role
+
 from . import degradation
 from .composition import (
     CannotCompose,
     Layout,
     PlannedItem,
-    Role,
     choose_layout,
     plan_hits,
 )

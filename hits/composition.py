@@ -4,11 +4,12 @@ A HIT is a row of sets of ten items. Most of a set is genuine translations; the 
 items made from genuine ones half a HIT away, so that whoever meets the second has forgotten the first.
 """
 
-import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
+from analysis.stats.roles import Role
 
 from .degradation import CannotDegrade
 
@@ -18,19 +19,6 @@ MAX_SETS = 20
 # Even numbers of sets only: each half of a HIT mirrors the other.
 HIT_SIZES = tuple(SET_SIZE * n_sets for n_sets in range(MIN_SETS, MAX_SETS + 1, 2))
 MAX_HIT_SIZE = HIT_SIZES[-1]
-
-
-class Role(enum.IntEnum):
-    """Why an item is in its HIT. Stored; workers never see it."""
-
-    GENUINE = 0
-    BAD_REFERENCE = 1
-    REPEAT = 2
-    REFERENCE = 3
-
-    @property
-    def label(self) -> str:
-        return self.name.replace("_", " ").lower()
 
 
 class CannotCompose(ValueError):

@@ -11,7 +11,9 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from .composition import HIT_SIZES, MAX_HIT_SIZE, Role
+from analysis.stats.roles import Role
+
+from .composition import HIT_SIZES, MAX_HIT_SIZE
 from .languages import validate_language_code
 
 SCORE_MIN, SCORE_MAX = 0, 100
@@ -24,7 +26,7 @@ MAX_TEXT_LENGTH = 10_000
 
 SEED_LIMIT = 2**63
 
-ROLE_CHOICES = [(role.value, role.label) for role in Role]
+ROLE_CHOICES = [(role.value, role.name.replace("_", " ").lower()) for role in Role]
 
 
 def new_seed() -> int:

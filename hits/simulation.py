@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.utils import timezone
 
-from .composition import Role
+from analysis.stats.roles import Role
+
 from .models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Translation, Worker
 from .services import find_or_make_worker, save_rating, submit_assignment, take_assignment
 

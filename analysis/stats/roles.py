@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Role(IntEnum):
-    """The role of an item: the same numbers as the platform stores, so that rows need no translating."""
+    """Why an item is in its HIT. The platform stores these numbers; workers never see them."""
 
     GENUINE = 0
     BAD_REFERENCE = 1

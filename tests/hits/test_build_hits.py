@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 from django.db import IntegrityError, transaction
 
+from analysis.stats.roles import Role
 from hits.building import build_hits
-from hits.composition import Role
 from hits.exceptions import CannotBuildHITs
 from hits.models import HIT, Campaign, Item
 from hits.services import change_status, take_assignment

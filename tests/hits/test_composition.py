@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.stats.roles import Role
 from hits.composition import (
     HIT_SIZES,
     CannotCompose,
     PlannedItem,
-    Role,
     choose_layout,
     plan_hits,
 )
