@@ -33,6 +33,10 @@ class NotFinished(HitsError):
     """The assignment still has items without a rating, or was given back."""
 
 
+class DecisionRefused(HitsError):
+    """A decision about a worker that cannot stand as it is."""
+
+
 class ImportRefused(HitsError):
     """A campaign was not imported, and nothing was stored. Holds the first problems and their total."""
 

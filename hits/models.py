@@ -88,6 +88,14 @@ class Campaign(models.Model):
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )
     currency = models.CharField(max_length=3, default="USD", help_text="ISO 4217, such as EUR.")
+    spending_cap = models.DecimalField(
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="No more HITs are handed out once this much is owed. Blank: no cap.",
+    )
     lease_minutes = models.PositiveIntegerField(
         default=180,
         validators=[MinValueValidator(1)],
@@ -341,33 +349,96 @@ class Worker(models.Model):
         return f"{self.provider}:{self.external_id}"
 
 
+class ParticipationQuerySet(models.QuerySet["Participation"]):
+    def trusted(self) -> "ParticipationQuerySet":
+        """Those whose ratings make gold."""
+        return self.filter(
+            Q(decision=Participation.Decision.REINSTATED)
+            | Q(decision="", trust__in=Participation.TRUSTED)
+        )
+
+    def discarded(self) -> "ParticipationQuerySet":
+        """Those whose ratings make none, so that others have to give them anew."""
+        return self.filter(
+            Q(decision=Participation.Decision.EXCLUDED)
+            | Q(decision="", trust=Participation.Trust.UNRELIABLE)
+        )
+
+
 class Participation(models.Model):
-    """A worker's way into a campaign: consent, practice, and whether it ends there."""
+    """A worker in a campaign: consent, practice, and how far the ratings can be trusted."""
+
+    class Trust(models.TextChoices):
+        """What the evidence says."""
+
+        UNPROVEN = "unproven", "Unproven"
+        RELIABLE = "reliable", "Reliable"
+        DRIFTING = "drifting", "Drifting"
+        UNRELIABLE = "unreliable", "Unreliable"
+
+    class Decision(models.TextChoices):
+        """What a person says instead."""
+
+        EXCLUDED = "excluded", "Excluded"
+        REINSTATED = "reinstated", "Reinstated"
 
     MAX_CHECK_TRIES = 2
+    # A drifting worker's ratings, taken together, still pass the test.
+    TRUSTED = (Trust.RELIABLE, Trust.DRIFTING)
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
     worker = models.ForeignKey(Worker, models.CASCADE, related_name="participations")
-    consented_at = models.DateTimeField(default=timezone.now)
+    consented_at = models.DateTimeField(
+        null=True, blank=True, help_text="Empty for work that was collected elsewhere."
+    )
     n_check_tries = models.PositiveSmallIntegerField(
         default=0, help_text="Wrong answers to the question about the instructions."
     )
     qualified_at = models.DateTimeField(
         null=True, blank=True, help_text="When practice and question were done."
     )
-    is_excluded = models.BooleanField(default=False)
+    trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.UNPROVEN)
+    decision = models.CharField(max_length=10, choices=Decision.choices, blank=True)
+    decision_reason = models.TextField(blank=True)
+
+    objects = ParticipationQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint("campaign", "worker", name="worker_participates_once"),
             models.CheckConstraint(
-                name="participation_check_has_two_tries",
-                condition=Q(n_check_tries__lte=2),
+                name="participation_check_has_two_tries", condition=Q(n_check_tries__lte=2)
+            ),
+            models.CheckConstraint(
+                name="participation_trust_is_known",
+                condition=Q(trust__in=["unproven", "reliable", "drifting", "unreliable"]),
+            ),
+            models.CheckConstraint(
+                name="participation_decision_has_a_reason",
+                condition=Q(decision="", decision_reason="")
+                | (Q(decision__in=["excluded", "reinstated"]) & ~Q(decision_reason="")),
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.campaign}"
+
+    @property
+    def state(self) -> str:
+        """What holds: a person's decision, or else the evidence."""
+        return self.decision or self.trust
+
+    @property
+    def is_trusted(self) -> bool:
+        return self.state in {*self.TRUSTED, self.Decision.REINSTATED}
+
+    @property
+    def is_discarded(self) -> bool:
+        return self.state in {self.Trust.UNRELIABLE, self.Decision.EXCLUDED}
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.decision == self.Decision.EXCLUDED
 
     @property
     def is_screened_out(self) -> bool:
@@ -412,11 +483,27 @@ class Assignment(models.Model):
     )
     completion_code = models.CharField(max_length=32, blank=True)
     comment = models.TextField(blank=True)
+    is_rejected = models.BooleanField(default=False, help_text="Its payment was refused.")
+    evidence_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its ratings were weighed; empty: still to be done."
+    )
 
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
+        indexes = [
+            models.Index(
+                fields=["id"],
+                condition=Q(status="submitted", evidence_at=None),
+                name="assignment_to_weigh",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(status="in_progress"),
+                name="assignment_to_expire",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint("hit", "worker", name="assignment_is_once_per_worker_and_hit"),
             models.UniqueConstraint(
@@ -441,6 +528,10 @@ class Assignment(models.Model):
                 | (
                     ~Q(status="submitted") & Q(submitted_at=None, completion_code="", is_late=False)
                 ),
+            ),
+            models.CheckConstraint(
+                name="assignment_is_weighed_once_submitted",
+                condition=Q(evidence_at=None) | Q(status="submitted"),
             ),
             models.CheckConstraint(
                 name="assignment_expires_after_its_start",
@@ -480,3 +571,74 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id}/{self.item_id}: {self.score}"
+
+
+class Evidence(models.Model):
+    """What a worker's ratings in a campaign said after one more HIT. History: rows are only added.
+
+    The numbers are those of `analysis.stats.quality_control` and `analysis.stats.flags`; one that
+    could not be computed, for want of pairs, is empty.
+    """
+
+    participation = models.ForeignKey(Participation, models.CASCADE, related_name="evidence")
+    assignment = models.OneToOneField(
+        Assignment, models.PROTECT, related_name="evidence", help_text="The HIT that brought it."
+    )
+    computed_at = models.DateTimeField(default=timezone.now)
+    verdict = models.CharField(max_length=10, choices=Participation.Trust.choices)
+    n_hits = models.PositiveIntegerField()
+    n_pairs = models.PositiveIntegerField()
+    mean_difference = models.FloatField(null=True)
+    t = models.FloatField(null=True)
+    p = models.FloatField(null=True)
+    wilcoxon_p = models.FloatField(null=True)
+    n_repeats = models.PositiveIntegerField()
+    repeat_mean_difference = models.FloatField(null=True)
+    repeat_mean_absolute_difference = models.FloatField(null=True)
+    repeat_p = models.FloatField(null=True)
+    window_n_pairs = models.PositiveIntegerField()
+    window_p = models.FloatField(null=True)
+    mean_genuine = models.FloatField(null=True)
+    mean_bad_reference = models.FloatField(null=True)
+    mean_reference = models.FloatField(null=True)
+    fastest_hit_seconds = models.FloatField(null=True)
+    longest_run = models.PositiveIntegerField()
+    n_rejected = models.PositiveIntegerField()
+    has_scores_flag = models.BooleanField()
+    has_time_flag = models.BooleanField()
+    has_sequence_flag = models.BooleanField()
+    has_rejection_flag = models.BooleanField()
+    signature = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.participation}: {self.verdict} after {self.n_hits} HITs"
+
+
+class AuditEntry(models.Model):
+    """Who did what, when and why. The database refuses to change or delete an entry."""
+
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.PROTECT,
+        null=True,
+        related_name="audit_entries",
+        help_text="Empty: the platform itself.",
+    )
+    action = models.CharField(max_length=40)
+    campaign = models.ForeignKey(Campaign, models.PROTECT, null=True, related_name="audit_entries")
+    worker = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="audit_entries")
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(name="audit_entry_names_its_action", condition=~Q(action="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.action}"

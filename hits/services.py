@@ -26,6 +26,7 @@ from .models import (
     Rating,
     Worker,
 )
+from .places import is_affordable, settle_places
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,9 @@ def find_or_make_worker(*, provider: str, external_id: str) -> Worker:
 
 def take_part(*, campaign: Campaign, worker: Worker) -> Participation:
     """Note that the worker has agreed to take part; the first time counts."""
-    return Participation.objects.get_or_create(campaign=campaign, worker=worker)[0]
+    return Participation.objects.get_or_create(
+        campaign=campaign, worker=worker, defaults={"consented_at": timezone.now()}
+    )[0]
 
 
 def answer_check(*, participation: Participation, is_right: bool) -> Participation:
@@ -87,7 +90,10 @@ def take_assignment(
         return current
     if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
         return _renew_lease(expired, now=now, minutes=campaign.lease_minutes)
+    if Participation.objects.discarded().filter(campaign=campaign, worker=worker).exists():
+        return None
     for hit in campaign.hits.open().not_taken_by(worker).order_by("number"):
+        hit.campaign = campaign
         try:
             assignment = _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes)
         except IntegrityError:
@@ -118,13 +124,20 @@ def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None
 
 @transaction.atomic
 def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> Assignment | None:
-    """Take a place on this HIT, or None if others took the last one meanwhile."""
+    """Take a place on this HIT, or None if others took the last one or the money is spent."""
+    if hit.campaign.spending_cap is not None and not _has_room_for_one(hit.campaign):
+        return None
     place = HIT.objects.open().filter(pk=hit.pk)
     if not place.update(places_left=F("places_left") - 1):
         return None
     return Assignment.objects.create(
         hit=hit, worker=worker, started_at=now, expires_at=now + timedelta(minutes=minutes)
     )
+
+
+def _has_room_for_one(campaign: Campaign) -> bool:
+    # Locked: two claims at once could otherwise each see room for one.
+    return is_affordable(Campaign.objects.select_for_update().get(pk=campaign.pk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +255,7 @@ def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
     )
     if submitted and own.filter(is_late=True).exists():
         # Its place was offered again; if nobody has taken it yet, nobody needs to.
-        HIT.objects.filter(pk=assignment.hit_id, places_left__gt=0).update(
-            places_left=F("places_left") - 1
-        )
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
 
 
 def new_completion_code() -> str:
@@ -255,6 +266,7 @@ def release_expired(*, at: datetime | None = None) -> int:
     """Offer the places of abandoned assignments again; their ratings stay. Return how many."""
     now = at or timezone.now()
     overdue = Assignment.objects.in_progress().filter(expires_at__lte=now)
+    overdue = overdue.select_related("hit__campaign")
     return sum(_release(assignment) for assignment in overdue.iterator(chunk_size=500))
 
 
@@ -267,5 +279,5 @@ def _release(assignment: Assignment) -> bool:
         .update(status=Assignment.Status.EXPIRED)
     )
     if expired:
-        HIT.objects.filter(pk=assignment.hit_id).update(places_left=F("places_left") + 1)
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
     return bool(expired)

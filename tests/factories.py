@@ -83,10 +83,10 @@ def sentence(number: int) -> str:
     return " ".join(WORDS[turn:] + WORDS[:turn])
 
 
-def make_hits(**fields: Any) -> Campaign:
+def make_hits(*, n_segments: int = 14, **fields: Any) -> Campaign:
     """Make an open campaign with real HITs in it: one of 40 items by default."""
     campaign = make_campaign(**fields)
-    make_translations(campaign)
+    make_translations(campaign, n_segments=n_segments)
     build_hits(campaign=campaign)
     return change_status(campaign=campaign, to=Campaign.Status.OPEN)
 

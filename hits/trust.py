@@ -1,0 +1,234 @@
+"""How far a worker can be trusted: evidence after each HIT, and decisions by people over it."""
+
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from analysis.stats.flags import AssignmentColumns, RatingColumns, flag_workers
+from analysis.stats.quality_control import NO_PARTNER, quality_control
+
+from .audit import record
+from .exceptions import DecisionRefused
+from .models import Assignment, Campaign, Evidence, Participation, Rating
+from .places import settle_places
+
+
+@transaction.atomic
+def update_evidence(*, assignment: Assignment) -> Evidence:
+    """Weigh the worker's ratings once more, now that this HIT is among them.
+
+    Only this worker's rows are read, however large the campaign. A second call finds the first
+    one's evidence. Where the verdict changes whether the ratings count, places follow.
+    """
+    campaign = assignment.hit.campaign
+    participation = _locked_participation(campaign, assignment)
+    if known := Evidence.objects.filter(assignment=assignment).first():
+        return known
+    evidence = Evidence.objects.create(
+        participation=participation, assignment=assignment, **_weigh(participation)
+    )
+    Assignment.objects.filter(pk=assignment.pk).update(evidence_at=evidence.computed_at)
+    was_discarded = participation.is_discarded
+    if participation.trust != evidence.verdict:
+        _change_trust(participation, evidence)
+    if participation.is_discarded != was_discarded:
+        settle_places(campaign=campaign, hits=_hits_of(participation))
+    elif participation.is_discarded:
+        settle_places(campaign=campaign, hits=[assignment.hit_id])
+    return evidence
+
+
+def weigh_pending(*, limit: int = 1_000) -> int:
+    """Do what was left undone: weigh submitted assignments that have no evidence. Return how many."""
+    pending = (
+        Assignment.objects.submitted().filter(evidence_at=None).select_related("hit__campaign")
+    )
+    n_weighed = 0
+    for assignment in pending.order_by("pk")[:limit]:
+        update_evidence(assignment=assignment)
+        n_weighed += 1
+    return n_weighed
+
+
+def _locked_participation(campaign: Campaign, assignment: Assignment) -> Participation:
+    """Fetch the participation and lock it: one worker's evidence is weighed one HIT at a time."""
+    Participation.objects.get_or_create(campaign=campaign, worker_id=assignment.worker_id)
+    return (
+        Participation.objects.select_for_update()
+        .select_related("campaign", "worker")
+        .get(campaign=campaign, worker_id=assignment.worker_id)
+    )
+
+
+def _change_trust(participation: Participation, evidence: Evidence) -> None:
+    record(
+        "trust changed",
+        campaign=participation.campaign,
+        worker=participation.worker,
+        reason=explain(evidence),
+        before=participation.trust,
+        after=evidence.verdict,
+        evidence=evidence.pk,
+    )
+    participation.trust = evidence.verdict
+    participation.save(update_fields=["trust"])
+
+
+def explain(evidence: Evidence) -> str:
+    """Say in words what the evidence rests on."""
+    if evidence.p is None:
+        return f"{evidence.n_pairs} pairs so far: too few to tell."
+    p = "p < 0.0001" if evidence.p < 0.0001 else f"p = {evidence.p:.4f}"
+    tells = "tells" if evidence.verdict in Participation.TRUSTED else "does not tell"
+    text = f"Over {evidence.n_pairs} pairs {tells} degraded from genuine: {p}."
+    if evidence.verdict == Participation.Trust.DRIFTING:
+        text += f" The latest HITs alone do not pass: p = {evidence.window_p:.4f}."
+    return text
+
+
+def _hits_of(participation: Participation) -> list[int]:
+    return list(
+        Assignment.objects.filter(
+            hit__campaign=participation.campaign_id, worker=participation.worker_id
+        ).values_list("hit", flat=True)
+    )
+
+
+# Weighing ------------------------------------------------------------------------------------
+
+
+def _weigh(participation: Participation) -> dict[str, Any]:
+    """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
+    assignments = _assignment_rows(participation)
+    ratings = _rating_rows(participation)
+    worker = np.zeros(len(ratings), dtype=np.int64)
+    submitted = dict(zip(assignments["pk"], assignments["submitted"], strict=True))
+    qc = quality_control(
+        ratings["score"],
+        worker,
+        ratings["role"],
+        ratings["assignment"],
+        ratings["item"],
+        ratings["partner"],
+        submitted=np.array([submitted[pk] for pk in ratings["assignment"]]),
+    )
+    flags = flag_workers(
+        RatingColumns(
+            ratings["score"], worker, ratings["role"], ratings["assignment"], ratings["position"]
+        ),
+        AssignmentColumns(
+            np.zeros(len(assignments), dtype=np.int64),
+            assignments["started"],
+            assignments["submitted"],
+            assignments["rejected"],
+        ),
+    )
+    latest = qc.latest
+    assert latest is not None
+    return {
+        "verdict": str(qc.verdicts[0]),
+        "n_hits": len(assignments),
+        "n_pairs": int(qc.degraded.n_pairs[0]),
+        "mean_difference": _number(qc.degraded.mean_difference[0]),
+        "t": _number(qc.degraded.statistic[0]),
+        "p": _number(qc.degraded.pvalue[0]),
+        "wilcoxon_p": _number(qc.degraded_ranks.pvalue[0]),
+        "n_repeats": int(qc.repeats.n_pairs[0]),
+        "repeat_mean_difference": _number(qc.repeats.mean_difference[0]),
+        "repeat_mean_absolute_difference": _number(qc.repeats.mean_absolute_difference[0]),
+        "repeat_p": _number(qc.repeats.pvalue[0]),
+        "window_n_pairs": int(latest.n_pairs[0]),
+        "window_p": _number(latest.pvalue[0]),
+        "mean_genuine": _number(flags.mean_genuine[0]),
+        "mean_bad_reference": _number(flags.mean_bad_reference[0]),
+        "mean_reference": _number(flags.mean_reference[0]),
+        "fastest_hit_seconds": _number(flags.fastest_seconds[0]),
+        "longest_run": int(flags.longest_equal_run[0]),
+        "n_rejected": int(flags.n_rejected[0]),
+        "has_scores_flag": bool(flags.scores[0]),
+        "has_time_flag": bool(flags.time[0]),
+        "has_sequence_flag": bool(flags.sequence[0]),
+        "has_rejection_flag": bool(flags.rejected[0]),
+        "signature": qc.signature,
+    }
+
+
+def _number(value: float) -> float | None:
+    """Return None for what could not be computed; an infinite t is as good as none to store."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _rating_rows(participation: Participation) -> np.ndarray:
+    rows = Rating.objects.filter(
+        assignment__hit__campaign=participation.campaign_id,
+        assignment__worker=participation.worker_id,
+        assignment__status=Assignment.Status.SUBMITTED,
+    ).values_list(
+        "assignment_id", "item_id", "item__partner_id", "item__role", "item__position", "score"
+    )
+    columns = ["assignment", "item", "partner", "role", "position", "score"]
+    return np.array(
+        [(a, i, NO_PARTNER if p is None else p, r, n, s) for a, i, p, r, n, s in rows],
+        dtype=[(name, np.int64) for name in columns],
+    )
+
+
+def _assignment_rows(participation: Participation) -> np.ndarray:
+    rows = Assignment.objects.submitted().filter(
+        hit__campaign=participation.campaign_id, worker=participation.worker_id
+    )
+    return np.array(
+        [
+            (a.pk, a.started_at.timestamp(), a.submitted_at.timestamp(), a.is_rejected)
+            for a in rows
+            if a.submitted_at
+        ],
+        dtype=[("pk", "i8"), ("started", "f8"), ("submitted", "f8"), ("rejected", "?")],
+    )
+
+
+# Decisions -----------------------------------------------------------------------------------
+
+
+def exclude(*, participation: Participation, actor: User, reason: str) -> Participation:
+    """Leave a worker's ratings out, whatever the evidence says, now and after every later HIT."""
+    return _decide(participation, Participation.Decision.EXCLUDED, actor, reason)
+
+
+def reinstate(*, participation: Participation, actor: User, reason: str) -> Participation:
+    """Count a worker's ratings, whatever the evidence says."""
+    return _decide(participation, Participation.Decision.REINSTATED, actor, reason)
+
+
+def let_evidence_decide(*, participation: Participation, actor: User, reason: str) -> Participation:
+    """Take a decision back."""
+    return _decide(participation, "", actor, reason)
+
+
+@transaction.atomic
+def _decide(participation: Participation, decision: str, actor: User, reason: str) -> Participation:
+    if not reason.strip():
+        raise DecisionRefused("A decision about a worker needs a reason.")
+    locked = (
+        Participation.objects.select_for_update()
+        .select_related("campaign", "worker")
+        .get(pk=participation.pk)
+    )
+    before, was_discarded = locked.state, locked.is_discarded
+    locked.decision = decision
+    locked.decision_reason = reason.strip() if decision else ""
+    locked.save(update_fields=["decision", "decision_reason"])
+    record(
+        decision or "decision withdrawn",
+        actor=actor,
+        campaign=locked.campaign,
+        worker=locked.worker,
+        reason=reason.strip(),
+        before=before,
+        after=locked.state,
+    )
+    if locked.is_discarded != was_discarded:
+        settle_places(campaign=locked.campaign, hits=_hits_of(locked))
+    return locked

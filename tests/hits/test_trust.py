@@ -1,0 +1,150 @@
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError, transaction
+
+from hits.exceptions import DecisionRefused
+from hits.models import Assignment, AuditEntry, Evidence, Participation
+from hits.places import forecast
+from hits.services import take_assignment
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import exclude, let_evidence_decide, reinstate, update_evidence, weigh_pending
+from tests.factories import make_hits, make_worker
+
+pytestmark = pytest.mark.django_db
+
+
+def simulate(campaign, behaviour: Behaviour, *, hits: int = 1, seed: int = 3) -> Participation:
+    """Let one worker do some HITs and weigh what came of it."""
+    simulate_workers(campaign=campaign, crowd={behaviour: 1}, hits_per_worker=hits, seed=seed)
+    weigh_pending()
+    return Participation.objects.get(worker__external_id=f"{behaviour}-{seed}-1")
+
+
+@pytest.fixture
+def campaign():
+    return make_hits(n_segments=140, hit_size=100, min_ratings=2)
+
+
+@pytest.fixture
+def admin():
+    return User.objects.create_user("ada")
+
+
+def test_an_honest_worker_is_found_reliable_and_a_random_one_unreliable(campaign):
+    honest, careless = simulate(campaign, Behaviour.HONEST), simulate(campaign, Behaviour.RANDOM)
+    assert honest.trust == "reliable" and honest.is_trusted
+    assert careless.trust == "unreliable" and careless.is_discarded
+    evidence = honest.evidence.get()
+    assert (evidence.n_pairs, evidence.n_repeats, evidence.n_hits) == (10, 10, 1)
+    assert evidence.p < 0.05 and evidence.mean_difference < 0
+    assert evidence.mean_bad_reference < evidence.mean_genuine < evidence.mean_reference
+    assert "version:" in evidence.signature
+
+
+def test_evidence_is_weighed_once_for_each_hit_and_kept_as_history(campaign):
+    person = simulate(campaign, Behaviour.HONEST, hits=3)
+    assert [row.n_hits for row in person.evidence.all()] == [3, 3, 3]
+    assignment = Assignment.objects.first()
+    again = update_evidence(assignment=assignment)
+    assert again == assignment.evidence and Evidence.objects.count() == 3
+    assert weigh_pending() == 0
+
+
+def test_a_worker_who_gets_careless_is_found_drifting_but_counts():
+    campaign = make_hits(n_segments=180, hit_size=100)
+    person = simulate(campaign, Behaviour.DRIFTING, hits=5)
+    latest = person.evidence.last()
+    assert person.trust == "drifting" and person.is_trusted
+    assert latest.p < 0.05 <= latest.window_p
+    assert latest.window_n_pairs == 30 < latest.n_pairs == 50
+
+
+def test_every_change_of_trust_is_logged_with_its_reason(campaign):
+    person = simulate(campaign, Behaviour.RANDOM)
+    entry = AuditEntry.objects.get(action="trust changed")
+    assert entry.worker == person.worker and entry.actor is None
+    assert entry.details["before"] == "unproven" and entry.details["after"] == "unreliable"
+    assert "does not tell degraded from genuine" in entry.reason
+
+
+def test_careless_work_opens_its_place_again_and_honest_work_does_not(campaign):
+    hit = campaign.hits.get(number=1)
+    simulate(campaign, Behaviour.HONEST)
+    hit.refresh_from_db()
+    assert hit.places_left == 1
+    simulate(campaign, Behaviour.RANDOM)
+    hit.refresh_from_db()
+    assert hit.places_left == 1
+
+
+def test_a_decision_wins_over_the_evidence_and_survives_more_of_it(campaign, admin):
+    person = simulate(campaign, Behaviour.RANDOM)
+    person = reinstate(participation=person, actor=admin, reason="read them with me")
+    assert person.state == "reinstated" and person.is_trusted
+    person = simulate(campaign, Behaviour.RANDOM, hits=2)
+    assert person.trust == "unreliable" and person.state == "reinstated"
+    person = let_evidence_decide(participation=person, actor=admin, reason="on second thoughts")
+    assert person.state == "unreliable"
+    actions = AuditEntry.objects.filter(actor=admin).values_list("action", flat=True)
+    assert list(actions) == ["decision withdrawn", "reinstated"]
+
+
+def test_excluding_a_worker_opens_the_places_and_reinstating_closes_them(campaign, admin):
+    person = simulate(campaign, Behaviour.HONEST, hits=2)
+    places = lambda: list(campaign.hits.order_by("number").values_list("places_left", flat=True))  # noqa: E731
+    assert places()[:2] == [1, 1]
+    exclude(participation=person, actor=admin, reason="two accounts")
+    assert places()[:2] == [2, 2]
+    assert take_assignment(campaign=campaign, worker=person.worker) is None
+    reinstate(participation=person, actor=admin, reason="a mistake")
+    assert places()[:2] == [1, 1]
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_a_decision_needs_a_reason(campaign, admin, reason):
+    person = Participation.objects.create(campaign=campaign, worker=make_worker())
+    with pytest.raises(DecisionRefused, match="reason"):
+        exclude(participation=person, actor=admin, reason=reason)
+    assert not AuditEntry.objects.exists()
+
+
+def test_the_database_refuses_to_change_or_delete_what_was_logged(campaign, admin):
+    person = Participation.objects.create(campaign=campaign, worker=make_worker())
+    exclude(participation=person, actor=admin, reason="spam")
+    for attempt in (
+        lambda: AuditEntry.objects.update(reason="nothing happened"),
+        lambda: AuditEntry.objects.all()._raw_delete("default"),
+    ):
+        with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+            attempt()
+
+
+def test_weighing_reads_as_much_whatever_the_size_of_the_campaign(
+    campaign, django_assert_max_num_queries
+):
+    simulate(campaign, Behaviour.HONEST, hits=2)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=9)
+    pending = Assignment.objects.get(evidence_at=None)
+    with django_assert_max_num_queries(16):
+        update_evidence(assignment=pending)
+
+
+def test_the_forecast_counts_what_is_there_and_what_is_missing(campaign):
+    assert forecast(campaign).n_missing == campaign.hits.count() * 2
+    simulate(campaign, Behaviour.HONEST, hits=2)
+    simulate(campaign, Behaviour.RANDOM)
+    take_assignment(campaign=campaign, worker=make_worker())
+    facts = forecast(campaign)
+    assert (facts.n_trusted, facts.n_discarded, facts.n_in_progress) == (2, 1, 1)
+    assert facts.n_missing == campaign.hits.count() * 2 - 3
+    assert facts.pass_rate == pytest.approx(2 / 3) and facts.is_pass_rate_measured
+    assert facts.n_expected == round((facts.n_missing + 1 / 3) / (2 / 3))
+
+
+def test_a_spending_cap_stops_new_places(campaign):
+    campaign.pay_per_hit, campaign.spending_cap = 2, 5
+    campaign.save()
+    workers = [make_worker() for _ in range(3)]
+    taken = [take_assignment(campaign=campaign, worker=worker) for worker in workers]
+    assert taken[0] and taken[1] and taken[2] is None
+    assert forecast(campaign).is_stopped_by_cap
