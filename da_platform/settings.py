@@ -73,6 +73,7 @@ CSRF_TRUSTED_ORIGINS = env.list("DA_CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
     "hits",
+    "analysis",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
