@@ -18,6 +18,7 @@ from ._validation import (
     check_at_least,
     check_between,
     check_same_length,
+    is_all_finite,
 )
 from .roles import SCORED_ROLES
 from .signature import signature
@@ -161,8 +162,8 @@ def segment_scores(
     if method not in ("per_worker", "pooled"):
         raise ValueError(f"`method` must be 'per_worker' or 'pooled', not {method!r}.")
     labels, codes = factorise(translations)
-    given = ~np.isnan(z)
-    if not given.all():
+    if not is_all_finite(z):
+        given = ~np.isnan(z)
         scores, z, workers, codes = scores[given], z[given], workers[given], codes[given]
     n_ratings = np.bincount(codes, minlength=len(labels))
     if method == "per_worker":
@@ -190,7 +191,9 @@ class _Cells:
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of each cell that has ratings."""
-        return self._sums(values).data / self.counts
+        means: Floats = self._sums(values).data
+        means /= self.counts
+        return means
 
 
 def _one_voice_each(
