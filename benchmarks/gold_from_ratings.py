@@ -320,9 +320,16 @@ def report(measured: dict[tuple[str, str], dict[str, float]]) -> bool:
     }
     for name, figures in whole.items():
         print_line("all gold needs" if name == "ours" else "", name, figures, whole["ours"])
-    ratio = whole["ours"]["seconds"] / whole["plain"]["seconds"]
-    print(f"\nours takes {ratio:.2f} times the prototype's time; the bar is {BAR:g}.")
-    return ratio <= BAR
+    ratios = [
+        measured["ours", phase]["seconds"] / measured["plain", phase]["seconds"]
+        for phase in PHASES["plain"]
+    ]
+    ratios.append(whole["ours"]["seconds"] / whole["plain"]["seconds"])
+    print(
+        f"\nAll in all ours takes {ratios[-1]:.2f} times the prototype's time, "
+        f"in no phase more than {max(ratios):.2f}; the bar is {BAR:g}."
+    )
+    return max(ratios) <= BAR
 
 
 def print_line(phase: str, name: str, figures: dict[str, float], ours: dict[str, float]) -> None:

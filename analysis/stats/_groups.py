@@ -60,12 +60,14 @@ class Moments:
         return self.sd / np.sqrt(np.maximum(self.n, 1))
 
 
-def moments(values: Floats, codes: Ints, n_groups: int) -> Moments:
+def moments(values: Floats, codes: Ints, n_groups: int, n: Ints | None = None) -> Moments:
     """Take the moments of every group, in two passes for accuracy.
 
-    Where all values of a group are equal, up to rounding, the sum of squares is exactly zero.
+    Where all values of a group are equal, up to rounding, the sum of squares is exactly zero. `n`
+    spares counting the groups where that has been done.
     """
-    n = np.bincount(codes, minlength=n_groups).astype(np.int64, copy=False)
+    if n is None:
+        n = counts(codes, n_groups)
     mean = divide(sums(values, codes, n_groups), n)
     ss = np.zeros(n_groups)
     for rows in blocks(len(values)):
@@ -81,6 +83,11 @@ def blocks(n_rows: int) -> Iterator[slice]:
     """Cut rows into blocks whose intermediate results stay in the processor's cache."""
     for start in range(0, n_rows, BLOCK_ROWS):
         yield slice(start, start + BLOCK_ROWS)
+
+
+def counts(codes: Ints, n_groups: int) -> Ints:
+    """Count the rows of each group."""
+    return np.bincount(codes, minlength=n_groups).astype(np.int64, copy=False)
 
 
 def sums(values: Floats, codes: Ints, n_groups: int) -> Floats:

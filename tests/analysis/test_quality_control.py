@@ -228,6 +228,11 @@ def test_an_item_rated_twice_in_an_assignment_is_refused():
         make_pairs([1, 1, 1], [10, 10, 11], [-1, -1, 10], [1, 2, 3])
 
 
+def test_items_and_partners_must_be_the_same_kind_of_key():
+    with pytest.raises(ValueError, match="`items` integers, `partners` strings"):
+        make_pairs([1, 1], [10, 11], ["", "10"], [1, 2])
+
+
 def full_hit(worker, assignment, rng, drop):
     """Return rows of one HIT: ten genuine items, each with a degraded item and a repeat."""
     rows = []

@@ -179,6 +179,17 @@ def test_it_refuses_what_it_does_not_know(options, message):
         score(FIVE, **options)
 
 
+def test_unknown_roles_are_refused():
+    for roles in (["SYSTEM"], [4], [-1]):
+        with pytest.raises(ValueError, match="`roles`"):
+            counts_for_gold(roles)
+
+
+def test_trusted_workers_must_be_named_in_the_same_kind_of_key():
+    with pytest.raises(ValueError, match="`workers` integers, `trusted` strings"):
+        counts_for_gold([0], [7], ["7"])
+
+
 def test_trusted_workers_need_to_be_told_who_rated():
     with pytest.raises(ValueError, match="`workers`"):
         counts_for_gold([0], trusted=["alice"])
