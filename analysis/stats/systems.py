@@ -47,9 +47,8 @@ class SystemScores:
 class SystemComparison:
     """Pairwise rank-sum tests; row i, column j: a small p-value says system i is better than j.
 
-    Systems stand from best to worst mean. `differences` are of means. On the diagonal everything is
-    NaN, and there are no stars. `clusters` numbers the groups from 1: a new one begins where every system above
-    significantly beats every system from there on.
+    Systems stand from best to worst mean. `differences` are of means. The diagonal holds NaN and no
+    stars. A new cluster begins where every system above significantly beats every one from there on.
     """
 
     systems: Keys

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -83,6 +83,7 @@ def test_no_pairs_at_all():
     assert len(window_tests([], [], []).pvalue) == 0
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-100, 100), st.integers(0, 3)), min_size=1, max_size=60),
     st.randoms(use_true_random=False),
@@ -95,6 +96,7 @@ def test_the_order_of_rows_never_matters(pairs, random):
         assert_allclose(after.pvalue, before.pvalue, rtol=1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-100, 100), min_size=2, max_size=30))
 def test_turning_the_differences_round_turns_the_p_value_round(differences):
     own = degraded_tests(*one_worker(differences))
@@ -123,6 +125,7 @@ def test_signed_ranks_agree_with_scipy(n, kind):
     assert_allclose(own.pvalue[0], expected.pvalue, rtol=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(-4, 3), st.integers(0, 2)), min_size=1, max_size=36))
 def test_signed_ranks_of_many_workers_are_those_of_each_alone(pairs):
     differences, workers = (np.array(column) for column in zip(*pairs, strict=True))
@@ -261,6 +264,11 @@ def test_a_whole_campaign_is_judged_in_one_call():
     assert list(own.degraded_ranks.n_nonzero) == [10, 0, 0]
     assert list(own.latest.n_pairs) == [10, 10, 0]
     assert own.signature.startswith("qc:paired-t,p<0.05,pairs>=5|window:3|version:")
+
+
+def test_a_campaign_without_ratings_has_no_workers():
+    own = quality_control([], [], [], [], [], [], submitted=[])
+    assert len(own.workers) == len(own.verdicts) == len(own.trusted) == 0
 
 
 def test_a_drifting_worker_is_still_trusted():
