@@ -186,15 +186,16 @@ def test_fewer_hits_than_the_window_are_one_window_over_all():
 
 
 def test_windows_never_reach_into_another_workers_hits():
-    differences = CAREFUL * 3 + CARELESS * 3
-    workers = ["alice"] * 30 + ["bob"] * 30
-    times = np.tile(np.repeat([0, 1, 2], 10), 2)
+    # Bob has fewer HITs than the window spans, and alice's stand right before his.
+    differences = np.array(CAREFUL * 4 + CARELESS * 2)
+    workers = np.array(["alice"] * 40 + ["bob"] * 20)
+    times = np.repeat([0, 1, 2, 3, 0, 1], 10)
     shuffled = np.random.default_rng(0).permutation(60)
-    own = window_tests(
-        np.array(differences)[shuffled], np.array(workers)[shuffled], times[shuffled], window=4
-    )
-    overall = degraded_tests(differences, workers)
-    assert_allclose(own.pvalue, overall.pvalue)
+    own = window_tests(differences[shuffled], workers[shuffled], times[shuffled], window=3)
+    alice, bob = CAREFUL * 3, CARELESS * 2
+    expected = [stats.ttest_1samp(latest, 0, alternative="less").pvalue for latest in (alice, bob)]
+    assert_allclose(own.pvalue, expected)
+    assert_array_equal(own.n_pairs, [30, 20])
 
 
 def test_equal_differences_in_a_window_pass_when_negative():
