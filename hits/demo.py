@@ -1,6 +1,7 @@
 """The demo campaign and the first admin: what a fresh checkout shows. Every step can be run twice."""
 
 import secrets
+from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -37,7 +38,7 @@ def _import_demo() -> Campaign:
         source_language="de",
         target_language="en",
         seed=DEMO_SEED,
-        pay_per_hit=2,
+        pay_per_hit=Decimal(2),
         currency="EUR",
     )
     return summary.campaign
