@@ -181,6 +181,17 @@ AUTH_PASSWORD_VALIDATORS = [
 # Languages and time --------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
+# What workers' pages are translated into; each campaign chooses one.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("fr", "Français"),
+    ("cs", "Čeština"),
+    ("ru", "Русский"),
+    ("zh-hans", "中文"),
+    ("ar", "العربية"),
+]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

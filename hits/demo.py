@@ -13,7 +13,7 @@ from .services import change_status
 from .simulation import Behaviour, simulate_workers
 
 DEMO_NAME = "Demo: German to English"
-DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en"
+DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en" / "campaign"
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026
 DEMO_CROWD = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
@@ -38,7 +38,7 @@ def _import_demo() -> Campaign:
         source_language="de",
         target_language="en",
         seed=DEMO_SEED,
-        pay_per_hit=Decimal(2),
+        pay_per_hit=Decimal("2.00"),
         currency="EUR",
     )
     return summary.campaign

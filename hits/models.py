@@ -3,6 +3,7 @@
 import secrets
 import uuid
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -74,6 +75,12 @@ class Campaign(models.Model):
         default=False,
         help_text="Rate translations once that differ in case, punctuation or white space only.",
     )
+    interface_language = models.CharField(
+        max_length=7,
+        blank=True,
+        choices=settings.LANGUAGES,
+        help_text="Of buttons and messages. Blank: the target language, or English if it is not among these.",
+    )
     instructions = models.TextField(blank=True)
     pay_per_hit = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
@@ -121,6 +128,13 @@ class Campaign(models.Model):
     def get_absolute_url(self) -> str:
         """The page where a worker begins."""
         return reverse("landing", args=[self.code])
+
+    @property
+    def page_language(self) -> str:
+        """The language of buttons and messages."""
+        spoken = {code.split("-")[0]: code for code, _ in settings.LANGUAGES}
+        primary = self.target_language.split("-")[0].lower()
+        return self.interface_language or spoken.get(primary, "en")
 
     @property
     def shows_references(self) -> bool:
@@ -325,6 +339,39 @@ class Worker(models.Model):
         return f"{self.provider}:{self.external_id}"
 
 
+class Participation(models.Model):
+    """A worker's way into a campaign: consent, practice, and whether it ends there."""
+
+    MAX_CHECK_TRIES = 2
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="participations")
+    consented_at = models.DateTimeField(default=timezone.now)
+    n_check_tries = models.PositiveSmallIntegerField(
+        default=0, help_text="Wrong answers to the question about the instructions."
+    )
+    qualified_at = models.DateTimeField(
+        null=True, blank=True, help_text="When practice and question were done."
+    )
+    is_excluded = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("campaign", "worker", name="worker_participates_once"),
+            models.CheckConstraint(
+                name="participation_check_has_two_tries",
+                condition=Q(n_check_tries__lte=2),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.campaign}"
+
+    @property
+    def is_screened_out(self) -> bool:
+        return self.qualified_at is None and self.n_check_tries >= self.MAX_CHECK_TRIES
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
         """Still to be finished: in progress, or expired and welcome to come back."""
@@ -332,6 +379,9 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def in_progress(self) -> "AssignmentQuerySet":
         return self.filter(status=Assignment.Status.IN_PROGRESS)
+
+    def expired(self) -> "AssignmentQuerySet":
+        return self.filter(status=Assignment.Status.EXPIRED)
 
     def submitted(self) -> "AssignmentQuerySet":
         return self.filter(status=Assignment.Status.SUBMITTED)

@@ -6,14 +6,26 @@ primary key, and both can be asked for twice without harm.
 
 import logging
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from .exceptions import NotFinished, RatingRefused, StatusRefused, WorkerIsBusy
-from .models import HIT, SCORE_MAX, SCORE_MIN, Assignment, Campaign, Item, Rating, Worker
+from .models import (
+    HIT,
+    SCORE_MAX,
+    SCORE_MIN,
+    Assignment,
+    Campaign,
+    Item,
+    Participation,
+    Rating,
+    Worker,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +61,23 @@ def find_or_make_worker(*, provider: str, external_id: str) -> Worker:
     return Worker.objects.get_or_create(provider=provider, external_id=external_id)[0]
 
 
+def take_part(*, campaign: Campaign, worker: Worker) -> Participation:
+    """Note that the worker has agreed to take part; the first time counts."""
+    return Participation.objects.get_or_create(campaign=campaign, worker=worker)[0]
+
+
+def answer_check(*, participation: Participation, is_right: bool) -> Participation:
+    """Count an answer to the question about the instructions: right qualifies, two wrong ones do not."""
+    own = Participation.objects.filter(pk=participation.pk, qualified_at=None)
+    own = own.filter(n_check_tries__lt=Participation.MAX_CHECK_TRIES)
+    if is_right:
+        own.update(qualified_at=timezone.now())
+    else:
+        own.update(n_check_tries=F("n_check_tries") + 1)
+    participation.refresh_from_db()
+    return participation
+
+
 def take_assignment(
     *, campaign: Campaign, worker: Worker, at: datetime | None = None
 ) -> Assignment | None:
@@ -56,6 +85,8 @@ def take_assignment(
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
+    if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
+        return _renew_lease(expired, now=now, minutes=campaign.lease_minutes)
     for hit in campaign.hits.open().not_taken_by(worker).order_by("number"):
         try:
             assignment = _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes)
@@ -65,6 +96,17 @@ def take_assignment(
         if assignment:
             return assignment
     return None
+
+
+@transaction.atomic
+def _renew_lease(expired: Assignment, *, now: datetime, minutes: int) -> Assignment:
+    """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
+    if HIT.objects.open().filter(pk=expired.hit_id).update(places_left=F("places_left") - 1):
+        Assignment.objects.expired().filter(pk=expired.pk).update(
+            status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes)
+        )
+        expired.refresh_from_db()
+    return expired
 
 
 def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None:
@@ -85,53 +127,92 @@ def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> As
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SavedRating:
+    """What the database holds for an item now; not new when the item had been rated before."""
+
+    score: int
+    is_new: bool
+
+
 def save_rating(
     *,
     assignment: Assignment,
-    item: Item,
+    position: int,
+    item_code: UUID,
     score: int,
     elapsed_ms: int | None = None,
     active_ms: int | None = None,
     at: datetime | None = None,
-) -> Rating:
-    """Store the score of the assignment's next item; return what is stored.
+) -> SavedRating:
+    """Store the score of the assignment's next item and say what is stored.
 
-    A second score for the same item changes nothing: the first one comes back. Items are rated in
-    their order, so the one before must be there. Ratings are never changed or removed, so what this
-    function has seen stays true, and no lock is needed between looking and writing.
+    A second score for the same item changes nothing: the first one comes back. Ratings are never
+    changed or removed and are given in order, so nothing seen here can become untrue later.
     """
-    _check_rating(assignment, item, score)
-    try:
-        with transaction.atomic():
-            return Rating.objects.create(
-                assignment=assignment,
-                item=item,
-                score=score,
-                elapsed_ms=elapsed_ms,
-                active_ms=active_ms,
-                received_at=at or timezone.now(),
-            )
-    except IntegrityError:
-        return Rating.objects.get(assignment=assignment, item=item)
+    _check_rating(assignment, score)
+    is_new = _insert_rating(
+        assignment, position, item_code, (score, at or timezone.now(), elapsed_ms, active_ms)
+    )
+    if is_new:
+        return SavedRating(score, is_new=True)
+    stored = Rating.objects.filter(
+        assignment=assignment, item__position=position, item__code=item_code
+    ).first()
+    if stored:
+        return SavedRating(stored.score, is_new=False)
+    raise RatingRefused("This is not the next item of your HIT. Items are rated in their order.")
 
 
-def _check_rating(assignment: Assignment, item: Item, score: int) -> None:
-    if item.hit_id != assignment.hit_id:
-        raise RatingRefused("This item does not belong to your HIT.")
+def _check_rating(assignment: Assignment, score: int) -> None:
     if isinstance(score, bool) or not isinstance(score, int):
         raise RatingRefused("A score is a whole number.")
     if not SCORE_MIN <= score <= SCORE_MAX:
         raise RatingRefused(f"A score lies between {SCORE_MIN} and {SCORE_MAX}.")
     if assignment.status == Assignment.Status.RETURNED:
         raise RatingRefused("This HIT was given back.")
-    if item.position > 1 and not _is_rated(assignment, position=item.position - 1):
-        raise RatingRefused("Items are rated in their order; an earlier one has no rating yet.")
 
 
-def _is_rated(assignment: Assignment, *, position: int) -> bool:
-    return Rating.objects.filter(
-        assignment=assignment, item__hit=assignment.hit_id, item__position=position
-    ).exists()
+# One statement looks and writes, so that nothing can come between: the item must be the HIT's, at
+# that position, with the one before it rated.
+_INSERT_RATING = """
+    INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
+    SELECT %s, item.id, %s, %s, %s, %s
+    FROM hits_item item
+    WHERE item.hit_id = %s AND item.position = %s AND item.code = %s
+      AND (item.position = 1 OR EXISTS (
+        SELECT 1
+        FROM hits_item before
+        JOIN hits_rating rated ON rated.assignment_id = %s AND rated.item_id = before.id
+        WHERE before.hit_id = item.hit_id AND before.position = item.position - 1
+      ))
+    ON CONFLICT (assignment_id, item_id) DO NOTHING
+"""
+
+
+def _insert_rating(
+    assignment: Assignment,
+    position: int,
+    item_code: UUID,
+    values: tuple[int, datetime, int | None, int | None],
+) -> bool:
+    score, received_at, elapsed_ms, active_ms = values
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _INSERT_RATING,
+            [
+                assignment.pk,
+                score,
+                connection.ops.adapt_datetimefield_value(received_at),
+                elapsed_ms,
+                active_ms,
+                assignment.hit_id,
+                position,
+                Item._meta.get_field("code").get_db_prep_value(item_code, connection),
+                assignment.pk,
+            ],
+        )
+        return cursor.rowcount == 1
 
 
 def submit_assignment(

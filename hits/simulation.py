@@ -194,7 +194,8 @@ def _do_one_hit(
         clock += timedelta(seconds=seconds)
         save_rating(
             assignment=assignment,
-            item=item,
+            position=item.position,
+            item_code=item.code,
             score=person.score(Role(item.role), qualities[item.translation_id]),
             elapsed_ms=round(1000 * seconds),
             active_ms=round(1000 * seconds),

@@ -5,8 +5,17 @@ from hashlib import sha256
 from typing import Any
 
 from hits.building import build_hits
-from hits.models import Assignment, Campaign, Segment, System, SystemOutput, Translation, Worker
-from hits.services import change_status, save_rating
+from hits.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Segment,
+    System,
+    SystemOutput,
+    Translation,
+    Worker,
+)
+from hits.services import SavedRating, change_status, save_rating
 
 _numbers = itertools.count(1)
 WORDS = [
@@ -85,4 +94,10 @@ def make_hits(**fields: Any) -> Campaign:
 def rate_items(assignment: Assignment, *, n_items: int | None = None) -> None:
     """Rate the assignment's first items, or all of them."""
     for item in assignment.hit.items.order_by("position")[:n_items]:
-        save_rating(assignment=assignment, item=item, score=item.position % 101)
+        rate(assignment, item, score=item.position % 101)
+
+
+def rate(assignment: Assignment, item: Item, *, score: Any = 50, **fields: Any) -> SavedRating:
+    return save_rating(
+        assignment=assignment, position=item.position, item_code=item.code, score=score, **fields
+    )

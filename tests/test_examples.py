@@ -1,8 +1,6 @@
 """The examples are complete, line up with each other and can be made again."""
 
 import csv
-import json
-import re
 import subprocess
 import sys
 from itertools import groupby
@@ -17,14 +15,12 @@ N_SEGMENTS = 84
 SYSTEMS = ["alder", "birch", "cedar", "dogwood"]
 METRICS = ["editcost", "quillscore", "wordmatch"]
 TEXT_FILES = [
-    "sources.txt",
-    "references.txt",
-    "documents.txt",
-    "ids.txt",
-    *(f"systems/{system}.txt" for system in SYSTEMS),
+    "campaign/sources.txt",
+    "campaign/references.txt",
+    "campaign/documents.txt",
+    "campaign/ids.txt",
+    *(f"campaign/systems/{system}.txt" for system in SYSTEMS),
 ]
-PRACTICE = json.loads((EXAMPLES / "practice.json").read_text(encoding="utf-8"))
-SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
 
 
 def lines_of(name: str) -> list[str]:
@@ -36,7 +32,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
 
 
 def all_pairs() -> list[tuple[str, str]]:
-    return [(system, segment) for system in SYSTEMS for segment in lines_of("ids.txt")]
+    return [(system, segment) for system in SYSTEMS for segment in lines_of("campaign/ids.txt")]
 
 
 @pytest.mark.parametrize("name", TEXT_FILES)
@@ -49,11 +45,11 @@ def test_a_text_file_has_one_tidy_line_for_each_segment(name: str) -> None:
 
 
 def test_the_systems_are_the_four_named_ones() -> None:
-    assert sorted(path.stem for path in (DEMO / "systems").iterdir()) == SYSTEMS
+    assert sorted(path.stem for path in (DEMO / "campaign" / "systems").iterdir()) == SYSTEMS
 
 
 def test_segment_ids_are_unique_and_count_up_within_their_document() -> None:
-    ids, documents = lines_of("ids.txt"), lines_of("documents.txt")
+    ids, documents = lines_of("campaign/ids.txt"), lines_of("campaign/documents.txt")
     assert len(set(ids)) == N_SEGMENTS
     expected = [
         f"{document}-{place:02d}"
@@ -64,12 +60,14 @@ def test_segment_ids_are_unique_and_count_up_within_their_document() -> None:
 
 
 def test_the_translations_of_a_segment_all_differ() -> None:
-    translations = zip(*(lines_of(f"systems/{system}.txt") for system in SYSTEMS), strict=True)
+    translations = zip(
+        *(lines_of(f"campaign/systems/{system}.txt") for system in SYSTEMS), strict=True
+    )
     assert all(len(set(texts)) == len(SYSTEMS) for texts in translations)
 
 
 def test_segments_run_from_headlines_to_long_sentences() -> None:
-    lengths = [len(source.split()) for source in lines_of("sources.txt")]
+    lengths = [len(source.split()) for source in lines_of("campaign/sources.txt")]
     assert (min(lengths), max(lengths)) == (3, 45)
 
 
@@ -115,46 +113,3 @@ def test_making_the_metrics_again_gives_the_committed_files(tmp_path: Path) -> N
     committed = {path.name: path.read_bytes() for path in (DEMO / "metrics").iterdir()}
     assert made == committed
     assert sorted(made) == [f"{metric}.tsv" for metric in METRICS]
-
-
-def test_practice_covers_the_promised_languages() -> None:
-    assert list(PRACTICE) == ["en", "de", "es", "fr", "cs", "ru", "zh", "ar"]
-
-
-@pytest.mark.parametrize("language", PRACTICE)
-def test_practice_in_a_language_is_complete(language: str) -> None:
-    entry = PRACTICE[language]
-    text = {"reference", "source", "source_language", "translation"}
-    assert set(entry) == {"examples", "practice", "check"}
-    assert [set(example) for example in entry["examples"]] == [text | {"score", "why"}] * 2
-    feedback = {"low", "high", "too_low", "too_high", "fine"}
-    assert [set(item) for item in entry["practice"]] == [text | feedback] * 3
-    assert [(item["low"], item["high"]) for item in entry["practice"]] == [
-        (70, 100),
-        (0, 40),
-        (20, 80),
-    ]
-    assert set(entry["check"]) == {"question", "options", "answer"}
-    assert len(set(entry["check"]["options"])) == 3
-    assert entry["check"]["answer"] in range(3)
-
-
-@pytest.mark.parametrize("language", PRACTICE)
-def test_practice_translates_into_its_language_from_another(language: str) -> None:
-    for item in PRACTICE[language]["examples"] + PRACTICE[language]["practice"]:
-        assert item["source_language"] == ("de" if language == "en" else "en")
-        assert len({item["source"], item["reference"], item["translation"]}) == 3
-
-
-@pytest.mark.parametrize("language", SCRIPTS)
-def test_practice_is_written_in_the_script_of_its_language(language: str) -> None:
-    entry = PRACTICE[language]
-    texts = [entry["check"]["question"], *entry["check"]["options"]]
-    for item in entry["examples"] + entry["practice"]:
-        texts += [
-            value
-            for field, value in item.items()
-            if isinstance(value, str) and not field.startswith("source")
-        ]
-    assert all(re.search(SCRIPTS[language], text) for text in texts)
-    assert not any(re.search(r"[A-Za-z]", text) for text in texts)

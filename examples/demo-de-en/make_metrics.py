@@ -80,9 +80,9 @@ def read_judgements() -> Scores:
 
 def translated_words(segments: list[str]) -> Iterator[tuple[tuple[str, str], list[str], list[str]]]:
     """Yield (system, segment), the words of the translation and those of its reference."""
-    references = [words(line) for line in read_lines("references.txt")]
+    references = [words(line) for line in read_lines("campaign/references.txt")]
     for system in SYSTEMS:
-        lines = read_lines(f"systems/{system}.txt")
+        lines = read_lines(f"campaign/systems/{system}.txt")
         for segment, line, reference in zip(segments, lines, references, strict=True):
             yield (system, segment), words(line), reference
 
@@ -93,7 +93,7 @@ def write_scores(path: Path, scores: Scores) -> None:
 
 
 def main(folder: Path) -> None:
-    segments = read_lines("ids.txt")
+    segments = read_lines("campaign/ids.txt")
     compared = list(translated_words(segments))
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from .files import printable
 from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
 from .plain_text import read_plain_text
 from .problems import Problems
@@ -36,7 +37,7 @@ _FORMAT_OF_SUFFIX = {
 def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | None:
     """Return what reads this path; None, and a problem, when nothing does."""
     if not path.exists():
-        problems.add(str(path), None, "does not exist")
+        problems.add(printable(str(path)), None, "does not exist")
         return None
     format = format or _format_of(path)
     if format is None:

@@ -15,6 +15,8 @@ MAX_LINE_BYTES = 1_000_000
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+LEADS_OUT = "is a link that leads out of the campaign's folder"
+
 # The number of a line and its text without the line end; None where the line could not be read.
 Line = tuple[int, str | None]
 
@@ -32,8 +34,9 @@ class CampaignFolder:
 
     def holds(self, path: Path) -> bool:
         """Say whether a file really lies here, and is no link to elsewhere."""
-        root = self.path.resolve()
-        return path.resolve().is_relative_to(root)
+        # Unlike `Path.resolve`, this also comes back from links that go round in a circle.
+        real_path = Path(os.path.realpath(path))
+        return real_path.is_relative_to(os.path.realpath(self.path))
 
     @contextmanager
     def opened(self, path: Path, problems: Problems) -> Iterator[BinaryIO | None]:
@@ -42,7 +45,7 @@ class CampaignFolder:
         if not path.exists():
             problems.add(name, None, "does not exist")
         elif not self.holds(path):
-            problems.add(name, None, "is a link that leads out of the campaign's folder")
+            problems.add(name, None, LEADS_OUT)
         elif not path.is_file():
             problems.add(name, None, "is not a regular file")
         else:

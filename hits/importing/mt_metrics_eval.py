@@ -13,14 +13,14 @@ OUTPUTS_FOLDER = "system-outputs"
 def read_mt_metrics_eval(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
     folder = CampaignFolder(path)
     pair = f"{options.source_language}-{options.target_language}"
-    layout = _find_layout(folder, pair, problems)
+    layout = _find_layout(folder, pair)
     notes = _leave_out_the_reference(layout, options)
     draft = read_layout(layout, options, problems)
     draft.notes += notes
     return draft
 
 
-def _find_layout(folder: CampaignFolder, pair: str, problems: Problems) -> Layout:
+def _find_layout(folder: CampaignFolder, pair: str) -> Layout:
     root = folder.path
     layout = Layout(
         folder,
@@ -37,8 +37,8 @@ def _find_layout(folder: CampaignFolder, pair: str, problems: Problems) -> Layou
         files = files_in(outputs)
         layout.systems = {path.name.removesuffix(".txt"): path for path in files}
     else:
-        pairs = ", ".join(folder.shown(other) for other in files_in(root / OUTPUTS_FOLDER))
-        problems.add(folder.shown(outputs), None, f"does not exist; there are {pairs or 'none'}")
+        others = ", ".join(folder.shown(path) for path in files_in(root / OUTPUTS_FOLDER))
+        layout.where_systems_go += f" (there are {others or 'none'})"
     return layout
 
 

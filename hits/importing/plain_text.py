@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .files import CampaignFolder, files_in, printable, read_lines
+from .files import LEADS_OUT, CampaignFolder, files_in, printable, read_lines
 from .problems import Problems
 from .records import NO_TEXT, Draft, ReadingOptions
 from .texts import fault_in_name, fault_in_text
@@ -52,7 +52,9 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
             sources += _files_of(path)
         elif stem in REFERENCE_NAMES:
             references += _files_of(path)
-        elif path.is_dir() and folder.holds(path):
+        elif not folder.holds(path):
+            problems.add(folder.shown(path), None, LEADS_OUT)
+        elif path.is_dir():
             system_folders.append(path)
         elif path.name == "documents.txt":
             layout.documents = path
@@ -64,7 +66,8 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
         listed = ", ".join(folder.shown(path) for path in sources)
         problems.add(folder.shown(folder.path), None, f"has several files of sources: {listed}")
     layout.sources = sources[0] if sources else None
-    layout.references = {_reference_name(path): path for path in references}
+    names = [_reference_name(path) for path in references]
+    layout.references = _by_name(folder, "reference", names, references, problems)
     layout.systems = _find_systems(folder, system_folders, options, problems)
     return layout
 
@@ -84,7 +87,7 @@ def _find_systems(
     folder: CampaignFolder, candidates: list[Path], options: ReadingOptions, problems: Problems
 ) -> dict[str, Path]:
     own = [path for path in candidates if path.name in SYSTEM_FOLDERS]
-    holding = own or [found for path in candidates for found in _folders_with_files(folder, path)]
+    holding = own or [found for path in candidates for found in _folders_with_files(path)]
     if len(holding) > 1:
         pair = f"{options.source_language}-{options.target_language}"
         holding = [path for path in holding if path.name == pair] or holding
@@ -100,15 +103,15 @@ def _find_systems(
         names = [_without_extension(path.name, options) for path in files]
     else:
         names = without_common_parts([path.name for path in files])
-    return _by_name(folder, names, files, problems)
+    return _by_name(folder, "system", names, files, problems)
 
 
-def _folders_with_files(folder: CampaignFolder, path: Path) -> list[Path]:
+def _folders_with_files(path: Path) -> list[Path]:
     """List this folder and those below that hold a file. Links are not followed, so it ends."""
     entries = files_in(path)
     below = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
     found = [path] if len(below) < len(entries) else []
-    return found + [deeper for entry in below for deeper in _folders_with_files(folder, entry)]
+    return found + [deeper for entry in below for deeper in _folders_with_files(entry)]
 
 
 def _without_extension(name: str, options: ReadingOptions) -> str:
@@ -138,17 +141,18 @@ def _n_common(rows: list[list[str]]) -> int:
 
 
 def _by_name(
-    folder: CampaignFolder, names: list[str], files: list[Path], problems: Problems
+    folder: CampaignFolder, what: str, names: list[str], files: list[Path], problems: Problems
 ) -> dict[str, Path]:
-    systems: dict[str, Path] = {}
+    """Pair each name with its file, in the order of the names."""
+    named: dict[str, Path] = {}
     for name, path in zip(names, files, strict=True):
         if fault := fault_in_name(name):
-            problems.add(folder.shown(path), None, f"the system's name {name!r} {fault}")
-        elif name in systems:
-            other = folder.shown(systems[name])
-            problems.add(folder.shown(path), None, f"names system {name!r}, as {other} does")
-        systems.setdefault(name, path)
-    return dict(sorted(systems.items()))
+            problems.add(folder.shown(path), None, f"the {what}'s name {name!r} {fault}")
+        elif name in named:
+            other = folder.shown(named[name])
+            problems.add(folder.shown(path), None, f"names {what} {name!r}, as {other} does")
+        named.setdefault(name, path)
+    return dict(sorted(named.items()))
 
 
 # Reading the files ----------------------------------------------------------------------------
@@ -192,7 +196,7 @@ def choose_reference(
         have = f"there are {listed}" if names else "there are no references"
         problems.add(file, None, f"has no reference {options.reference!r}; {have}")
     elif len(names) > 1:
-        problems.add(file, None, f"has several references; choose one of {listed}")
+        problems.add(file, None, f"has several references; name one (--reference): {listed}")
     elif names:
         return names[0]
     elif options.needs_reference:

@@ -9,8 +9,6 @@ import tempfile
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from ..models import Campaign
 from .problems import Problems
@@ -116,15 +114,7 @@ class Draft:
         self._references = array("q")
         self._outputs = Grid()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._texts.close()
 
     @property

@@ -1,6 +1,7 @@
 """The one way in: read, check, and only then store."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import TypedDict, Unpack
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from ..exceptions import ImportRefused
 from ..models import Campaign
 from .detection import find_reader
-from .problems import Problems
+from .files import printable
+from .problems import Problem, Problems
 from .records import Draft, ReadingOptions
 from .storing import store
 from .texts import fault_in_name, fault_in_text
@@ -71,45 +74,51 @@ def import_campaign(
     options = ReadingOptions(
         source_language, target_language, task, reference, allow_empty_translations
     )
-    reader = find_reader(path, format, problems)
-    if reader is None:
+    with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any()
-    assert reader is not None
-    with reader(path, options, problems) as draft:
-        problems.refuse_if_any()
-        n_translations = _store(campaign, draft, progress, problems)
+        n_translations = _store(campaign, draft, progress)
     return _summary(campaign, draft, n_translations)
 
 
-def _check_settings(campaign: Campaign, problems: Problems) -> None:
+def _read(path: Path, format: str | None, options: ReadingOptions, problems: Problems) -> Draft:
     try:
-        campaign.full_clean()
+        reader = find_reader(path, format, problems)
+        return Draft() if reader is None else reader(path, options, problems)
+    except OSError as error:
+        # A folder that may not be listed, or a disk that fails half-way.
+        problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
+        return Draft()
+
+
+def _check_settings(campaign: Campaign, problems: Problems) -> None:
+    n_before = problems.total
+    for setting, value in [("name", campaign.name), ("currency", campaign.currency)]:
+        if value and (fault := fault_in_name(value)):
+            problems.add("", None, f"{setting}: {fault}")
+    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
+        if line.strip() and (fault := fault_in_text(line)):
+            problems.add("", None, f"instructions: line {number} {fault}")
+    try:
+        if problems.total == n_before:
+            campaign.full_clean()
+        else:
+            # The database is not asked about texts that it may be unable to read.
+            campaign.clean_fields()
     except ValidationError as error:
         for setting, messages in error.message_dict.items():
             for message in messages:
                 problems.add("", None, f"{setting}: {message}")
-    if campaign.name and (fault := fault_in_name(campaign.name)):
-        problems.add("", None, f"name: {fault}")
-    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
-        if line.strip() and (fault := fault_in_text(line)):
-            problems.add("", None, f"instructions: line {number} {fault}")
 
 
-def _store(
-    campaign: Campaign,
-    draft: Draft,
-    progress: Callable[[int], object] | None,
-    problems: Problems,
-) -> int:
+def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
     try:
         return store(campaign, draft, progress)
-    except IntegrityError:
+    except IntegrityError as error:
         # Another import may have taken the name since it was checked. Anything else is a fault here.
         if not Campaign.objects.filter(name=campaign.name).exists():
             raise
-        problems.add("", None, "name: Campaign with this Name already exists.")
-    problems.refuse_if_any()
-    raise AssertionError
+        taken = Problem("", None, "name: Campaign with this Name already exists.")
+        raise ImportRefused([taken], 1) from error
 
 
 def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSummary:
@@ -117,7 +126,9 @@ def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSum
     notes = list(draft.notes)
     if n_shared := n_outputs - n_translations:
         alike = "near-identical" if campaign.merges_near_identical else "identical"
-        notes.append(f"{n_shared:,} outputs {alike} to another system's are rated once")
+        outputs = "1 output" if n_shared == 1 else f"{n_shared:,} outputs"
+        verb = "is" if n_shared == 1 else "are"
+        notes.append(f"{outputs} {alike} to another system's {verb} rated once")
     if draft.n_with_c1_controls:
         notes.append(
             f"{draft.n_with_c1_controls:,} texts hold invisible control characters (U+0080 to "

@@ -95,6 +95,9 @@ def _check_columns(
     names: Iterable[str], file: str, line: int, options: ReadingOptions, problems: Problems
 ) -> None:
     counts = Counter(names)
+    if not counts.keys() & set(COLUMNS):
+        problems.add(file, line, f"does not name the columns: {', '.join(COLUMNS)}")
+        return
     for name, count in counts.items():
         if name not in COLUMNS:
             problems.add(file, line, f"column {name!r} is unknown; there are {', '.join(COLUMNS)}")

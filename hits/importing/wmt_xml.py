@@ -30,6 +30,8 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
         # A document type is where entities are declared; test sets have neither.
         parser = create_parser(forbid_dtd=True)
         parser.setContentHandler(handler)
+        # Only `parse` would do this, and it reads the file by itself.
+        handler.setDocumentLocator(parser)
         try:
             while block := file.read(BLOCK_BYTES):
                 parser.feed(block)
@@ -66,6 +68,7 @@ class _Part:
 class _Document:
     name: str
     line: int
+    is_doubled: bool
     parts: list[_Part] = field(default_factory=list)
 
     def of_kind(self, kind: str) -> list[_Part]:
@@ -132,8 +135,8 @@ class _TestSet(ContentHandler):
         elif name in self._document_lines:
             first = self._document_lines[name]
             self._report(self.line, f"document {name!r} is already on line {first}")
+        self._document = _Document(name, self.line, is_doubled=name in self._document_lines)
         self._document_lines.setdefault(name, self.line)
-        self._document = _Document(name, self.line)
 
     def _begin_part(self, tag: str, attributes: AttributesImpl) -> None:
         if self._document is None:
@@ -142,9 +145,9 @@ class _TestSet(ContentHandler):
         language = attributes.get("lang") or attributes.get("language") or ""
         wanted = self._options.source_language if tag == "src" else self._options.target_language
         if not _agree(language, wanted):
-            if tag == "src":
-                self._report(self.line, f"the source is in {language!r}, not in {wanted!r}")
-            return
+            if tag != "src":
+                return
+            self._report(self.line, f"the source is in {language!r}, not in {wanted!r}")
         name = attributes.get(_NAMING_ATTRIBUTE[tag], "")
         part = _Part(tag, name, self.line)
         if tag == "hyp":
@@ -179,7 +182,7 @@ class _TestSet(ContentHandler):
 
     def _end_document(self) -> None:
         document, self._document = self._document, None
-        if document is None:
+        if document is None or document.is_doubled:
             return
         sources = document.of_kind("src")
         if not sources or not sources[0].places:

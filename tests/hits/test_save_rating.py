@@ -3,8 +3,8 @@ from django.db import IntegrityError, transaction
 
 from hits.exceptions import NotFinished, RatingRefused
 from hits.models import Assignment, Rating
-from hits.services import save_rating, submit_assignment, take_assignment
-from tests.factories import make_hits, make_worker, rate_items
+from hits.services import submit_assignment, take_assignment
+from tests.factories import make_hits, make_worker, rate, rate_items
 
 pytestmark = pytest.mark.django_db
 
@@ -19,9 +19,9 @@ def item_at(assignment: Assignment, position: int):
 
 
 def test_a_rating_is_stored_with_the_servers_time_and_what_the_browser_said(assignment):
-    save_rating(
-        assignment=assignment,
-        item=item_at(assignment, 1),
+    rate(
+        assignment,
+        item_at(assignment, 1),
         score=73,
         elapsed_ms=5_000,
         active_ms=4_000,
@@ -33,22 +33,20 @@ def test_a_rating_is_stored_with_the_servers_time_and_what_the_browser_said(assi
 
 def test_a_second_score_for_an_item_returns_the_first(assignment):
     item = item_at(assignment, 1)
-    save_rating(assignment=assignment, item=item, score=73)
-    assert save_rating(assignment=assignment, item=item, score=10).score == 73
+    rate(assignment, item, score=73)
+    assert rate(assignment, item, score=10).score == 73
     assert Rating.objects.count() == 1
 
 
 @pytest.mark.parametrize("score", [0, 100])
 def test_both_ends_of_the_scale_are_scores(assignment, score):
-    assert (
-        save_rating(assignment=assignment, item=item_at(assignment, 1), score=score).score == score
-    )
+    assert rate(assignment, item_at(assignment, 1), score=score).score == score
 
 
 @pytest.mark.parametrize("score", [-1, 101, 50.0, "50", None, True])
 def test_what_is_not_a_whole_number_from_0_to_100_is_refused(assignment, score):
     with pytest.raises(RatingRefused, match="score"):
-        save_rating(assignment=assignment, item=item_at(assignment, 1), score=score)
+        rate(assignment, item_at(assignment, 1), score=score)
 
 
 @pytest.mark.parametrize("score", [-1, 101])
@@ -58,15 +56,15 @@ def test_the_database_refuses_a_score_outside_the_scale(assignment, score):
 
 
 def test_skipping_an_item_is_refused(assignment):
-    save_rating(assignment=assignment, item=item_at(assignment, 1), score=50)
+    rate(assignment, item_at(assignment, 1), score=50)
     with pytest.raises(RatingRefused, match="order"):
-        save_rating(assignment=assignment, item=item_at(assignment, 3), score=50)
+        rate(assignment, item_at(assignment, 3), score=50)
 
 
 def test_an_item_of_another_hit_is_refused(assignment):
     foreign = make_hits().hits.get().items.get(position=1)
-    with pytest.raises(RatingRefused, match="does not belong"):
-        save_rating(assignment=assignment, item=foreign, score=50)
+    with pytest.raises(RatingRefused, match="not the next item"):
+        rate(assignment, foreign, score=50)
 
 
 def test_an_unfinished_assignment_cannot_be_submitted(assignment):
@@ -88,7 +86,7 @@ def test_submitting_freezes_the_ratings_and_gives_a_code_that_stays(assignment):
         submitted_at,
         "fine",
     )
-    save_rating(assignment=assignment, item=item_at(assignment, 40), score=99)
+    rate(assignment, item_at(assignment, 40), score=99)
     assert assignment.ratings.get(item__position=40).score == 40
 
 
@@ -97,12 +95,11 @@ def test_a_returned_assignment_takes_no_rating_and_no_submission(assignment):
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     assignment.refresh_from_db()
     with pytest.raises(RatingRefused, match="given back"):
-        save_rating(assignment=assignment, item=item_at(assignment, 40), score=50)
+        rate(assignment, item_at(assignment, 40), score=50)
 
 
 def test_saving_costs_the_same_few_queries_at_every_item(assignment, django_assert_num_queries):
     rate_items(assignment, n_items=38)
     item = item_at(assignment, 39)
-    # Look for the item before, savepoint, insert, release.
-    with django_assert_num_queries(4):
-        save_rating(assignment=assignment, item=item, score=50)
+    with django_assert_num_queries(1):
+        rate(assignment, item, score=50)

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from hits.management.sharing import campaign_named
 from hits.models import Campaign
-from hits.reporting import CampaignStatus, campaign_status
+from hits.reporting import CampaignStatus, campaign_statuses
 
 
 class Command(BaseCommand):
@@ -22,9 +22,10 @@ class Command(BaseCommand):
             campaigns = [campaign_named(options["campaign"])]
         else:
             campaigns = list(Campaign.objects.order_by("name"))
-        for campaign in campaigns:
-            status = campaign_status(campaign)
-            self.stdout.write(json.dumps(asdict(status)) if options["json"] else _page(status))
+        for status in campaign_statuses(campaigns):
+            self.stdout.write(
+                json.dumps(asdict(status), default=str) if options["json"] else _page(status)
+            )
         if not campaigns and not options["json"]:
             self.stdout.write("There are no campaigns yet. import_campaign makes one.")
 
@@ -32,7 +33,7 @@ class Command(BaseCommand):
 def _page(status: CampaignStatus) -> str:
     lines = [
         ("Languages", f"{status.source_language} to {status.target_language}"),
-        ("Task", f"{Campaign.Task(status.task).label}, seed {status.seed}"),
+        ("Task", f"{status.task_label}, seed {status.seed}"),
         (
             "Texts",
             f"{status.n_systems} systems, {status.n_segments} segments, "

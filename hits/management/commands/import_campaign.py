@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ from django.core.management.base import (
     CommandParser,
     DjangoHelpFormatter,
 )
-from tqdm import tqdm
 
 from hits.exceptions import ImportRefused
 from hits.importing import FORMATS, ImportSummary, import_campaign
+from hits.management.sharing import progress_bar
 from hits.models import Campaign
 
 EXAMPLES = """\
@@ -106,8 +105,7 @@ class Command(BaseCommand):
         settings = {name: options[name] for name in SETTINGS if options[name] is not None}
         if options["instructions"] is not None:
             settings["instructions"] = _read_instructions(options["instructions"])
-        # Someone who watches sees it move; a log file does not fill with bars.
-        with tqdm(unit=" translations", disable=not sys.stderr.isatty(), leave=False) as bar:
+        with progress_bar(unit="translations") as progress:
             try:
                 summary = import_campaign(
                     path=options["path"],
@@ -119,7 +117,7 @@ class Command(BaseCommand):
                     reference=options["reference"],
                     allow_empty_translations=options["allow_empty_translations"],
                     merges_near_identical=options["merge_near_identical"],
-                    progress=bar.update,
+                    progress=progress,
                     **settings,
                 )
             except ImportRefused as refusal:

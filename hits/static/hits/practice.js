@@ -1,0 +1,21 @@
+"use strict";
+
+// Practice pages: the slider on top of the plain form.
+(() => {
+  const form = document.getElementById("practice-form");
+  if (!form) return;
+  const next = document.getElementById("next");
+  const score = Object.assign(document.createElement("input"), { type: "hidden", name: "score" });
+  form.append(score);
+  const slider = new Slider({
+    onChange: () => {
+      score.value = slider.score ?? "";
+      next.disabled = slider.score === null;
+    },
+    onEnter: () => form.requestSubmit(),
+  });
+  slider.unset();
+  form.addEventListener("submit", (event) => {
+    if (slider.score === null) event.preventDefault();
+  });
+})();

@@ -1,0 +1,109 @@
+"use strict";
+
+// A slider that starts unset. It follows the ARIA slider pattern and works with a pointer, a finger,
+// the arrow, page, home and end keys, digits and two step buttons.
+
+// eslint-disable-next-line no-unused-vars
+class Slider {
+  static MIN = 0;
+  static MAX = 100;
+  static LARGE_STEP = 10;
+  // Digits typed within this time belong to one number.
+  static DIGIT_MS = 900;
+  // The upper end of each of the value's names, in the order of data-words.
+  static WORD_LIMITS = [0, 12, 37, 62, 87, 99, 100];
+
+  constructor({ onChange, onEnter }) {
+    const element = document.getElementById("slider");
+    this.element = element;
+    this.thumb = element.querySelector(".thumb");
+    this.words = element.dataset.words.split("|");
+    this.onChange = onChange;
+    this.onEnter = onEnter;
+    this.score = null;
+    this.digits = "";
+    this.lastDigitAt = 0;
+    element.hidden = false;
+    element.addEventListener("pointerdown", (event) => this.#grab(event));
+    element.addEventListener("pointermove", (event) => this.#drag(event));
+    element.addEventListener("keydown", (event) => this.#press(event));
+    for (const button of document.querySelectorAll(".step")) {
+      button.hidden = false;
+      button.addEventListener("click", () => this.#move(Number(button.dataset.by)));
+    }
+  }
+
+  get isRightToLeft() {
+    return getComputedStyle(this.element).direction === "rtl";
+  }
+
+  set(score) {
+    this.score = Math.min(Slider.MAX, Math.max(Slider.MIN, Math.round(score)));
+    this.thumb.style.insetInlineStart = `${this.score}%`;
+    this.element.classList.add("is-set");
+    this.element.setAttribute("aria-valuenow", String(this.score));
+    const word = Slider.WORD_LIMITS.findIndex((limit) => this.score <= limit);
+    this.element.setAttribute("aria-valuetext", this.words[word]);
+    this.onChange();
+  }
+
+  unset() {
+    this.score = null;
+    this.digits = "";
+    this.element.classList.remove("is-set");
+    this.element.setAttribute("aria-valuenow", "50");
+    this.element.setAttribute("aria-valuetext", this.element.dataset.unset);
+    this.onChange();
+  }
+
+  #move(by) {
+    // From unset, the first step starts in the middle.
+    this.set(this.score === null ? 50 : this.score + by);
+  }
+
+  #grab(event) {
+    if (event.button !== 0) return;
+    this.element.setPointerCapture(event.pointerId);
+    this.element.focus({ preventScroll: true });
+    this.#setFrom(event);
+  }
+
+  #drag(event) {
+    if (this.element.hasPointerCapture(event.pointerId)) this.#setFrom(event);
+  }
+
+  #setFrom(event) {
+    const box = this.element.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    this.set(Slider.MAX * (this.isRightToLeft ? 1 - share : share));
+  }
+
+  #press(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const forward = this.isRightToLeft ? -1 : 1;
+    const actions = {
+      ArrowRight: () => this.#move(forward),
+      ArrowLeft: () => this.#move(-forward),
+      ArrowUp: () => this.#move(1),
+      ArrowDown: () => this.#move(-1),
+      PageUp: () => this.#move(Slider.LARGE_STEP),
+      PageDown: () => this.#move(-Slider.LARGE_STEP),
+      Home: () => this.set(Slider.MIN),
+      End: () => this.set(Slider.MAX),
+      Enter: () => this.onEnter(),
+    };
+    if (/^[0-9]$/.test(event.key)) this.#type(event.key);
+    else if (actions[event.key]) actions[event.key]();
+    else return;
+    event.preventDefault();
+  }
+
+  // One digit jumps to that tenth, two or three make the number: 7 is 70, 7 3 is 73, 1 0 0 is 100.
+  #type(digit) {
+    const now = performance.now();
+    const isFresh = now - this.lastDigitAt > Slider.DIGIT_MS || Number(this.digits + digit) > Slider.MAX;
+    this.digits = isFresh ? digit : this.digits + digit;
+    this.lastDigitAt = now;
+    this.set(this.digits.length === 1 ? Number(digit) * 10 : Number(this.digits));
+  }
+}

@@ -1,0 +1,36 @@
+"""Who is asking: a worker is known by a signed cookie that carries a random code and nothing else."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from .models import Worker
+
+COOKIE = "worker"
+COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
+
+
+# The code of someone we do not know: no worker has it.
+NOBODY = UUID(int=0)
+
+
+def worker_code(request: HttpRequest) -> UUID:
+    """Return the visitor's code without a look at the database."""
+    value = request.get_signed_cookie(COOKIE, default=None, max_age=COOKIE_AGE_SECONDS)
+    return UUID(value) if value else NOBODY
+
+
+def worker_of(request: HttpRequest) -> Worker | None:
+    return Worker.objects.filter(code=worker_code(request)).first()
+
+
+def remember_worker(response: HttpResponse, worker: Worker) -> None:
+    response.set_signed_cookie(
+        COOKIE,
+        str(worker.code),
+        max_age=COOKIE_AGE_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )

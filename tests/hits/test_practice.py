@@ -1,0 +1,214 @@
+"""What workers read before the first HIT is complete in every language and falls back sensibly."""
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+import pytest
+
+from hits.models import Campaign
+from hits.practice import PRACTICE_FILE, SECTIONS, practice_for, statement_for, wording_language
+
+TEXTS = json.loads(PRACTICE_FILE.read_text(encoding="utf-8"))
+TASKS = ["reference", "source", "fluency"]
+BANDS = [(70, 100), (0, 40), (20, 80)]
+SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
+# How each language is called inside a sentence of its own.
+OWN_NAMES = {
+    "en": "English",
+    "de": "Deutsch",
+    "es": "español",
+    "fr": "français",
+    "cs": "češtin",
+    "ru": "русск",
+    "zh": "中文",
+    "ar": "عربية",
+}
+
+every_language = pytest.mark.parametrize("language", TEXTS)
+every_task = pytest.mark.parametrize("task", TASKS)
+
+
+def strings_in(value: Any) -> list[str]:
+    """List every text a worker of the language may read: all but the sources."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for part in value for text in strings_in(part)]
+    if isinstance(value, dict):
+        return [
+            text
+            for field, part in value.items()
+            if field not in ("source", "source_language") or "translation" not in value
+            for text in strings_in(part)
+        ]
+    return []
+
+
+def test_practice_covers_the_promised_languages() -> None:
+    assert list(TEXTS) == list(OWN_NAMES)
+
+
+def test_every_task_of_a_campaign_has_its_texts() -> None:
+    assert sorted(SECTIONS) == sorted(Campaign.Task.values)
+
+
+@every_language
+@pytest.mark.parametrize("section", ["adequacy", "fluency"])
+def test_practice_in_a_language_is_complete(language: str, section: str) -> None:
+    gray = {"reference", "source", "source_language"} if section == "adequacy" else set()
+    entry = TEXTS[language][section]
+    assert set(entry) == {"examples", "practice", "check"}
+    assert [set(e) for e in entry["examples"]] == [gray | {"translation", "score", "why"}] * 2
+    feedback = {"low", "high", "too_low", "too_high", "fine"}
+    assert [set(e) for e in entry["practice"]] == [gray | feedback | {"translation"}] * 3
+    assert [(item["low"], item["high"]) for item in entry["practice"]] == BANDS
+    assert set(entry["check"]) == {"question", "options", "answer"}
+    assert len(set(entry["check"]["options"])) == 3
+    assert entry["check"]["answer"] in range(3)
+
+
+def test_the_right_answer_about_fluency_has_no_fixed_place() -> None:
+    assert {entry["fluency"]["check"]["answer"] for entry in TEXTS.values()} == {0, 1, 2}
+
+
+@every_language
+def test_practice_translates_into_its_language_from_another(language: str) -> None:
+    adequacy = TEXTS[language]["adequacy"]
+    for item in adequacy["examples"] + adequacy["practice"]:
+        assert item["source_language"] == ("de" if language == "en" else "en")
+        assert len({item["source"], item["reference"], item["translation"]}) == 3
+
+
+@every_language
+def test_no_text_is_empty_untidy_or_without_an_end(language: str) -> None:
+    for text in strings_in(TEXTS[language]):
+        assert text == re.sub(r"[ \t\n]+", " ", text).strip()
+        assert re.search(r"[.?。？؟]$", text)
+
+
+@pytest.mark.parametrize("language", SCRIPTS)
+def test_practice_is_written_in_the_script_of_its_language(language: str) -> None:
+    texts = strings_in(TEXTS[language])
+    assert all(re.search(SCRIPTS[language], text) for text in texts)
+    assert not any(re.search(r"[A-Za-z]", text) for text in texts)
+
+
+def test_french_punctuation_never_starts_a_line() -> None:
+    assert not any(re.search(r" [:;?!»]|« ", text) for text in strings_in(TEXTS["fr"]))
+
+
+@every_language
+@every_task
+def test_a_statement_names_its_language_and_ends_as_a_sentence(language: str, task: str) -> None:
+    statement = statement_for(language, task)
+    assert statement == TEXTS[language]["statements"][task]
+    assert OWN_NAMES[language] in statement
+
+
+@every_language
+@every_task
+def test_a_text_of_practice_is_in_its_place(language: str, task: str) -> None:
+    practice = practice_for(language, task)
+    entry = TEXTS[language][SECTIONS[task]]
+    assert (practice.language, practice.statement) == (language, statement_for(language, task))
+    for part, texts in [("examples", practice.examples), ("practice", practice.items)]:
+        for written, loaded in zip(entry[part], texts, strict=True):
+            fields = dataclasses.asdict(loaded)
+            assert {field: written[field] for field in fields if "gray" not in field} == {
+                field: value for field, value in fields.items() if "gray" not in field
+            }
+    assert practice.check.question == entry["check"]["question"]
+    assert list(practice.check.options) == entry["check"]["options"]
+    assert practice.check.answer == entry["check"]["answer"]
+
+
+def test_the_gray_text_is_what_the_task_compares_with() -> None:
+    by_reference = practice_for("de", "reference").items[0]
+    assert by_reference.gray_text == "Ihr Bruder hat letzte Woche einen Gebrauchtwagen gekauft."
+    assert by_reference.gray_language == "de"
+    by_source = practice_for("de", "source").items[0]
+    assert by_source.gray_text == "Her brother bought a used car last week."
+    assert by_source.gray_language == "en"
+    assert by_source.translation == by_reference.translation
+    fluency = practice_for("de", "fluency").items[0]
+    assert (fluency.gray_text, fluency.gray_language) == ("", "")
+
+
+def test_a_source_is_shown_in_the_source_language_of_the_campaign() -> None:
+    practice = practice_for("en", "source", source_language_code="ru-RU")
+    assert {example.gray_language for example in practice.examples + practice.items} == {"ru"}
+    assert practice.items[1].gray_text == "Врач посоветовал ему не ходить на работу."
+    assert practice.items[1].translation == "The doctor advised him to go to work."
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "gray"), [("ja", "de", "de"), ("en", "ja", "en"), ("ja", "ko", "en")]
+)
+def test_without_texts_in_the_source_language_the_gray_text_is_a_reference(
+    source: str, target: str, gray: str
+) -> None:
+    practice = practice_for(target, "source", source_language_code=source)
+    assert {item.gray_language for item in practice.items} == {gray}
+
+
+def test_the_source_language_changes_nothing_for_the_other_tasks() -> None:
+    for task in ("reference", "fluency"):
+        assert practice_for("de", task, source_language_code="fr") == practice_for("de", task)
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("zh-Hans", "zh"), ("zh-Hant", "zh"), ("EN-us", "en"), ("de-CH", "de"), ("pt-BR", "en")],
+)
+@every_task
+def test_a_variety_falls_back_to_its_language_and_others_to_english(
+    code: str, language: str, task: str
+) -> None:
+    assert wording_language(code) == language
+    assert practice_for(code, task) == practice_for(language, task)
+
+
+def test_a_variety_is_addressed_in_the_statement_of_its_language() -> None:
+    assert statement_for("zh-Hant", "fluency") == "这段文字是通顺流畅的中文。"
+    assert statement_for("en-GB", "fluency") == "The text is fluent English."
+
+
+def test_the_statement_for_an_unknown_language_names_it_in_english() -> None:
+    assert statement_for("ja", "fluency") == "The text is fluent Japanese."
+    assert statement_for("pt-BR", "fluency") == "The text is fluent Portuguese (Brazil)."
+    expected = "The black text adequately expresses the meaning of the gray text in Japanese."
+    assert statement_for("ja", "reference") == statement_for("ja", "source") == expected
+
+
+def test_english_practice_for_an_unknown_language_speaks_of_english() -> None:
+    assert practice_for("ja", "fluency").statement == "The text is fluent English."
+
+
+@pytest.mark.parametrize(
+    ("place", "score", "verdict"),
+    [
+        (0, 69, "too_low"),
+        (0, 70, "fine"),
+        (0, 100, "fine"),
+        (1, 0, "fine"),
+        (1, 40, "fine"),
+        (1, 41, "too_high"),
+        (2, 19, "too_low"),
+        (2, 20, "fine"),
+        (2, 80, "fine"),
+        (2, 81, "too_high"),
+    ],
+)
+@every_task
+def test_feedback_turns_at_the_bounds_of_what_is_accepted(
+    task: str, place: int, score: int, verdict: str
+) -> None:
+    item = practice_for("en", task).items[place]
+    assert item.feedback(score) == (verdict, getattr(item, verdict))
+
+
+def test_a_task_nobody_knows_is_refused() -> None:
+    with pytest.raises(KeyError, match="grammar"):
+        practice_for("en", "grammar")
