@@ -1,8 +1,6 @@
 """Nothing but reading tells a degraded text from a genuine one: not length, casing or final punctuation."""
 
-import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,16 +11,9 @@ from hits.composition import Role
 from hits.demo import DEMO_FOLDER
 from hits.importing import import_campaign
 from hits.models import Campaign, Item
+from tests.replication.locating import replication_data
 
 pytestmark = pytest.mark.django_db
-
-PUBLISHED = (
-    Path(os.environ.get("DA_REPLICATION_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    / "newstest2016-csen"
-)
-needs_published_data = pytest.mark.skipif(
-    not PUBLISHED.is_dir(), reason=f"the published test set is not there: {PUBLISHED}"
-)
 
 # One chance in a hundred: seeds are fixed, so a test that passes once passes always.
 ALPHA = 0.01
@@ -81,7 +72,7 @@ def demo_sample() -> Sample:
 
 def published_sample() -> Sample:
     campaign = import_campaign(
-        path=PUBLISHED,
+        path=replication_data("newstest2016-csen"),
         name="published",
         source_language="cs",
         target_language="en",
@@ -94,7 +85,7 @@ def published_sample() -> Sample:
 
 SAMPLES = [
     pytest.param(demo_sample, id="demo"),
-    pytest.param(published_sample, id="newstest2016", marks=needs_published_data),
+    pytest.param(published_sample, id="newstest2016"),
 ]
 
 
