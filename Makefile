@@ -16,7 +16,6 @@ help:
 	@echo "make clean   remove the environment and caches; the data in var/ stay"
 
 run: port-is-free $(VENV)/ready-to-run .env
-	@$(BIN)/python manage.py migrate --verbosity 0
 	@$(BIN)/python manage.py prepare_demo --port $(PORT)
 	@exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -114,6 +115,16 @@ def make_run(clone: Path, port: int) -> Iterator[Running]:
         running.press_ctrl_c()
 
 
+def slowdown(clone: Path) -> float:
+    """Return how often a plain start takes its processor time now: 1, or more on a busy machine."""
+    started_at, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [".venv/bin/python", "manage.py", "check"]
+    subprocess.run(command, cwd=clone, env=clean_environment(), check=True, capture_output=True)
+    now_used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = now_used.ru_utime + now_used.ru_stime - used.ru_utime - used.ru_stime
+    return max(1.0, (time.monotonic() - started_at) / processor)
+
+
 def worker_path(output: str) -> str:
     found = re.search(r"http://127\.0\.0\.1:\d+(/work/[0-9a-f-]+/)", output)
     assert found, output
@@ -126,14 +137,16 @@ def test_make_run_serves_the_demo_keeps_it_and_starts_again_at_once(clone: Path)
         first.seconds_to_first_answer(INSTALL_SECONDS)
         path = worker_path(first.output)
         assert "Log in as admin with the password" in first.output
-        assert "German" in first.get(path)
+        assert "<form" in first.get(path)
     assert "Traceback" not in first.output
+    slow_before = slowdown(clone)
     # The same port at once: nothing of the first one is left.
     with make_run(clone, port) as second:
-        assert second.seconds_to_first_answer(INSTALL_SECONDS) < SECOND_START_SECONDS
+        seconds = second.seconds_to_first_answer(INSTALL_SECONDS)
+        assert seconds < SECOND_START_SECONDS * max(slow_before, slowdown(clone))
         assert worker_path(second.output) == path
         assert "password" not in second.output
-        assert "German" in second.get(path)
+        assert "<form" in second.get(path)
     assert "Traceback" not in second.output
 
 
