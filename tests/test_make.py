@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,7 +93,7 @@ class Running:
             assert self.process.poll() is None, self.output
             try:
                 self.get()
-            except (urllib.error.URLError, ConnectionError):
+            except OSError:  # Not listening yet, or too busy starting to answer.
                 time.sleep(0.05)
             else:
                 return time.monotonic() - self.started_at
