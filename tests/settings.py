@@ -5,11 +5,13 @@ import tempfile
 
 # Set before the import below: whatever .env or the shell say, tests run on these.
 os.environ.update(
+    DA_ENV_FILE=os.devnull,
     DA_DEBUG="1",
     DA_SECRET_KEY="only-for-tests",
     DA_DATA_DIR=tempfile.mkdtemp(prefix="da-tests-"),
 )
-os.environ.pop("DATABASE_URL", None)
+# The embedded database, unless tests/test_postgresql.py says otherwise: never the developer's own.
+os.environ["DATABASE_URL"] = os.environ.get("DA_TEST_DATABASE_URL", "")
 
 from da_platform.settings import *  # noqa: E402, F403
 
