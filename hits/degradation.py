@@ -16,13 +16,6 @@ MAX_TRIES = 50
 # otherwise a test set's one long reference would turn up in every long degraded text.
 MIN_DONORS = 10
 
-# References are not written quite like system output: their words are longer and have more capitals.
-# Of this many spans drawn, the one is taken that looks most like the words it replaces; otherwise
-# degraded texts could be told from genuine ones, taken together, without reading any.
-N_CANDIDATES = 256
-# A capital, a digit or a punctuation mark too many is as visible as this many letters.
-MARK_WEIGHT = 5
-
 # From this many words on, the first word and the last two are left alone.
 MIN_UNITS_PROTECTED = 5
 N_PROTECTED_START, N_PROTECTED_END = 1, 2
@@ -37,9 +30,6 @@ _UNSPACED_SCRIPTS = (
 _UNSPACED_UNIT = regex.compile(
     rf"(?V1)[[\p{{L}}\p{{N}}]--[{_UNSPACED_SCRIPTS}]][[\p{{L}}\p{{M}}\p{{N}}'’.\-]--[{_UNSPACED_SCRIPTS}]]*(?<![.'’\-])|(?=\S)\X"
 )
-# What catches the eye besides length.
-_MARKS = [regex.compile(pattern) for pattern in (r"\p{Lu}", r"[\p{P}\p{S}]", r"\p{N}")]
-_LOOK_WEIGHTS = np.array([1, MARK_WEIGHT, MARK_WEIGHT, MARK_WEIGHT])
 _END_PUNCTUATION = regex.compile(r"[\p{P}\p{S}]*$")
 
 
@@ -51,10 +41,6 @@ def unit_spans(text: str, *, spaced: bool) -> list[tuple[int, int]]:
     """Return where the words of `text` begin and end; characters where words are not spaced."""
     pattern = _SPACED_UNIT if spaced else _UNSPACED_UNIT
     return [match.span() for match in pattern.finditer(text)]
-
-
-def words_of(text: str, *, spaced: bool) -> list[str]:
-    return [text[a:b] for a, b in unit_spans(text, spaced=spaced)]
 
 
 def span_length(n_units: int) -> int:
@@ -99,79 +85,41 @@ class DonorPool:
 
     def __init__(self, texts: Sequence[str], keys: Sequence[Hashable], *, spaced: bool) -> None:
         self.spaced = spaced
+        self._texts = texts
         numbers: dict[Hashable, int] = {}
         self._keys = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=int)
         self._key_numbers = numbers
-        words = [words_of(text, spaced=spaced) for text in texts]
-        n_units = np.array([len(own) for own in words], dtype=int)
+        n_units = np.array([len(unit_spans(text, spaced=spaced)) for text in texts], dtype=int)
         # First and last words are no donors: their case and punctuation would stand out. In a test
         # set of one- and two-word texts there is nothing else.
-        n_edge = 1 if (n_units > 2).any() else 0
-        self._n_usable = n_units - 2 * n_edge
-        # All texts' words in one row: where each text's usable words begin, and how the words up to
-        # each place look taken together, so that a span's look is a difference of two.
-        self._starts = np.cumsum(n_units) - n_units + n_edge
-        self._words = [word for own in words for word in own]
-        self._looks = np.vstack(
-            [np.zeros((1, 4), dtype=int), np.cumsum(_looks(self._words), axis=0)]
-        )
+        self._n_edge = 1 if (n_units > 2).any() else 0
+        self._n_usable = n_units - 2 * self._n_edge
 
-    def draw(
-        self,
-        n_units: int,
-        *,
-        key: Hashable,
-        rng: np.random.Generator,
-        like: Sequence[str] | None = None,
-    ) -> list[str]:
+    def draw(self, n_units: int, *, key: Hashable, rng: np.random.Generator) -> list[str]:
         """Draw words from texts with other keys than `key`, as few spans as it takes.
 
-        Every span of the right length in every such text is equally likely to be drawn. With `like`,
-        as many words, several are drawn, and the one is taken that looks most like those words and
-        differs from them; if none does, `like` itself comes back.
+        Every span of the right length in every such text is equally likely.
         """
         foreign = self._n_usable * (self._keys != self._key_numbers.get(key, -1))
-        return self._draw(n_units, foreign, rng, like)
+        return self._draw(n_units, foreign, rng)
 
-    def _draw(
-        self, n_units: int, usable: np.ndarray, rng: np.random.Generator, like: Sequence[str] | None
-    ) -> list[str]:
+    def _draw(self, n_units: int, usable: np.ndarray, rng: np.random.Generator) -> list[str]:
         wanted = min(MIN_DONORS, int(np.count_nonzero(usable > 0)))
         n_windows = np.maximum(usable - n_units + 1, 0)
         if n_units > 1 and np.count_nonzero(n_windows) < wanted:
-            half = n_units - n_units // 2
-            head, tail = (like[:half], like[half:]) if like else (None, None)
-            return [
-                *self._draw(half, usable, rng, head),
-                *self._draw(n_units - half, usable, rng, tail),
-            ]
+            half = n_units // 2
+            return self._draw(n_units - half, usable, rng) + self._draw(half, usable, rng)
+        ends = np.cumsum(n_windows)
         if wanted == 0:
             raise CannotDegrade("There is no text of another segment to take words from.")
-        ends = np.cumsum(n_windows)
-        places = rng.integers(ends[-1], size=N_CANDIDATES if like else 1)
-        donors = np.searchsorted(ends, places, side="right")
-        starts = self._starts[donors] + places - (ends - n_windows)[donors]
-        if not like:
-            return self._span(starts[0], n_units)
-        unlikeness = np.abs(
-            self._looks[starts + n_units] - self._looks[starts] - _looks(like).sum(0)
-        )
-        order = np.argsort(unlikeness @ _LOOK_WEIGHTS, kind="stable")
-        spans = (self._span(start, n_units) for start in starts[order])
-        return next((span for span in spans if not _is_same(span, like)), list(like))
+        place = int(rng.integers(ends[-1]))
+        donor = int(np.searchsorted(ends, place, side="right"))
+        start = self._n_edge + place - int(ends[donor] - n_windows[donor])
+        return self._words(donor, start, start + n_units)
 
-    def _span(self, start: int, n_units: int) -> list[str]:
-        return self._words[start : start + n_units]
-
-
-def _is_same(words: Sequence[str], others: Sequence[str]) -> bool:
-    return all(a.casefold() == b.casefold() for a, b in zip(words, others, strict=True))
-
-
-def _looks(words: Sequence[str]) -> np.ndarray:
-    """Count each word's characters, capitals, punctuation marks and digits."""
-    rows = [[len(word), *(len(mark.findall(word)) for mark in _MARKS)] for word in words]
-    return np.array(rows, dtype=int).reshape(-1, 4)
+    def _words(self, donor: int, start: int, end: int) -> list[str]:
+        text = self._texts[donor]
+        return [text[a:b] for a, b in unit_spans(text, spaced=self.spaced)[start:end]]
 
 
 def degrade(text: str, *, key: Hashable, donors: DonorPool, rng: np.random.Generator) -> str:
@@ -188,12 +136,10 @@ def degrade(text: str, *, key: Hashable, donors: DonorPool, rng: np.random.Gener
     spans = unit_spans(text, spaced=donors.spaced)
     if not spans or len(text.strip()) <= 1:
         raise CannotDegrade("An empty or one-character text cannot be degraded.")
-    # A text all in capitals is told by its letters only; what is drawn gets capitals afterwards.
-    like = [text[a:b].lower() if text.isupper() else text[a:b] for a, b in spans]
     for _ in range(MAX_TRIES):
         first, after = choose_span(len(spans), rng)
         begin, end = spans[first][0], spans[after - 1][1]
-        words = donors.draw(after - first, key=key, rng=rng, like=like[first:after])
+        words = donors.draw(after - first, key=key, rng=rng)
         new = _in_case_of(text, (" " if donors.spaced else "").join(words))
         if after == len(spans):
             new = _with_ending_of(text[begin:end], new)

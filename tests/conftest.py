@@ -1,8 +1,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.postgres import postgres_database, postgres_server
+
+# A busy machine is not a wrong result.
+settings.register_profile("platform", deadline=None)
+settings.load_profile("platform")
 
 
 @pytest.fixture(scope="session")
