@@ -193,6 +193,8 @@ LANGUAGES = [
     ("zh-hans", "中文"),
     ("ar", "العربية"),
 ]
+# One place for all catalogues, so that `makemessages` finds it for `templates/` too.
+LOCALE_PATHS = [BASE_DIR / "hits" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

@@ -241,7 +241,9 @@ def assignment_page(view: View) -> View:
         assignment = _own_assignments(request).filter(code=code).first()
         if assignment is None:
             logger.warning("Refused: assignment %s is not the visitor's.", code)
-            return _answer_error(request, gettext("This is not your HIT."), status=404)
+            # There is no campaign to choose the language: the browser does.
+            with translation.override(translation.get_language_from_request(request)):
+                return _answer_error(request, gettext("This is not your HIT."), status=404)
         with translation.override(assignment.hit.campaign.page_language):
             return view(request, assignment, *args, **kwargs)
 
@@ -261,7 +263,8 @@ def _wants_json(request: HttpRequest) -> bool:
 def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": message}, status=status)
-    return render(request, "hits/refused.html", {"message": message}, status=status)
+    context = {"message": message, **_language("page", translation.get_language())}
+    return render(request, "hits/refused.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])
