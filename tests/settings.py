@@ -16,3 +16,5 @@ os.environ["DATABASE_URL"] = os.environ.get("DA_TEST_DATABASE_URL", "")
 from da_platform.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# pytest turns DEBUG off after these were made for it: say to WhiteNoise again that nothing is collected.
+WHITENOISE_AUTOREFRESH = True

@@ -9,6 +9,8 @@ from django.db import IntegrityError, connection, models, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
+from analysis.models import GoldRun, GoldScore, Job
+from hits.audit import record
 from hits.building import build_hits
 from hits.models import (
     HIT,
@@ -41,6 +43,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
     "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),
     "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
+    "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
     "campaign_lease_is_positive": (Campaign, 0, {"lease_minutes": 0}),
     "campaign_languages_are_named": (Campaign, 0, {"target_language": ""}),
     "system_name_is_unique": (System, 1, {"name": "=name"}),
@@ -66,6 +69,8 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "worker_has_an_id": (Worker, 0, {"external_id": ""}),
     "worker_participates_once": (Participation, 1, {"worker_id": "=worker_id"}),
     "participation_check_has_two_tries": (Participation, 0, {"n_check_tries": 3}),
+    "participation_trust_is_known": (Participation, 0, {"trust": "hoped"}),
+    "participation_decision_has_a_reason": (Participation, 0, {"decision": "excluded"}),
     "assignment_is_once_per_worker_and_hit": (Assignment, 1, {"worker_id": "=worker_id"}),
     "worker_has_one_assignment_in_progress": (Assignment, 3, {"worker_id": "=worker_id"}),
     "assignment_completion_code_is_unique": (
@@ -75,9 +80,16 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     ),
     "assignment_status_is_known": (Assignment, 2, {"status": "lost"}),
     "assignment_is_submitted_with_time_and_code": (Assignment, 0, {"completion_code": ""}),
+    "assignment_is_weighed_once_submitted": (Assignment, 2, {"evidence_at": NOW}),
     "assignment_expires_after_its_start": (Assignment, 0, {"expires_at": NOW - timedelta(days=9)}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "job_state_is_known": (Job, 0, {"state": "lost"}),
+    "job_is_finished_with_a_time": (Job, 0, {"state": "done"}),
+    "gold_run_number_is_unique": (GoldRun, 1, {"number": "=number"}),
+    "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
 }
+# The audit log refuses every change, so its one rule is shown to a new row.
+ONLY_WHEN_ADDED = {"audit_entry_names_its_action"}
 
 
 @pytest.fixture
@@ -98,7 +110,21 @@ def campaign() -> Campaign:
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())
+    make_gold_runs(campaign)
     return campaign
+
+
+def make_gold_runs(campaign: Campaign) -> None:
+    counts = dict.fromkeys(["n_workers", "n_workers_trusted", "n_ratings", "n_scored"], 0)
+    for number in (1, 2):
+        job = Job.objects.create(kind="build_gold", campaign=campaign)
+        run = GoldRun.objects.create(
+            campaign=campaign, number=number, minimum=3, job=job, n_incomplete=1, **counts
+        )
+        translation = Translation.objects.filter(segment__campaign=campaign)[0]
+        GoldScore.objects.create(
+            run=run, translation=translation, n=0, n_ratings=0, is_complete=False
+        )
 
 
 @pytest.mark.parametrize("name", BAD_CHANGES)
@@ -127,10 +153,16 @@ def _blames(message: str, name: str, model: type[models.Model], change: dict[str
 def test_every_constraint_of_every_table_has_a_bad_row_above():
     names = {
         constraint.name
-        for model in apps.get_app_config("hits").get_models()
+        for app in ("hits", "analysis")
+        for model in apps.get_app_config(app).get_models()
         for constraint in model._meta.constraints
     }
-    assert names == set(BAD_CHANGES)
+    assert names == set(BAD_CHANGES) | ONLY_WHEN_ADDED
+
+
+def test_the_database_refuses_an_audit_entry_without_an_action():
+    with pytest.raises(IntegrityError, match="audit_entry_names_its_action"), transaction.atomic():
+        record("")
 
 
 def test_the_same_item_is_rated_once_by_the_primary_key(campaign: Campaign):

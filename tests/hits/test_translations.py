@@ -7,7 +7,6 @@ from functools import cache
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from babel.messages import Catalog, Message
@@ -39,12 +38,6 @@ KEYWORDS = DEFAULT_KEYWORDS | {
 }
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
 UNAVAILABLE = ["paused", "closed", "done", "none_left", "busy", "screened_out", "excluded"]
-
-
-@pytest.fixture(autouse=True)
-def no_collected_static_files(settings: Any) -> None:
-    # pytest turns DEBUG off after the settings were made for it: say it to WhiteNoise again.
-    settings.WHITENOISE_AUTOREFRESH = True
 
 
 every_language = pytest.mark.parametrize("language", LANGUAGES)
