@@ -174,6 +174,30 @@ def release_at_once() -> Facts:
     return {"n_released": sum(sum(n_released, [])), **_stored(campaign)}
 
 
+def prepare_desks() -> Facts:
+    """Not a race: 60 workers take a HIT of 100 items, ready to be rated over HTTP."""
+    campaign = _make_campaign(n_hits=1, min_ratings=60, hit_size=100)
+    desks = []
+    for _ in range(60):
+        worker = make_worker()
+        take_assignment(campaign=campaign, worker=worker)
+        desks.append(_desk_of(worker))
+    return {"desks": desks}
+
+
+def _desk_of(worker: "Worker") -> tuple[str, str]:
+    response = HttpResponse()
+    remember_worker(response, worker)
+    url = reverse("rate", args=[worker.assignments.get().code])
+    return url, response.cookies[COOKIE].value
+
+
+def stored_ratings() -> Facts:
+    """Not a race either: every rating there is, by the URL of its desk."""
+    rows = Rating.objects.values_list("assignment__code", "item__position", "score")
+    return {"ratings": [(reverse("rate", args=[code]), *rest) for code, *rest in rows]}
+
+
 def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Campaign":
     campaign = make_campaign(hit_size=hit_size, min_ratings=min_ratings)
     n_translations = n_hits * hit_size * 7 // 10
@@ -207,16 +231,21 @@ SCENARIOS = {
         submit_at_once,
         release_and_submit,
         release_at_once,
+        prepare_desks,
+        stored_ratings,
     )
 }
 
 if __name__ == "__main__":
     django.setup()
+    from django.http import HttpResponse
+    from django.urls import reverse
     from django.utils import timezone
 
     from hits.building import build_hits
-    from hits.models import Assignment, Campaign, Rating
+    from hits.models import Assignment, Campaign, Rating, Worker
     from hits.services import change_status, release_expired, submit_assignment, take_assignment
+    from hits.visitors import COOKIE, remember_worker
     from tests.factories import make_campaign, make_translations, make_worker, rate, rate_items
 
     print(json.dumps(SCENARIOS[sys.argv[1]]()))
