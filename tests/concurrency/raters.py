@@ -3,7 +3,7 @@
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
@@ -44,16 +44,16 @@ class Rater:
 
     def rate_hit(
         self, desk: Desk, *, is_over: Callable[[], bool] = lambda: False
-    ) -> list[tuple[int, int]]:
-        """Rate the items of a HIT until it is done or over; return position and score as told."""
+    ) -> Iterator[tuple[int, int]]:
+        """Rate the items of a HIT until it is done or over; yield position and score as told."""
+        if is_over():
+            return
         items = {item["position"]: item for item in self._window(desk)}
-        told = []
         while items and not is_over():
             item = items.pop(min(items))
             answer = self._send_until_it_is_stored(desk, item)
-            told.append((answer["saved"], answer["score"]))
+            yield answer["saved"], answer["score"]
             items |= {item["position"]: item for item in answer["items"]}
-        return told
 
     def _window(self, desk: Desk) -> list[dict[str, Any]]:
         page = self._until_it_answers(desk, "GET", "").decode()
