@@ -282,7 +282,8 @@ def _show_item(
     place = desk.place_of(assignment)
     if place.is_finished:
         return redirect("finish", assignment.code)
-    items = desk.shown_items(assignment, first=place.position, last=place.n_rated + desk.N_AHEAD)
+    last = place.n_rated + desk.n_ahead(place.size)
+    items = desk.shown_items(assignment, first=place.position, last=last)
     context = _look(assignment.hit.campaign) | {
         "assignment": assignment,
         "place": place,
@@ -318,7 +319,7 @@ def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return _refuse_rating(request, assignment, str(error), status=409)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
-    ahead = rating["position"] + desk.N_AHEAD
+    ahead = rating["position"] + desk.n_ahead(assignment.hit.size)
     return JsonResponse(
         {
             "saved": rating["position"],
@@ -353,8 +354,9 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return redirect("done", assignment.code)
     if not desk.place_of(assignment).is_finished:
         return redirect("rate", assignment.code)
-    form = CommentForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    # A form with nothing in it is one too: the comment is optional.
+    form = CommentForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
         try:
             submit_assignment(assignment=assignment, comment=form.cleaned_data["comment"])
         except NotFinished as error:
