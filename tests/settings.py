@@ -14,3 +14,11 @@ os.environ.pop("DATABASE_URL", None)
 from da_platform.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+# A file, not SQLite's memory: there the live server of the browser tests would have to share one
+# connection, and so one transaction, between all its threads.
+DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
+
+# Static files come from the apps' own folders; whitenoise warns when there is nowhere to collect them.
+STATIC_ROOT = DATA_DIR / "static"  # noqa: F405
+STATIC_ROOT.mkdir()
