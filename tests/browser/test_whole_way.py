@@ -158,6 +158,9 @@ def drag_to_score(page: Page, touch: CDPSession, score: int) -> None:
     for x in places:
         kind = "touchStart" if x is places[0] else "touchMove"
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    # A finger comes to rest before it is lifted; otherwise Chromium takes the drag for a flick and the
+    # next tap for the one that stops it.
+    page.wait_for_timeout(100)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
