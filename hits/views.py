@@ -320,9 +320,15 @@ def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         {
             "saved": rating["position"],
             "score": saved.score,
+            "next": _next_position(assignment, rating["position"], is_new=saved.is_new),
             "items": desk.shown_items(assignment, first=ahead, last=ahead),
         }
     )
+
+
+def _next_position(assignment: Assignment, position: int, *, is_new: bool) -> int:
+    """Where the assignment goes on. After a second rating of an item that may be further ahead."""
+    return position + 1 if is_new else desk.place_of(assignment).position
 
 
 def _is_impossible(assignment: Assignment, elapsed_ms: int | None) -> bool:
