@@ -215,7 +215,8 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
     try:
         assignment = take_assignment(campaign=campaign, worker=worker)
     except WorkerIsBusy:
-        return _unavailable(request, campaign, "busy")
+        in_hand = worker.assignments.in_progress().first()
+        return _unavailable(request, campaign, "busy", in_hand=in_hand)
     if assignment:
         return redirect("rate", assignment.code)
     if campaign.status != Campaign.Status.OPEN:
@@ -224,8 +225,10 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
     return _unavailable(request, campaign, "done" if has_done_all else "none_left")
 
 
-def _unavailable(request: HttpRequest, campaign: Campaign, reason: str) -> HttpResponse:
-    context = _look(campaign) | {"reason": reason}
+def _unavailable(
+    request: HttpRequest, campaign: Campaign, reason: str, *, in_hand: Assignment | None = None
+) -> HttpResponse:
+    context = _look(campaign) | {"reason": reason, "in_hand": in_hand}
     return render(request, "hits/unavailable.html", context)
 
 
@@ -324,9 +327,15 @@ def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         {
             "saved": rating["position"],
             "score": saved.score,
+            "next": _next_position(assignment, rating["position"], is_new=saved.is_new),
             "items": desk.shown_items(assignment, first=ahead, last=ahead),
         }
     )
+
+
+def _next_position(assignment: Assignment, position: int, *, is_new: bool) -> int:
+    """Where the assignment goes on. After a second rating of an item that may be further ahead."""
+    return position + 1 if is_new else desk.place_of(assignment).position
 
 
 def _is_impossible(assignment: Assignment, elapsed_ms: int | None) -> bool:

@@ -16,5 +16,12 @@ os.environ["DATABASE_URL"] = os.environ.get("DA_TEST_DATABASE_URL", "")
 from da_platform.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# pytest turns DEBUG off after these were made for it: say to WhiteNoise again that nothing is collected.
-WHITENOISE_AUTOREFRESH = True
+
+# A file, not SQLite's memory: there the live server of the browser tests would have to share one
+# connection, and so one transaction, between all its threads.
+if not os.environ["DATABASE_URL"]:
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
+
+# Static files come from the apps' own folders; whitenoise warns when there is nowhere to collect them.
+STATIC_ROOT = DATA_DIR / "static"  # noqa: F405
+STATIC_ROOT.mkdir()
