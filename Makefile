@@ -31,6 +31,9 @@ lint: $(VENV)/ready-to-test
 
 bench: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.import_and_build
+	$(BIN)/python -m benchmarks.rating
+	$(BIN)/python -m benchmarks.gold_from_ratings
+	$(BIN)/python -m benchmarks.metric_significance
 
 format: $(VENV)/ready-to-test
 	$(BIN)/ruff format .
