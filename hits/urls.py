@@ -4,6 +4,7 @@ from . import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("campaigns/<uuid:code>/", views.campaign_overview, name="campaign_overview"),
     path("work/<uuid:code>/", views.landing, name="landing"),
     path("work/<uuid:code>/instructions/", views.instructions, name="instructions"),
     path("work/<uuid:code>/practice/<int:step>/", views.practice, name="practice"),

@@ -3,13 +3,15 @@
 import logging
 import random
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import QuerySet
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, QuerySet
 from django.http import (
     Http404,
     HttpRequest,
@@ -27,8 +29,9 @@ from .exceptions import NotFinished, RatingRefused, WorkerIsBusy
 from .forms import CheckForm, CommentForm, RatingForm, ScoreForm
 from .languages import direction
 from .models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation
+from .places import forecast
 from .practice import Practice, practice_for, statement_for, wording_language
-from .reporting import campaign_statuses
+from .reporting import campaign_status, campaign_statuses
 from .services import (
     answer_check,
     find_or_make_worker,
@@ -50,6 +53,19 @@ SCORES = range(SCORE_MIN, SCORE_MAX + 1)
 View = Callable[..., HttpResponse]
 
 
+def staff_page(view: View) -> View:
+    """Let only staff read this page; others are told that they may not."""
+
+    @require_GET
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_staff:
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return inner
+
+
 @login_not_required
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
@@ -57,6 +73,24 @@ def home(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated and request.user.is_staff:
         campaigns = campaign_statuses(Campaign.objects.all())
     return render(request, "hits/home.html", {"campaigns": campaigns})
+
+
+@staff_page
+def campaign_overview(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Say how far a campaign is, what it lacks, and what that will take."""
+    campaign = get_object_or_404(Campaign, code=code)
+    rows = campaign.participations.values("trust", "decision").annotate(n=Count("pk"))
+    states: Counter[str] = Counter()
+    for row in rows:
+        # What a person decided holds; otherwise the evidence does.
+        states[row["decision"] or row["trust"]] += row["n"]
+    context = {
+        "campaign": campaign,
+        "status": campaign_status(campaign),
+        "forecast": forecast(campaign),
+        "states": sorted(states.items()),
+    }
+    return render(request, "hits/campaign_overview.html", context)
 
 
 # Getting in ----------------------------------------------------------------------------------

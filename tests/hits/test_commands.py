@@ -137,7 +137,7 @@ def test_campaign_status_asks_the_same_few_questions_however_large_the_campaign(
     make_translations(campaign, n_segments=42)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
-    with django_assert_max_num_queries(10) as queries:
+    with django_assert_max_num_queries(14) as queries:
         run("campaign_status", "News")
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, hits_per_worker=2, seed=1)
     with django_assert_num_queries(len(queries)):

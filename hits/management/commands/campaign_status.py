@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand
 
 from hits.management.sharing import campaign_named
 from hits.models import Campaign
-from hits.reporting import CampaignStatus, campaign_statuses
+from hits.places import Forecast, forecast
+from hits.reporting import CampaignStatus, campaign_status, campaign_statuses
 
 
 class Command(BaseCommand):
@@ -18,19 +19,31 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print JSON: an object a line")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        show = _as_json if options["json"] else _as_text
         if options["campaign"]:
-            campaigns = [campaign_named(options["campaign"])]
-        else:
-            campaigns = list(Campaign.objects.order_by("name"))
-        for status in campaign_statuses(campaigns):
-            self.stdout.write(
-                json.dumps(asdict(status), default=str) if options["json"] else _page(status)
-            )
-        if not campaigns and not options["json"]:
+            campaign = campaign_named(options["campaign"])
+            self.stdout.write(show(campaign_status(campaign), forecast(campaign)))
+            return
+        statuses = campaign_statuses(Campaign.objects.order_by("name"))
+        for status in statuses:
+            self.stdout.write(show(status, None))
+        if not statuses and not options["json"]:
             self.stdout.write("There are no campaigns yet. import_campaign makes one.")
 
 
-def _page(status: CampaignStatus) -> str:
+def _as_json(status: CampaignStatus, future: Forecast | None) -> str:
+    facts = asdict(status)
+    if future:
+        facts["forecast"] = asdict(future) | {
+            "n_expected": future.n_expected,
+            "expected_cost": future.expected_cost,
+            "done_at": future.done_at,
+            "is_stopped_by_cap": future.is_stopped_by_cap,
+        }
+    return json.dumps(facts, default=str)
+
+
+def _as_text(status: CampaignStatus, future: Forecast | None) -> str:
     lines = [
         ("Languages", f"{status.source_language} to {status.target_language}"),
         ("Task", f"{status.task_label}, seed {status.seed}"),
@@ -52,6 +65,8 @@ def _page(status: CampaignStatus) -> str:
         ),
         ("Ratings", f"{status.n_ratings} by {status.n_workers} workers"),
     ]
+    if future:
+        lines += _outlook(future)
     body = "\n".join(f"  {title:<12} {text}" for title, text in lines)
     return f"{status.name} ({status.status})\n{body}"
 
@@ -60,3 +75,36 @@ def _hits(status: CampaignStatus) -> str:
     if not status.n_hits:
         return "none yet: build_hits makes them"
     return f"{status.n_hits} of {status.hit_size} items"
+
+
+def _outlook(future: Forecast) -> list[tuple[str, str]]:
+    measured = "so far" if future.is_pass_rate_measured else "assumed: nobody is judged yet"
+    lines = [
+        (
+            "Trust",
+            f"{future.n_trusted} of {future.n_wanted} wanted assignments are trusted, "
+            f"{future.n_unproven} unproven, {future.n_discarded} discarded",
+        ),
+        (
+            "Missing",
+            f"{future.n_missing} assignments; about {future.n_expected} more to collect "
+            f"at a pass rate of {future.pass_rate:.0%} ({measured})",
+        ),
+        (
+            "Cost",
+            f"{future.spent} {future.currency} so far, "
+            f"about {future.expected_cost} {future.currency} more",
+        ),
+        ("Done", _when(future)),
+    ]
+    if future.is_stopped_by_cap:
+        lines.append(("Stopped", f"the spending cap of {future.spending_cap} is reached"))
+    return lines
+
+
+def _when(future: Forecast) -> str:
+    if future.is_complete:
+        return "complete"
+    if future.done_at is None:
+        return "unknown: nothing was handed in during the last day"
+    return f"about {future.done_at:%d %B %Y %H:%M} UTC at {future.per_day:.0f} assignments a day"
