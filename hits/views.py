@@ -277,10 +277,7 @@ def assignment_page(view: View) -> View:
     def inner(request: HttpRequest, code: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
         assignment = _own_assignments(request).filter(code=code).first()
         if assignment is None:
-            logger.warning("Refused: assignment %s is not the visitor's.", code)
-            # There is no campaign to choose the language: the browser does.
-            with translation.override(translation.get_language_from_request(request)):
-                return _answer_error(request, gettext("This is not your HIT."), status=404)
+            return _refuse_visitor(request, code)
         with translation.override(assignment.hit.campaign.page_language):
             return view(request, assignment, *args, **kwargs)
 
@@ -291,6 +288,13 @@ def _own_assignments(request: HttpRequest) -> QuerySet[Assignment]:
     return Assignment.objects.filter(worker__code=worker_code(request)).select_related(
         "hit__campaign"
     )
+
+
+def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
+    logger.warning("Refused: assignment %s is not the visitor's.", code)
+    # There is no campaign to choose the language: the browser does.
+    with translation.override(translation.get_language_from_request(request)):
+        return _answer_error(request, gettext("This is not your HIT."), status=404)
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -305,14 +309,15 @@ def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpRes
 
 
 @require_http_methods(["GET", "POST"])
-@assignment_page
-def rate(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+@worker_page
+def rate(request: HttpRequest, code: UUID) -> HttpResponse:
     """Show the next item; take a rating, from a script or from a plain form."""
     if request.method == "POST":
-        return _take_rating(request, assignment)
-    return _show_item(request, assignment)
+        return _take_rating(request, code)
+    return _show_item(request, code)
 
 
+@assignment_page
 def _show_item(
     request: HttpRequest, assignment: Assignment, *, is_unset: bool = False
 ) -> HttpResponse:
@@ -332,11 +337,14 @@ def _show_item(
     return render(request, "hits/rate.html", context, status=422 if is_unset else 200)
 
 
-def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
+    assignment = desk.own_assignment(code, worker_code=worker_code(request))
+    if assignment is None:
+        return _refuse_visitor(request, code)
     form = RatingForm(request.POST)
     if not form.is_valid():
         if not _wants_json(request) and "score" not in request.POST:
-            return _show_item(request, assignment, is_unset=True)
+            return _show_item(request, code, is_unset=True)
         return _refuse_rating(request, assignment, _first_error(form), status=400)
     if _is_impossible(assignment, form.cleaned_data["elapsed_ms"]):
         return _refuse_rating(
@@ -355,7 +363,7 @@ def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     except RatingRefused as error:
         return _refuse_rating(request, assignment, str(error), status=409)
     if not _wants_json(request):
-        return redirect("rate", assignment.code)
+        return redirect("rate", code)
     ahead = rating["position"] + desk.n_ahead(assignment.hit.size)
     return JsonResponse(
         {
