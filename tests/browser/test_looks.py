@@ -53,38 +53,56 @@ def a_refused_page_is_expected(complaints: Complaints) -> None:
     complaints.expected.append("404 (Not Found)")
 
 
-@pytest.mark.parametrize("device", ["desktop", "phone"])
-def test_axe_finds_no_violation_in_light_or_dark(visitor: Visitor, device: str):
-    axe = Axe()
-    for name, page in tour(visitor, **PHONE if device == "phone" else {}):
-        for scheme in ("light", "dark"):
-            # Without the transition of a colour, which would be measured half way.
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            results = axe.run(page, options=AXE_OPTIONS)
-            assert results.violations_count == 0, f"{name}, {scheme}: {results.generate_report()}"
+def axe_violations(page: Page) -> list[str]:
+    """What axe objects to, in light and in dark."""
+    violations = []
+    for scheme in ("light", "dark"):
+        # Without the transition of a colour, which would be measured half way.
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        results = Axe().run(page, options=AXE_OPTIONS)
+        if results.violations_count:
+            violations.append(f"{scheme}: {results.generate_report()}")
+    return violations
 
 
-def test_nothing_is_covered_or_cut_at_200_percent_zoom(visitor: Visitor):
-    zoomed = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}
-    for name, page in tour(visitor, **zoomed):
+def set_text_size(page: Page, pixels: int) -> None:
+    """Do what the setting for larger text does in a browser; the usual size is 16."""
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Page.setFontSizes", {"fontSizes": {"standard": pixels}})
+    expect(page.locator("html")).to_have_css("font-size", f"{pixels}px")
+
+
+def test_every_page_suits_everyone_on_a_desktop_zoomed_in_or_not(visitor: Visitor):
+    for name, page in tour(visitor, device_scale_factor=2):
+        assert axe_violations(page) == [], name
         assert page.evaluate(HIDDEN_PARTS) == [], name
+        set_text_size(page, 32)
+        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
+        set_text_size(page, 16)
+        # A window of 1280 x 800 at a zoom of 200 %.
+        page.set_viewport_size({"width": 640, "height": 400})
+        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, zoomed"
+        page.set_viewport_size({"width": 1280, "height": 800})
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_nothing_is_covered_or_cut_with_text_of_twice_the_size(visitor: Visitor, width: int):
-    for name, page in tour(visitor, viewport={"width": width, "height": 760}):
-        # What the setting for larger text does in a browser.
-        cdp = page.context.new_cdp_session(page)
-        cdp.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
-        page.reload()
-        size = page.locator("html").evaluate("root => getComputedStyle(root).fontSize")
-        assert size == "32px"
-        assert page.evaluate(HIDDEN_PARTS) == [], name
-
-
-def test_nothing_is_covered_or_cut_on_a_narrow_phone(visitor: Visitor):
+def test_every_page_suits_everyone_on_a_narrow_phone(visitor: Visitor):
     for name, page in tour(visitor, **PHONE):
+        assert axe_violations(page) == [], name
         assert page.evaluate(HIDDEN_PARTS) == [], name
+        set_text_size(page, 32)
+        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
+        set_text_size(page, 16)
+
+
+def test_these_checks_would_find_what_is_wrong(visitor: Visitor):
+    page, _ = visitor.open_hit(make_hits(), **PHONE)
+    page.locator("#statement").evaluate("text => { text.style.color = '#eeeeee'; }")
+    assert "color-contrast" in "".join(axe_violations(page))
+    assert page.evaluate(HIDDEN_PARTS) == []
+    page.locator(".controls").evaluate("part => { part.style.minHeight = '85vh'; }")
+    assert "covered" in "".join(page.evaluate(HIDDEN_PARTS))
+    page.locator("#statement").evaluate("text => { text.style.whiteSpace = 'nowrap'; }")
+    assert "cut" in "".join(page.evaluate(HIDDEN_PARTS))
 
 
 def colour(page: Page, selector: str, of: str = "color") -> str:
