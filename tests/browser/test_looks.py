@@ -4,6 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from hits.models import Item, Segment
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.tour import tour
 from tests.factories import make_hits
@@ -45,6 +46,18 @@ HIDDEN_PARTS = """() => {
     if (isCovered(part, box)) faults.push("covered");
     return faults.length ? [`${part.tagName} ${part.className} ${part.textContent.trim()}: ${faults}`] : [];
   });
+}"""
+
+
+# Whether the line that far down a text can be scrolled to where nothing covers it: a bit above the middle.
+LINE_IS_ON_TOP = """(text, share) => {
+  const line = () => {
+    const box = text.getBoundingClientRect();
+    return { x: box.left + 20, y: box.top + 12 + share * (box.height - 24) };
+  };
+  scrollBy(0, line().y - innerHeight * 0.4);
+  const { x, y } = line();
+  return text.contains(document.elementFromPoint(x, y));
 }"""
 
 
@@ -103,6 +116,21 @@ def test_these_checks_would_find_what_is_wrong(visitor: Visitor):
     assert "covered" in "".join(page.evaluate(HIDDEN_PARTS))
     page.locator("#statement").evaluate("text => { text.style.whiteSpace = 'nowrap'; }")
     assert "cut" in "".join(page.evaluate(HIDDEN_PARTS))
+
+
+def test_a_long_text_can_be_read_to_its_end_beside_the_controls(visitor: Visitor):
+    campaign = make_hits()
+    long_text = " ".join(["A long text with many words in it."] * 60)
+    Item.objects.filter(hit__campaign=campaign).update(text=long_text)
+    Segment.objects.filter(campaign=campaign).update(reference=long_text)
+    page, _ = visitor.open_hit(campaign, **PHONE)
+    for selector in ("#text-above", "#text-below"):
+        for share in (0, 0.5, 1):
+            assert page.locator(selector).evaluate(LINE_IS_ON_TOP, share), (selector, share)
+    # The controls stay within reach all the time.
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#next")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#slider")).to_be_in_viewport(ratio=1)
 
 
 def colour(page: Page, selector: str, of: str = "color") -> str:

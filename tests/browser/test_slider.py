@@ -200,18 +200,34 @@ def test_the_other_mouse_button_does_not_set_it(hit):
     expect_unset(page)
 
 
+def has_outline(page: Page, selector: str) -> bool:
+    return page.locator(selector).evaluate(
+        "element => [element, ...element.querySelectorAll('.track')]"
+        ".map(part => getComputedStyle(part))"
+        ".some(style => style.outlineStyle === 'solid' && parseFloat(style.outlineWidth) >= 3)"
+    )
+
+
 def test_the_focus_can_be_seen_on_every_control(hit):
     page, _ = hit
     page.keyboard.press("End")
     for name in ("#slider", "[data-by='-1']", "#next", "[data-by='1']"):
         expect(page.locator(name)).to_be_focused()
-        outline = page.locator(name).evaluate(
-            "element => [element, ...element.querySelectorAll('.track')]"
-            ".map(part => getComputedStyle(part))"
-            ".some(style => style.outlineStyle === 'solid' && parseFloat(style.outlineWidth) >= 3)"
-        )
-        assert outline, name
+        assert has_outline(page, name), name
         page.keyboard.press("Tab")
+
+
+def test_the_focus_is_not_drawn_for_a_pointer_until_a_key_is_pressed(hit):
+    page, _ = hit
+    page.mouse.click(*slider_x(page, 40))
+    page.locator("#next").click()
+    expect_position(page, 2)
+    expect(page.locator("#slider")).to_be_focused()
+    assert not has_outline(page, "#slider")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator("#slider")).to_be_focused()
+    assert has_outline(page, "#slider")
 
 
 MIRRORED_SCORES_BY_KEYS = {
