@@ -29,7 +29,7 @@ from tests.browser.opening import (  # noqa: E402
     rating_address,
     worker_cookie,
 )
-from tests.browser.rating import slider_x  # noqa: E402
+from tests.browser.rating import slider_place  # noqa: E402
 from tests.factories import make_worker, rate_items  # noqa: E402
 from tests.setup_browser import ADVICE, browser_path  # noqa: E402
 
@@ -68,7 +68,7 @@ class Photographer:
         rate_items(assignment, n_items=13)
         page = self.open(rating_address(assignment), assignment=assignment, **options)
         expect(page.locator("#slider")).to_be_focused()
-        page.mouse.click(*slider_x(page, 66))
+        page.mouse.click(*slider_place(page, 66))
         expect(page.locator("#next")).to_be_enabled()
         return page
 
