@@ -11,9 +11,9 @@ from tests.browser.opening import TIMEOUT_MS
 
 def expect_position(page: Page, position: int) -> None:
     """Wait until the page shows the item at this position, whatever language the page speaks."""
-    expect(page.locator("#meter")).to_have_attribute("value", str(position - 1))
     # The item itself has to be there too: who types faster than the server answers gets ahead of it.
-    expect(page.locator("#rating-form")).to_have_attribute("data-shown", "yes")
+    place = f"body:has(#meter[value='{position - 1}']) #rating-form[data-shown='yes']"
+    expect(page.locator(place)).to_be_attached()
 
 
 def type_score(page: Page, score: int) -> None:
@@ -53,11 +53,14 @@ def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
         page.wait_for_timeout(25)
 
 
-def slider_x(page: Page, score: int) -> tuple[float, float]:
+SLIDER_PLACE = """(slider, score) => {
+  const box = slider.getBoundingClientRect();
+  const share = getComputedStyle(slider).direction === "rtl" ? 1 - score / 100 : score / 100;
+  return [box.left + box.width * share, box.top + box.height / 2];
+}"""
+
+
+def slider_place(page: Page, score: int) -> tuple[float, float]:
     """Where on the screen a score lies on the slider."""
-    box = page.locator("#slider").bounding_box()
-    assert box is not None
-    share = score / 100
-    if page.locator("html").get_attribute("dir") == "rtl":
-        share = 1 - share
-    return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
+    x, y = page.locator("#slider").evaluate(SLIDER_PLACE, score)
+    return x, y

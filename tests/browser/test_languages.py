@@ -11,7 +11,7 @@ from tests.browser.rating import (
     expect_position,
     expect_saved,
     rate_by_keys,
-    slider_x,
+    slider_place,
     stored_scores,
 )
 
@@ -41,7 +41,7 @@ def test_an_arabic_campaign_runs_from_right_to_left_everywhere(page: Page):
     page.locator("a.button").click()
     expect_language(page.locator("#statement"), "ar", "rtl")
     expect_language(page.locator("#text-above"), "ar", "rtl")
-    page.mouse.click(*slider_x(page, 90))
+    page.mouse.click(*slider_place(page, 90))
     page.locator("#next").click()
     expect_language(page.locator(".feedback"), "ar", "rtl")
 
@@ -52,7 +52,7 @@ def test_arabic_items_are_rated_on_a_mirrored_page(visitor: Visitor):
     expect_language(page.locator("#statement"), "ar", "rtl")
     expect_language(page.locator("#text-above"), "ar", "rtl")
     expect_language(page.locator("#text-below"), "ar", "rtl")
-    page.touchscreen.tap(*slider_x(page, 80))
+    page.touchscreen.tap(*slider_place(page, 80))
     page.locator("#next").tap()
     expect_position(page, 2)
     expect_language(page.locator("#text-below"), "ar", "rtl")

@@ -75,6 +75,23 @@ def test_ten_items_are_rated_without_a_network_and_stored_when_it_is_back(hit):
     assert stored_in_order(assignment)
 
 
+def test_a_network_that_comes_back_during_a_try_is_used_at_once(hit):
+    page, assignment = hit
+    hanging: list[Route] = []
+    page.context.set_offline(True)
+    rate_by_keys(page, SCORES[:10])
+    expect_waiting(page, 10)
+    # By now the page tries every 15 seconds only. One more try hangs while the network returns.
+    page.route(HIT_ADDRESS, lambda route: hanging.append(route))
+    rate_by_keys(page, [SCORES[10]], first=11)
+    wait_until(page, lambda: bool(hanging))
+    page.context.set_offline(False)
+    hanging[0].abort()
+    page.unroute(HIT_ADDRESS)
+    expect(page.locator("#save-state")).to_have_text("Saved", timeout=5_000)
+    assert stored_scores(assignment) == SCORES[:11]
+
+
 def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
     page, assignment = hit
     page.context.set_offline(True)

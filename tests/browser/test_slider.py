@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from hits.models import Assignment
 from tests.browser.opening import PHONE, Visitor
-from tests.browser.rating import expect_position, expect_saved, slider_x, stored_scores
+from tests.browser.rating import expect_position, expect_saved, slider_place, stored_scores
 from tests.factories import make_hits
 
 pytestmark = [
@@ -175,19 +175,19 @@ def test_the_step_buttons_move_it_by_one(hit):
 
 def test_a_click_and_a_drag_set_it(hit):
     page, assignment = hit
-    page.mouse.click(*slider_x(page, 23))
+    page.mouse.click(*slider_place(page, 23))
     expect_score(page, 23)
-    page.mouse.move(*slider_x(page, 30))
+    page.mouse.move(*slider_place(page, 30))
     page.mouse.down()
-    page.mouse.move(*slider_x(page, 60), steps=4)
+    page.mouse.move(*slider_place(page, 60), steps=4)
     expect_score(page, 60)
     # The pointer may leave the slider, below it and beyond its end.
-    x, y = slider_x(page, 100)
+    x, y = slider_place(page, 100)
     page.mouse.move(x + 60, y + 90, steps=4)
     expect_score(page, 100)
-    page.mouse.move(*slider_x(page, 88), steps=4)
+    page.mouse.move(*slider_place(page, 88), steps=4)
     page.mouse.up()
-    page.mouse.move(*slider_x(page, 10))
+    page.mouse.move(*slider_place(page, 10))
     expect_score(page, 88)
     page.locator("#next").click()
     expect_saved(page)
@@ -196,8 +196,16 @@ def test_a_click_and_a_drag_set_it(hit):
 
 def test_the_other_mouse_button_does_not_set_it(hit):
     page, _ = hit
-    page.mouse.click(*slider_x(page, 23), button="right")
+    page.mouse.click(*slider_place(page, 23), button="right")
     expect_unset(page)
+
+
+def has_outline(page: Page, selector: str) -> bool:
+    return page.locator(selector).evaluate(
+        "element => [element, ...element.querySelectorAll('.track')]"
+        ".map(part => getComputedStyle(part))"
+        ".some(style => style.outlineStyle === 'solid' && parseFloat(style.outlineWidth) >= 3)"
+    )
 
 
 def test_the_focus_can_be_seen_on_every_control(hit):
@@ -205,13 +213,21 @@ def test_the_focus_can_be_seen_on_every_control(hit):
     page.keyboard.press("End")
     for name in ("#slider", "[data-by='-1']", "#next", "[data-by='1']"):
         expect(page.locator(name)).to_be_focused()
-        outline = page.locator(name).evaluate(
-            "element => [element, ...element.querySelectorAll('.track')]"
-            ".map(part => getComputedStyle(part))"
-            ".some(style => style.outlineStyle === 'solid' && parseFloat(style.outlineWidth) >= 3)"
-        )
-        assert outline, name
+        assert has_outline(page, name), name
         page.keyboard.press("Tab")
+
+
+def test_the_focus_is_not_drawn_for_a_pointer_until_a_key_is_pressed(hit):
+    page, _ = hit
+    page.mouse.click(*slider_place(page, 40))
+    page.locator("#next").click()
+    expect_position(page, 2)
+    expect(page.locator("#slider")).to_be_focused()
+    assert not has_outline(page, "#slider")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    expect(page.locator("#slider")).to_be_focused()
+    assert has_outline(page, "#slider")
 
 
 MIRRORED_SCORES_BY_KEYS = {

@@ -11,7 +11,13 @@ from hits.models import Assignment, Campaign
 from hits.practice import practice_for
 from hits.services import change_status
 from tests.browser.opening import PHONE, Visitor
-from tests.browser.rating import expect_position, rate_by_keys, slider_x, stored_scores, type_score
+from tests.browser.rating import (
+    expect_position,
+    rate_by_keys,
+    slider_place,
+    stored_scores,
+    type_score,
+)
 from tests.factories import make_campaign, make_translations
 
 pytestmark = [
@@ -133,6 +139,12 @@ def test_the_whole_way_goes_by_finger_on_a_narrow_phone(visitor: Visitor):
     assert stored_scores(assignment) == SCORES
 
 
+MIDDLE = """element => {
+  const box = element.getBoundingClientRect();
+  return [box.left + box.width / 2, box.top + box.height / 2];
+}"""
+
+
 def rate_by_finger(page: Page) -> None:
     """Most by a tap, every fifth by a drag from elsewhere on the slider."""
     touch = page.context.new_cdp_session(page)
@@ -142,18 +154,19 @@ def rate_by_finger(page: Page) -> None:
             tap_score(page, score)
         else:
             drag_to_score(page, touch, score)
-        page.locator("#next").tap()
+        # Where it is, not where it could be scrolled to: a thumb reaches it at once.
+        page.touchscreen.tap(*page.locator("#next").evaluate(MIDDLE))
     page.wait_for_url(re.compile("/finish/$"))
 
 
 def tap_score(page: Page, score: int) -> None:
-    x, y = slider_x(page, score)
+    x, y = slider_place(page, score)
     page.touchscreen.tap(x, y)
 
 
 def drag_to_score(page: Page, touch: CDPSession, score: int) -> None:
-    begin, y = slider_x(page, 50)
-    end, _ = slider_x(page, score)
+    begin, y = slider_place(page, 50)
+    end, _ = slider_place(page, score)
     places = [begin, (begin + end) / 2, end]
     for x in places:
         kind = "touchStart" if x is places[0] else "touchMove"

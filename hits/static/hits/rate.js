@@ -140,7 +140,11 @@
     setTimeout(() => location.reload(), CATCH_UP_MS);
   }
 
-  window.addEventListener("online", send);
+  window.addEventListener("online", () => {
+    // A request may just be failing: its next try must not wait as long as in the hours before.
+    retryMs = FIRST_RETRY_MS;
+    send();
+  });
   window.addEventListener("beforeunload", (event) => {
     if (queue.length && !isLeaving) event.preventDefault();
   });

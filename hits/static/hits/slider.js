@@ -27,6 +27,8 @@ class Slider {
     element.addEventListener("pointerdown", (event) => this.#grab(event));
     element.addEventListener("pointermove", (event) => this.#drag(event));
     element.addEventListener("keydown", (event) => this.#press(event));
+    // Every new item puts the focus on the slider. Those who use no keys need not see it there.
+    document.addEventListener("keydown", () => element.classList.remove("by-pointer"));
     for (const button of document.querySelectorAll(".step")) {
       button.hidden = false;
       button.addEventListener("click", () => this.#move(Number(button.dataset.by)));
@@ -63,6 +65,7 @@ class Slider {
 
   #grab(event) {
     if (event.button !== 0) return;
+    this.element.classList.add("by-pointer");
     this.element.setPointerCapture(event.pointerId);
     this.element.focus({ preventScroll: true });
     this.#setFrom(event);
