@@ -37,6 +37,8 @@ N_SYSTEMS = 4
 # Of twenty raters twelve are honest on average: about half of the translations get this many.
 MINIMUM = 12
 N_SUBMISSIONS = 100
+# Gold is built this many times, each in a process of its own, and the fastest is reported.
+N_RUNS = 3
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -67,7 +69,10 @@ def benchmark(database: str, n_ratings: int) -> bool:
             print(
                 f"\n{database}: {filled['n_ratings']:,} ratings of {filled['n_translations']:,} translations"
             )
-            gold = run("gold", n, environment)
+            gold = min(
+                (run("gold", n, environment) for _ in range(N_RUNS)),
+                key=lambda figures: figures["seconds"],
+            )
             seconds[n] = gold["seconds"]
             within &= report_gold(gold)
             if n == n_ratings:

@@ -6,6 +6,7 @@ DJANGO_SETTINGS_MODULE=da_platform.settings python -m tests.analysis.gold_on_a_f
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,10 +49,20 @@ def made_gold() -> dict[str, object]:
     ratings = load_ratings(campaign)
     run = build_gold(campaign=campaign, minimum=2)
     gold = gold_scores(run)
+
+    def build_beside_others(_: int) -> int:
+        try:
+            return build_gold(campaign=campaign).number
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        numbers = sorted(pool.map(build_beside_others, range(8)))
     made = {
         "vendor": connection.vendor,
         "digest": run.input_digest,
         "n_scored": run.n_scored,
+        "numbers at once": numbers,
         "ratings": {
             name: getattr(ratings, name).astype("i8").tolist() for name in ratings.__slots__
         },
