@@ -1,0 +1,404 @@
+"""Gold: the mean score of every translation, computed from trusted ratings and stored as a numbered run.
+
+A run is made anew from the ratings each time. It says how it was made (its signature) and from what (its
+digest): runs of equal digests hold equal scores, to the last bit.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Max
+from numpy.typing import NDArray
+
+from hits.models import Campaign, Participation
+
+from .loading import Ids, RatingArrays, load_outputs, load_ratings, load_translations
+from .models import GoldRun, GoldScore, Job
+from .stats import __version__
+from .stats._pearson import pearson
+from .stats.quality_control import MINIMUM_PAIRS, RELIABLE_P
+from .stats.segments import Method, SegmentScores, counts_for_gold, segment_scores
+from .stats.signature import signature
+from .stats.standardise import Standardised, standardise_by_worker
+from .stats.systems import (
+    SystemComparison,
+    SystemScores,
+    compare_systems,
+    expand_to_systems,
+    system_scores,
+)
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+# Loaded, standardised, averaged, stored: what progress counts.
+N_STAGES = 4
+
+_ARRAYS = ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete")
+_COLUMNS = ("translation_id", *_ARRAYS[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldArrays:
+    """A run's scores, one element per translation, in order of its key; NaN where there is none."""
+
+    translation: Ids
+    raw: Floats
+    z: Floats
+    raw_se: Floats
+    z_se: Floats
+    n: Ids
+    n_ratings: Ids
+    is_complete: NDArray[np.bool_]
+    signature: str
+
+    def __len__(self) -> int:
+        return len(self.translation)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRanking:
+    """Systems from best to worst, how sure each difference is, and what was left out.
+
+    `n_incomplete` counts outputs of each system that have no score yet.
+    """
+
+    scores: SystemScores
+    comparison: SystemComparison
+    n_incomplete: Ids
+    signature: str
+
+    @property
+    def clusters(self) -> Ids:
+        """Number of each system's cluster, from 1 for the best."""
+        return self.comparison.clusters
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """How a later run differs from an earlier one, over translations complete in both.
+
+    The lists are of translations' keys. Correlations are NaN where fewer than three are shared or
+    one run's scores never vary; differences are NaN where none is shared.
+    """
+
+    n_shared: int
+    raw_r: float
+    z_r: float
+    largest_raw_difference: float
+    largest_z_difference: float
+    newly_complete: Ids
+    no_longer_complete: Ids
+    has_equal_input: bool
+    signature: str
+
+
+def build_gold(
+    *,
+    campaign: Campaign,
+    method: Method = "per_worker",
+    minimum: int | None = None,
+    job: Job | None = None,
+    progress: Progress | None = None,
+) -> GoldRun:
+    """Compute the campaign's gold from the ratings it has now, and store it as a new run.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    method : {"per_worker", "pooled"}
+        See `segments.segment_scores`.
+    minimum : int, optional
+        Ratings that a complete score rests on; by default what the campaign asks for.
+    job : Job, optional
+        Which job this is for.
+    progress : callable, optional
+        Called with the stages done and all there are; what it raises stops the work, with nothing
+        stored.
+
+    Returns
+    -------
+    GoldRun
+        With a score for every translation of the campaign; incomplete ones have n and no score.
+        Only workers count whom the evidence, or a person over it, trusts; their z-scores are taken
+        over all their items in the campaign, quality control included.
+    """
+    told = progress or (lambda done, total: None)
+    minimum = campaign.min_ratings if minimum is None else minimum
+    ratings, translations = load_ratings(campaign), load_translations(campaign)
+    trust = _load_trust(campaign)
+    told(1, N_STAGES)
+    own = _Columns.of(ratings, trust.trusted)
+    standardised = standardise_by_worker(own.score, own.worker)
+    told(2, N_STAGES)
+    gold = _average(own, standardised.z, translations, method, minimum)
+    told(3, N_STAGES)
+    run = GoldRun(
+        campaign=campaign,
+        method=method,
+        minimum=minimum,
+        job=job,
+        n_workers=len(np.unique(ratings.worker)),
+        n_workers_trusted=len(standardised.workers),
+        n_ratings=int(gold.n_ratings.sum()),
+        n_scored=int(gold.is_complete.sum()),
+        n_incomplete=int((~gold.is_complete).sum()),
+        input_digest=_digest(own, translations, method, minimum),
+        signature=_signature(trust, standardised, method, minimum),
+    )
+    _store(run, gold)
+    told(4, N_STAGES)
+    return run
+
+
+# Computing ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """Whose ratings count in a campaign, and how often a person decided that."""
+
+    trusted: Ids
+    n_reinstated: int
+    n_excluded: int
+
+
+def _load_trust(campaign: Campaign) -> _Trust:
+    people = Participation.objects.filter(campaign=campaign)
+    trusted = people.trusted().order_by("worker").values_list("worker_id", flat=True)
+    return _Trust(
+        trusted=np.array(list(trusted), dtype=np.int64),
+        n_reinstated=people.filter(decision=Participation.Decision.REINSTATED).count(),
+        n_excluded=people.filter(decision=Participation.Decision.EXCLUDED).count(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The ratings of trusted workers, and only what gold depends on."""
+
+    translation: Ids
+    worker: Ids
+    role: NDArray[np.int16]
+    score: NDArray[np.int16]
+
+    @classmethod
+    def of(cls, ratings: RatingArrays, trusted: Ids) -> "_Columns":
+        own = np.isin(ratings.worker, trusted)
+        return cls(
+            ratings.translation[own], ratings.worker[own], ratings.role[own], ratings.score[own]
+        )
+
+
+def _average(
+    own: _Columns, z: Floats, translations: Ids, method: Method, minimum: int
+) -> GoldArrays:
+    counts = counts_for_gold(own.role)
+    rated, z = own.translation[counts], z[counts]
+    segments = segment_scores(
+        own.score[counts],
+        z,
+        own.worker[counts],
+        rated,
+        method=method,
+        minimum=minimum,
+        expected=translations,
+    )
+    # Also of incomplete ones; a worker without a scale gives none.
+    at_rated = np.searchsorted(translations, rated[~np.isnan(z)])
+    n_ratings = np.bincount(at_rated, minlength=len(translations))
+    return _lay_out(segments, n_ratings, translations)
+
+
+def _lay_out(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> GoldArrays:
+    """Give every translation of the campaign its row, complete or not."""
+    at_complete = np.searchsorted(translations, segments.translations)
+    at_incomplete = np.searchsorted(translations, segments.incomplete)
+
+    def scores(values: Floats) -> Floats:
+        laid = np.full(len(translations), np.nan)
+        laid[at_complete] = values
+        return laid
+
+    n = np.zeros(len(translations), dtype=np.int64)
+    n[at_complete], n[at_incomplete] = segments.n, segments.incomplete_n
+    is_complete = np.zeros(len(translations), dtype=np.bool_)
+    is_complete[at_complete] = True
+    return GoldArrays(
+        translation=translations,
+        raw=scores(segments.raw),
+        z=scores(segments.z),
+        raw_se=scores(segments.raw_se),
+        z_se=scores(segments.z_se),
+        n=n,
+        n_ratings=n_ratings,
+        is_complete=is_complete,
+        signature=segments.signature,
+    )
+
+
+def _digest(own: _Columns, translations: Ids, method: str, minimum: int) -> str:
+    """Hash everything the scores depend on, in the order it is computed in."""
+    digest = sha256(f"{method} {minimum} {__version__}".encode())
+    for values in (translations, own.translation, own.worker, own.role, own.score):
+        # Widths and byte order fixed, lengths told: no two inputs look alike.
+        fixed = np.ascontiguousarray(values, dtype="<i2" if values.itemsize == 2 else "<i8")
+        digest.update(f" {len(fixed)} ".encode())
+        digest.update(fixed.data)
+    return digest.hexdigest()
+
+
+def _signature(trust: _Trust, standardised: Standardised, method: str, minimum: int) -> str:
+    decided = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
+    reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
+    aside = [f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True)]
+    return signature(
+        qc=("paired-t", f"p<{RELIABLE_P:g}", f"pairs>={MINIMUM_PAIRS}"),
+        decided=[f"{n} {name}" for name, n in decided.items() if n] or None,
+        std=("worker", "ddof=1", "all items"),
+        aside=aside or None,
+        seg=method,
+        min=minimum,
+    )
+
+
+# Storing --------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def _store(run: GoldRun, gold: GoldArrays) -> None:
+    """Number the run and write it with all its scores, or nothing."""
+    # Locked, so that two runs at once do not take the same number.
+    Campaign.objects.select_for_update().get(pk=run.campaign_id)
+    latest = GoldRun.objects.filter(campaign=run.campaign_id).aggregate(Max("number"))
+    run.number = (latest["number__max"] or 0) + 1
+    run.save(force_insert=True)
+    _insert(run.pk, gold)
+
+
+def _insert(run: int, gold: GoldArrays) -> None:
+    """Write the scores past the model: there can be a hundred thousand."""
+    table = connection.ops.quote_name(GoldScore._meta.db_table)
+    columns = ", ".join(["run_id", *_COLUMNS])
+    rows = list(_rows(run, gold))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * (1 + len(_COLUMNS)))
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", rows)
+
+
+def _rows(run: int, gold: GoldArrays) -> Iterator[tuple[Any, ...]]:
+    columns = [_plain(getattr(gold, name)) for name in _ARRAYS]
+    return ((run, *row) for row in zip(*columns, strict=True))
+
+
+def _plain(values: NDArray[Any]) -> list[Any]:
+    """Return plain numbers, with None for what is missing."""
+    if values.dtype.kind != "f":
+        return values.tolist()
+    return [None if value != value else value for value in values.tolist()]
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def gold_scores(run: GoldRun) -> GoldArrays:
+    """Read a stored run's scores back, exactly as they were computed."""
+    rows = run.scores.order_by("translation_id").values_list(*_COLUMNS)
+    columns = list(zip(*rows.iterator(10_000), strict=True)) or [()] * len(_COLUMNS)
+    kinds = (np.int64, *[np.float64] * 4, np.int64, np.int64, np.bool_)
+    arrays: dict[str, NDArray[Any]] = {
+        # None becomes NaN.
+        name: np.array(values, dtype=kind)
+        for name, values, kind in zip(_ARRAYS, columns, kinds, strict=True)
+    }
+    return GoldArrays(**arrays, signature=run.signature)
+
+
+def rank_systems(run: GoldRun) -> SystemRanking:
+    """Rank the campaign's systems by the scores of a run.
+
+    Parameters
+    ----------
+    run : GoldRun
+
+    Returns
+    -------
+    SystemRanking
+        Over complete translations only. One that several systems gave counts for each of them.
+        A system without any complete translation is not ranked.
+    """
+    gold, outputs = gold_scores(run), load_outputs(run.campaign)
+    scored = np.flatnonzero(gold.is_complete)
+    rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
+    rows = scored[rows]
+    scores = system_scores(gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems)
+    comparison = compare_systems(gold.z[rows], systems)
+    n_outputs = np.array(
+        [np.sum(outputs.system == name) for name in scores.systems], dtype=np.int64
+    )
+    return SystemRanking(
+        scores=scores,
+        comparison=comparison,
+        n_incomplete=n_outputs - scores.n_segments,
+        signature=_joined(run.signature, scores.signature, comparison.signature),
+    )
+
+
+def _joined(*signatures: str) -> str:
+    """Join signatures into one that names the version once, at its end."""
+    facts = [part for one in signatures for part in one.split("|")]
+    told = [part for part in facts if not part.startswith("version:")]
+    return "|".join([*told, f"version:{__version__}"])
+
+
+def compare_runs(earlier: GoldRun, later: GoldRun) -> RunComparison:
+    """Say how two runs of one campaign differ.
+
+    Parameters
+    ----------
+    earlier, later : GoldRun
+
+    Returns
+    -------
+    RunComparison
+    """
+    if earlier.campaign_id != later.campaign_id:
+        raise ValueError("`earlier` and `later` must be runs of the same campaign.")
+    before, after = _complete(gold_scores(earlier)), _complete(gold_scores(later))
+    shared, at_before, at_after = np.intersect1d(
+        before.translation, after.translation, assume_unique=True, return_indices=True
+    )
+    raw = before.raw[at_before], after.raw[at_after]
+    z = before.z[at_before], after.z[at_after]
+    return RunComparison(
+        n_shared=len(shared),
+        raw_r=pearson(*raw),
+        z_r=pearson(*z),
+        largest_raw_difference=_largest_difference(*raw),
+        largest_z_difference=_largest_difference(*z),
+        newly_complete=np.setdiff1d(after.translation, before.translation),
+        no_longer_complete=np.setdiff1d(before.translation, after.translation),
+        has_equal_input=earlier.input_digest == later.input_digest,
+        signature=signature(runs=(earlier.number, later.number), r="pearson"),
+    )
+
+
+def _complete(gold: GoldArrays) -> GoldArrays:
+    kept = gold.is_complete
+    return GoldArrays(
+        **{name: getattr(gold, name)[kept] for name in _ARRAYS}, signature=gold.signature
+    )
+
+
+def _largest_difference(first: Floats, second: Floats) -> float:
+    return float(np.abs(first - second).max()) if len(first) else math.nan

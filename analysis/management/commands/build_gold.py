@@ -1,0 +1,78 @@
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.gold import N_STAGES, build_gold
+from analysis.models import GoldRun
+from hits.management.sharing import campaign_named, progress_bar
+from hits.trust import weigh_pending
+
+FACTS = (
+    "number",
+    "method",
+    "minimum",
+    "n_workers",
+    "n_workers_trusted",
+    "n_ratings",
+    "n_scored",
+    "n_incomplete",
+    "input_digest",
+    "signature",
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Compute a campaign's gold, the mean score of each translation over trusted workers, and keep "
+        "it as a numbered run. The same ratings give the same scores."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", help="the campaign's name")
+        parser.add_argument(
+            "--method",
+            choices=GoldRun.Method.values,
+            default=GoldRun.Method.PER_WORKER.value,
+            help="per_worker: a worker's repeats are averaged first (default); pooled: every rating counts",
+        )
+        parser.add_argument(
+            "--minimum",
+            type=int,
+            metavar="N",
+            help="ratings that a complete score rests on (default: what the campaign asks for)",
+        )
+        parser.add_argument("--json", action="store_true", help="print the run as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        if options["minimum"] is not None and options["minimum"] < 1:
+            raise CommandError("--minimum must be at least 1.")
+        while weigh_pending():
+            # Work handed in just now counts as well.
+            pass
+        with progress_bar(unit="stages", total=N_STAGES) as advance:
+            run = build_gold(
+                campaign=campaign,
+                method=options["method"],
+                minimum=options["minimum"],
+                progress=lambda done, total: advance(1),
+            )
+        if options["json"]:
+            facts = {name: getattr(run, name) for name in FACTS}
+            self.stdout.write(json.dumps({"campaign": campaign.name, **facts}))
+            return
+        self.stdout.write(_page(run))
+
+
+def _page(run: GoldRun) -> str:
+    n_translations = run.n_scored + run.n_incomplete
+    lines = [
+        f"Gold {run.number} of {run.campaign}: {run.n_scored} of {n_translations} translations "
+        f"have the {run.minimum} ratings they need.",
+        f"It rests on {run.n_ratings} ratings by {run.n_workers_trusted} trusted workers "
+        f"out of {run.n_workers}.",
+        f"Signature: {run.signature}",
+    ]
+    return "\n".join(lines)

