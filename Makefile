@@ -18,7 +18,7 @@ help:
 run: $(VENV)/ready-to-run .env
 	@$(BIN)/python manage.py migrate --verbosity 0
 	@$(BIN)/python manage.py prepare_demo --port $(PORT)
-	@exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT)
+	@exec $(BIN)/python -m da_platform.serve --port $(PORT)
 
 test: $(VENV)/ready-to-test
 	@$(BIN)/python -m tests.setup_browser

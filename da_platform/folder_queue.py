@@ -8,6 +8,7 @@ message comes and goes by one rename within the folder.
 import os
 import time
 import uuid
+from functools import cached_property
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -21,13 +22,30 @@ TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
 
 
 class Channel(filesystem.Channel):
+    @cached_property
+    def data_folder_in(self) -> str:
+        """The folder, made when it is first asked for; for whoever runs the platform alone."""
+        folder = Path(self.transport_options["folder"])
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ChannelError(f"Cannot make the queue's folder: {error}") from error
+        return str(folder)
+
+    @property
+    def data_folder_out(self) -> str:
+        return self.data_folder_in
+
+    @property
+    def control_folder(self) -> Path:
+        return Path(self.data_folder_in)
+
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
         # By the wall clock: the order must hold across a restart of the machine.
         name = f"{time.time_ns():020}_{uuid.uuid4().hex}.{queue}.msg"
         draft = folder / f".{name}"
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             draft.write_text(dumps(payload), encoding="utf-8")
             draft.rename(folder / name)
         except OSError as error:
@@ -35,7 +53,6 @@ class Channel(filesystem.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         folder = Path(self.data_folder_in)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in sorted(os.listdir(folder)):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue

@@ -155,9 +155,7 @@ def broker_url() -> str:
 CELERY_BROKER_URL = broker_url()
 if CELERY_BROKER_URL == "folder://":
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "data_folder_in": str(DATA_DIR / "queue"),
-        "data_folder_out": str(DATA_DIR / "queue"),
-        "control_folder": str(DATA_DIR / "queue"),
+        "folder": str(DATA_DIR / "queue"),
         "polling_interval": 0.1,
     }
     # One worker on one machine: nobody to talk to, and each word would be a file.

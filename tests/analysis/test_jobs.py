@@ -28,9 +28,10 @@ from analysis.models import GoldRun, Job
 from analysis.nightly import campaigns_with_news
 from analysis.reporting import JobCancelled, Report
 from hits.models import Assignment, Campaign
+from hits.services import take_assignment
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
-from tests.factories import make_campaign, make_hits, make_translations
+from tests.factories import make_campaign, make_hits, make_translations, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -300,11 +301,8 @@ def chores(capsys, *options: str) -> dict[str, int]:
 
 def test_chores_release_weigh_and_sweep_and_find_nothing_the_second_time(capsys):
     campaign = make_hits(min_ratings=5)
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=1)
-    abandoned = Assignment.objects.first()
-    Assignment.objects.filter(pk=abandoned.pk).update(
-        status="in_progress", submitted_at=None, completion_code=None
-    )
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=1)
+    take_assignment(campaign=campaign, worker=make_worker())
     job = make_job()
     with time_machine.travel(timezone.now() + timedelta(days=1), tick=False):
         first = chores(capsys)
