@@ -34,7 +34,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from da_platform.celery import enqueue
+from da_platform.sending import enqueue
 from hits.exceptions import HitsError
 from hits.models import Campaign
 

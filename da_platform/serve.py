@@ -7,6 +7,7 @@ all of the memory, must not take the pages with it, and gunicorn restarts its pr
 """
 
 import argparse
+import ctypes
 import os
 import signal
 import subprocess
@@ -17,13 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-from .celery import die_with_parent
-
 BIN = Path(sys.executable).parent
 
 # Long enough for requests and small tasks; a job that is cut off is started again by the sweep.
 GRACE_SECONDS = 8.0
 PAUSE_SECONDS = 0.1
+
+PR_SET_PDEATHSIG = 1
 
 # Nobody to greet, and jobs beside the small tasks: two processes.
 WORKER = ["--app", "da_platform", "worker", "--beat", "--concurrency", "2", "--loglevel", "WARNING"]
@@ -61,6 +62,12 @@ def _listen() -> list[int]:
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, note)
     return wishes
+
+
+def die_with_parent(signum: int = signal.SIGTERM) -> None:
+    """Ask Linux to stop this process when the one that started it is gone, even by SIGKILL."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signum))
 
 
 def _start(*command: str) -> subprocess.Popen[bytes]:

@@ -9,10 +9,8 @@ import secrets
 from pathlib import Path
 
 import environ
-from celery.schedules import crontab  # type: ignore[import-untyped]
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-from kombu import Queue
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -146,14 +144,18 @@ JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
 
 
 def broker_url() -> str:
-    url = env.str("DA_BROKER_URL", default="") or "folder://"
-    if url != "folder://" and url.partition(":")[0] not in {"redis", "rediss", "redis+socket"}:
+    url = env.str("DA_BROKER_URL", default="") or "folder://localhost"
+    if url != "folder://localhost" and url.partition(":")[0] not in {
+        "redis",
+        "rediss",
+        "redis+socket",
+    }:
         raise ImproperlyConfigured("DA_BROKER_URL must be a redis:// address, or empty.")
     return url
 
 
 CELERY_BROKER_URL = broker_url()
-if CELERY_BROKER_URL == "folder://":
+if CELERY_BROKER_URL == "folder://localhost":
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "folder": str(DATA_DIR / "queue"),
         "polling_interval": 0.1,
@@ -179,19 +181,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Two queues, so that where there are many jobs a worker of their own (-Q jobs) can take them.
-CELERY_TASK_DEFAULT_QUEUE = "quick"
-CELERY_TASK_QUEUES = [Queue("quick"), Queue("jobs")]
-CELERY_TASK_ROUTES = {"analysis.run_job": {"queue": "jobs"}}
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
-# Each can be done twice, or left out once; `manage.py do_chores` does the same for those with cron.
-# What is not done when the next one is due expires, so that a worker's absence fills no queue.
-CELERY_BEAT_SCHEDULE = {
-    "hits": {"task": "hits.do_chores", "schedule": 60, "options": {"expires": 55}},
-    "jobs": {"task": "analysis.sweep_jobs", "schedule": 60, "options": {"expires": 55}},
-    "nightly": {"task": "analysis.start_nightly_jobs", "schedule": crontab(hour="3", minute="0")},
-}
 
 # People --------------------------------------------------------------------------------------
 

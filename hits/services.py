@@ -15,7 +15,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
-from da_platform.celery import enqueue
+from da_platform.sending import enqueue
 
 from .exceptions import NotFinished, RatingRefused, StatusRefused, WorkerIsBusy
 from .models import (
