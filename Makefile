@@ -15,8 +15,7 @@ help:
 	@echo "make format  format the code      make lock   pin the newest dependencies again"
 	@echo "make clean   remove the environment and caches; the data in var/ stay"
 
-run: $(VENV)/ready-to-run .env
-	@$(BIN)/python manage.py migrate --verbosity 0
+run: port-is-free $(VENV)/ready-to-run .env
 	@$(BIN)/python manage.py prepare_demo --port $(PORT)
 	@exec $(BIN)/python -m da_platform.serve --port $(PORT)
 
@@ -32,6 +31,9 @@ lint: $(VENV)/ready-to-test
 
 bench: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.import_and_build
+	$(BIN)/python -m benchmarks.rating
+	$(BIN)/python -m benchmarks.gold_from_ratings
+	$(BIN)/python -m benchmarks.metric_significance
 
 format: $(VENV)/ready-to-test
 	$(BIN)/ruff format .
@@ -47,6 +49,13 @@ clean:
 	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # What the commands above stand on -------------------------------------------------------------
+
+# Said first of all: the server lets its own processes share a port, so it would not notice.
+.PHONY: port-is-free
+port-is-free:
+	@$(PYTHON) -c 'import socket; s = socket.socket(); \
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", $(PORT)))' 2>/dev/null \
+		|| { echo "Port $(PORT) is in use. Stop what runs there or choose another: make run PORT=8001"; exit 1; }
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \

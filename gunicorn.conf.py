@@ -8,6 +8,8 @@ threads = int(os.environ.get("WEB_THREADS", 2))
 worker_class = "gthread"
 # Each worker listens for itself; otherwise kept-alive connections can pile up on one of them.
 reuse_port = True
+# Loaded once, before the workers listen: no early request waits on a worker that is still loading.
+preload_app = True
 keepalive = 15
 timeout = 60
 graceful_timeout = 20

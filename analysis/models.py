@@ -72,7 +72,7 @@ class Job(models.Model):
             ),
             models.CheckConstraint(
                 name="job_is_finished_with_a_time",
-                condition=Q(state__in=["queued", "running"], finished_at=None)
+                condition=(~Q(state__in=["done", "failed", "cancelled"]) & Q(finished_at=None))
                 | Q(state__in=["done", "failed", "cancelled"], finished_at__isnull=False),
             ),
         ]

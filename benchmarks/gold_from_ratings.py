@@ -3,7 +3,8 @@
     python -m benchmarks.gold_from_ratings --ratings 10000000
 
 Every measurement runs in a process of its own, which loads the ratings, notes its peak memory, runs one phase
-and notes the peak again: no phase profits from, or pays for, another. The times are the best of several runs.
+and notes the peak again: no phase profits from, or pays for, another. Seconds are of processor time, the best of
+several runs: all of this runs on one core, and other work on the machine then disturbs it least.
 pandas is compared with where it is installed.
 """
 
@@ -129,13 +130,14 @@ def ours_segments(ratings: Columns, method: str) -> np.ndarray:
 
 def plain_tests(ratings: Columns) -> np.ndarray:
     n_items = ratings["items"].max() + 1
-    keys = ratings["assignments"] * n_items + ratings["items"]
+    genuine = np.flatnonzero(ratings["roles"] == Role.GENUINE)
+    keys = ratings["assignments"][genuine] * n_items + ratings["items"][genuine]
     order = np.argsort(keys)
     pvalues = []
     for role in (Role.BAD_REFERENCE, Role.REPEAT):
         rows = np.flatnonzero(ratings["roles"] == role)
         wanted = ratings["assignments"][rows] * n_items + ratings["partners"][rows]
-        partner_rows = order[np.searchsorted(keys, wanted, sorter=order)]
+        partner_rows = genuine[order[np.searchsorted(keys, wanted, sorter=order)]]
         differences = ratings["scores"][rows] - ratings["scores"][partner_rows]
         workers = ratings["workers"][rows]
         n = np.bincount(workers)
@@ -170,7 +172,10 @@ def plain_segments(ratings: Columns, method: str) -> np.ndarray:
     for column in values:
         mean = np.bincount(translations, weights=column) / n
         ss = np.bincount(translations, weights=column**2) - n * mean**2
-        reach = special.stdtrit(n - 1, 0.975) * np.sqrt(np.maximum(ss, 0) / (n - 1) / n)
+        distinct, places = np.unique(n, return_inverse=True)
+        reach = special.stdtrit(distinct - 1, 0.975)[places] * np.sqrt(
+            np.maximum(ss, 0) / (n - 1) / n
+        )
         _ = mean - reach, mean + reach
     return mean[n >= 15]
 
@@ -256,9 +261,9 @@ def measure_here(implementation: str, phase: str, folder: Path, repeats: int) ->
     before = peak_megabytes()
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         result = PHASES[implementation][phase](ratings)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     return {
         "seconds": min(seconds),
         "megabytes": peak_megabytes() - before,
@@ -268,10 +273,29 @@ def measure_here(implementation: str, phase: str, folder: Path, repeats: int) ->
 
 def measure(implementation: str, phase: str, folder: Path, repeats: int) -> dict[str, float]:
     """Run one phase in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.gold_from_ratings", "--repeats", str(repeats)]
-    command += ["--phase", implementation, phase, "--folder", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return json.loads(
+        run_self(
+            *("--phase", implementation, phase), "--folder", str(folder), "--repeats", str(repeats)
+        )
+    )
+
+
+def run_self(*arguments: str) -> str:
+    command = [sys.executable, "-m", "benchmarks.gold_from_ratings", *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def save_ratings(n_ratings: int, folder: Path) -> None:
+    ratings = make_ratings(n_ratings, np.random.default_rng(SEED))
+    ratings["z"] = plain_z(ratings)
+    for column, values in ratings.items():
+        np.save(folder / f"{column}.npy", values)
+    counts = [
+        len(ratings["scores"]),
+        ratings["workers"].max() + 1,
+        ratings["translations"].max() + 1,
+    ]
+    print("{:,} ratings, {:,} workers, {:,} translations.".format(*counts), file=sys.stderr)
 
 
 def report(measured: dict[tuple[str, str], dict[str, float]]) -> bool:
@@ -295,12 +319,17 @@ def report(measured: dict[tuple[str, str], dict[str, float]]) -> bool:
         for name in ("ours", *rivals)
     }
     for name, figures in whole.items():
-        print_line(
-            "gold: " + "tests+z+per worker" if name == "ours" else "", name, figures, whole["ours"]
-        )
-    ratio = whole["ours"]["seconds"] / whole["plain"]["seconds"]
-    print(f"\nours takes {ratio:.2f} times the prototype's time; the bar is {BAR:g}.")
-    return ratio <= BAR
+        print_line("all gold needs" if name == "ours" else "", name, figures, whole["ours"])
+    ratios = [
+        measured["ours", phase]["seconds"] / measured["plain", phase]["seconds"]
+        for phase in PHASES["plain"]
+    ]
+    ratios.append(whole["ours"]["seconds"] / whole["plain"]["seconds"])
+    print(
+        f"\nAll in all ours takes {ratios[-1]:.2f} times the prototype's time, "
+        f"in no phase more than {max(ratios):.2f}; the bar is {BAR:g}."
+    )
+    return max(ratios) <= BAR
 
 
 def print_line(phase: str, name: str, figures: dict[str, float], ours: dict[str, float]) -> None:
@@ -321,26 +350,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ratings", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--skip-pandas", action="store_true")
     parser.add_argument("--phase", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--make", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.phase:
-        print(json.dumps(measure_here(*options.phase, options.folder, options.repeats)))
+        implementation, phase = options.phase
+        print(json.dumps(measure_here(implementation, phase, options.folder, options.repeats)))
         return
-    implementations = [
-        name for name in PHASES if name != "pandas" or importlib.util.find_spec("pandas")
-    ]
+    if options.make:
+        save_ratings(options.make, options.folder)
+        return
+    with_pandas = importlib.util.find_spec("pandas") and not options.skip_pandas
+    implementations = [name for name in PHASES if name != "pandas" or with_pandas]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ratings = make_ratings(options.ratings, np.random.default_rng(SEED))
-        ratings["z"] = plain_z(ratings)
-        for column, values in ratings.items():
-            np.save(folder / f"{column}.npy", values)
+        # In another process too: a child's peak begins at what its parent once needed.
+        run_self("--make", str(options.ratings), "--folder", name)
         print(
-            f"{len(ratings['scores']):,} ratings, {ratings['workers'].max() + 1:,} workers, "
-            f"{ratings['translations'].max() + 1:,} translations, best of {options.repeats}\n"
+            f"Processor seconds: best of {options.repeats}. Peak MB: beyond the ratings themselves.\n"
         )
-        del ratings
         measured = {
             (implementation, phase): measure(implementation, phase, folder, options.repeats)
             for implementation in implementations

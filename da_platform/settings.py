@@ -6,7 +6,10 @@ debug is off and there is no secret key. `DA_DEBUG=1` is development on one's ow
 
 import os
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
@@ -16,7 +19,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 # The process environment wins over the file.
-env.read_env(BASE_DIR / ".env")
+env.read_env(os.environ.get("DA_ENV_FILE", BASE_DIR / ".env"))
 
 
 def flag(name: str, *, default: bool) -> bool:
@@ -36,6 +39,13 @@ def whole_number(name: str, *, default: int) -> int:
     return int(value)
 
 
+def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
+    value = env.str(name, default=default).strip().upper()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+    return value
+
+
 DEBUG = flag("DA_DEBUG", default=False)
 
 # Everything the platform writes on the embedded default: database, queue and secret key.
@@ -44,7 +54,8 @@ DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(BASE_DIR / "var")))
 
 def secret_key() -> str:
     """Take the key from the environment; in development make one and keep it for the next start."""
-    if key := env.str("DA_SECRET_KEY", default=""):
+    # Not through `env`, which takes a key that begins with $ for the name of another variable.
+    if key := os.environ.get("DA_SECRET_KEY"):
         return key
     if not DEBUG:
         raise ImproperlyConfigured(
@@ -52,15 +63,20 @@ def secret_key() -> str:
             "or set DA_DEBUG=1 for development on your own machine."
         )
     path = DATA_DIR / "secret_key"
-    try:
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        # O_EXCL: two processes starting together must not each write a key of their own.
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(64))
+    if not path.exists():
+        make_key_file(path)
     return path.read_text()
+
+
+def make_key_file(path: Path) -> None:
+    """Write a new key, readable by its owner only. Of processes that start together the first one wins."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside and linked into place whole, so that nobody reads an empty or a second key.
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".secret_key-") as file:
+        file.write(secrets.token_urlsafe(64))
+        file.flush()
+        with suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 SECRET_KEY = secret_key()
@@ -119,19 +135,31 @@ TEMPLATES = [
 
 # Database ------------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
-if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
+
+
+def database() -> dict[str, Any]:
+    config = env.db_url_config(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
+    if config.get("ENGINE") == POSTGRESQL:
+        return config | {
+            "CONN_MAX_AGE": whole_number("DA_CONN_MAX_AGE", default=60),
+            "CONN_HEALTH_CHECKS": True,
+        }
+    if config.get("ENGINE") != SQLITE:
+        # Without the value: it may hold a password.
+        raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
+    Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     # Simultaneous writers queue up instead of failing with "database is locked": a transaction
     # takes the write lock at its start, waits for it, and readers are not blocked (WAL).
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        transaction_mode="IMMEDIATE",
-        timeout=20,
-        init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    )
-    Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-else:
-    DATABASES["default"]["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
-    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    options = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+    return config | {"OPTIONS": config.get("OPTIONS", {}) | options}
+
+
+DATABASES = {"default": database()}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -214,6 +242,8 @@ LANGUAGES = [
     ("zh-hans", "中文"),
     ("ar", "العربية"),
 ]
+# One place for all catalogues, so that `makemessages` finds it for `templates/` too.
+LOCALE_PATHS = [BASE_DIR / "hits" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
@@ -265,10 +295,11 @@ if flag("DA_BEHIND_PROXY", default=False):
 
 # Logs ----------------------------------------------------------------------------------------
 
+LOG_LEVEL = one_of("DA_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("DA_LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

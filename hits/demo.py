@@ -5,10 +5,11 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from .building import build_hits
 from .importing import import_campaign
-from .models import Assignment, Campaign
+from .models import Campaign
 from .services import change_status
 from .simulation import Behaviour, simulate_workers
 
@@ -25,10 +26,15 @@ def prepare_demo_campaign() -> Campaign:
     if not campaign.hits.exists():
         build_hits(campaign=campaign)
     if campaign.status == Campaign.Status.DRAFT:
-        change_status(campaign=campaign, to=Campaign.Status.OPEN)
-        if not Assignment.objects.filter(hit__campaign=campaign).exists():
-            simulate_workers(campaign=campaign, crowd=DEMO_CROWD, seed=DEMO_SEED)
+        _open_demo(campaign)
     return campaign
+
+
+@transaction.atomic
+def _open_demo(campaign: Campaign) -> None:
+    """Open the campaign with all its first ratings, or leave it a draft."""
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    simulate_workers(campaign=campaign, crowd=DEMO_CROWD, seed=DEMO_SEED)
 
 
 def _import_demo() -> Campaign:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from .composition import SET_SIZE
 from .models import Assignment, Campaign, Item
 
-# Items sent ahead, so that a worker can go on while the network is away. Well below the distance
-# between an item and its partner (`composition`): they never lie in the browser together.
+# Items sent ahead at most, so that a worker can go on while the network is away.
 N_AHEAD = SET_SIZE + 5
 
 SECONDS_PER_ITEM = 12
@@ -30,6 +29,13 @@ class Place:
 
 def place_of(assignment: Assignment) -> Place:
     return Place(n_rated=assignment.ratings.count(), size=assignment.hit.size)
+
+
+def n_ahead(size: int) -> int:
+    """Return how many items lie in the browser at once: never an item together with its partner."""
+    # Partners stand half a HIT apart, give or take a set (`composition`).
+    nearest_partners = (size // 2) - SET_SIZE + 1
+    return min(N_AHEAD, nearest_partners)
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[dict[str, object]]:

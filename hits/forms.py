@@ -2,6 +2,7 @@
 
 from django import forms
 
+from .composition import MAX_HIT_SIZE
 from .models import SCORE_MAX, SCORE_MIN
 
 # PostgreSQL's integer: what a browser claims beyond it is no time anyone spent.
@@ -14,7 +15,7 @@ class ScoreForm(forms.Form):
 
 
 class RatingForm(ScoreForm):
-    position = forms.IntegerField(min_value=1)
+    position = forms.IntegerField(min_value=1, max_value=MAX_HIT_SIZE)
     item = forms.UUIDField()
     elapsed_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)
     active_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)

@@ -124,6 +124,10 @@ class Campaign(models.Model):
                 name="campaign_pay_is_not_negative", condition=Q(pay_per_hit__gte=0)
             ),
             models.CheckConstraint(
+                name="campaign_cap_is_not_negative",
+                condition=Q(spending_cap=None) | Q(spending_cap__gte=0),
+            ),
+            models.CheckConstraint(
                 name="campaign_lease_is_positive", condition=Q(lease_minutes__gte=1)
             ),
             models.CheckConstraint(

@@ -215,7 +215,8 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
     try:
         assignment = take_assignment(campaign=campaign, worker=worker)
     except WorkerIsBusy:
-        return _unavailable(request, campaign, "busy")
+        in_hand = worker.assignments.in_progress().first()
+        return _unavailable(request, campaign, "busy", in_hand=in_hand)
     if assignment:
         return redirect("rate", assignment.code)
     if campaign.status != Campaign.Status.OPEN:
@@ -224,8 +225,10 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
     return _unavailable(request, campaign, "done" if has_done_all else "none_left")
 
 
-def _unavailable(request: HttpRequest, campaign: Campaign, reason: str) -> HttpResponse:
-    context = _look(campaign) | {"reason": reason}
+def _unavailable(
+    request: HttpRequest, campaign: Campaign, reason: str, *, in_hand: Assignment | None = None
+) -> HttpResponse:
+    context = _look(campaign) | {"reason": reason, "in_hand": in_hand}
     return render(request, "hits/unavailable.html", context)
 
 
@@ -241,7 +244,9 @@ def assignment_page(view: View) -> View:
         assignment = _own_assignments(request).filter(code=code).first()
         if assignment is None:
             logger.warning("Refused: assignment %s is not the visitor's.", code)
-            return _answer_error(request, gettext("This is not your HIT."), status=404)
+            # There is no campaign to choose the language: the browser does.
+            with translation.override(translation.get_language_from_request(request)):
+                return _answer_error(request, gettext("This is not your HIT."), status=404)
         with translation.override(assignment.hit.campaign.page_language):
             return view(request, assignment, *args, **kwargs)
 
@@ -261,7 +266,8 @@ def _wants_json(request: HttpRequest) -> bool:
 def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": message}, status=status)
-    return render(request, "hits/refused.html", {"message": message}, status=status)
+    context = {"message": message, **_language("page", translation.get_language())}
+    return render(request, "hits/refused.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])
@@ -279,7 +285,8 @@ def _show_item(
     place = desk.place_of(assignment)
     if place.is_finished:
         return redirect("finish", assignment.code)
-    items = desk.shown_items(assignment, first=place.position, last=place.n_rated + desk.N_AHEAD)
+    last = place.n_rated + desk.n_ahead(place.size)
+    items = desk.shown_items(assignment, first=place.position, last=last)
     context = _look(assignment.hit.campaign) | {
         "assignment": assignment,
         "place": place,
@@ -315,14 +322,20 @@ def _take_rating(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return _refuse_rating(request, assignment, str(error), status=409)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
-    ahead = rating["position"] + desk.N_AHEAD
+    ahead = rating["position"] + desk.n_ahead(assignment.hit.size)
     return JsonResponse(
         {
             "saved": rating["position"],
             "score": saved.score,
+            "next": _next_position(assignment, rating["position"], is_new=saved.is_new),
             "items": desk.shown_items(assignment, first=ahead, last=ahead),
         }
     )
+
+
+def _next_position(assignment: Assignment, position: int, *, is_new: bool) -> int:
+    """Where the assignment goes on. After a second rating of an item that may be further ahead."""
+    return position + 1 if is_new else desk.place_of(assignment).position
 
 
 def _is_impossible(assignment: Assignment, elapsed_ms: int | None) -> bool:
@@ -350,8 +363,9 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return redirect("done", assignment.code)
     if not desk.place_of(assignment).is_finished:
         return redirect("rate", assignment.code)
-    form = CommentForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    # A form with nothing in it is one too: the comment is optional.
+    form = CommentForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
         try:
             submit_assignment(assignment=assignment, comment=form.cleaned_data["comment"])
         except NotFinished as error:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .roles import Role
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -18,10 +20,17 @@ def as_numbers(name: str, values: ArrayLike, *, missing: bool = False) -> Floats
         raise ValueError(f"`{name}` must hold numbers, not {numbers.dtype}.")
     _check_one_row(name, numbers)
     numbers = numbers.astype(np.float64, copy=False)
-    wrong = np.isinf(numbers) if missing else ~np.isfinite(numbers)
-    if wrong.any():
-        raise ValueError(f"`{name}` must be finite; position {int(wrong.argmax())} is not.")
+    if not is_all_finite(numbers):
+        wrong = np.isinf(numbers) if missing else ~np.isfinite(numbers)
+        if wrong.any():
+            raise ValueError(f"`{name}` must be finite; position {int(wrong.argmax())} is not.")
     return numbers
+
+
+def is_all_finite(numbers: Floats) -> bool:
+    """Return True when a sum, which costs nothing, already shows that nothing is missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum()))
 
 
 def as_keys(name: str, values: ArrayLike) -> Keys:
@@ -44,6 +53,28 @@ def as_flags(name: str, values: ArrayLike) -> Bools:
     if flags.size and flags.dtype.kind != "b":
         raise ValueError(f"`{name}` must hold True and False, not {flags.dtype}.")
     return flags.astype(np.bool_, copy=False)
+
+
+def as_roles(name: str, values: ArrayLike) -> Keys:
+    """Return `values` as one row of role numbers.
+
+    Checked, because a role by another name would match none, and a campaign would look as if it had
+    no quality control.
+    """
+    roles = as_keys(name, values)
+    if roles.size and (roles.dtype.kind not in "iu" or roles.min() < 0 or roles.max() > max(Role)):
+        raise ValueError(f"`{name}` must hold the numbers of `Role`, 0 to {max(Role)}.")
+    return roles
+
+
+def check_same_kind(**keys: Keys) -> None:
+    """Refuse integer keys beside strings: 7 and "7" would never meet, and nobody would notice."""
+    kinds = {name: key.dtype.kind in "US" for name, key in keys.items() if key.size}
+    if len(set(kinds.values())) > 1:
+        told = ", ".join(
+            f"`{name}` {'strings' if text else 'integers'}" for name, text in kinds.items()
+        )
+        raise ValueError(f"Keys that are compared must be of one kind: {told}.")
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:

@@ -208,8 +208,20 @@ def krippendorff_alpha(
     )
 
 
-def single_rating_agreement(values: Floats, translations: ArrayLike) -> float:
-    """Return the correlation of two single ratings of the same translation, over all such pairs."""
+def single_rating_agreement(values: ArrayLike, translations: ArrayLike) -> float:
+    """Correlate two single ratings of the same translation, over all such pairs.
+
+    Parameters
+    ----------
+    values, translations : array_like, shape (n,)
+        Scores and what they were given to, one row per worker and translation.
+
+    Returns
+    -------
+    float
+        Pearson's r, each pair taken both ways round; NaN without pairs or without variation.
+    """
+    values = as_numbers("values", values)
     values, codes, n_units = _rated_more_than_once(values, as_keys("translations", translations))
     return _pearson_of_terms(_pair_terms(values, codes, n_units).sum(axis=0))
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._groups import factorise
-from ._validation import Floats, Ints, Keys, as_keys, as_numbers, check_same_length
+from ._validation import Floats, Ints, Keys, as_keys, as_numbers, as_roles, check_same_length
 from .signature import signature
 
 
@@ -95,7 +95,7 @@ def combine_ratings(campaigns: Mapping[str, Ratings]) -> CombinedRatings:
     if not campaigns:
         raise ValueError("`campaigns` must hold at least one campaign.")
     scores = {name: as_numbers("scores", part.scores) for name, part in campaigns.items()}
-    roles = {name: as_keys("roles", part.roles) for name, part in campaigns.items()}
+    roles = {name: as_roles("roles", part.roles) for name, part in campaigns.items()}
     for name, part in campaigns.items():
         check_same_length(
             scores=scores[name],

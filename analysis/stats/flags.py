@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._groups import divide, factorise, lengths_of_runs, starts_of_runs, sums
+from ._groups import counts, divide, factorise, lengths_of_runs, starts_of_runs, sums
 from ._validation import (
     Bools,
     Floats,
@@ -14,6 +14,8 @@ from ._validation import (
     as_flags,
     as_keys,
     as_numbers,
+    as_roles,
+    check_same_kind,
     check_same_length,
 )
 from .roles import Role
@@ -111,7 +113,9 @@ def flag_workers(ratings: RatingColumns, assignments: AssignmentColumns) -> Work
        crowd alone. Natural Language Engineering 23(1), 2017.
     """
     rated_by, done_by = as_keys("workers", ratings.workers), as_keys("workers", assignments.workers)
-    labels, codes = factorise(np.concatenate([rated_by, done_by]))
+    check_same_kind(**{"ratings.workers": rated_by, "assignments.workers": done_by})
+    both = [column for column in (rated_by, done_by) if len(column)] or [rated_by]
+    labels, codes = factorise(np.concatenate(both))
     rater_codes, doer_codes = codes[: len(rated_by)], codes[len(rated_by) :]
     means = _means_by_role(ratings, rater_codes, len(labels))
     seconds, n_open = corrected_seconds(done_by, assignments.started, assignments.submitted)
@@ -125,11 +129,11 @@ def flag_workers(ratings: RatingColumns, assignments: AssignmentColumns) -> Work
         mean_bad_reference=means[Role.BAD_REFERENCE],
         mean_genuine=means[Role.GENUINE],
         mean_reference=means[Role.REFERENCE],
-        n_hits=np.bincount(doer_codes, minlength=len(labels)),
+        n_hits=counts(doer_codes, len(labels)),
         fastest_seconds=np.where(np.isinf(fastest), np.nan, fastest),
         most_open_at_once=most_open,
         longest_equal_run=_longest_equal_runs(ratings, rater_codes, len(labels)),
-        n_rejected=np.bincount(doer_codes[rejected], minlength=len(labels)),
+        n_rejected=counts(doer_codes[rejected], len(labels)),
         signature=signature(
             flags=(
                 f"ref<{LOWEST_REFERENCE_MEAN}",
@@ -180,13 +184,13 @@ def corrected_seconds(
 
 
 def _means_by_role(ratings: RatingColumns, codes: Ints, n_workers: int) -> dict[Role, Floats]:
-    scores, roles = as_numbers("scores", ratings.scores), as_keys("roles", ratings.roles)
+    scores, roles = as_numbers("scores", ratings.scores), as_roles("roles", ratings.roles)
     check_same_length(scores=scores, roles=roles, workers=codes)
     means = {}
     for role in Role:
         own = codes[roles == role]
         total = sums(scores[roles == role], own, n_workers)
-        means[role] = divide(total, np.bincount(own, minlength=n_workers).astype(np.int64))
+        means[role] = divide(total, counts(own, n_workers))
     return means
 
 

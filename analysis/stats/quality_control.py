@@ -11,6 +11,7 @@ from scipy import special
 from ._groups import (
     ROUNDING,
     Moments,
+    counts,
     divide,
     factorise,
     moments,
@@ -27,8 +28,10 @@ from ._validation import (
     Keys,
     as_keys,
     as_numbers,
+    as_roles,
     check_at_least,
     check_between,
+    check_same_kind,
     check_same_length,
 )
 from .roles import Role
@@ -167,6 +170,7 @@ def make_pairs(
     assignments, items = as_keys("assignments", assignments), as_keys("items", items)
     partners = as_keys("partners", partners)
     check_same_length(assignments=assignments, items=items, partners=partners, scores=scores)
+    check_same_kind(items=items, partners=partners)
     has_partner = partners != "" if partners.dtype.kind in "US" else partners != NO_PARTNER
     asking = np.flatnonzero(has_partner)
     wanted, wanted_codes = factorise(partners[asking])
@@ -374,7 +378,7 @@ def quality_control(
         About every worker in `workers`, also those without a single pair.
     """
     pairs = make_pairs(assignments, items, partners, scores)
-    workers, roles = as_keys("workers", workers), as_keys("roles", roles)
+    workers, roles = as_keys("workers", workers), as_roles("roles", roles)
     check_same_length(scores=np.asarray(scores), workers=workers, roles=roles)
     check_at_least("window", window, 1)
     labels, codes = factorise(workers)
@@ -453,7 +457,7 @@ def _signed_rank_tests(differences: Floats, labels: Keys, codes: Ints) -> Signed
     found = signed_ranks(differences, codes, len(labels))
     return SignedRankTests(
         workers=labels,
-        n_pairs=np.bincount(codes, minlength=len(labels)).astype(np.int64),
+        n_pairs=counts(codes, len(labels)),
         n_nonzero=found.n_nonzero,
         statistic=found.statistic,
         pvalue=found.pvalue,
@@ -476,7 +480,7 @@ def _window_tests(
 
     is_full = places >= window - 1
     failed = is_full & _fails(spanned.n, pvalue, alpha)
-    n_hits = np.bincount(hit_workers, minlength=len(labels))
+    n_hits = counts(hit_workers, len(labels))
     last = np.cumsum(n_hits) - 1
     has_any = n_hits > 0
     last = last[has_any]
@@ -487,8 +491,8 @@ def _window_tests(
         mean_difference=_spread(spanned.mean[last], has_any, np.nan),
         statistic=_spread(statistic[last], has_any, np.nan),
         pvalue=_spread(pvalue[last], has_any, np.nan),
-        n_windows=np.bincount(hit_workers[is_full], minlength=len(labels)),
-        n_failed=np.bincount(hit_workers[failed], minlength=len(labels)),
+        n_windows=counts(hit_workers[is_full], len(labels)),
+        n_failed=counts(hit_workers[failed], len(labels)),
         signature=signature(qc=("paired-t", f"p<{alpha:g}"), window=window),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._groups import divide, factorise, places_in_group, sums
+from ._groups import counts, divide, factorise, places_in_group, sums
 from ._pearson import fisher_interval, pearson
 from ._validation import (
     Bools,
@@ -18,6 +18,7 @@ from ._validation import (
     as_numbers,
     check_at_least,
     check_between,
+    check_same_kind,
     check_same_length,
 )
 from .agreement import single_rating_agreement
@@ -95,8 +96,8 @@ def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
     """
     if not (math.isnan(single) or -1 <= single <= 1):
         raise ValueError(f"`single` must lie between -1 and 1, not {single!r}.")
-    counts = np.asarray(n, dtype=np.float64)
-    return np.asarray(divide(counts * single, 1 + (counts - 1) * single))
+    sizes = np.asarray(n, dtype=np.float64)
+    return np.asarray(divide(sizes * single, 1 + (sizes - 1) * single))
 
 
 def agreement_curve(
@@ -204,13 +205,16 @@ def _columns(name: str, collection: Collection) -> _Columns:
 
 def _plan(own: _Columns, replicate: Collection | None) -> _Plan:
     labels, codes = factorise(own.translations)
-    n = np.bincount(codes, minlength=len(labels)).astype(np.int64)
+    n = counts(codes, len(labels))
     if replicate is None:
         return _Plan(own.values, codes, n, own.given, None, n)
     other = _columns("replicate", replicate)
+    check_same_kind(
+        **{"ratings.translations": labels, "replicate.translations": other.translations}
+    )
     is_shared = np.isin(other.translations, labels)
     other_codes = np.searchsorted(labels, other.translations[is_shared])
-    other_n = np.bincount(other_codes, minlength=len(labels)).astype(np.int64)
+    other_n = counts(other_codes, len(labels))
     raw, z = (
         divide(sums(values[is_shared], other_codes, len(labels)), other_n)
         for values in other.values
@@ -261,7 +265,7 @@ def _r(plan: _Plan, side: int, places: Ints, size: int) -> float:
 
 def _means_of(plan: _Plan, side: int, chosen: Bools) -> Floats:
     codes = plan.codes[chosen]
-    n = np.bincount(codes, minlength=len(plan.n)).astype(np.int64)
+    n = counts(codes, len(plan.n))
     return divide(sums(plan.values[side][chosen], codes, len(plan.n)), n)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ._groups import Moments, factorise, moments, t_reach
+from ._groups import Moments, counts, factorise, moments, t_reach
 from ._validation import (
     Bools,
     Floats,
@@ -15,9 +15,12 @@ from ._validation import (
     Keys,
     as_keys,
     as_numbers,
+    as_roles,
     check_at_least,
     check_between,
+    check_same_kind,
     check_same_length,
+    is_all_finite,
 )
 from .roles import SCORED_ROLES
 from .signature import signature
@@ -74,16 +77,17 @@ def counts_for_gold(
     -------
     ndarray of bool, shape (n,)
     """
-    roles = as_keys("roles", roles)
-    chosen = np.isin(roles, [int(role) for role in SCORED_ROLES])
+    roles = as_roles("roles", roles)
+    chosen = np.logical_or.reduce([roles == role for role in SCORED_ROLES])
     if trusted is None:
         return chosen
     if workers is None:
         raise ValueError("`workers` must be given with `trusted`.")
-    workers = as_keys("workers", workers)
+    workers, trusted = as_keys("workers", workers), as_keys("trusted", trusted)
     check_same_length(roles=roles, workers=workers)
+    check_same_kind(workers=workers, trusted=trusted)
     labels, codes = factorise(workers)
-    return chosen & np.isin(labels, as_keys("trusted", trusted))[codes]
+    return chosen & np.isin(labels, trusted)[codes]
 
 
 def average_repeats(
@@ -161,13 +165,14 @@ def segment_scores(
     if method not in ("per_worker", "pooled"):
         raise ValueError(f"`method` must be 'per_worker' or 'pooled', not {method!r}.")
     labels, codes = factorise(translations)
-    given = ~np.isnan(z)
-    if not given.all():
+    if not is_all_finite(z):
+        given = ~np.isnan(z)
         scores, z, workers, codes = scores[given], z[given], workers[given], codes[given]
-    n_ratings = np.bincount(codes, minlength=len(labels))
+    n = n_ratings = counts(codes, len(labels))
     if method == "per_worker":
         scores, z, codes = _one_voice_each(scores, z, workers, codes, len(labels))
-    raw_means, z_means = moments(scores, codes, len(labels)), moments(z, codes, len(labels))
+        n = counts(codes, len(labels))
+    raw_means, z_means = (moments(values, codes, len(labels), n) for values in (scores, z))
     everything = _describe(labels, raw_means, z_means, n_ratings, confidence)
     made = signature(seg=method, min=minimum, ci=("t", confidence))
     return _set_apart(replace(everything, signature=made), minimum, expected)
@@ -180,17 +185,19 @@ class _Cells:
         # Narrow indices: wide ones are copied at every sum.
         self._place = (codes.astype(np.int32), worker_codes.astype(np.int32))
         self._shape = shape
-        counts = self._sums(np.ones(len(codes)))
-        self.counts: Floats = counts.data
-        self.workers: Ints = counts.indices.astype(np.int64)
-        self.translations: Ints = np.repeat(np.arange(shape[0]), np.diff(counts.indptr))
+        filled = self._sums(np.ones(len(codes)))
+        self.counts: Floats = filled.data
+        self.workers: Ints = filled.indices.astype(np.int64)
+        self.translations: Ints = np.repeat(np.arange(shape[0]), np.diff(filled.indptr))
 
     def _sums(self, values: Floats) -> sparse.csr_array:
         return sparse.coo_array((values, self._place), shape=self._shape).tocsr()
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of each cell that has ratings."""
-        return self._sums(values).data / self.counts
+        means: Floats = self._sums(values).data
+        means /= self.counts
+        return means
 
 
 def _one_voice_each(
@@ -230,8 +237,10 @@ def _set_apart(scores: SegmentScores, minimum: int, expected: ArrayLike | None) 
     complete = scores.n >= minimum
     incomplete, incomplete_n = scores.translations[~complete], scores.n[~complete]
     if expected is not None:
-        unrated = np.setdiff1d(as_keys("expected", expected), scores.translations)
-        incomplete = np.concatenate([incomplete, unrated])
+        due = as_keys("expected", expected)
+        check_same_kind(expected=due, translations=scores.translations)
+        unrated = np.setdiff1d(due, scores.translations)
+        incomplete = np.concatenate([incomplete, unrated]) if len(incomplete) else unrated
         incomplete_n = np.concatenate([incomplete_n, np.zeros(len(unrated), dtype=np.int64)])
     parallel = {
         field.name: getattr(scores, field.name)[complete]

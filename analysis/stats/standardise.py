@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._groups import factorise, moments_and_deviations
+from ._groups import blocks, factorise, moments
 from ._validation import Bools, Floats, Ints, Keys, as_keys, as_numbers, check_same_length
 from .signature import signature
 
@@ -60,10 +60,12 @@ def standardise_by_worker(scores: ArrayLike, workers: ArrayLike) -> Standardised
     scores, workers = as_numbers("scores", scores), as_keys("workers", workers)
     check_same_length(scores=scores, workers=workers)
     labels, codes = factorise(workers)
-    own, z = moments_and_deviations(scores, codes, len(labels))
+    own = moments(scores, codes, len(labels))
     # A zero would turn into an infinite score; NaN says that there is no scale.
     scale = np.where(own.ss > 0, own.sd, np.nan)
-    z /= np.take(scale, codes)
+    z = np.empty(len(scores))
+    for rows in blocks(len(scores)):
+        z[rows] = (scores[rows] - own.mean[codes[rows]]) / scale[codes[rows]]
     reasons = np.select([own.n == 1, own.ss == 0], [ONE_RATING, NEVER_VARIES], default="")
     return Standardised(
         z=z,

@@ -15,6 +15,7 @@ from ._validation import (
     as_keys,
     as_numbers,
     check_between,
+    check_same_kind,
     check_same_length,
 )
 from .signature import signature
@@ -46,9 +47,8 @@ class SystemScores:
 class SystemComparison:
     """Pairwise rank-sum tests; row i, column j: a small p-value says system i is better than j.
 
-    Systems stand from best to worst mean. `differences` are of means. On the diagonal everything is
-    NaN, and there are no stars. `clusters` numbers the groups from 1: a new one begins where every system above
-    significantly beats every system from there on.
+    Systems stand from best to worst mean. `differences` are of means. The diagonal holds NaN and no
+    stars. A new cluster begins where every system above significantly beats every one from there on.
     """
 
     systems: Keys
@@ -104,6 +104,7 @@ def expand_to_systems(
     scored, translations = as_keys("scored", scored), as_keys("translations", translations)
     systems = as_keys("systems", systems)
     check_same_length(translations=translations, systems=systems)
+    check_same_kind(scored=scored, translations=translations)
     labels, codes = factorise(scored)
     if len(labels) != len(scored):
         raise ValueError("`scored` must name each translation once.")
@@ -145,13 +146,13 @@ def system_scores(
     .. [1] Bojar et al. Findings of the 2016 conference on machine translation. WMT 2016.
     """
     raw, z = as_numbers("raw", raw), as_numbers("z", z)
-    counts, systems = as_numbers("n_ratings", n_ratings), as_keys("systems", systems)
-    check_same_length(raw=raw, z=z, n_ratings=counts, systems=systems)
+    n_ratings, systems = as_numbers("n_ratings", n_ratings), as_keys("systems", systems)
+    check_same_length(raw=raw, z=z, n_ratings=n_ratings, systems=systems)
     check_between("confidence", confidence, 0, 1)
     labels, codes = factorise(systems)
     own = moments(z, codes, len(labels))
     raw_means = moments(raw, codes, len(labels)).mean
-    totals = sums(counts, codes, len(labels)).astype(np.int64)
+    totals = sums(n_ratings, codes, len(labels)).astype(np.int64)
     reach = t_reach(own.n, confidence) * own.se
     best_first = np.argsort(-own.mean, kind="stable")
     return SystemScores(

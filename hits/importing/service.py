@@ -31,6 +31,8 @@ class CampaignSettings(TypedDict, total=False):
     currency: str
     merges_near_identical: bool
     lease_minutes: int
+    interface_language: str
+    spending_cap: Decimal
 
 
 @dataclass(frozen=True, slots=True)

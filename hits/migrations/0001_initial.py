@@ -190,6 +190,12 @@ class Migration(migrations.Migration):
                         name="campaign_pay_is_not_negative",
                     ),
                     models.CheckConstraint(
+                        condition=models.Q(
+                            ("spending_cap", None), ("spending_cap__gte", 0), _connector="OR"
+                        ),
+                        name="campaign_cap_is_not_negative",
+                    ),
+                    models.CheckConstraint(
                         condition=models.Q(("lease_minutes__gte", 1)),
                         name="campaign_lease_is_positive",
                     ),

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -61,6 +61,7 @@ def test_alpha_of_krippendorffs_own_example():
     assert (own.n_units, own.n_values) == (11, 40)
 
 
+@settings(deadline=None)
 @given(some_values)
 def test_alpha_in_closed_form_is_alpha_by_definition(pairs):
     values, units = columns(pairs)
@@ -69,6 +70,7 @@ def test_alpha_in_closed_form_is_alpha_by_definition(pairs):
     )
 
 
+@settings(deadline=None)
 @given(some_values, st.floats(-1e3, 1e3), st.floats(0.1, 100))
 def test_alpha_does_not_depend_on_the_scale(pairs, shift, stretch):
     values, units = columns(pairs)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -30,6 +30,7 @@ def test_integer_and_string_keys_can_be_combined():
     assert list(own.labels[own.codes]) == ["7", "7", "x"]
 
 
+@settings(deadline=None)
 @given(campaign, campaign)
 def test_z_is_within_worker_and_campaign(first, second):
     own = combine_ratings({"a": ratings(first), "b": ratings(second)})
@@ -41,6 +42,7 @@ def test_z_is_within_worker_and_campaign(first, second):
     assert_allclose(together, np.concatenate(apart), atol=1e-9)
 
 
+@settings(deadline=None)
 @given(campaign, campaign)
 def test_scores_of_the_whole_are_the_scores_of_the_parts(first, second):
     parts = {"a": ratings(first), "b": ratings(second)}

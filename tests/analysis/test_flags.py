@@ -109,3 +109,13 @@ def test_a_worker_known_from_one_table_only_is_listed():
 def test_a_hit_cannot_end_before_it_begins():
     with pytest.raises(ValueError, match="`submitted` lies before `started` in row 1"):
         corrected_seconds([1, 1], [0, 10], [5, 9])
+
+
+def test_no_ratings_and_no_assignments_flag_nobody():
+    own = flag_workers(RatingColumns([], [], [], [], []), AssignmentColumns([], [], [], []))
+    assert len(own.workers) == len(own.scores) == len(own.time) == 0
+
+
+def test_unknown_roles_are_refused():
+    with pytest.raises(ValueError, match="`roles`"):
+        flag([(50, 9)])

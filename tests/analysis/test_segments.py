@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -67,6 +67,7 @@ def test_standard_errors_and_intervals_are_those_of_scipy(method):
         assert_allclose([own.z_low[i], own.z_high[i]], np.array(interval) / 10)
 
 
+@settings(deadline=None)
 @given(some_ratings, st.randoms(use_true_random=False), st.sampled_from(["pooled", "per_worker"]))
 def test_the_order_of_rows_never_matters(ratings, random, method):
     shuffled = random.sample(ratings, len(ratings))
@@ -77,6 +78,7 @@ def test_the_order_of_rows_never_matters(ratings, random, method):
     assert_array_equal(after.incomplete, before.incomplete)
 
 
+@settings(deadline=None)
 @given(some_ratings)
 def test_giving_all_ratings_twice_changes_per_worker_scores_in_nothing(ratings):
     once, twice = score(ratings, minimum=1), score(ratings * 2, minimum=1)
@@ -92,6 +94,7 @@ def test_giving_a_rating_twice_counts_twice_when_pooled():
     assert own.n[0] == 4
 
 
+@settings(deadline=None)
 @given(some_ratings)
 def test_both_methods_agree_where_nobody_repeats(ratings):
     distinct = list({(w, t): (s, w, t) for s, w, t in ratings}.values())
@@ -177,6 +180,17 @@ def test_the_signature_says_how():
 def test_it_refuses_what_it_does_not_know(options, message):
     with pytest.raises(ValueError, match=message):
         score(FIVE, **options)
+
+
+def test_unknown_roles_are_refused():
+    for roles in (["SYSTEM"], [4], [-1]):
+        with pytest.raises(ValueError, match="`roles`"):
+            counts_for_gold(roles)
+
+
+def test_trusted_workers_must_be_named_in_the_same_kind_of_key():
+    with pytest.raises(ValueError, match="`workers` integers, `trusted` strings"):
+        counts_for_gold([0], [7], ["7"])
 
 
 def test_trusted_workers_need_to_be_told_who_rated():

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats import __version__
@@ -18,6 +18,7 @@ def test_numbers_are_written_plainly():
     assert signature(ci=("t", 0.95), n=3.0).startswith("ci:t,0.95|n:3|")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_signature_can_always_be_split_again(text):
     parts = signature(made=text, seed=1).split("|")

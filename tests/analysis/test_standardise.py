@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -33,6 +33,7 @@ def test_each_worker_has_an_own_scale():
         assert_allclose(z[own], stats.zscore(scores[own], ddof=1))
 
 
+@settings(deadline=None)
 @given(scores_of_two, st.floats(-1000, 1000), st.floats(0.01, 100))
 def test_shifting_and_stretching_one_worker_leaves_z_alone(ratings, shift, stretch):
     scores, workers = columns(ratings)
@@ -42,6 +43,7 @@ def test_shifting_and_stretching_one_worker_leaves_z_alone(ratings, shift, stret
     assert_allclose(after.z, before.z, atol=1e-7)
 
 
+@settings(deadline=None)
 @given(scores_of_two, st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_matters(ratings, random):
     order = list(range(len(ratings)))

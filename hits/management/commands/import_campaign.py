@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import (
     BaseCommand,
     CommandError,
@@ -35,7 +36,16 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 """
 
 # Options that are fields of the campaign; one not given leaves the field at its default.
-SETTINGS = ("hit_size", "min_ratings", "seed", "pay_per_hit", "currency")
+SETTINGS = (
+    "hit_size",
+    "min_ratings",
+    "seed",
+    "pay_per_hit",
+    "currency",
+    "spending_cap",
+    "lease_minutes",
+    "interface_language",
+)
 
 
 class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
@@ -93,6 +103,23 @@ class Command(BaseCommand):
         )
         parser.add_argument("--currency", metavar="CODE", help="ISO 4217, such as EUR")
         parser.add_argument(
+            "--spending-cap",
+            type=_money,
+            metavar="AMOUNT",
+            help="hand out no more HITs once this much is owed",
+        )
+        parser.add_argument(
+            "--lease-minutes",
+            type=int,
+            metavar="N",
+            help="how long a worker may take before the place is offered to another",
+        )
+        parser.add_argument(
+            "--interface-language",
+            choices=[code for code, _ in settings.LANGUAGES],
+            help="of buttons and messages (default: the target language, or English)",
+        )
+        parser.add_argument(
             "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
         )
         parser.add_argument(
@@ -102,9 +129,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        settings = {name: options[name] for name in SETTINGS if options[name] is not None}
+        chosen = {name: options[name] for name in SETTINGS if options[name] is not None}
         if options["instructions"] is not None:
-            settings["instructions"] = _read_instructions(options["instructions"])
+            chosen["instructions"] = _read_instructions(options["instructions"])
         with progress_bar(unit="translations") as progress:
             try:
                 summary = import_campaign(
@@ -118,7 +145,7 @@ class Command(BaseCommand):
                     allow_empty_translations=options["allow_empty_translations"],
                     merges_near_identical=options["merge_near_identical"],
                     progress=progress,
-                    **settings,
+                    **chosen,
                 )
             except ImportRefused as refusal:
                 raise CommandError(str(refusal)) from refusal

@@ -2,6 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
@@ -9,7 +10,10 @@ from hits.demo import make_first_admin, prepare_demo_campaign
 
 
 class Command(BaseCommand):
-    help = "Make the demo campaign and the first admin if they are not there, and say what to open."
+    help = (
+        "Bring the database up to date, make the demo campaign and the first admin if they are not "
+        "there, and say what to open."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="the port to name")
@@ -17,6 +21,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo is for development: set DA_DEBUG=1.")
+        # Here and not before: a second start of Django would keep the newcomer waiting.
+        call_command("migrate", verbosity=0)
         campaign = prepare_demo_campaign()
         admin = make_first_admin()
         site = f"http://127.0.0.1:{options['port']}"

@@ -6,6 +6,8 @@
   const FIRST_RETRY_MS = 500;
   const LONGEST_RETRY_MS = 15000;
   const REQUEST_TIMEOUT_MS = 20000;
+  // Time to read why the page is loaded anew.
+  const CATCH_UP_MS = 1500;
 
   const form = document.getElementById("rating-form");
   const next = document.getElementById("next");
@@ -18,7 +20,7 @@
   const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
 
   const slider = new Slider({
-    onChange: () => { next.disabled = slider.score === null; },
+    onChange: () => { next.disabled = slider.score === null || !form.dataset.shown; },
     onEnter: () => form.requestSubmit(),
   });
 
@@ -31,90 +33,116 @@
 
   // The queue ----------------------------------------------------------------------------------
 
-  const storageKey = `ratings:${form.dataset.assignment}`;
+  // Each unsent rating is stored by itself: two windows on one HIT do not wipe out each other's.
+  const storageKey = (place) => `rating:${form.dataset.assignment}:${place}`;
 
-  function storedQueue() {
+  function store(rating) {
     try {
-      return JSON.parse(localStorage.getItem(storageKey)) ?? [];
-    } catch {
-      return [];
-    }
-  }
-
-  // What an earlier visit could not send, and the server has not got by another way.
-  let queue = storedQueue().filter((rating) => rating.position >= position);
-
-  function storeQueue() {
-    try {
-      if (queue.length) localStorage.setItem(storageKey, JSON.stringify(queue));
-      else localStorage.removeItem(storageKey);
+      localStorage.setItem(storageKey(rating.position), JSON.stringify(rating));
     } catch {
       // Private windows may refuse to store; the queue then lives as long as the page.
     }
   }
 
+  function stored(place) {
+    try {
+      return JSON.parse(localStorage.getItem(storageKey(place)));
+    } catch {
+      return null;
+    }
+  }
+
+  function forget(place) {
+    try {
+      localStorage.removeItem(storageKey(place));
+    } catch {
+      // Nothing was stored then.
+    }
+  }
+
+  // What an earlier visit could not send. Items are rated in order, so it ends at the first gap.
+  function unsent() {
+    const ratings = [];
+    for (let place = 1; place < position; place += 1) forget(place);
+    for (let place = position; place <= size && stored(place); place += 1) ratings.push(stored(place));
+    return ratings;
+  }
+
+  let queue = unsent();
+
+  // The server has everything before this place, from here or from another window.
+  function dropBefore(place) {
+    queue.filter((rating) => rating.position < place).forEach((rating) => forget(rating.position));
+    queue = queue.filter((rating) => rating.position >= place);
+  }
+
   let isSending = false;
+  let isLeaving = false;
   let retryMs = FIRST_RETRY_MS;
   let retryTimer = 0;
 
   async function send() {
-    if (isSending) return;
+    if (isSending || isLeaving) return;
     isSending = true;
     clearTimeout(retryTimer);
-    while (queue.length) {
+    while (queue.length && !isLeaving) {
       showState();
       const outcome = await post(queue[0]);
-      if (outcome === "stored") {
-        queue.shift();
-        storeQueue();
-        retryMs = FIRST_RETRY_MS;
-      } else if (outcome === "refused") {
-        resynchronise();
-        return;
-      } else {
+      if (outcome === "failed") {
         retryTimer = setTimeout(send, retryMs);
         retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS);
         break;
       }
+      retryMs = FIRST_RETRY_MS;
     }
     isSending = false;
+    if (isLeaving) return;
     showState();
     if (position > size && !queue.length) location.assign(form.dataset.finish);
     else if (!form.dataset.shown) show();
   }
 
   async function post(rating) {
-    const body = new URLSearchParams(rating);
     try {
       const response = await fetch(location.href, {
         method: "POST",
         headers: { Accept: "application/json", "X-CSRFToken": token },
-        body,
+        body: new URLSearchParams(rating),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      if (response.ok) {
-        const answer = await response.json();
-        answer.items.forEach(keep);
-        return "stored";
-      }
-      // The server is there and says no: asking again would not help. 429 and 5xx may pass.
-      return response.status < 500 && response.status !== 429 ? "refused" : "failed";
+      if (response.ok) return accept(await response.json());
+      return refuse(response.status);
     } catch {
       return "failed";
     }
   }
 
-  // Another window went on with this HIT, or the cookie is gone: the server knows the place.
-  function resynchronise() {
-    queue = [];
-    storeQueue();
+  function accept(answer) {
+    answer.items.forEach(keep);
+    dropBefore(answer.next);
+    if (answer.next > position) catchUp();
+    return "stored";
+  }
+
+  function refuse(status) {
+    // Asking for the same again would not help; the server knows the place to go on from.
+    if (status === 400 || status === 409) dropBefore(position);
+    // A stale form (403) or a lost cookie (404): the ratings are good and wait for a new page.
+    else if (status !== 403 && status !== 404) return "failed";
+    catchUp();
+    return "refused";
+  }
+
+  // Load the page anew, at the place where the server is.
+  function catchUp() {
+    isLeaving = true;
     say("elsewhere", "is-offline");
-    setTimeout(() => location.reload(), 1500);
+    setTimeout(() => location.reload(), CATCH_UP_MS);
   }
 
   window.addEventListener("online", send);
   window.addEventListener("beforeunload", (event) => {
-    if (queue.length) event.preventDefault();
+    if (queue.length && !isLeaving) event.preventDefault();
   });
 
   // What is shown ------------------------------------------------------------------------------
@@ -140,14 +168,14 @@
     const item = items.get(position);
     form.dataset.shown = item ? "yes" : "";
     slider.unset();
+    meter.value = position - 1;
+    if (above) above.textContent = item ? item.above : "…";
+    below.textContent = item ? item.text || "—" : "…";
     if (position > size) return;
     progress.textContent = progress.dataset.pattern
       .replace("{position}", String(position))
       .replace("{size}", String(size));
     document.title = progress.textContent;
-    meter.value = position - 1;
-    if (above) above.textContent = item ? item.above : "…";
-    below.textContent = item ? item.text || "—" : "…";
     form.elements.position.value = position;
     form.elements.item.value = item ? item.item : "";
     shownAt = performance.now();
@@ -170,16 +198,17 @@
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const item = items.get(position);
-    if (slider.score === null || !item) return;
+    if (slider.score === null || !item || isLeaving) return;
     pauseClock();
-    queue.push({
+    const rating = {
       position,
       item: item.item,
       score: slider.score,
       elapsed_ms: Math.round(performance.now() - shownAt),
       active_ms: Math.round(activeMs),
-    });
-    storeQueue();
+    };
+    queue.push(rating);
+    store(rating);
     items.delete(position);
     position += 1;
     show();

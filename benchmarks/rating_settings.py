@@ -1,0 +1,10 @@
+"""The platform's settings as in production, with a bare view beside it to compare with."""
+
+from da_platform.settings import *  # noqa: F403
+
+ROOT_URLCONF = "benchmarks.rating_urls"
+# Nobody looks at the pages: the static files need not be collected.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}

@@ -1,0 +1,122 @@
+"""Prepare a database for `benchmarks.rating`, in a process of its own; prints what the workers need as JSON."""
+
+import json
+import sys
+from datetime import timedelta
+from typing import Any
+
+import django
+
+N_HITS = 10
+BARE_TABLE = {
+    "sqlite": "CREATE TABLE benchmark_bare (id INTEGER PRIMARY KEY, score smallint NOT NULL)",
+    "postgresql": "CREATE TABLE benchmark_bare (id bigserial PRIMARY KEY, score smallint NOT NULL)",
+}
+FILL = """
+    INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
+    SELECT a.id, i.id, (a.id * 7 + i.id * 13) %% 101, a.started_at, 5000, 4000
+    FROM hits_assignment a JOIN hits_item i ON i.hit_id = a.hit_id
+    WHERE a.status = 'submitted'
+"""
+
+
+def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
+    """Store so many ratings, then let so many workers take a HIT of 100 items each."""
+    campaign = make_campaign(hit_size=100, min_ratings=n_desks)
+    make_translations(campaign, n_segments=N_HITS * 35)
+    build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    with connection.cursor() as cursor:
+        cursor.execute(BARE_TABLE[connection.vendor])
+    fill(campaign, n_ratings)
+    hits = list(campaign.hits.order_by("number"))
+    desks = [take_desk(hits[i % N_HITS]) for i in range(n_desks)]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return {
+        "desks": [desk_of(assignment) for assignment in desks[1:]],
+        "n_queries": count_queries(desks[0]),
+        "n_ratings": Rating.objects.count(),
+    }
+
+
+def fill(campaign: "Campaign", n_ratings: int) -> None:
+    """Store ratings of finished HITs, a hundred each, without going through the platform."""
+    hits = list(campaign.hits.all())
+    before = timezone.now() - timedelta(days=1)
+    workers = Worker.objects.bulk_create(
+        Worker(provider="benchmark", external_id=f"done-{i}") for i in range(n_ratings // 100)
+    )
+    Assignment.objects.bulk_create(
+        Assignment(
+            hit=hits[i % N_HITS],
+            worker=worker,
+            status=Assignment.Status.SUBMITTED,
+            started_at=before,
+            expires_at=before + timedelta(hours=3),
+            submitted_at=before,
+            completion_code=f"code-{i}",
+        )
+        for i, worker in enumerate(workers)
+    )
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # The rows are right by construction: no need to check a million foreign keys.
+            cursor.execute("SET session_replication_role = replica")
+        cursor.execute(FILL, [])
+
+
+def take_desk(hit: "HIT") -> "Assignment":
+    now = timezone.now()
+    return Assignment.objects.create(
+        hit=hit, worker=make_worker(), started_at=now, expires_at=now + timedelta(hours=3)
+    )
+
+
+def desk_of(assignment: "Assignment") -> dict[str, Any]:
+    codes = assignment.hit.items.order_by("position").values_list("code", flat=True)
+    return {
+        "url": reverse("rate", args=[assignment.code]),
+        "cookie": cookie_of(assignment),
+        "items": [str(code) for code in codes],
+    }
+
+
+def cookie_of(assignment: "Assignment") -> str:
+    response = HttpResponse()
+    remember_worker(response, assignment.worker)
+    value: str = response.cookies[COOKIE].value
+    return value
+
+
+def count_queries(assignment: "Assignment") -> dict[int, int]:
+    """Rate all items of a HIT, and say how many queries the first and the last but one took."""
+    client = Client(headers={"Accept": "application/json"})
+    client.cookies[COOKIE] = cookie_of(assignment)
+    desk = desk_of(assignment)
+    n_queries = {}
+    for position, code in enumerate(desk["items"], start=1):
+        sent = {"position": position, "item": code, "score": 50, "elapsed_ms": 9, "active_ms": 8}
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.post(desk["url"], sent, headers={"Host": "127.0.0.1"})
+        assert answer.status_code == 200, answer.content
+        n_queries[position] = len(queries)
+    return {position: n_queries[position] for position in (1, 99)}
+
+
+if __name__ == "__main__":
+    django.setup()
+    from django.db import connection
+    from django.http import HttpResponse
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+    from django.urls import reverse
+    from django.utils import timezone
+
+    from hits.building import build_hits
+    from hits.models import HIT, Assignment, Campaign, Rating, Worker
+    from hits.services import change_status
+    from hits.visitors import COOKIE, remember_worker
+    from tests.factories import make_campaign, make_translations, make_worker
+
+    print(json.dumps(prepare(*map(int, sys.argv[1:]))))

@@ -1,0 +1,63 @@
+"""What a worker does on the rating page, and what of it is stored."""
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+
+from playwright.sync_api import Page, expect
+
+from hits.models import Assignment
+from tests.browser.opening import TIMEOUT_MS
+
+
+def expect_position(page: Page, position: int) -> None:
+    """Wait until the page shows the item at this position, whatever language the page speaks."""
+    expect(page.locator("#meter")).to_have_attribute("value", str(position - 1))
+    # The item itself has to be there too: who types faster than the server answers gets ahead of it.
+    expect(page.locator("#rating-form")).to_have_attribute("data-shown", "yes")
+
+
+def type_score(page: Page, score: int) -> None:
+    page.keyboard.type(f"{score:02}")
+
+
+def rate_by_keys(page: Page, scores: Iterable[int], *, first: int = 1) -> None:
+    """Rate as many items as there are scores, by digits and Enter; the slider has the focus."""
+    for position, score in enumerate(scores, start=first):
+        expect_position(page, position)
+        type_score(page, score)
+        page.keyboard.press("Enter")
+
+
+def expect_saved(page: Page) -> None:
+    state = page.locator("#save-state")
+    expect(state).to_have_text(state.get_attribute("data-saved") or "")
+
+
+def stored_scores(assignment: Assignment) -> list[int]:
+    """The scores the server has, in the order of the items."""
+    return list(assignment.ratings.order_by("item__position").values_list("score", flat=True))
+
+
+def stored_in_order(assignment: Assignment) -> bool:
+    moments = list(
+        assignment.ratings.order_by("item__position").values_list("received_at", flat=True)
+    )
+    return moments == sorted(moments)
+
+
+def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
+    """Let the page run until something holds that cannot be seen on it."""
+    deadline = monotonic() + TIMEOUT_MS / 1000
+    while not is_so():
+        assert monotonic() < deadline, "It did not come to pass in time."
+        page.wait_for_timeout(25)
+
+
+def slider_x(page: Page, score: int) -> tuple[float, float]:
+    """Where on the screen a score lies on the slider."""
+    box = page.locator("#slider").bounding_box()
+    assert box is not None
+    share = score / 100
+    if page.locator("html").get_attribute("dir") == "rtl":
+        share = 1 - share
+    return box["x"] + box["width"] * share, box["y"] + box["height"] / 2

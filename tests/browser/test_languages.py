@@ -1,0 +1,124 @@
+"""Every text says which language it is in and which way it runs, in the page, its examples and its items."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hits.models import Campaign
+from hits.practice import statement_for
+from tests.browser.campaigns import make_hits_between
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.rating import (
+    expect_position,
+    expect_saved,
+    rate_by_keys,
+    slider_x,
+    stored_scores,
+)
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_languages"),
+]
+
+
+def expect_language(locator: Locator, language: str, direction: str) -> None:
+    expect(locator).to_have_attribute("lang", language)
+    assert locator.evaluate("element => getComputedStyle(element).direction") == direction
+
+
+def agree(page: Page, campaign: Campaign) -> None:
+    page.goto(campaign.get_absolute_url())
+    page.locator("main button").click()
+    expect(page.locator(".example").first).to_be_visible()
+
+
+def test_an_arabic_campaign_runs_from_right_to_left_everywhere(page: Page):
+    campaign = make_hits_between("en", "ar")
+    agree(page, campaign)
+    expect_language(page.locator("html"), "ar", "rtl")
+    for text in page.locator(".example .text").all():
+        expect_language(text, "ar", "rtl")
+    page.locator("a.button").click()
+    expect_language(page.locator("#statement"), "ar", "rtl")
+    expect_language(page.locator("#text-above"), "ar", "rtl")
+    page.mouse.click(*slider_x(page, 90))
+    page.locator("#next").click()
+    expect_language(page.locator(".feedback"), "ar", "rtl")
+
+
+def test_arabic_items_are_rated_on_a_mirrored_page(visitor: Visitor):
+    page, assignment = visitor.open_hit(make_hits_between("en", "ar"), **PHONE)
+    expect_language(page.locator("html"), "ar", "rtl")
+    expect_language(page.locator("#statement"), "ar", "rtl")
+    expect_language(page.locator("#text-above"), "ar", "rtl")
+    expect_language(page.locator("#text-below"), "ar", "rtl")
+    page.touchscreen.tap(*slider_x(page, 80))
+    page.locator("#next").tap()
+    expect_position(page, 2)
+    expect_language(page.locator("#text-below"), "ar", "rtl")
+    expect_saved(page)
+    assert stored_scores(assignment) == [80]
+
+
+def test_arabic_items_on_an_english_page_keep_their_own_direction(visitor: Visitor):
+    campaign = make_hits_between("en", "ar", interface_language="en")
+    page, _ = visitor.open_hit(campaign)
+    expect_language(page.locator("html"), "en", "ltr")
+    expect_language(page.locator("#statement"), "ar", "rtl")
+    expect_language(page.locator("#text-below"), "ar", "rtl")
+
+
+def test_a_chinese_campaign_is_marked_as_chinese(visitor: Visitor):
+    campaign = make_hits_between("en", "zh")
+    page, assignment = visitor.open_hit(campaign)
+    expect_language(page.locator("html"), "zh-hans", "ltr")
+    expect_language(page.locator("#statement"), "zh", "ltr")
+    expect(page.locator("#statement")).to_have_text(statement_for("zh", "reference"))
+    expect_language(page.locator("#text-above"), "zh", "ltr")
+    expect_language(page.locator("#text-below"), "zh", "ltr")
+    rate_by_keys(page, [33, 66])
+    expect_saved(page)
+    assert stored_scores(assignment) == [33, 66]
+
+
+def test_a_source_based_campaign_shows_two_languages_in_two_directions(visitor: Visitor):
+    campaign = make_hits_between("ar", "en", task=Campaign.Task.SOURCE_ADEQUACY)
+    page, assignment = visitor.open_hit(campaign)
+    for position in (1, 2):
+        expect_position(page, position)
+        item = assignment.hit.items.select_related("translation__segment").get(position=position)
+        expect_language(page.locator("#text-above"), "ar", "rtl")
+        expect(page.locator("#text-above")).to_have_text(item.translation.segment.source)
+        expect_language(page.locator("#text-below"), "en", "ltr")
+        expect(page.locator("#text-below")).to_have_text(item.text)
+        rate_by_keys(page, [50], first=position)
+    assert item.translation.segment.reference not in page.content()
+
+
+def test_the_practice_of_a_source_based_campaign_is_in_two_languages_too(page: Page):
+    agree(page, make_hits_between("ar", "en", task=Campaign.Task.SOURCE_ADEQUACY))
+    for example in page.locator(".example").all():
+        expect_language(example.locator(".text-above"), "ar", "rtl")
+        expect_language(example.locator(".text-below"), "en", "ltr")
+    page.locator("a.button").click()
+    expect_language(page.locator("#text-above"), "ar", "rtl")
+    expect_language(page.locator("#text-below"), "en", "ltr")
+
+
+def test_a_fluency_campaign_shows_no_gray_text(page: Page, visitor: Visitor):
+    campaign = make_hits_between("de", "en", n_segments=20, task=Campaign.Task.FLUENCY)
+    agree(page, campaign)
+    expect(page.locator(".text-above")).to_have_count(0)
+    page.locator("a.button").click()
+    expect(page.locator("#slider")).to_be_visible()
+    expect(page.locator(".text-above")).to_have_count(0)
+    rating, assignment = visitor.open_hit(campaign)
+    expect(rating.locator("#statement")).to_have_text("The text is fluent English.")
+    rate_by_keys(rating, [20, 90])
+    expect_position(rating, 3)
+    expect(rating.locator(".text-above")).to_have_count(0)
+    expect(rating.get_by_role("slider")).to_have_accessible_description(
+        rating.locator("#text-below").inner_text()
+    )
+    expect_saved(rating)
+    assert stored_scores(assignment) == [20, 90]

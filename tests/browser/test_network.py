@@ -1,0 +1,307 @@
+"""A bad network and a failing server: the worker goes on, and every rating arrives exactly once."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from hits.models import Assignment
+from hits.visitors import COOKIE
+from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address, worker_cookie
+from tests.browser.rating import (
+    expect_position,
+    expect_saved,
+    rate_by_keys,
+    stored_in_order,
+    stored_scores,
+    wait_until,
+)
+from tests.factories import make_hits, make_worker, rate_items
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_network"),
+]
+
+HIT_ADDRESS = re.compile(r"/hit/[0-9a-f-]+/$")
+SCORES = [61 * position % 101 for position in range(1, 41)]
+
+
+@pytest.fixture(autouse=True)
+def failed_requests_are_expected(complaints: Complaints) -> None:
+    complaints.expected.append("Failed to load resource")
+
+
+@pytest.fixture
+def hit(visitor: Visitor) -> tuple[Page, Assignment]:
+    return visitor.open_hit(make_hits())
+
+
+def expect_waiting(page: Page, n_ratings: int) -> None:
+    """The queue is on the screen with its length, and nothing says that all is saved."""
+    state = page.locator("#save-state")
+    expect(state).to_have_text(f"No connection. Waiting to be saved: {n_ratings}")
+    expect(state).to_have_class("save-state is-offline")
+    expect(page.get_by_text("Saved", exact=True)).to_have_count(0)
+
+
+def answer_ratings(page: Page, status: int) -> None:
+    page.route(
+        HIT_ADDRESS,
+        lambda route: (
+            route.fulfill(status=status, body="Sorry.")
+            if route.request.method == "POST"
+            else route.continue_()
+        ),
+    )
+
+
+def test_ten_items_are_rated_without_a_network_and_stored_when_it_is_back(hit):
+    page, assignment = hit
+    rate_by_keys(page, SCORES[:5])
+    expect_saved(page)
+    page.context.set_offline(True)
+    for position in range(6, 16):
+        rate_by_keys(page, [SCORES[position - 1]], first=position)
+        expect_waiting(page, position - 5)
+    assert stored_scores(assignment) == SCORES[:5]
+    page.context.set_offline(False)
+    expect_saved(page)
+    expect_position(page, 16)
+    assert stored_scores(assignment) == SCORES[:15]
+    rate_by_keys(page, SCORES[15:], first=16)
+    page.wait_for_url(re.compile("/finish/$"))
+    assert stored_scores(assignment) == SCORES
+    assert stored_in_order(assignment)
+
+
+def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
+    page, assignment = hit
+    page.context.set_offline(True)
+    rate_by_keys(page, SCORES[:15])
+    expect(page.locator("#save-state")).to_have_text(re.compile("Waiting for the next text"))
+    expect(page.locator("#text-below")).to_have_text("…")
+    page.keyboard.type("50")
+    page.keyboard.press("Enter")
+    page.context.set_offline(False)
+    expect_position(page, 16)
+    expect(page.locator("#slider")).not_to_have_class(re.compile("is-set"))
+    expect(page.locator("#next")).to_be_disabled()
+    assert stored_scores(assignment) == SCORES[:15]
+
+
+def test_a_server_that_answers_503_for_a_while_gets_every_rating_once(hit):
+    page, assignment = hit
+    answer_ratings(page, 503)
+    rate_by_keys(page, SCORES[:4])
+    expect_waiting(page, 4)
+    assert stored_scores(assignment) == []
+    page.unroute(HIT_ADDRESS)
+    # No one has to do anything: the page asks again by itself.
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:4]
+    assert stored_in_order(assignment)
+
+
+def test_a_rating_whose_answer_is_lost_is_stored_once(hit):
+    page, assignment = hit
+    lost: list[str] = []
+
+    def lose_first_answer(route: Route) -> None:
+        data = route.request.post_data or ""
+        if data in lost:
+            route.continue_()
+            return
+        lost.append(data)
+        route.fetch()
+        route.abort()
+
+    page.route(HIT_ADDRESS, lose_first_answer)
+    rate_by_keys(page, SCORES[:3])
+    expect_saved(page)
+    assert len(lost) == 3
+    assert stored_scores(assignment) == SCORES[:3]
+    expect_position(page, 4)
+
+
+def test_the_last_rating_waits_for_the_network_too(visitor: Visitor):
+    assignment = assignment_of(make_worker(), make_hits())
+    rate_items(assignment, n_items=39)
+    page = visitor.open_context(worker=assignment.worker).new_page()
+    page.goto(rating_address(assignment))
+    page.context.set_offline(True)
+    rate_by_keys(page, [77], first=40)
+    expect_waiting(page, 1)
+    # There is nothing left to rate, so nothing looks as if there were.
+    expect(page.locator("#text-below")).to_have_text("…")
+    expect(page.locator("#next")).to_be_disabled()
+    page.context.set_offline(False)
+    page.wait_for_url(re.compile("/finish/$"))
+    assert stored_scores(assignment)[-1] == 77
+
+
+# Reloading and coming back ---------------------------------------------------------------------
+
+
+def test_a_reload_in_the_middle_resumes_at_the_same_item(hit):
+    page, assignment = hit
+    rate_by_keys(page, SCORES[:7])
+    expect_saved(page)
+    text = page.locator("#text-below").inner_text()
+    page.reload()
+    expect_position(page, 8)
+    expect(page.locator("#text-below")).to_have_text(text)
+    rate_by_keys(page, [SCORES[7]], first=8)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:8]
+
+
+def test_a_reload_with_unsent_ratings_loses_none(hit):
+    page, assignment = hit
+    page.context.set_offline(True)
+    rate_by_keys(page, SCORES[:6])
+    expect_waiting(page, 6)
+    text = page.locator("#text-below").inner_text()
+    # Held back after the reload as well, so that it is the reloaded page that sends them.
+    answer_ratings(page, 503)
+    page.context.set_offline(False)
+    page.reload()
+    expect_position(page, 7)
+    expect_waiting(page, 6)
+    expect(page.locator("#text-below")).to_have_text(text)
+    assert stored_scores(assignment) == []
+    page.unroute(HIT_ADDRESS)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:6]
+    assert stored_in_order(assignment)
+
+
+def test_a_closed_tab_is_taken_up_in_another_one_with_what_it_had_not_sent(hit):
+    page, assignment = hit
+    rate_by_keys(page, SCORES[:2])
+    expect_saved(page)
+    page.context.set_offline(True)
+    rate_by_keys(page, SCORES[2:5], first=3)
+    page.close()
+    page.context.set_offline(False)
+    other = page.context.new_page()
+    other.goto(assignment.hit.campaign.get_absolute_url())
+    other.get_by_role("link", name="Continue").click()
+    expect_position(other, 6)
+    expect_saved(other)
+    assert stored_scores(assignment) == SCORES[:5]
+
+
+def test_unsent_ratings_outlive_a_stale_form(hit):
+    """Logging in elsewhere in the browser changes the CSRF token: the server refuses the old page's."""
+    page, assignment = hit
+    cookies = [c for c in page.context.cookies() if c["name"] == "csrftoken"]
+    page.context.add_cookies([cookies[0] | {"value": "x" * 32}])
+    rate_by_keys(page, SCORES[:1])
+    wait_until(page, lambda: stored_scores(assignment) == SCORES[:1])
+    expect_position(page, 2)
+    expect_saved(page)
+
+
+def test_unsent_ratings_outlive_a_lost_cookie(hit):
+    page, assignment = hit
+    page.context.clear_cookies(name=COOKIE)
+    rate_by_keys(page, SCORES[:1])
+    expect(page.get_by_role("alert")).to_have_text("This is not your HIT.")
+    origin = page.url.split("/hit/")[0]
+    page.context.add_cookies([worker_cookie(assignment.worker, origin)])
+    page.reload()
+    expect_position(page, 2)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:1]
+
+
+# Two tabs --------------------------------------------------------------------------------------
+
+
+def test_two_tabs_leave_one_rating_per_item_and_the_slower_one_catches_up(hit):
+    fast, assignment = hit
+    slow = fast.context.new_page()
+    slow.goto(fast.url)
+    expect_position(slow, 1)
+    rate_by_keys(fast, SCORES[:5])
+    expect_saved(fast)
+    rate_by_keys(slow, [3])
+    expect_position(slow, 6)
+    assert stored_scores(assignment) == SCORES[:5]
+    rate_by_keys(slow, [SCORES[5]], first=6)
+    expect_saved(slow)
+    rate_by_keys(fast, [4], first=6)
+    expect_saved(fast)
+    expect_position(fast, 7)
+    assert stored_scores(assignment) == SCORES[:6]
+
+
+def test_two_tabs_without_a_network_keep_what_each_has_rated(hit):
+    one, assignment = hit
+    two = one.context.new_page()
+    two.goto(one.url)
+    expect_position(two, 1)
+    one.context.set_offline(True)
+    rate_by_keys(one, SCORES[:4])
+    rate_by_keys(two, SCORES[:2])
+    expect_waiting(two, 2)
+    # Neither tab lives to send anything.
+    one.close()
+    two.close()
+    one.context.set_offline(False)
+    three = one.context.new_page()
+    three.goto(rating_address(assignment))
+    expect_position(three, 5)
+    expect_saved(three)
+    assert stored_scores(assignment) == SCORES[:4]
+
+
+def test_a_tab_left_behind_by_a_finished_hit_goes_to_its_end(hit):
+    page, assignment = hit
+    rate_items(assignment)
+    rate_by_keys(page, [50])
+    page.wait_for_url(re.compile("/finish/$"))
+    assert stored_scores(assignment)[0] == 1
+
+
+# Twice in a row --------------------------------------------------------------------------------
+
+
+def expect_one_rating(page: Page, assignment: Assignment, score: int) -> None:
+    expect_position(page, 2)
+    expect_saved(page)
+    # Whatever a second press has started would be done by then.
+    page.wait_for_timeout(300)
+    expect_position(page, 2)
+    expect(page.locator("#slider")).not_to_have_class(re.compile("is-set"))
+    assert stored_scores(assignment) == [score]
+
+
+def test_a_double_click_on_next_rates_one_item(hit):
+    page, assignment = hit
+    page.keyboard.type("42")
+    page.locator("#next").dblclick()
+    expect_one_rating(page, assignment, 42)
+
+
+@pytest.mark.parametrize("place", ["#slider", "#next"])
+def test_enter_held_down_rates_one_item(hit, place: str):
+    page, assignment = hit
+    page.keyboard.type("42")
+    page.locator(place).focus()
+    # Each further call is a repeated keydown, as from a key that stays pressed.
+    for _ in range(20):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    expect_one_rating(page, assignment, 42)
+
+
+@pytest.mark.parametrize("place", ["#slider", "#next"])
+def test_a_fast_double_enter_rates_one_item(hit, place: str):
+    page, assignment = hit
+    page.keyboard.type("42")
+    page.locator(place).focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect_one_rating(page, assignment, 42)

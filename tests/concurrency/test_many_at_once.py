@@ -1,0 +1,53 @@
+"""Real processes on SQLite and on PostgreSQL reach for the same rows at the same moment."""
+
+from collections import Counter
+
+import pytest
+
+from .scenarios import run_scenario
+
+pytestmark = pytest.mark.xdist_group("concurrency")
+
+
+def test_16_processes_hand_out_each_of_40_places_once(database_url):
+    facts = run_scenario("claim_places", database_url)
+    told = Counter(facts["told"])
+    assert told.pop(None) == 8
+    assert set(told) == set(facts["assignments"])
+    assert len(told) == 40 and set(told.values()) == {1}
+    assert facts["places_left"] == [0] * 5
+
+
+def test_a_worker_in_8_tabs_gets_one_hit(database_url):
+    facts = run_scenario("take_at_once", database_url)
+    for codes in zip(*facts["told"], strict=True):
+        assert len(set(codes)) == 1 and codes[0] in facts["assignments"]
+    assert len(facts["assignments"]) == 10
+    assert sum(facts["places_left"]) == 30 - 10
+
+
+def test_8_processes_double_clicking_100_items_leave_100_rows(database_url):
+    facts = run_scenario("double_click", database_url)
+    assert len(facts["stored"]) == 100
+    assert all(told == facts["stored"] for told in facts["told"])
+
+
+def test_8_processes_handing_in_get_one_completion_code(database_url):
+    facts = run_scenario("submit_at_once", database_url)
+    assert all(told == facts["stored"] for told in facts["told"])
+    assert len(set(facts["stored"])) == 5 and "" not in facts["stored"]
+    assert facts["places_left"] == [0]
+
+
+def test_releasing_while_others_hand_in_keeps_the_places_right(database_url):
+    facts = run_scenario("release_and_submit", database_url)
+    assert facts["statuses"] == ["submitted"] * 16
+    assert facts["n_released"] == facts["n_late"]
+    assert facts["places_left"] == [20 - 16]
+
+
+def test_8_sweeps_release_each_place_once(database_url):
+    facts = run_scenario("release_at_once", database_url)
+    assert facts["n_released"] == 16
+    assert facts["statuses"] == ["expired"] * 16
+    assert facts["places_left"] == [20]

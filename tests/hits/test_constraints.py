@@ -1,0 +1,193 @@
+"""The database itself refuses bad rows. tests/test_postgresql.py runs this file on PostgreSQL too."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import ProtectedError
+from django.utils import timezone
+
+from analysis.models import GoldRun, GoldScore, Job
+from hits.audit import record
+from hits.building import build_hits
+from hits.models import (
+    HIT,
+    Assignment,
+    Campaign,
+    Item,
+    Participation,
+    Rating,
+    Segment,
+    System,
+    SystemOutput,
+    Translation,
+    Worker,
+)
+from hits.services import change_status, take_assignment, take_part
+from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
+
+pytestmark = pytest.mark.django_db
+
+NOW = timezone.now()
+ALICE, BOB = "alice", "bob"
+
+# Which row of the model (in the order of its key, from 0) is changed, and to what. A value that begins
+# with = is taken from that field of the row before it, which makes the two collide.
+BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
+    "campaign_name_is_not_empty": (Campaign, 0, {"name": ""}),
+    "campaign_task_is_known": (Campaign, 0, {"task": "guess"}),
+    "campaign_status_is_known": (Campaign, 0, {"status": "gone"}),
+    "campaign_hit_size_is_whole_sets": (Campaign, 0, {"hit_size": 50}),
+    "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
+    "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),
+    "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
+    "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
+    "campaign_lease_is_positive": (Campaign, 0, {"lease_minutes": 0}),
+    "campaign_languages_are_named": (Campaign, 0, {"target_language": ""}),
+    "system_name_is_unique": (System, 1, {"name": "=name"}),
+    "system_name_is_not_empty": (System, 0, {"name": ""}),
+    "segment_position_is_unique": (Segment, 1, {"position": "=position"}),
+    "segment_name_is_unique": (Segment, 1, {"name": "=name"}),
+    "segment_position_counts_from_1": (Segment, 0, {"position": 0}),
+    "segment_name_is_not_empty": (Segment, 0, {"name": ""}),
+    "segment_has_a_text": (Segment, 0, {"source": "", "reference": ""}),
+    "translation_is_unique_in_its_segment": (Translation, 1, {"fingerprint": "=fingerprint"}),
+    "system_has_one_output_per_segment": (SystemOutput, 1, {"system_id": "=system_id"}),
+    "hit_number_is_unique": (HIT, 1, {"number": "=number"}),
+    "hit_number_counts_from_1": (HIT, 0, {"number": 0}),
+    "hit_size_is_whole_sets": (HIT, 0, {"size": 41}),
+    "hit_places_are_not_negative": (HIT, 0, {"places_left": -1}),
+    "item_position_is_unique": (Item, 1, {"position": "=position"}),
+    "item_is_genuine_once_in_a_hit": (Item, 1, {"translation_id": "=translation_id"}),
+    "item_position_is_in_the_hit": (Item, 0, {"position": 201}),
+    "item_role_is_known": (Item, -1, {"role": 4}),
+    "item_has_a_partner_unless_genuine": (Item, -1, {"partner": None}),
+    "item_is_not_its_own_partner": (Item, -1, {"partner": models.F("pk")}),
+    "worker_is_known_once": (Worker, 1, {"external_id": "=external_id"}),
+    "worker_has_an_id": (Worker, 0, {"external_id": ""}),
+    "worker_participates_once": (Participation, 1, {"worker_id": "=worker_id"}),
+    "participation_check_has_two_tries": (Participation, 0, {"n_check_tries": 3}),
+    "participation_trust_is_known": (Participation, 0, {"trust": "hoped"}),
+    "participation_decision_has_a_reason": (Participation, 0, {"decision": "excluded"}),
+    "assignment_is_once_per_worker_and_hit": (Assignment, 1, {"worker_id": "=worker_id"}),
+    "worker_has_one_assignment_in_progress": (Assignment, 3, {"worker_id": "=worker_id"}),
+    "assignment_completion_code_is_unique": (
+        Assignment,
+        1,
+        {"completion_code": "=completion_code"},
+    ),
+    "assignment_status_is_known": (Assignment, 2, {"status": "lost"}),
+    "assignment_is_submitted_with_time_and_code": (Assignment, 0, {"completion_code": ""}),
+    "assignment_is_weighed_once_submitted": (Assignment, 2, {"evidence_at": NOW}),
+    "assignment_expires_after_its_start": (Assignment, 0, {"expires_at": NOW - timedelta(days=9)}),
+    "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "job_state_is_known": (Job, 0, {"state": "lost"}),
+    "job_is_finished_with_a_time": (Job, 0, {"state": "done"}),
+    "gold_run_number_is_unique": (GoldRun, 1, {"number": "=number"}),
+    "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
+}
+# The audit log refuses every change, so its one rule is shown to a new row.
+ONLY_WHEN_ADDED = {"audit_entry_names_its_action"}
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    """Two HITs; alice and bob have submitted the first, and two others are at work on one each."""
+    campaign = make_campaign(min_ratings=3)
+    make_translations(campaign, n_segments=28)
+    build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    for name in (ALICE, BOB):
+        worker = make_worker(name)
+        take_part(campaign=campaign, worker=worker)
+        assignment = take_assignment(campaign=campaign, worker=worker)
+        rate_items(assignment, n_items=1)
+        Assignment.objects.filter(pk=assignment.pk).update(
+            status=Assignment.Status.SUBMITTED, submitted_at=NOW, completion_code=name
+        )
+    # The third place on the first HIT, then the second HIT.
+    for _ in range(2):
+        take_assignment(campaign=campaign, worker=make_worker())
+    make_gold_runs(campaign)
+    return campaign
+
+
+def make_gold_runs(campaign: Campaign) -> None:
+    counts = dict.fromkeys(["n_workers", "n_workers_trusted", "n_ratings", "n_scored"], 0)
+    for number in (1, 2):
+        job = Job.objects.create(kind="build_gold", campaign=campaign)
+        run = GoldRun.objects.create(
+            campaign=campaign, number=number, minimum=3, job=job, n_incomplete=1, **counts
+        )
+        translation = Translation.objects.filter(segment__campaign=campaign)[0]
+        GoldScore.objects.create(
+            run=run, translation=translation, n=0, n_ratings=0, is_complete=False
+        )
+
+
+@pytest.mark.parametrize("name", BAD_CHANGES)
+def test_the_database_refuses(name: str, campaign: Campaign):
+    model, place, change = BAD_CHANGES[name]
+    rows = list(model.objects.order_by("pk"))
+    row, before = rows[place], rows[place - 1]
+    values = {field: _value(value, before) for field, value in change.items()}
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        model.objects.filter(pk=row.pk).update(**values)
+    assert _blames(str(refusal.value), name, model, change)
+
+
+def _value(value: Any, before: models.Model) -> Any:
+    return getattr(before, value[1:]) if isinstance(value, str) and value[:1] == "=" else value
+
+
+def _blames(message: str, name: str, model: type[models.Model], change: dict[str, Any]) -> bool:
+    """Say whether the refusal is this constraint's. SQLite names columns where a key is not unique."""
+    if name in message:
+        return True
+    columns = [model._meta.get_field(field).column for field in change]
+    return connection.vendor == "sqlite" and all(column in message for column in columns)
+
+
+def test_every_constraint_of_every_table_has_a_bad_row_above():
+    names = {
+        constraint.name
+        for app in ("hits", "analysis")
+        for model in apps.get_app_config(app).get_models()
+        for constraint in model._meta.constraints
+    }
+    assert names == set(BAD_CHANGES) | ONLY_WHEN_ADDED
+
+
+def test_the_database_refuses_an_audit_entry_without_an_action():
+    with pytest.raises(IntegrityError, match="audit_entry_names_its_action"), transaction.atomic():
+        record("")
+
+
+def test_the_same_item_is_rated_once_by_the_primary_key(campaign: Campaign):
+    rating = Rating.objects.order_by("pk")[0]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Rating.objects.create(assignment=rating.assignment, item=rating.item, score=1)
+
+
+def test_a_campaign_without_ratings_can_be_deleted_with_all_it_has():
+    campaign, kept = make_hits(), make_hits()
+    campaign.delete()
+    assert set(Item.objects.values_list("hit__campaign", flat=True)) == {kept.pk}
+    assert Translation.objects.count() == 28 and Segment.objects.count() == 14
+
+
+def test_a_campaign_with_ratings_cannot_be_deleted(campaign: Campaign):
+    n_ratings = Rating.objects.count()
+    with pytest.raises(ProtectedError):
+        campaign.delete()
+    assert Rating.objects.count() == n_ratings == 2
+    assert Campaign.objects.filter(pk=campaign.pk).exists()
+
+
+def test_a_worker_and_a_translation_in_use_cannot_be_deleted(campaign: Campaign):
+    with pytest.raises(ProtectedError):
+        Worker.objects.get(external_id=ALICE).delete()
+    with pytest.raises(models.RestrictedError):
+        Item.objects.order_by("pk")[0].translation.delete()

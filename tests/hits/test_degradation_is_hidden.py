@@ -1,0 +1,170 @@
+"""Nothing but reading tells a degraded text from a genuine one: not length, casing or final punctuation."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hits.building import build_hits
+from hits.composition import Role
+from hits.demo import DEMO_FOLDER
+from hits.importing import import_campaign
+from hits.models import Campaign, Item
+from tests.replication.locating import replication_data
+
+pytestmark = pytest.mark.django_db
+
+# One chance in a hundred: seeds are fixed, so a test that passes once passes always.
+ALPHA = 0.01
+N_FOLDS = 5
+N_PERMUTATIONS = 199
+
+# Every text is in some HIT as a genuine item; degraded ones are few, so several builds are pooled.
+N_BUILDS_OF_THE_DEMO = 10
+
+
+def surface(text: str) -> list[float]:
+    """Return what can be seen of a text without reading it."""
+    letters = [character for character in text if character.isalpha()]
+    return [
+        len(text),
+        len(text.split()),
+        text[:1].isupper(),
+        sum(map(str.isupper, letters)) / max(len(letters), 1),
+        text.rstrip()[-1:] in tuple(".!?"),
+    ]
+
+
+FEATURES = ["characters", "words", "initial capital", "share of capitals", "final punctuation"]
+
+
+class Sample:
+    """Degraded and genuine texts as rows of features, and which translation each was made from."""
+
+    def __init__(self, degraded: Iterable[tuple[int, str]], genuine: Iterable[tuple[int, str]]):
+        rows = [(*row, True) for row in degraded] + [(*row, False) for row in genuine]
+        self.translations = np.array([translation for translation, _, _ in rows])
+        self.texts = [text for _, text, _ in rows]
+        self.features = np.array([surface(text) for text in self.texts], dtype=float)
+        self.is_degraded = np.array([label for _, _, label in rows])
+
+
+def items(campaign: Campaign, role: Role) -> list[tuple[int, str]]:
+    return list(
+        Item.objects.filter(hit__campaign=campaign, role=role)
+        .order_by("hit__number", "position")
+        .values_list("translation_id", "text")
+    )
+
+
+def demo_sample() -> Sample:
+    campaign = import_campaign(
+        path=DEMO_FOLDER, name="demo", source_language="de", target_language="en", seed=0
+    ).campaign
+    degraded = []
+    for seed in range(N_BUILDS_OF_THE_DEMO):
+        campaign.seed = seed
+        build_hits(campaign=campaign, rebuild=True)
+        degraded += items(campaign, Role.BAD_REFERENCE)
+    return Sample(degraded, items(campaign, Role.GENUINE))
+
+
+def published_sample() -> Sample:
+    campaign = import_campaign(
+        path=replication_data("newstest2016-csen"),
+        name="published",
+        source_language="cs",
+        target_language="en",
+        allow_empty_translations=True,
+        seed=1,
+    ).campaign
+    build_hits(campaign=campaign)
+    return Sample(items(campaign, Role.BAD_REFERENCE), items(campaign, Role.GENUINE))
+
+
+SAMPLES = [
+    pytest.param(demo_sample, id="demo"),
+    pytest.param(published_sample, id="newstest2016"),
+]
+
+
+@pytest.mark.parametrize("make_sample", SAMPLES)
+def test_degraded_texts_look_like_genuine_ones(make_sample: Callable[[], Sample]):
+    sample = make_sample()
+    assert sample.is_degraded.sum() >= 400
+    assert surface_pvalues(sample).min() > ALPHA / len(FEATURES)
+    assert classifier_pvalue(sample) > ALPHA
+
+
+# Three ways to give degraded texts away, each of which the tests above must notice: the last mark
+# lost, the span cut short as in the published table of spans, a span in title case.
+CLUMSY = {
+    "no final punctuation": lambda text: text.rstrip(".!?"),
+    "a sixth shorter": lambda text: " ".join(text.split()[: -(-len(text.split()) * 5 // 6)]),
+    "a capital more": lambda text: " ".join(
+        word.title() if i == 2 else word for i, word in enumerate(text.split())
+    ),
+}
+
+
+@pytest.mark.parametrize("spoil", CLUMSY.values(), ids=CLUMSY)
+def test_a_clumsy_degradation_would_be_noticed(spoil: Callable[[str], str]):
+    sample = demo_sample()
+    degraded = np.flatnonzero(sample.is_degraded)
+    sample.features[degraded] = [surface(spoil(sample.texts[i])) for i in degraded]
+    assert classifier_pvalue(sample) <= ALPHA
+
+
+def surface_pvalues(sample: Sample) -> np.ndarray:
+    """Test each feature alone: Kolmogorov-Smirnov where it is a number, Fisher where it is yes or no."""
+    pvalues = []
+    for column in sample.features.T:
+        degraded, genuine = column[sample.is_degraded], column[~sample.is_degraded]
+        if set(column) <= {0.0, 1.0}:
+            table = [[own.sum(), len(own) - own.sum()] for own in (degraded, genuine)]
+            pvalues.append(stats.fisher_exact(table).pvalue)
+        else:
+            pvalues.append(stats.ks_2samp(degraded, genuine, method="asymp").pvalue)
+    return np.array(pvalues)
+
+
+# A small classifier --------------------------------------------------------------------------
+
+
+def classifier_pvalue(sample: Sample) -> float:
+    """Return how often labels dealt at random are told apart as well as the true ones (one-sided)."""
+    rng = np.random.default_rng(11)
+    dealt = [rng.permutation(sample.is_degraded) for _ in range(N_PERMUTATIONS)]
+    labels = np.column_stack([sample.is_degraded, *dealt])
+    # All texts of a translation stand in one fold: none is met in training and again in testing.
+    aucs = held_out_aucs(design(sample.features), labels, sample.translations % N_FOLDS)
+    return float((1 + np.count_nonzero(aucs[1:] >= aucs[0])) / (1 + N_PERMUTATIONS))
+
+
+def design(features: np.ndarray) -> np.ndarray:
+    """Standardise, and add squares and products, so that odd combinations count too."""
+    z = (features - features.mean(0)) / np.maximum(features.std(0), 1e-9)
+    products = [z[:, i] * z[:, j] for i in range(z.shape[1]) for j in range(i, z.shape[1])]
+    columns = np.column_stack([z, *products])
+    return np.column_stack([np.ones(len(z)), np.clip(columns, -5, 5)])
+
+
+def held_out_aucs(columns: np.ndarray, labels: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Return how well each column of labels is told apart by weights learnt from other folds; 0.5 is chance.
+
+    The weights are those of a linear discriminant, by least squares with a small ridge: one solution
+    serves all columns of labels.
+    """
+    scores = np.empty(labels.shape)
+    for fold in range(N_FOLDS):
+        held_out = folds == fold
+        known = columns[~held_out]
+        gram = known.T @ known + np.eye(known.shape[1])
+        weights = np.linalg.solve(gram, known.T @ labels[~held_out])
+        # Ranks within the fold: weights of different folds are on scales of their own.
+        scores[held_out] = stats.rankdata(columns[held_out] @ weights, axis=0) / held_out.sum()
+    n_positive = labels.sum(0)
+    rank_sums = np.where(labels, stats.rankdata(scores, axis=0), 0).sum(0)
+    n_pairs = n_positive * (len(labels) - n_positive)
+    return (rank_sums - n_positive * (n_positive + 1) / 2) / n_pairs

@@ -1,0 +1,413 @@
+"""The worker's pages speak every language that a campaign may choose, and only that one."""
+
+import html
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from babel.messages import Catalog, Message
+from babel.messages.extract import DEFAULT_KEYWORDS, extract
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.test import Client
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import ngettext, to_locale
+from django.utils.translation.template import templatize
+
+from hits.languages import direction
+from hits.models import Assignment, Campaign
+from hits.practice import practice_for, statement_for
+from hits.services import take_assignment
+from tests.factories import make_hits, make_worker, rate_items
+
+SOURCE_FOLDERS = ["hits", "analysis", "da_platform"]
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
+# What Django calls the functions that Babel does not know of.
+KEYWORDS = DEFAULT_KEYWORDS | {
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "ngettext_lazy": (1, 2),
+    "pgettext_lazy": ((1, "c"), 2),
+}
+PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
+UNAVAILABLE = ["paused", "closed", "done", "none_left", "busy", "screened_out", "excluded"]
+
+
+every_language = pytest.mark.parametrize("language", LANGUAGES)
+
+
+# The catalogues ------------------------------------------------------------------------------
+
+
+def catalogue_path(language: str, suffix: str) -> Path:
+    [folder] = settings.LOCALE_PATHS
+    return folder / to_locale(language) / "LC_MESSAGES" / f"django.{suffix}"
+
+
+@cache
+def catalogue(language: str) -> Catalog:
+    with catalogue_path(language, "po").open("rb") as file:
+        return read_po(file, abort_invalid=True)
+
+
+def messages(catalog: Catalog) -> list[Message]:
+    """List what is translated: all entries but the header."""
+    return [message for message in catalog if message.id]
+
+
+def forms(text: str | tuple[str, ...] | list[str]) -> list[str]:
+    return [text] if isinstance(text, str) else list(text)
+
+
+def translations(catalog: Catalog) -> dict[tuple[str, ...], list[str]]:
+    return {tuple(forms(message.id)): forms(message.string) for message in messages(catalog)}
+
+
+@cache
+def marked_strings() -> set[str | tuple[str, ...]]:
+    """Collect what the sources mark for translation, as `makemessages` would find it."""
+    found: set[str | tuple[str, ...]] = set()
+    for path, source in sources():
+        for _, text, _, _ in extract("python", BytesIO(source.encode()), KEYWORDS):
+            assert text, f"An empty string is marked in {path}"
+            found.add(text)
+    return found
+
+
+def sources() -> Iterator[tuple[Path, str]]:
+    for folder in SOURCE_FOLDERS:
+        for path in (settings.BASE_DIR / folder).rglob("*.py"):
+            yield path, path.read_text(encoding="utf-8")
+    for path in (settings.BASE_DIR / "templates").rglob("*.html"):
+        # What templatize leaves is no Python: its indentation must go.
+        lines = templatize(path.read_text(encoding="utf-8")).splitlines()
+        yield path, "\n".join(line.strip() for line in lines)
+
+
+def test_there_is_a_catalogue_for_every_language_and_no_other() -> None:
+    [folder] = settings.LOCALE_PATHS
+    assert sorted(path.name for path in folder.iterdir()) == sorted(map(to_locale, LANGUAGES))
+
+
+def test_the_scan_finds_strings_in_pages_and_in_python() -> None:
+    marked = marked_strings()
+    assert "Set the slider first." in marked  # {% translate %}
+    assert ("%(size)s text", "%(size)s texts") in marked  # {% blocktranslate count %}
+    assert "This is not your HIT." in marked  # gettext()
+
+
+@every_language
+def test_a_catalogue_holds_exactly_what_the_sources_mark(language: str) -> None:
+    catalog = catalogue(language)
+    ids = {tuple(m.id) if m.pluralizable else m.id for m in messages(catalog)}
+    assert ids == marked_strings()
+    assert not catalog.obsolete
+
+
+@every_language
+def test_every_string_is_translated_in_all_its_forms(language: str) -> None:
+    catalog = catalogue(language)
+    assert not catalog.fuzzy
+    for message in messages(catalog):
+        assert not message.fuzzy
+        assert all(text.strip() for text in forms(message.string)), message.id
+        assert len(forms(message.string)) == (catalog.num_plurals if message.pluralizable else 1)
+
+
+@every_language
+def test_a_translation_keeps_its_placeholders(language: str) -> None:
+    for message in messages(catalogue(language)):
+        expected = sorted(PLACEHOLDER.findall(forms(message.id)[0]))
+        for text in forms(message.string):
+            assert sorted(PLACEHOLDER.findall(text)) == expected, message.id
+
+
+@every_language
+def test_a_translation_begins_and_ends_as_cleanly_as_the_original(language: str) -> None:
+    for message in messages(catalogue(language)):
+        for text in forms(message.string):
+            assert text == text.strip() and "  " not in text
+            # Templates do not escape it, and the slider's words are split at bars.
+            assert not re.search(r'[<>&"|]', text), text
+
+
+def test_french_punctuation_stays_on_the_line_of_its_word() -> None:
+    for message in messages(catalogue("fr")):
+        assert not any(re.search(r"[^\u00a0][:;?!»]", text) for text in forms(message.string))
+
+
+@every_language
+def test_the_compiled_catalogue_is_in_step(language: str) -> None:
+    with catalogue_path(language, "mo").open("rb") as file:
+        compiled = read_mo(file)
+    written = catalogue(language)
+    assert translations(compiled) == translations(written)
+    assert compiled.plural_forms == written.plural_forms
+
+
+@pytest.mark.parametrize(
+    ("language", "n", "texts", "minutes"),
+    [
+        ("de", 1, "1 Text", "etwa 1 Minute"),
+        ("de", 100, "100 Texte", "etwa 100 Minuten"),
+        ("es", 40, "40 textos", "alrededor de 40 minutos"),
+        ("fr", 0, "0 texte", "environ 0 minute"),
+        ("fr", 40, "40 textes", "environ 40 minutes"),
+        ("cs", 1, "1 text", "asi 1 minuta"),
+        ("cs", 3, "3 texty", "asi 3 minuty"),
+        ("cs", 40, "40 textů", "asi 40 minut"),
+        ("ru", 21, "21 текст", "около 21 минуты"),
+        ("ru", 12, "12 текстов", "около 12 минут"),
+        ("ru", 22, "22 текста", "около 22 минут"),
+        ("zh-hans", 40, "40 段文字", "约 40 分钟"),
+        ("ar", 5, "5 نصوص", "نحو 5 دقائق"),
+        ("ar", 40, "40 نصًا", "نحو 40 دقيقة"),
+        ("ar", 100, "100 نص", "نحو 100 دقيقة"),
+    ],
+)
+def test_numbers_take_the_right_form(language: str, n: int, texts: str, minutes: str) -> None:
+    with translation.override(language):
+        assert ngettext("%(size)s text", "%(size)s texts", n) % {"size": n} == texts
+        about = ngettext("about %(minutes)s minute", "about %(minutes)s minutes", n)
+        assert about % {"minutes": n} == minutes
+
+
+# The pages -----------------------------------------------------------------------------------
+
+
+class Wording(HTMLParser):
+    """Collects what the platform itself says on a page: its text and its spoken or scripted labels."""
+
+    # Texts to rate, completion codes and amounts of money are not the platform's words.
+    OTHERS = re.compile(r'<(script|output|bdi|p class="text)\b.*?</(script|output|bdi|p)>', re.S)
+    LABELS = frozenset(
+        ["aria-label", "aria-valuetext", "data-unset", "data-words", "data-pattern"]
+        + [f"data-{state}" for state in ("saved", "saving", "offline", "waiting", "elsewhere")]
+    )
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.feed(self.OTHERS.sub("", page))
+
+    def handle_data(self, data: str) -> None:
+        self.parts.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.parts += [value or "" for name, value in attrs if name in self.LABELS]
+
+    @property
+    def words(self) -> str:
+        text = " ".join(" ".join(self.parts).split())
+        return PLACEHOLDER.sub("", text)
+
+
+class Visit:
+    """A worker's way through a campaign, keeping every page on it."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.client = Client()
+        self.pages: dict[str, str] = {}
+
+    def see(self, name: str, url: str, answer: dict[str, object] | None = None) -> str:
+        response = self.client.get(url) if answer is None else self.client.post(url, answer)
+        assert response.status_code in (200, 404, 409, 422), (name, response.status_code)
+        self.pages[name] = response.content.decode()
+        return self.pages[name]
+
+    def url(self, name: str, *args: object) -> str:
+        return reverse(name, args=[self.campaign.code, *args])
+
+    def take_hit(self) -> Assignment:
+        """Go the shortest way: agree, answer the question, take a HIT."""
+        self.client.post(self.url("landing"))
+        self.client.post(self.url("check"), {"answer": self.right_answer})
+        self.client.post(self.url("next_hit"))
+        return Assignment.objects.get(hit__campaign=self.campaign)
+
+    @property
+    def right_answer(self) -> int:
+        return practice_for(self.campaign.target_language, self.campaign.task).check.answer
+
+    def get_ready(self) -> None:
+        self.see("landing", self.url("landing"))
+        self.client.post(self.url("landing"))
+        self.see("instructions", self.url("instructions"))
+        self.see("practice", self.url("practice", 1))
+        self.see("practice, unset", self.url("practice", 1), {"score": ""})
+        self.see("practice, too low", self.url("practice", 1), {"score": 0})
+        self.see("practice, last", self.url("practice", 3), {"score": 50})
+        self.see("check", self.url("check"))
+        self.see("check, wrong", self.url("check"), {"answer": (self.right_answer + 1) % 3})
+
+    def work(self) -> None:
+        assignment = self.take_hit()
+        at = reverse("rate", args=[assignment.code])
+        self.see("landing, again", self.url("landing"))
+        self.see("rate", at)
+        self.see("rate, unset", at, {})
+        rate_items(assignment)
+        self.see("finish", reverse("finish", args=[assignment.code]))
+        self.client.post(reverse("finish", args=[assignment.code]), {"comment": ""})
+        self.see("done", reverse("done", args=[assignment.code]))
+        self.see("unavailable", self.url("next_hit"))
+
+
+def make_campaign_in(language: str, **fields: object) -> Campaign:
+    """Make an open campaign whose pages speak a language; what there is to rate stays English."""
+    campaign = make_hits(pay_per_hit="2.50")
+    look = {"target_language": language, "interface_language": language} | fields
+    Campaign.objects.filter(pk=campaign.pk).update(**look)
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def visit_all_pages(language: str, **fields: object) -> dict[str, str]:
+    campaign = make_campaign_in(language, **fields)
+    visit = Visit(campaign)
+    visit.get_ready()
+    visit.work()
+    return visit.pages | unavailable_pages(campaign)
+
+
+def unavailable_pages(campaign: Campaign) -> dict[str, str]:
+    language = campaign.page_language
+    look = {"page_language": language, "page_direction": direction(language)}
+    with translation.override(language):
+        return {
+            f"unavailable, {reason}": render_to_string(
+                "hits/unavailable.html", look | {"reason": reason}
+            )
+            for reason in UNAVAILABLE
+        }
+
+
+def english_left(page: str, language: str) -> list[str]:
+    words = Wording(html.unescape(page)).words
+    return [
+        original
+        for message in messages(catalogue(language))
+        for original, translated in zip(forms(message.id), forms(message.string), strict=False)
+        if original != translated
+        and not PLACEHOLDER.search(original)
+        and re.search(rf"(?<!\w){re.escape(original)}(?!\w)", words)
+    ]
+
+
+@pytest.mark.django_db
+@every_language
+def test_every_page_is_in_the_language_and_direction_of_the_campaign(language: str) -> None:
+    for name, page in visit_all_pages(language).items():
+        way = "rtl" if language == "ar" else "ltr"
+        assert f'<html lang="{language}" dir="{way}">' in page, name
+        assert english_left(page, language) == [], name
+        if language in ("ru", "zh-hans", "ar"):
+            # Not one Latin letter but for the key: what is not marked for translation shows here.
+            assert set(re.findall(r"[A-Za-z]+", Wording(page).words)) <= {"Enter"}, name
+
+
+@pytest.mark.django_db
+@every_language
+def test_the_instructions_for_fluency_are_translated(language: str) -> None:
+    visit = Visit(make_campaign_in(language, task=Campaign.Task.FLUENCY))
+    visit.get_ready()
+    assert english_left(visit.pages["instructions"], language) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("language", "heading", "button", "ends", "thanks"),
+    [
+        (
+            "de",
+            "Wie gut sind diese Übersetzungen?",
+            "Weiter",
+            "stimme voll zu",
+            "Vielen Dank!",
+        ),
+        (
+            "fr",
+            "Que valent ces traductions\u00a0?",
+            "Suivant",
+            "tout à fait d’accord",
+            "Merci\u00a0!",
+        ),
+        ("ar", "ما مدى جودة هذه الترجمات؟", "التالي", "أوافق تمامًا", "شكرًا لك!"),
+    ],
+)
+def test_well_known_places_say_what_they_should(
+    language: str, heading: str, button: str, ends: str, thanks: str
+) -> None:
+    pages = visit_all_pages(language)
+    assert f"<h1>{heading}</h1>" in pages["landing"]
+    assert f'id="next">{button}</button>' in pages["rate"]
+    assert f"<span>{ends}</span>" in pages["rate"]
+    assert f"<h1>{thanks}</h1>" in pages["done"]
+
+
+@pytest.mark.django_db
+def test_pages_stay_english_where_a_campaign_is_english() -> None:
+    pages = visit_all_pages("en")
+    assert '<html lang="en" dir="ltr">' in pages["rate"]
+    assert english_left(pages["landing"], "de")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("task", Campaign.Task.values)
+@pytest.mark.parametrize(
+    ("target", "page", "spoken", "way"),
+    [
+        ("cs", "de", "cs", "ltr"),
+        ("ar", "en", "ar", "rtl"),
+        ("en", "ar", "en", "ltr"),
+        ("zh-Hant", "ru", "zh", "ltr"),
+        ("ja", "de", "en", "ltr"),
+    ],
+)
+def test_the_statement_is_in_the_target_language_whatever_the_page_speaks(
+    task: str, target: str, page: str, spoken: str, way: str
+) -> None:
+    visit = Visit(make_campaign_in(page, target_language=target, task=task))
+    shown = visit.see("rate", reverse("rate", args=[visit.take_hit().code]))
+    statement = statement_for(target, task)
+    assert f'<html lang="{page}"' in shown
+    expected = f'id="statement" lang="{spoken}" dir="{way}">{statement}</p>'
+    assert expected in html.unescape(shown)
+
+
+@pytest.mark.django_db
+def test_a_refusal_is_in_the_language_of_the_campaign() -> None:
+    visit = Visit(make_campaign_in("ar"))
+    assignment = visit.take_hit()
+    fifth = assignment.hit.items.get(position=5)
+    skipping = {"position": 5, "item": fifth.code, "score": 50}
+    page = visit.see("refused", reverse("rate", args=[assignment.code]), skipping)
+    assert '<html lang="ar" dir="rtl">' in page
+    assert "<h1>لم ينجح ذلك</h1>" in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accepted", "language", "message"),
+    [
+        ("ru-RU,ru;q=0.9,en;q=0.5", "ru", "Это не ваше задание."),
+        ("ja", "en", "This is not your HIT."),
+    ],
+)
+def test_a_stranger_is_refused_in_the_language_of_the_browser(
+    accepted: str, language: str, message: str
+) -> None:
+    alices = take_assignment(campaign=make_campaign_in("de"), worker=make_worker("alice"))
+    answer = Client().get(
+        reverse("rate", args=[alices.code]), headers={"Accept-Language": accepted}
+    )
+    assert answer.status_code == 404
+    assert f'<html lang="{language}" dir="ltr">' in answer.content.decode()
+    assert message in answer.content.decode()

@@ -1,0 +1,39 @@
+"""Run the platform as its own process, in an environment that holds only what a test puts there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+TIMEOUT_SECONDS = 120
+
+# What a process needs to run at all. Nothing of the platform's own comes from the shell or from .env.
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return kept | {"DA_ENV_FILE": os.devnull} | variables
+
+
+def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run this Python in the checkout; what it printed and how it ended come back."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=CHECKOUT,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+
+
+def manage(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return run_python("manage.py", *arguments, **variables)
+
+
+def output_of(process: subprocess.CompletedProcess[str]) -> str:
+    """Return what a process printed; fail with its errors if it did not end well."""
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout

@@ -1,0 +1,175 @@
+"""`make run` in a fresh clone, as a newcomer meets it."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.subprocesses import CHECKOUT
+
+INSTALL_SECONDS = 180
+# A second start has nothing to install, to migrate or to import.
+SECOND_START_SECONDS = 5
+STOP_SECONDS = 25
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("make"), reason="make is not installed"),
+    pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
+    pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="this is no git checkout"),
+    # One clone serves all tests here: pytest-xdist keeps them on one worker.
+    pytest.mark.xdist_group("make"),
+]
+
+
+def clean_environment() -> dict[str, str]:
+    """A newcomer's shell: nothing of the platform's, and no virtual environment of another checkout."""
+    hidden = ("DA_", "DATABASE_URL", "DJANGO_", "MAKE", "MFLAGS", "VIRTUAL_ENV", "PYTEST_", "WEB_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone of what is committed, with everything installed that `make run` needs."""
+    folder = tmp_path_factory.mktemp("newcomer") / "da-platform"
+    subprocess.run(["git", "clone", "--quiet", CHECKOUT, folder], check=True)
+    install = subprocess.run(
+        ["make", ".venv/ready-to-run"],
+        cwd=folder,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_SECONDS,
+    )
+    if install.returncode:
+        pytest.skip(f"packages cannot be installed here: {install.stderr[-500:]}")
+    return folder
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Running:
+    """`make run`, from its start until Ctrl-C."""
+
+    def __init__(self, clone: Path, port: int) -> None:
+        self.site = f"http://127.0.0.1:{port}"
+        self.log = clone / "make-run.log"
+        self.started_at = time.monotonic()
+        with self.log.open("w") as log:
+            # A session of its own, so that Ctrl-C reaches all of it and nothing else.
+            self.process = subprocess.Popen(
+                ["make", "run", f"PORT={port}"],
+                cwd=clone,
+                env=clean_environment(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text()
+
+    def get(self, path: str = "/") -> str:
+        with urllib.request.urlopen(self.site + path, timeout=10) as answer:
+            assert answer.status == 200
+            return answer.read().decode()
+
+    def seconds_to_first_answer(self, limit: float) -> float:
+        while time.monotonic() - self.started_at < limit:
+            assert self.process.poll() is None, self.output
+            try:
+                self.get()
+            except OSError:  # Not listening yet, or too busy starting to answer.
+                time.sleep(0.05)
+            else:
+                return time.monotonic() - self.started_at
+        raise AssertionError(f"no answer in {limit} seconds:\n{self.output}")
+
+    def press_ctrl_c(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
+        self.process.wait(STOP_SECONDS)
+
+
+@contextmanager
+def make_run(clone: Path, port: int) -> Iterator[Running]:
+    running = Running(clone, port)
+    try:
+        yield running
+    finally:
+        running.press_ctrl_c()
+
+
+def slowdown(clone: Path) -> float:
+    """Return how often a plain start takes its processor time now: 1, or more on a busy machine."""
+    started_at, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [".venv/bin/python", "manage.py", "check"]
+    subprocess.run(command, cwd=clone, env=clean_environment(), check=True, capture_output=True)
+    now_used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = now_used.ru_utime + now_used.ru_stime - used.ru_utime - used.ru_stime
+    return max(1.0, (time.monotonic() - started_at) / processor)
+
+
+def worker_path(output: str) -> str:
+    found = re.search(r"http://127\.0\.0\.1:\d+(/work/[0-9a-f-]+/)", output)
+    assert found, output
+    return found[1]
+
+
+def test_make_run_serves_the_demo_keeps_it_and_starts_again_at_once(clone: Path):
+    port = free_port()
+    with make_run(clone, port) as first:
+        first.seconds_to_first_answer(INSTALL_SECONDS)
+        path = worker_path(first.output)
+        assert "Log in as admin with the password" in first.output
+        assert "<form" in first.get(path)
+    assert "Traceback" not in first.output
+    slow_before = slowdown(clone)
+    # The same port at once: nothing of the first one is left.
+    with make_run(clone, port) as second:
+        seconds = second.seconds_to_first_answer(INSTALL_SECONDS)
+        assert seconds < SECOND_START_SECONDS * max(slow_before, slowdown(clone))
+        assert worker_path(second.output) == path
+        assert "password" not in second.output
+        assert "<form" in second.get(path)
+    assert "Traceback" not in second.output
+
+
+def test_a_busy_port_is_said_before_anything_else(clone: Path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = subprocess.run(
+            ["make", "run", f"PORT={port}"],
+            cwd=clone,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert refused.returncode != 0
+    assert (
+        refused.stdout
+        == f"Port {port} is in use. Stop what runs there or choose another: make run PORT=8001\n"
+    )
+    assert "Traceback" not in refused.stderr
+
+
+def test_make_alone_lists_what_can_be_done(clone: Path):
+    shown = subprocess.run(
+        ["make"], cwd=clone, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "make run" in shown.stdout and "make test" in shown.stdout
