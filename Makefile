@@ -17,7 +17,7 @@ help:
 
 run: port-is-free $(VENV)/ready-to-run .env
 	@$(BIN)/python manage.py prepare_demo --port $(PORT)
-	@exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT)
+	@exec $(BIN)/python -m da_platform.serve --port $(PORT)
 
 test: $(VENV)/ready-to-test
 	@$(BIN)/python -m tests.setup_browser

@@ -48,7 +48,7 @@ def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
 
 DEBUG = flag("DA_DEBUG", default=False)
 
-# Everything the platform writes on the embedded default: database and secret key.
+# Everything the platform writes on the embedded default: database, queue and secret key.
 DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(BASE_DIR / "var")))
 
 
@@ -162,6 +162,55 @@ def database() -> dict[str, Any]:
 DATABASES = {"default": database()}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Jobs ----------------------------------------------------------------------------------------
+
+# Modules that register kinds of jobs. Loaded when the first job is started or run.
+JOB_MODULES = ["analysis.kinds"]
+# A job without a sign of life for so long is started again; one that waits so long is sent again.
+JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
+
+
+def broker_url() -> str:
+    url = env.str("DA_BROKER_URL", default="") or "folder://localhost"
+    if url != "folder://localhost" and url.partition(":")[0] not in {
+        "redis",
+        "rediss",
+        "redis+socket",
+    }:
+        raise ImproperlyConfigured("DA_BROKER_URL must be a redis:// address, or empty.")
+    return url
+
+
+CELERY_BROKER_URL = broker_url()
+if CELERY_BROKER_URL == "folder://localhost":
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "folder": str(DATA_DIR / "queue"),
+        "polling_interval": 0.1,
+    }
+    # One worker on one machine: nobody to talk to, and each word would be a file.
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        # A message not acknowledged for so long goes to another worker. It may be shorter than a
+        # job: the job's row knows who is at work on it, and a second message changes nothing.
+        "visibility_timeout": whole_number("DA_VISIBILITY_SECONDS", default=3600),
+        "unacked_restore_interval": 10,
+        "unacked_restore_throttle": 1,
+        "socket_connect_timeout": 1,
+        "socket_timeout": 5,
+        "socket_keepalive": True,
+    }
+# The rows of jobs and evidence are the results: there is no other store to disagree with them.
+CELERY_TASK_IGNORE_RESULT = True
+# A task is taken off the queue when it is done, and given to another worker if this one dies.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 
 # People --------------------------------------------------------------------------------------
 

@@ -8,11 +8,14 @@ import logging
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
+
+from da_platform.sending import enqueue
 
 from .exceptions import NotFinished, RatingRefused, StatusRefused, WorkerIsBusy
 from .models import (
@@ -253,9 +256,13 @@ def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
         completion_code=new_completion_code(),
         comment=comment,
     )
-    if submitted and own.filter(is_late=True).exists():
+    if not submitted:
+        return
+    if own.filter(is_late=True).exists():
         # Its place was offered again; if nobody has taken it yet, nobody needs to.
         settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
+    # Not waited for. If the message is lost, the chores find the assignment without evidence.
+    transaction.on_commit(partial(enqueue, "hits.weigh_assignment", assignment.pk))
 
 
 def new_completion_code() -> str:

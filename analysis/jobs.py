@@ -1,0 +1,318 @@
+"""Work behind the pages: started once, finished once, however often a message about it arrives.
+
+The row of a job is the truth. A worker claims it by a conditional UPDATE that raises its attempt number,
+gives signs of life while it works, and finishes it by another UPDATE that only the latest attempt can make.
+A job without a sign of life is started again by `sweep_jobs`, a few times at most.
+
+A kind of job is a function that registers itself; `settings.JOB_MODULES` names the modules to look in:
+
+    @job_kind("build_gold")
+    def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
+        ...
+        report.progress(n_done, n_total)
+        return {"n_scored": 12}
+
+It may be stopped at any line and run again from the start, so it writes all or nothing, or what can be
+written twice.
+"""
+
+import json
+import logging
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from da_platform.sending import enqueue
+from hits.exceptions import HitsError
+from hits.models import Campaign
+
+from .models import Job, JobQuerySet
+from .reporting import JobCancelled, Report, log_line
+
+__all__ = [
+    "JobCancelled",
+    "JobRefused",
+    "Kind",
+    "Report",
+    "cancel_job",
+    "has_kind",
+    "job_kind",
+    "kind_named",
+    "known_kinds",
+    "retry_job",
+    "run_job",
+    "start_job",
+    "sweep_jobs",
+]
+
+logger = logging.getLogger(__name__)
+
+# Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
+MAX_ATTEMPTS = 3
+# Jobs looked after in one sweep; the rest waits for the next.
+SWEEP_LIMIT = 200
+
+UNEXPECTED = "Something went wrong; the administrators can see the details."
+GIVEN_UP = (
+    f"The job stopped without a word {MAX_ATTEMPTS} times, perhaps for lack of memory. "
+    "It is not started again by itself."
+)
+
+
+class JobRefused(HitsError):
+    """A job that cannot be started, cancelled or retried."""
+
+
+# Kinds ---------------------------------------------------------------------------------------
+
+Body = Callable[[Job, Report], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of job; one that needs a campaign is not started without."""
+
+    name: str
+    run: Body
+    needs_campaign: bool = False
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def job_kind(name: str, *, needs_campaign: bool = False) -> Callable[[Body], Body]:
+    """Register the function below as what a job of this kind does."""
+
+    def register(body: Body) -> Body:
+        _kinds[name] = Kind(name, body, needs_campaign)
+        return body
+
+    return register
+
+
+def known_kinds() -> list[str]:
+    for module in settings.JOB_MODULES:
+        import_module(module)
+    return sorted(_kinds)
+
+
+def has_kind(name: str) -> bool:
+    return name in known_kinds()
+
+
+def kind_named(name: str) -> Kind:
+    known = known_kinds()
+    if name not in _kinds:
+        raise JobRefused(f"There is no kind of job named {name!r}. Known: {', '.join(known)}.")
+    return _kinds[name]
+
+
+# What people ask for -------------------------------------------------------------------------
+
+
+def start_job(
+    *,
+    kind: str,
+    campaign: Campaign | None = None,
+    arguments: dict[str, Any] | None = None,
+    started_by: User | None = None,
+) -> Job:
+    """Store a job and send it on its way once this is committed."""
+    if kind_named(kind).needs_campaign and campaign is None:
+        raise JobRefused(f"A job of the kind {kind} needs a campaign.")
+    now = timezone.now()
+    job = Job.objects.create(
+        kind=kind,
+        campaign=campaign,
+        arguments=arguments or {},
+        started_by=started_by,
+        created_at=now,
+        heartbeat_at=now,
+    )
+    _send(job)
+    return job
+
+
+def cancel_job(job: Job, actor: User | None = None) -> Job:
+    """Cancel a waiting job at once; ask a running one to stop at its next report."""
+    now = timezone.now()
+    line = _signed("Cancelled", actor)
+    own = Job.objects.filter(pk=job.pk)
+    waiting = own.filter(state=Job.State.QUEUED)
+    is_settled = waiting.update(
+        state=Job.State.CANCELLED, cancel_requested_at=now, finished_at=now, log=_with(line)
+    ) or own.filter(state=Job.State.RUNNING, cancel_requested_at=None).update(
+        cancel_requested_at=now, log=_with(line)
+    )
+    job.refresh_from_db()
+    if not is_settled and job.cancel_requested_at is None:
+        raise JobRefused("The job is finished already.")
+    return job
+
+
+def retry_job(job: Job, actor: User | None = None) -> Job:
+    """Start a failed or cancelled job again, with the same arguments."""
+    kind_named(job.kind)
+    again = Job.objects.filter(
+        pk=job.pk, attempt=job.attempt, state__in=[Job.State.FAILED, Job.State.CANCELLED]
+    )
+    n_changed = again.update(
+        state=Job.State.QUEUED,
+        # Beyond every earlier attempt, so that none of them can come back and speak for this one.
+        attempt=(job.attempt // MAX_ATTEMPTS + 1) * MAX_ATTEMPTS,
+        n_done=0,
+        n_total=None,
+        started_at=None,
+        finished_at=None,
+        cancel_requested_at=None,
+        heartbeat_at=timezone.now(),
+        result=None,
+        error="",
+        traceback="",
+        log=_with(_signed("Retried", actor)),
+    )
+    job.refresh_from_db()
+    if not n_changed:
+        raise JobRefused("Only a job that failed or was cancelled can be retried.")
+    _send(job)
+    return job
+
+
+def _signed(deed: str, actor: User | None) -> str:
+    return log_line(f"{deed} by {actor.get_username() if actor else 'the platform'}.")
+
+
+def _with(line: str) -> Concat:
+    return Concat(F("log"), Value(line))
+
+
+def _send(job: Job) -> None:
+    transaction.on_commit(partial(enqueue, "analysis.run_job", job.pk))
+
+
+# Running -------------------------------------------------------------------------------------
+
+
+def run_job(pk: int, *, listener: Callable[[int, int | None], None] | None = None) -> Job | None:
+    """Run a job unless it is finished or someone is at work on it; return it if it was run here.
+
+    `listener` hears of progress in this process, as often as it is reported.
+    """
+    if dead := Job.objects.filter(pk=pk, state=Job.State.RUNNING).first():
+        _recover(dead, timezone.now(), sends=False)
+    job = _claim(pk)
+    if job is None:
+        return None
+    with Report(job, listener=listener) as report:
+        outcome = _outcome(job, report)
+    is_ours = _finish(job, report, **outcome)
+    job.refresh_from_db()
+    if not is_ours:
+        logger.warning("Job %s, attempt %s: dropped, it was no longer ours.", job.code, job.attempt)
+    return job
+
+
+@transaction.atomic
+def _claim(pk: int) -> Job | None:
+    """Take a waiting job. Two may try at once; the conditional UPDATE lets one through."""
+    now = timezone.now()
+    waiting = Job.objects.filter(pk=pk, state=Job.State.QUEUED)
+    claimed = waiting.update(
+        state=Job.State.RUNNING,
+        attempt=F("attempt") + 1,
+        started_at=now,
+        heartbeat_at=now,
+        n_done=0,
+        n_total=None,
+    )
+    # Still locked by the update: the attempt read here is the one made above.
+    return Job.objects.select_related("campaign").get(pk=pk) if claimed else None
+
+
+def _outcome(job: Job, report: Report) -> dict[str, Any]:
+    """Do the work and say how it ended, in fields of the job."""
+    try:
+        result = kind_named(job.kind).run(job, report)
+        # Here, where a mistake can still be told: not every database takes a NaN.
+        json.dumps(result, allow_nan=False)
+    except JobCancelled:
+        return {"state": Job.State.CANCELLED}
+    except KeyboardInterrupt:
+        # At a terminal. A worker's processes are stopped in other ways, and the job goes on later.
+        cancel_job(job)
+        return {"state": Job.State.CANCELLED}
+    except HitsError as error:
+        return _failure(str(error))
+    except Exception:
+        logger.exception("Job %s (%s) failed.", job.code, job.kind)
+        return _failure(UNEXPECTED)
+    return {"state": Job.State.DONE, "result": result}
+
+
+def _failure(sentence: str) -> dict[str, Any]:
+    return {"state": Job.State.FAILED, "error": sentence, "traceback": traceback.format_exc()}
+
+
+def _finish(job: Job, report: Report, **outcome: Any) -> bool:
+    """Store how an attempt ended, if it is still the job's latest one and nobody was faster."""
+    own: JobQuerySet = Job.objects.unfinished().filter(pk=job.pk, attempt=job.attempt)
+    if outcome["state"] == Job.State.CANCELLED:
+        # A report also stops an attempt that was overtaken; that one has nothing to say.
+        own = own.filter(cancel_requested_at__isnull=False)
+    fields = report.unsaved() | outcome | {"finished_at": timezone.now()}
+    return bool(own.update(**fields))
+
+
+# Looking after -------------------------------------------------------------------------------
+
+
+def sweep_jobs(*, at: datetime | None = None) -> dict[str, int]:
+    """Send waiting jobs again whose message was lost, and start dead ones again. Say how many."""
+    now = at or timezone.now()
+    stale = Job.objects.unfinished().filter(_is_stale(now)).order_by("pk")
+    counts = Counter(_recover(job, now) for job in stale[:SWEEP_LIMIT])
+    return {
+        f"n_{outcome}": counts[outcome]
+        for outcome in ("resent", "restarted", "cancelled", "failed")
+    }
+
+
+def _is_stale(now: datetime) -> Q:
+    limit = now - timedelta(seconds=settings.JOB_STALE_SECONDS)
+    return Q(heartbeat_at__lt=limit) | Q(heartbeat_at=None, created_at__lt=limit)
+
+
+def _recover(job: Job, now: datetime, *, sends: bool = True) -> str:
+    """Put a job without a sign of life on its way again, or end it; return what was done."""
+    outcome, fields = _way_out(job, now)
+    # Only the very row that was looked at, and only while it is stale: it may have come to life.
+    same = Job.objects.filter(_is_stale(now), pk=job.pk, attempt=job.attempt, state=job.state)
+    if not same.update(**fields):
+        return "nothing"
+    logger.warning("Job %s (%s) was %s and silent: %s.", job.code, job.kind, job.state, outcome)
+    if sends and outcome in ("resent", "restarted"):
+        _send(job)
+    return outcome
+
+
+def _way_out(job: Job, now: datetime) -> tuple[str, dict[str, Any]]:
+    if job.state == Job.State.QUEUED:
+        return "resent", {"heartbeat_at": now}
+    if job.cancel_requested_at:
+        return "cancelled", {"state": Job.State.CANCELLED, "finished_at": now}
+    if job.attempt % MAX_ATTEMPTS:
+        line = log_line("No sign of life from its worker: to be started again.")
+        return "restarted", {"state": Job.State.QUEUED, "heartbeat_at": now, "log": _with(line)}
+    return "failed", {"state": Job.State.FAILED, "finished_at": now, "error": GIVEN_UP}

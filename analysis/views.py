@@ -1,0 +1,117 @@
+"""Pages of staff: what runs behind the pages, how far it is, and what came of it."""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from .jobs import JobRefused, cancel_job, retry_job
+from .models import Job
+
+JOBS_PER_PAGE = 50
+# Too long for a list, and not shown in it.
+LONG_FIELDS = ("log", "result", "traceback", "arguments")
+
+View = Callable[..., HttpResponse]
+
+
+def is_staff(user: User | AnonymousUser) -> bool:
+    return user.is_authenticated and user.is_active and user.is_staff
+
+
+def staff_page(view: View) -> View:
+    """Let only staff in. Visitors who are not logged in never come this far."""
+
+    @never_cache
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not is_staff(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return inner
+
+
+@require_GET
+@staff_page
+def jobs(request: HttpRequest) -> HttpResponse:
+    rows = Job.objects.select_related("campaign", "started_by").defer(*LONG_FIELDS)
+    page = Paginator(rows, JOBS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "analysis/jobs.html", {"page": page})
+
+
+@require_GET
+@staff_page
+def job(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _show(request, _job_coded(code))
+
+
+@require_GET
+@staff_page
+def job_progress(request: HttpRequest, code: UUID) -> JsonResponse:
+    """What the script of a job's page asks for, about once a second."""
+    job = _job_coded(code)
+    return JsonResponse(
+        {
+            "state": job.state,
+            "label": job.get_state_display(),
+            "n_done": job.n_done,
+            "n_total": job.n_total,
+            "log": job.log,
+            "is_finished": job.finished_at is not None,
+        }
+    )
+
+
+@require_POST
+@staff_page
+def cancel(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _change(request, code, cancel_job)
+
+
+@require_POST
+@staff_page
+def retry(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _change(request, code, retry_job)
+
+
+def _change(request: HttpRequest, code: UUID, change: Callable[[Job, User], Job]) -> HttpResponse:
+    job = _job_coded(code)
+    assert isinstance(request.user, User)
+    try:
+        change(job, request.user)
+    except JobRefused as refusal:
+        return _show(request, job, problem=str(refusal), status=409)
+    return redirect("job", code)
+
+
+def _job_coded(code: UUID) -> Job:
+    return get_object_or_404(Job.objects.select_related("campaign", "started_by"), code=code)
+
+
+def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 200) -> HttpResponse:
+    is_unfinished = job.finished_at is None
+    context = {
+        "job": job,
+        "problem": problem,
+        "is_unfinished": is_unfinished,
+        "can_cancel": is_unfinished and job.cancel_requested_at is None,
+        "can_retry": job.state in (Job.State.FAILED, Job.State.CANCELLED),
+        "arguments": _readable(job.arguments),
+        "result": _readable(job.result),
+        "traceback": job.traceback if request.user.is_superuser else "",
+    }
+    return render(request, "analysis/job.html", context, status=status)
+
+
+def _readable(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) if value else ""

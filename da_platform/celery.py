@@ -1,0 +1,55 @@
+"""The Celery application, its queues and its schedule.
+
+    celery -A da_platform worker              does the work
+    celery -A da_platform beat                sends what the schedule says, or `worker --beat` for both
+
+A message is a hint that there is something to do. What is to be done stands in the database, so a lost
+message costs a minute, until the schedule comes by, and a doubled one costs nothing.
+"""
+
+import os
+import signal
+from typing import Any
+
+from celery import Celery  # type: ignore[import-untyped]
+from celery.schedules import crontab  # type: ignore[import-untyped]
+from celery.signals import (  # type: ignore[import-untyped]
+    beat_embedded_init,
+    worker_process_init,
+)
+from kombu import Queue
+
+from . import folder_queue  # noqa: F401  (makes its scheme known)
+from .serve import die_with_parent
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
+
+app = Celery("da_platform")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+app.conf.update(
+    # Two queues, so that where there are many jobs a worker of their own (-Q jobs) can take them.
+    task_queues=[Queue("quick"), Queue("jobs")],
+    task_default_queue="quick",
+    task_routes={"analysis.run_job": {"queue": "jobs"}},
+    # Each can be done twice, or left out once; `manage.py do_chores` does the same for those with
+    # cron. What is not done when the next one is due expires: a worker's absence fills no queue.
+    beat_schedule={
+        "hits": {"task": "hits.do_chores", "schedule": 60, "options": {"expires": 55}},
+        "jobs": {"task": "analysis.sweep_jobs", "schedule": 60, "options": {"expires": 55}},
+        "nightly": {
+            "task": "analysis.start_nightly_jobs",
+            "schedule": crontab(hour="3", minute="0"),
+        },
+    },
+)
+
+
+def _leave_no_orphan(**kwargs: Any) -> None:
+    die_with_parent(signal.SIGKILL)
+
+
+# Celery's own children outlive a worker that is killed; a second beat would then keep the time.
+beat_embedded_init.connect(_leave_no_orphan)
+worker_process_init.connect(_leave_no_orphan)

@@ -1,0 +1,72 @@
+"""A message queue in a folder, for the embedded default: nothing to install, nothing to run.
+
+Kombu has a transport of this kind, but it writes a message under its final name, where a reader can
+catch half of it, and moves what it reads through the temporary folder that everyone shares. Here a
+message comes and goes by one rename within the folder.
+"""
+
+import os
+import time
+import uuid
+from functools import cached_property
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from kombu.exceptions import ChannelError
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+SCHEME = "folder"
+TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
+
+
+class Channel(filesystem.Channel):
+    @cached_property
+    def data_folder_in(self) -> str:
+        """The folder, made when it is first asked for; for whoever runs the platform alone."""
+        folder = Path(self.transport_options["folder"])
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ChannelError(f"Cannot make the queue's folder: {error}") from error
+        return str(folder)
+
+    @property
+    def data_folder_out(self) -> str:
+        return self.data_folder_in
+
+    @property
+    def control_folder(self) -> Path:
+        return Path(self.data_folder_in)
+
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
+        folder = Path(self.data_folder_out)
+        # By the wall clock: the order must hold across a restart of the machine.
+        name = f"{time.time_ns():020}_{uuid.uuid4().hex}.{queue}.msg"
+        draft = folder / f".{name}"
+        try:
+            draft.write_text(dumps(payload), encoding="utf-8")
+            draft.rename(folder / name)
+        except OSError as error:
+            raise ChannelError(f"Cannot write to the queue in {folder}: {error}") from error
+
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
+        folder = Path(self.data_folder_in)
+        for name in sorted(os.listdir(folder)):
+            if name.partition(".")[2] != f"{queue}.msg":
+                continue
+            taken = folder / f".{name}.taken"
+            try:
+                os.rename(folder / name, taken)
+            except FileNotFoundError:
+                # Another process was faster.
+                continue
+            payload = loads(taken.read_text(encoding="utf-8"))
+            taken.unlink()
+            return payload
+        raise Empty
+
+
+class Transport(filesystem.Transport):
+    Channel = Channel

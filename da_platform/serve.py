@@ -1,0 +1,99 @@
+"""Run the platform on one machine: the web server and a worker of the queue, stopped together.
+
+    python -m da_platform.serve --port 8000
+
+The worker is a process of its own and not a thread of the web server: a job that takes all of a core, or
+all of the memory, must not take the pages with it, and gunicorn restarts its processes when it likes.
+"""
+
+import argparse
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+BIN = Path(sys.executable).parent
+
+# Long enough for requests and small tasks; a job that is cut off is started again by the sweep.
+GRACE_SECONDS = 8.0
+PAUSE_SECONDS = 0.1
+
+PR_SET_PDEATHSIG = 1
+
+# Nobody to greet, and jobs beside the small tasks: two processes.
+WORKER = ["--app", "da_platform", "worker", "--beat", "--concurrency", "2", "--loglevel", "WARNING"]
+WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run both until one of them ends or this process is told to; return an exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--port", type=int, default=8000)
+    port = parser.parse_args(arguments).port
+    wishes = _listen()
+    die_with_parent()
+    children = [
+        _start(str(BIN / "gunicorn"), "--bind", f"127.0.0.1:{port}"),
+        _start(str(BIN / "celery"), "--quiet", *WORKER),
+    ]
+    try:
+        while not wishes and all(child.poll() is None for child in children):
+            time.sleep(PAUSE_SECONDS)
+    finally:
+        codes = [child.poll() for child in children]
+        _stop(children)
+    # Told to stop: all is well. Otherwise the one that ended by itself says why.
+    return 0 if wishes else next((code or 1 for code in codes if code is not None), 1)
+
+
+def _listen() -> list[int]:
+    """Collect signals to stop, from a terminal, a supervisor or a closed window."""
+    wishes: list[int] = []
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        wishes.append(signum)
+
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, note)
+    return wishes
+
+
+def die_with_parent(signum: int = signal.SIGTERM) -> None:
+    """Ask Linux to stop this process when the one that started it is gone, even by SIGKILL."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signum))
+
+
+def _start(*command: str) -> subprocess.Popen[bytes]:
+    # In a group of its own: Ctrl-C reaches this process alone, which then stops the others in order,
+    # and what a child leaves behind can be found.
+    return subprocess.Popen(command, process_group=0, preexec_fn=die_with_parent)
+
+
+def _stop(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    deadline = time.monotonic() + GRACE_SECONDS
+    for child in children:
+        try:
+            child.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        _kill_group(child.pid)
+
+
+def _kill_group(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""What Celery does for collecting: thin, and harmless when done twice."""
+
+from celery import shared_task  # type: ignore[import-untyped]
+
+
+@shared_task(name="hits.weigh_assignment")
+def weigh_assignment(pk: int) -> None:
+    # Here and not above: SciPy is for workers of the queue, web processes do without.
+    from .models import Assignment
+    from .trust import update_evidence
+
+    assignment = Assignment.objects.submitted().select_related("hit__campaign").filter(pk=pk)
+    if found := assignment.first():
+        update_evidence(assignment=found)
+
+
+@shared_task(name="hits.do_chores")
+def do_chores() -> None:
+    from . import chores
+
+    chores.do_chores()

