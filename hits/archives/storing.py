@@ -105,14 +105,18 @@ def _store_translations(
     translations = {
         (system, segment): Translation(
             # Nobody knows which systems gave the same text: each has a translation of its own.
-            segment=segments[segment],
+            segment_id=segments[segment].pk,
             fingerprint=fingerprint(f"{system}\n{segment}"),
         )
         for system, segment in outputs
     }
     Translation.objects.bulk_create(translations.values())
     SystemOutput.objects.bulk_create(
-        SystemOutput(system=systems[system], segment=segments[segment], translation=translation)
+        SystemOutput(
+            system_id=systems[system].pk,
+            segment_id=segments[segment].pk,
+            translation_id=translation.pk,
+        )
         for (system, segment), translation in translations.items()
     )
     return translations
