@@ -26,6 +26,9 @@ MAX_TEXT_LENGTH = 10_000
 
 SEED_LIMIT = 2**63
 
+# Constraints cannot look up the campaign, so its rows say it themselves.
+ARCHIVED_HELP = "In an archive: what was collected elsewhere need not have the shape of our HITs."
+
 ROLE_CHOICES = [(role.value, role.name.replace("_", " ").lower()) for role in Role]
 
 
@@ -101,6 +104,11 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1)],
         help_text="How long a worker may take for a HIT before its place is offered to another.",
     )
+    is_archive = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Collected elsewhere and imported when finished: texts may be unknown.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -116,7 +124,12 @@ class Campaign(models.Model):
                 condition=Q(status__in=["draft", "open", "paused", "closed"]),
             ),
             models.CheckConstraint(
-                name="campaign_hit_size_is_whole_sets", condition=Q(hit_size__in=HIT_SIZES)
+                name="campaign_hit_size_is_whole_sets",
+                condition=Q(hit_size__in=HIT_SIZES) | Q(is_archive=True, hit_size__gte=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_is_closed_if_archive",
+                condition=Q(is_archive=False) | Q(status="closed"),
             ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
@@ -182,6 +195,7 @@ class Segment(models.Model):
     document = models.CharField(max_length=200, blank=True)
     source = models.TextField(blank=True)
     reference = models.TextField(blank=True)
+    is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
 
     class Meta:
         ordering = ["position"]
@@ -193,7 +207,8 @@ class Segment(models.Model):
             ),
             models.CheckConstraint(name="segment_name_is_not_empty", condition=~Q(name="")),
             models.CheckConstraint(
-                name="segment_has_a_text", condition=~Q(source="", reference="")
+                name="segment_has_a_text",
+                condition=~Q(source="", reference="") | Q(is_archived=True),
             ),
         ]
 
@@ -262,6 +277,7 @@ class HIT(models.Model):
     number = models.PositiveIntegerField(help_text="Place in the campaign, from 1.")
     size = models.PositiveSmallIntegerField()
     places_left = models.PositiveIntegerField(help_text="Workers who can still take it.")
+    is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
 
     objects = HITQuerySet.as_manager()
 
@@ -270,7 +286,10 @@ class HIT(models.Model):
         constraints = [
             models.UniqueConstraint("campaign", "number", name="hit_number_is_unique"),
             models.CheckConstraint(name="hit_number_counts_from_1", condition=Q(number__gte=1)),
-            models.CheckConstraint(name="hit_size_is_whole_sets", condition=Q(size__in=HIT_SIZES)),
+            models.CheckConstraint(
+                name="hit_size_is_whole_sets",
+                condition=Q(size__in=HIT_SIZES) | Q(is_archived=True, size__gte=1),
+            ),
             models.CheckConstraint(
                 name="hit_places_are_not_negative", condition=Q(places_left__gte=0)
             ),
@@ -291,14 +310,15 @@ class Item(models.Model):
     role = models.PositiveSmallIntegerField(choices=ROLE_CHOICES)
     translation = models.ForeignKey(Translation, models.RESTRICT, related_name="items")
     text = models.TextField(blank=True)
-    partner = models.OneToOneField(
+    partner = models.ForeignKey(
         "self",
         models.CASCADE,
         null=True,
         blank=True,
-        related_name="qc_item",
+        related_name="qc_items",
         help_text="The genuine item whose score this one is compared with.",
     )
+    is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
 
     class Meta:
         ordering = ["hit", "position"]
@@ -307,12 +327,16 @@ class Item(models.Model):
             models.UniqueConstraint(
                 "hit",
                 "translation",
-                condition=Q(role=Role.GENUINE.value),
+                condition=Q(role=Role.GENUINE.value, is_archived=False),
                 name="item_is_genuine_once_in_a_hit",
+            ),
+            models.UniqueConstraint(
+                "partner", condition=Q(is_archived=False), name="item_has_one_qc_item"
             ),
             models.CheckConstraint(
                 name="item_position_is_in_the_hit",
-                condition=Q(position__gte=1, position__lte=MAX_HIT_SIZE),
+                condition=Q(position__gte=1, position__lte=MAX_HIT_SIZE)
+                | Q(is_archived=True, position__gte=1),
             ),
             models.CheckConstraint(
                 name="item_role_is_known",
@@ -321,7 +345,7 @@ class Item(models.Model):
             models.CheckConstraint(
                 name="item_has_a_partner_unless_genuine",
                 condition=Q(role=Role.GENUINE.value, partner=None)
-                | (~Q(role=Role.GENUINE.value) & Q(partner__isnull=False)),
+                | (~Q(role=Role.GENUINE.value) & (Q(partner__isnull=False) | Q(is_archived=True))),
             ),
             models.CheckConstraint(
                 name="item_is_not_its_own_partner", condition=~Q(partner=F("id"))

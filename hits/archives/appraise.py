@@ -1,0 +1,170 @@
+"""Score exports of Appraise: CSV without a header, one rating a row.
+
+The columns are user, system, item, type, source language, target language, score, start, end; with batch
+information two more, the batch and Appraise's own number of the item.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from analysis.stats.roles import Role
+
+from ..importing.problems import Problems
+from .records import (
+    MAX_ITEMS,
+    ArchivedAssignment,
+    ArchivedHIT,
+    ArchivedItem,
+    ArchivedRating,
+    Collection,
+    LanguagePair,
+    Names,
+)
+from .rows import read_csv, score_of, shown
+
+ROLES = {
+    "TGT": Role.GENUINE,
+    "BAD": Role.BAD_REFERENCE,
+    "CHK": Role.REPEAT,
+    "REF": Role.REFERENCE,
+}
+N_COLUMNS, N_WITH_BATCH = 9, 11
+# Moments are seconds since 1970. Later than this they are not.
+LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+# What the database can hold of a rating's time, in milliseconds.
+MAX_ELAPSED_MS = 2**31 - 1
+
+
+def read_appraise(paths: Sequence[Path], pair: LanguagePair, problems: Problems) -> Collection:
+    export = _Export(pair, problems)
+    for path in paths:
+        export.read(path)
+    return export.finished()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    item: ArchivedItem
+    score: int
+    start: float
+    end: float
+
+
+class _Export:
+    """Gathers rows by user, and by batch where that is known: each makes a HIT of its own."""
+
+    def __init__(self, pair: LanguagePair, problems: Problems) -> None:
+        self._pair = pair
+        self._problems = problems
+        self._names = Names(problems)
+        self._rated: dict[tuple[str, str], list[_Rated]] = {}
+        # Where each row was first seen: the very same one again is a fault of the file.
+        self._seen: dict[tuple[str, ...], tuple[str, int]] = {}
+
+    def read(self, path: Path) -> None:
+        file = shown(path)
+        n_columns = None
+        for line, cells in read_csv(path, self._problems):
+            n_columns = n_columns or len(cells)
+            if len(cells) not in (N_COLUMNS, N_WITH_BATCH):
+                self._problems.add(
+                    file,
+                    line,
+                    f"has {len(cells)} cells; there should be {N_COLUMNS} "
+                    f"or, with batches, {N_WITH_BATCH}",
+                )
+            elif len(cells) != n_columns:
+                self._problems.add(
+                    file, line, f"has {len(cells)} cells, but the rows before it have {n_columns}"
+                )
+            else:
+                self._add(file, line, cells)
+
+    def _add(self, file: str, line: int, cells: list[str]) -> None:
+        user, system, segment, kind, source, target, score_text, start_text, end_text = cells[:9]
+        batch = cells[N_COLUMNS] if len(cells) == N_WITH_BATCH else ""
+        role, score = ROLES.get(kind), score_of(score_text)
+        start, end = _moment(start_text), _moment(end_text)
+        faults = [
+            self._pair.fault(source, target),
+            None if role is not None else f"type {kind!r} is none of {', '.join(ROLES)}",
+            None
+            if score is not None
+            else f"score {score_text!r} is not a whole number from 0 to 100",
+            _fault_in_span(start, end, start_text, end_text),
+            self._fault_in_repetition(file, line, cells),
+        ]
+        for fault in filter(None, faults):
+            self._problems.add(file, line, fault)
+        names = {"user": user, "system": system, "segment": segment}
+        if not self._names.are_good(file, line, names) or any(faults):
+            return
+        assert role is not None and score is not None and start is not None and end is not None
+        rated = _Rated(ArchivedItem(system, segment, role), score, start, end)
+        own = self._rated.setdefault((user, batch), [])
+        own.append(rated)
+        if len(own) == MAX_ITEMS + 1:
+            self._problems.add(
+                file, line, f"user {user!r} has more than {MAX_ITEMS:,} ratings in one HIT"
+            )
+
+    def _fault_in_repetition(self, file: str, line: int, cells: list[str]) -> str | None:
+        first = self._seen.setdefault(tuple(cells), (file, line))
+        if first == (file, line):
+            return None
+        return f"is the same as {first[0]}, line {first[1]}"
+
+    def finished(self) -> Collection:
+        collection = Collection()
+        for (user, _), rated in self._rated.items():
+            # Appraise does not export in the order shown.
+            rated.sort(key=lambda one: (one.start, one.end))
+            collection.assignments.append(_assignment(len(collection.hits), user, rated))
+            collection.hits.append(ArchivedHIT([one.item for one in rated]))
+        if any(batch == "" for _, batch in self._rated):
+            collection.notes.append(
+                "the export does not say which ratings were one task: all of a user's make one HIT"
+            )
+        return collection
+
+
+def _assignment(hit: int, user: str, rated: list[_Rated]) -> ArchivedAssignment:
+    return ArchivedAssignment(
+        hit=hit,
+        worker=user,
+        started_at=_as_datetime(rated[0].start),
+        submitted_at=_as_datetime(max(one.end for one in rated)),
+        ratings=[
+            ArchivedRating(place, one.score, _as_datetime(one.end), _milliseconds(one))
+            for place, one in enumerate(rated)
+        ],
+    )
+
+
+def _milliseconds(rated: _Rated) -> int:
+    return min(round(1_000 * (rated.end - rated.start)), MAX_ELAPSED_MS)
+
+
+def _as_datetime(seconds: float) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)
+
+
+def _moment(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= LATEST else None
+
+
+def _fault_in_span(
+    start: float | None, end: float | None, start_text: str, end_text: str
+) -> str | None:
+    for moment, text in ((start, start_text), (end, end_text)):
+        if moment is None:
+            return f"time {text!r} is not in seconds since 1970"
+    if start is not None and end is not None and end < start:
+        return f"ends at {end_text}, before it starts"
+    return None

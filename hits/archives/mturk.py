@@ -1,0 +1,276 @@
+"""Result files of Mechanical Turk, as its batch pages give them for HITs of direct assessment.
+
+A row is an assignment. `Input.sys_id_0`, `Input.sid_0`, `Input.tst_0` and `Input.rid_0` say what stood in the
+first place, and `Answer.Q1` is `0_rid_score|1_rid_score|...`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from analysis.stats.roles import Role
+
+from ..importing.problems import Problems
+from .records import (
+    ArchivedAssignment,
+    ArchivedHIT,
+    ArchivedItem,
+    ArchivedRating,
+    Collection,
+    LanguagePair,
+    Names,
+)
+from .rows import read_csv, score_of, shown
+
+ROLES = {
+    "system": Role.GENUINE,
+    "cal": Role.BAD_REFERENCE,
+    "repeat": Role.REPEAT,
+    "ref": Role.REFERENCE,
+}
+# Whether payment was refused. Work that nobody has looked at yet is `Submitted`.
+IS_REJECTED = {"Approved": False, "Submitted": False, "Rejected": True}
+# Zones by the names that Mechanical Turk prints, in hours from UTC.
+ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
+
+COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "AcceptTime", "SubmitTime")
+ANSWERS, COMMENT = "Answer.Q1", "Answer.comments"
+LANGUAGES = ("Input.src", "Input.trg")
+
+
+def read_mturk(paths: Sequence[Path], pair: LanguagePair, problems: Problems) -> Collection:
+    batches = _Batches(pair, problems)
+    for path in paths:
+        batches.read(path)
+    return batches.finished()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One assignment as it stands in the file; `items` are the cells of each place."""
+
+    file: str
+    line: int
+    cells: dict[str, str]
+    items: list[dict[str, str]]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        return self.file, self.line
+
+
+class _Batches:
+    """Puts rows in their place, and holds each against what earlier rows said of its HIT."""
+
+    def __init__(self, pair: LanguagePair, problems: Problems) -> None:
+        self._collection = Collection()
+        self._pair = pair
+        self._problems = problems
+        self._names = Names(problems)
+        self._n_empty = 0
+        # Of each HIT, and of each assignment: where it was first seen.
+        self._first_rows: dict[str, _Row] = {}
+        self._assignments: dict[str, tuple[str, int]] = {}
+        # A worker's second go at a HIT is a HIT of its own with the same items.
+        self._hits: dict[tuple[str, int], int] = {}
+        self._n_done: Counter[tuple[str, str]] = Counter()
+
+    def read(self, path: Path) -> None:
+        rows = read_csv(path, self._problems)
+        file = shown(path)
+        _, header = next(rows, (0, None))
+        if header is None:
+            return
+        n_items = _count_items(header, file, self._problems)
+        if n_items is None:
+            return
+        n_rows = 0
+        for line, cells in rows:
+            n_rows += 1
+            row = self._row(file, line, header, cells, n_items)
+            if row is not None:
+                self._add(row)
+        if not n_rows:
+            self._problems.add(file, None, "has no rows below its header")
+
+    def finished(self) -> Collection:
+        if self._n_empty:
+            self._collection.notes.append(
+                f"assignments without a single answer were left out: {self._n_empty:,}"
+            )
+        return self._collection
+
+    def _row(
+        self, file: str, line: int, header: list[str], cells: list[str], n_items: int
+    ) -> _Row | None:
+        # The last columns, for the requester to fill in, are often in the header only.
+        n_needed = 1 + max(header.index(name) for name in _needed(n_items))
+        if not n_needed <= len(cells) <= len(header):
+            self._problems.add(
+                file, line, f"has {len(cells)} cells, but the header has {len(header)}"
+            )
+            return None
+        by_name = dict(zip(header, cells, strict=False))
+        items = [
+            {
+                part: by_name.get(f"Input.{part}_{place}", "")
+                for part in ("sys_id", "sid", "tst", "rid")
+            }
+            for place in range(n_items)
+        ]
+        return _Row(file, line, by_name, items)
+
+    def _add(self, row: _Row) -> None:
+        if not self._is_new(row):
+            return
+        if not row.cells[ANSWERS]:
+            self._n_empty += 1
+            return
+        hit = self._hit(row)
+        span = self._span(row)
+        status = row.cells["AssignmentStatus"]
+        if status not in IS_REJECTED:
+            self._report(row, f"AssignmentStatus {status!r} is none of {', '.join(IS_REJECTED)}")
+        if hit is None or span is None or status not in IS_REJECTED:
+            return
+        self._collection.assignments.append(
+            ArchivedAssignment(
+                hit=hit,
+                worker=row.cells["WorkerId"],
+                started_at=span[0],
+                submitted_at=span[1],
+                ratings=self._ratings(row, span[1]),
+                is_rejected=IS_REJECTED[status],
+                comment=row.cells.get(COMMENT, "").replace("\x00", ""),
+            )
+        )
+
+    def _is_new(self, row: _Row) -> bool:
+        """Say whether this is a fresh assignment of the right language pair, by a nameable worker."""
+        assignment = row.cells["AssignmentId"]
+        if known := self._assignments.get(assignment):
+            self._report(
+                row, f"assignment {assignment!r} is already in {known[0]}, line {known[1]}"
+            )
+            return False
+        self._assignments[assignment] = row.place
+        source, target = (row.cells.get(name) for name in LANGUAGES)
+        fault = self._pair.fault(source, target) if source and target else None
+        if fault:
+            self._report(row, fault)
+        names = {"worker": row.cells["WorkerId"], "HIT": row.cells["HITId"]}
+        return self._names.are_good(*row.place, names) and fault is None
+
+    def _hit(self, row: _Row) -> int | None:
+        """Return the place of the row's HIT in the collection; None, and a problem, for a bad one."""
+        name = row.cells["HITId"]
+        first = self._first_rows.setdefault(name, row)
+        if row.items != first.items:
+            self._report(
+                row, f"HIT {name!r} has other items than in {first.file}, line {first.line}"
+            )
+            return None
+        done = (name, row.cells["WorkerId"])
+        key = (name, self._n_done[done])
+        self._n_done[done] += 1
+        if key not in self._hits:
+            items = self._items(first)
+            if items is None:
+                return None
+            self._hits[key] = len(self._collection.hits)
+            self._collection.hits.append(ArchivedHIT(items))
+        return self._hits[key]
+
+    def _items(self, row: _Row) -> list[ArchivedItem] | None:
+        items = []
+        for place, cells in enumerate(row.items):
+            role = ROLES.get(cells["tst"])
+            if role is None:
+                self._report(
+                    row, f"Input.tst_{place} {cells['tst']!r} is none of {', '.join(ROLES)}"
+                )
+            names = {"system": cells["sys_id"], "segment": cells["sid"]}
+            if self._names.are_good(*row.place, names) and role is not None:
+                items.append(ArchivedItem(cells["sys_id"], cells["sid"], role))
+        return items if len(items) == len(row.items) else None
+
+    def _span(self, row: _Row) -> tuple[datetime, datetime] | None:
+        moments = []
+        for name in ("AcceptTime", "SubmitTime"):
+            moment = _moment(row.cells[name])
+            if moment is None:
+                self._report(
+                    row, f"{name} {row.cells[name]!r} is not like Fri Jun 06 18:52:03 GMT 2014"
+                )
+                return None
+            moments.append(moment)
+        if moments[1] < moments[0]:
+            self._report(row, "SubmitTime lies before AcceptTime")
+            return None
+        return moments[0], moments[1]
+
+    def _ratings(self, row: _Row, submitted_at: datetime) -> list[ArchivedRating]:
+        ratings: dict[int, ArchivedRating] = {}
+        for answer in row.cells[ANSWERS].split("|"):
+            rating = _rating(answer, row.items, submitted_at)
+            if isinstance(rating, str):
+                self._report(row, f"{ANSWERS}: {answer!r} {rating}")
+            elif rating.item in ratings:
+                self._report(row, f"{ANSWERS}: item {rating.item} is rated twice")
+            else:
+                ratings[rating.item] = rating
+        return list(ratings.values())
+
+    def _report(self, row: _Row, reason: str) -> None:
+        self._problems.add(row.file, row.line, reason)
+
+
+def _needed(n_items: int) -> list[str]:
+    inputs = [f"Input.{part}_{i}" for i in range(n_items) for part in ("sys_id", "sid", "tst")]
+    return [*COLUMNS, ANSWERS, *inputs]
+
+
+def _count_items(header: list[str], file: str, problems: Problems) -> int | None:
+    """Return how many items a HIT has by its columns; None, and problems, where some are missing."""
+    names = Counter(header)
+    n_items = 0
+    while names[f"Input.sys_id_{n_items}"]:
+        n_items += 1
+    missing = [name for name in _needed(max(1, n_items)) if name not in names]
+    doubled = [name for name, count in names.items() if count > 1]
+    if missing:
+        problems.add(file, 1, f"has no column {' and no column '.join(map(repr, missing[:5]))}")
+    if doubled:
+        problems.add(file, 1, f"has column {doubled[0]!r} {names[doubled[0]]} times")
+    return None if missing or doubled else n_items
+
+
+def _moment(text: str) -> datetime | None:
+    parts = text.split()
+    if len(parts) != 6 or parts[4] not in ZONES:
+        return None
+    zone = parts.pop(4)
+    try:
+        local = datetime.strptime(" ".join(parts[1:]), "%b %d %H:%M:%S %Y")
+    except ValueError:
+        return None
+    return local.replace(tzinfo=UTC) - timedelta(hours=ZONES[zone])
+
+
+def _rating(answer: str, items: list[dict[str, str]], at: datetime) -> ArchivedRating | str:
+    """Return the rating that an answer gives, or what is wrong with it."""
+    place, _, rest = answer.partition("_")
+    rid, _, score_text = rest.rpartition("_")
+    if not rid or not place.isascii() or not place.isdecimal():
+        return "is not place_rid_score"
+    if int(place) >= len(items):
+        return f"names a place that is not in the HIT of {len(items)} items"
+    known_rid = items[int(place)]["rid"]
+    if known_rid and rid != known_rid:
+        return f"names rid {rid}, but the item there has {known_rid}"
+    score = score_of(score_text)
+    if score is None:
+        return "has a score that is not a whole number from 0 to 100"
+    return ArchivedRating(int(place), score, at)

@@ -1,0 +1,288 @@
+"""A checked collection -> rows, in one transaction."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.stats.roles import Role
+
+from ..audit import record
+from ..importing.storing import fingerprint
+from ..models import (
+    HIT,
+    Assignment,
+    AuditEntry,
+    Campaign,
+    Evidence,
+    Item,
+    Participation,
+    Rating,
+    Segment,
+    System,
+    SystemOutput,
+    Translation,
+    Worker,
+)
+from ..services import new_completion_code
+from ..trust import explain
+from .evidence import weigh_workers
+from .judging import Decisions
+from .records import ArchivedAssignment, Collection
+
+PROVIDER = "archive"
+# Ratings held as rows at a time.
+RATINGS_PER_BATCH = 5_000
+# Names asked for at a time, well below what either database takes.
+NAMES_PER_QUERY = 500
+# A lease ends after its start, however fast the HIT was done.
+SHORTEST_LEASE = timedelta(seconds=1)
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a collection comes from, for the audit log and for the names of its workers."""
+
+    details: dict[str, Any]
+    worker_namespace: str
+    actor: User | None = None
+
+    def external_id(self, worker: str) -> str:
+        """Name a worker: another collection's W01 is another person unless we are told otherwise."""
+        return f"{self.worker_namespace}/{worker}"
+
+
+@transaction.atomic
+def store(
+    campaign: Campaign,
+    collection: Collection,
+    decisions: Decisions,
+    origin: Origin,
+    progress: Progress | None,
+) -> None:
+    campaign.save(force_insert=True)
+    translations = _store_translations(campaign, collection)
+    items = _store_hits(campaign, collection, translations)
+    workers = _store_workers(collection, origin)
+    assignments = _store_assignments(campaign, collection, workers)
+    _store_ratings(collection, assignments, items, progress)
+    participations = _store_participations(campaign, collection, workers, decisions)
+    _store_evidence(collection, assignments, participations)
+    _record(campaign, participations, origin)
+
+
+# Texts and HITs --------------------------------------------------------------------------------
+
+
+def _store_translations(
+    campaign: Campaign, collection: Collection
+) -> dict[tuple[str, str], Translation]:
+    """Store what was rated, without texts; return the translation of each system and segment."""
+    outputs = dict.fromkeys(
+        (item.system, item.segment) for hit in collection.hits for item in hit.items
+    )
+    systems = {
+        row.name: row
+        for row in System.objects.bulk_create(
+            System(campaign=campaign, name=name) for name in sorted({name for name, _ in outputs})
+        )
+    }
+    names = _in_order(list(dict.fromkeys(segment for _, segment in outputs)))
+    segments = {
+        row.name: row
+        for row in Segment.objects.bulk_create(
+            Segment(campaign=campaign, position=position, name=name, is_archived=True)
+            for position, name in enumerate(names, start=1)
+        )
+    }
+    translations = {
+        (system, segment): Translation(
+            # Nobody knows which systems gave the same text: each has a translation of its own.
+            segment_id=segments[segment].pk,
+            fingerprint=fingerprint(f"{system}\n{segment}"),
+        )
+        for system, segment in outputs
+    }
+    Translation.objects.bulk_create(translations.values())
+    SystemOutput.objects.bulk_create(
+        SystemOutput(
+            system_id=systems[system].pk,
+            segment_id=segments[segment].pk,
+            translation_id=translation.pk,
+        )
+        for (system, segment), translation in translations.items()
+    )
+    return translations
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """Put segments in the order of their numbers, or leave them as met where some have none."""
+    if all(name.isascii() and name.isdecimal() for name in names):
+        return sorted(names, key=lambda name: (int(name), name))
+    return names
+
+
+def _store_hits(
+    campaign: Campaign, collection: Collection, translations: dict[tuple[str, str], Translation]
+) -> list[list[Item]]:
+    """Store HITs with their items; return the items by HIT and place."""
+    hits = HIT.objects.bulk_create(
+        HIT(campaign=campaign, number=number, size=len(hit.items), places_left=0, is_archived=True)
+        for number, hit in enumerate(collection.hits, start=1)
+    )
+    rows = [
+        [
+            Item(
+                hit_id=row.pk,
+                position=position,
+                role=item.role.value,
+                translation_id=translations[item.system, item.segment].pk,
+                is_archived=True,
+            )
+            for position, item in enumerate(hit.items, start=1)
+        ]
+        for row, hit in zip(hits, collection.hits, strict=True)
+    ]
+    # Genuine items first: the others name them as partners.
+    Item.objects.bulk_create(item for items in rows for item in items if item.role == Role.GENUINE)
+    others = []
+    for items, hit in zip(rows, collection.hits, strict=True):
+        for item, partner in zip(items, hit.partners(), strict=True):
+            if item.role != Role.GENUINE:
+                item.partner_id = None if partner is None else items[partner].pk
+                others.append(item)
+    Item.objects.bulk_create(others)
+    return rows
+
+
+# Workers and ratings ---------------------------------------------------------------------------
+
+
+def _store_workers(collection: Collection, origin: Origin) -> dict[str, Worker]:
+    """Return the worker of each name: one known from an earlier collection, or a new one."""
+    names = {origin.external_id(name): name for name in collection.workers}
+    Worker.objects.bulk_create(
+        [Worker(provider=PROVIDER, external_id=external_id) for external_id in names],
+        ignore_conflicts=True,
+    )
+    workers = {}
+    remaining = iter(names)
+    while asked := list(islice(remaining, NAMES_PER_QUERY)):
+        for worker in Worker.objects.filter(provider=PROVIDER, external_id__in=asked):
+            workers[names[worker.external_id]] = worker
+    return workers
+
+
+def _store_assignments(
+    campaign: Campaign, collection: Collection, workers: dict[str, Worker]
+) -> list[Assignment]:
+    hits = list(campaign.hits.order_by("number"))
+    now = timezone.now()
+    return Assignment.objects.bulk_create(
+        Assignment(
+            hit=hits[one.hit],
+            worker=workers[one.worker],
+            status=Assignment.Status.SUBMITTED,
+            started_at=one.started_at,
+            expires_at=max(one.submitted_at, one.started_at + SHORTEST_LEASE),
+            submitted_at=one.submitted_at,
+            completion_code=new_completion_code(),
+            comment=one.comment,
+            is_rejected=one.is_rejected,
+            evidence_at=now,
+        )
+        for one in collection.assignments
+    )
+
+
+def _store_ratings(
+    collection: Collection,
+    assignments: list[Assignment],
+    items: list[list[Item]],
+    progress: Progress | None,
+) -> None:
+    ratings = (
+        Rating(
+            assignment_id=assignment.pk,
+            item_id=items[one.hit][rating.item].pk,
+            score=rating.score,
+            received_at=rating.received_at,
+            elapsed_ms=rating.elapsed_ms,
+        )
+        for one, assignment in zip(collection.assignments, assignments, strict=True)
+        for rating in one.ratings
+    )
+    while batch := list(islice(ratings, RATINGS_PER_BATCH)):
+        Rating.objects.bulk_create(batch)
+        if progress is not None:
+            progress(len(batch))
+
+
+# Trust -----------------------------------------------------------------------------------------
+
+
+def _store_participations(
+    campaign: Campaign, collection: Collection, workers: dict[str, Worker], decisions: Decisions
+) -> dict[str, Participation]:
+    rows = {name: Participation(campaign=campaign, worker=workers[name]) for name in workers}
+    for name, decision in decisions.items():
+        rows[name].decision = decision.decision
+        rows[name].decision_reason = decision.reason
+    Participation.objects.bulk_create(rows.values())
+    return rows
+
+
+def _store_evidence(
+    collection: Collection, assignments: list[Assignment], participations: dict[str, Participation]
+) -> None:
+    """Store one piece of evidence for each worker, brought by the last HIT, and what follows from it."""
+    last: dict[str, tuple[ArchivedAssignment, Assignment]] = {}
+    for one, assignment in zip(collection.assignments, assignments, strict=True):
+        if one.worker not in last or one.submitted_at >= last[one.worker][0].submitted_at:
+            last[one.worker] = one, assignment
+    found = weigh_workers(collection)
+    evidence = Evidence.objects.bulk_create(
+        Evidence(participation=participations[name], assignment=last[name][1], **fields)
+        for name, fields in found.items()
+    )
+    changed = [
+        (participations[name], one)
+        for name, one in zip(found, evidence, strict=True)
+        if one.verdict != participations[name].trust
+    ]
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            action="trust changed",
+            campaign=participation.campaign,
+            worker=participation.worker,
+            reason=explain(one),
+            details={"before": participation.trust, "after": one.verdict, "evidence": one.pk},
+        )
+        for participation, one in changed
+    )
+    for participation, found_now in changed:
+        participation.trust = found_now.verdict
+    Participation.objects.bulk_update([row for row, _ in changed], ["trust"])
+
+
+def _record(campaign: Campaign, participations: dict[str, Participation], origin: Origin) -> None:
+    record("collection imported", actor=origin.actor, campaign=campaign, **origin.details)
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            action=row.decision,
+            actor=origin.actor,
+            campaign=campaign,
+            worker=row.worker,
+            reason=row.decision_reason,
+            details={"before": row.trust, "after": row.state},
+        )
+        for row in participations.values()
+        if row.decision
+    )

@@ -1,0 +1,155 @@
+"""Take over a finished collection."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import (
+    BaseCommand,
+    CommandError,
+    CommandParser,
+    DjangoHelpFormatter,
+)
+
+from hits.archives import FORMATS, CollectionSummary, Judgement, import_collection
+from hits.exceptions import ImportRefused
+from hits.management.sharing import progress_bar
+from hits.models import DEFAULT_MIN_RATINGS, Campaign
+
+EXAMPLES = """\
+examples:
+  Result files of Mechanical Turk; only the workers named in a file are trusted:
+    manage.py import_collection Batch_1.csv Batch_2.csv --format mturk \\
+        --name "WMT13 cs-en" --from cs --to en --trust reliable.txt
+
+  WMT's ratings and the workers' means; all workers in them were judged reliable:
+    manage.py import_collection ad-csen-good-stnd-redup.csv ad-csen-trk-mean-sd.txt \\
+        --format wmt-da --name "WMT21 cs-en" --from cs --to en --trust-all
+
+  An export of Appraise; the evidence decides whom to trust:
+    manage.py import_collection scores.csv --format appraise --name Pilot --from en --to de
+
+Nothing is stored unless every file is in order. docs/collections.md describes the formats.
+"""
+
+
+class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of the examples as they are."""
+
+
+class Command(BaseCommand):
+    help = "Make a closed campaign from the files of a finished collection, ratings and all."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
+        parser.formatter_class = HelpFormatter
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("paths", type=Path, nargs="+", metavar="file", help="the files")
+        parser.add_argument("--format", required=True, choices=FORMATS, help="what wrote them")
+        parser.add_argument("--name", required=True, help="what to call the campaign")
+        parser.add_argument(
+            "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
+        )
+        parser.add_argument(
+            "--target-language", "--to", required=True, metavar="CODE", help="such as en or pt-BR"
+        )
+        parser.add_argument(
+            "--task",
+            choices=Campaign.Task.values,
+            default=Campaign.Task.REFERENCE_ADEQUACY.value,
+            help="what workers rated: adequacy against the reference (default) or the source, or fluency",
+        )
+        parser.add_argument(
+            "--min-ratings",
+            type=int,
+            default=DEFAULT_MIN_RATINGS,
+            metavar="N",
+            help=f"trusted ratings each translation needs for gold (default: {DEFAULT_MIN_RATINGS})",
+        )
+        parser.add_argument(
+            "--workers-of",
+            metavar="NAME",
+            help="the effort that worker ids belong to; collections of one effort share their workers "
+            "(default: the campaign's name)",
+        )
+        self._add_trust_arguments(parser)
+        parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    def _add_trust_arguments(self, parser: CommandParser) -> None:
+        who = parser.add_mutually_exclusive_group()
+        who.add_argument(
+            "--trust-all", action="store_true", help="every worker was judged reliable elsewhere"
+        )
+        who.add_argument(
+            "--trust",
+            type=Path,
+            metavar="FILE",
+            help="names the workers judged reliable elsewhere, one a line; all others are excluded",
+        )
+        parser.add_argument(
+            "--exclude-rejected",
+            action="store_true",
+            help="exclude workers with a rejected assignment, unless --trust names them",
+        )
+        parser.add_argument(
+            "--reason", default="", help="for the audit log: who judged the workers, and how"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        judgement = Judgement(
+            trusts_all=options["trust_all"],
+            trusted=options["trust"],
+            excludes_rejected=options["exclude_rejected"],
+            reason=options["reason"],
+        )
+        with progress_bar(unit="ratings") as progress:
+            try:
+                summary = import_collection(
+                    paths=options["paths"],
+                    format=options["format"],
+                    name=options["name"],
+                    source_language=options["source_language"],
+                    target_language=options["target_language"],
+                    task=options["task"],
+                    min_ratings=options["min_ratings"],
+                    worker_namespace=options["workers_of"],
+                    judgement=judgement,
+                    progress=progress,
+                )
+            except ImportRefused as refusal:
+                raise CommandError(str(refusal)) from refusal
+        self.stdout.write(_as_json(summary) if options["json"] else _as_text(summary))
+
+
+def _as_text(summary: CollectionSummary) -> str:
+    lines = [
+        f"Imported {summary.campaign.name!r} ({summary.campaign.code}): "
+        f"{summary.n_systems:,} systems, {summary.n_segments:,} segments, "
+        f"{summary.n_translations:,} translations, {summary.n_hits:,} HITs, "
+        f"{summary.n_assignments:,} assignments, {summary.n_ratings:,} ratings "
+        f"by {summary.n_workers:,} workers, {summary.n_trusted:,} of them trusted."
+    ]
+    return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
+
+
+def _as_json(summary: CollectionSummary) -> str:
+    return json.dumps(
+        {
+            "campaign": str(summary.campaign.code),
+            "name": summary.campaign.name,
+            "n_systems": summary.n_systems,
+            "n_segments": summary.n_segments,
+            "n_translations": summary.n_translations,
+            "n_hits": summary.n_hits,
+            "n_workers": summary.n_workers,
+            "n_trusted": summary.n_trusted,
+            "n_assignments": summary.n_assignments,
+            "n_ratings": summary.n_ratings,
+            "notes": summary.notes,
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
