@@ -22,19 +22,26 @@ class HashingStream:
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self._digest = hashlib.sha256()
+        self._is_abandoned = False
         self.n_bytes = 0
 
     def write(self, block: bytes) -> int:
-        self._raw.write(block)
+        if not self._is_abandoned:
+            self._raw.write(block)
         self._digest.update(block)
         self.n_bytes += memoryview(block).nbytes
         return memoryview(block).nbytes
+
+    def abandon(self) -> None:
+        """Take what still comes without passing it on: the export has failed."""
+        self._is_abandoned = True
 
     def tell(self) -> int:
         return self.n_bytes
 
     def flush(self) -> None:
-        self._raw.flush()
+        if not self._is_abandoned:
+            self._raw.flush()
 
     def close(self) -> None:
         """Stay open: whoever opened the file closes it."""

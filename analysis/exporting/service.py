@@ -238,15 +238,29 @@ def _write(
     meta = _meta(order, columns)
     out = HashingStream(stream)
     writer = _writer(order, out.as_file(), columns, meta)
-    disguise = _disguise(order, columns)
+    try:
+        n_rows = _write_batches(batches, writer, _disguise(order, columns), progress)
+    except BaseException:
+        out.abandon()
+        writer.abandon()
+        raise
+    meta |= {"n_rows": n_rows, "n_bytes": out.n_bytes, "sha256": out.sha256}
+    return ExportSummary(path, n_rows, out.n_bytes, out.sha256, meta)
+
+
+def _write_batches(
+    batches: Iterator[Batch],
+    writer: writers.Writer,
+    disguise: Callable[[Batch], Batch],
+    progress: Callable[[int], None],
+) -> int:
     n_rows = 0
     for batch in batches:
         writer.write(disguise(batch))
         n_rows += len(batch[0])
         progress(len(batch[0]))
     writer.finish()
-    meta |= {"n_rows": n_rows, "n_bytes": out.n_bytes, "sha256": out.sha256}
-    return ExportSummary(path, n_rows, out.n_bytes, out.sha256, meta)
+    return n_rows
 
 
 def _rows(order: _Order) -> tuple[Sequence[Column], Iterator[Batch]]:

@@ -5,6 +5,7 @@ import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -35,6 +36,10 @@ class Writer(ABC):
 
     def finish(self) -> None:
         """Write what has to come last."""
+        return
+
+    def abandon(self) -> None:
+        """Let go of the stream without completing anything."""
         return
 
 
@@ -176,6 +181,12 @@ class ParquetWriter(Writer):
     def finish(self) -> None:
         self._write_row_group()
         self._writer.close()
+
+    def abandon(self) -> None:
+        # The library would otherwise write its last bytes whenever the object is collected.
+        with suppress(Exception):
+            self._writer.close()
+        self._writer.is_open = False
 
     def _write_row_group(self) -> None:
         if self._waiting:

@@ -1,6 +1,7 @@
 """Every table in every format says what the database says."""
 
 import csv
+import io
 import json
 from datetime import UTC, datetime
 
@@ -319,10 +320,10 @@ def test_batches_of_any_size_give_the_same_bytes(rated, tmp_path, monkeypatch):
 
 def test_rows_end_as_the_standard_says_and_carry_no_comment(rated, tmp_path):
     export(kind="ratings", campaign=rated, path=tmp_path / "r.csv", format="csv")
-    with (tmp_path / "r.csv").open(newline="") as file:
-        first = file.readline()
-    assert first.endswith("\r\n") and not first.startswith("#")
-    assert {len(row) for row in csv.reader((tmp_path / "r.csv").open(newline=""))} == {18}
+    content = (tmp_path / "r.csv").read_bytes().decode()
+    first, _, rest = content.partition("\r\n")
+    assert first.startswith("campaign,hit,") and rest.count("\r\n") == 81
+    assert {len(row) for row in csv.reader(io.StringIO(content, newline=""))} == {18}
 
 
 def test_a_worker_without_participation_counts_as_unproven(rated, tmp_path):
