@@ -7,10 +7,10 @@ import tracemalloc
 
 import pytest
 
-from analysis.exporting import ExportFailed, ExportRefused, destinations, export
-from analysis.exporting.reading import BATCH_ROWS
+from analysis.exporting import ExportFailed, ExportRefused, destinations, export, writers
+from analysis.exporting.cells import Remembered
 from analysis.exporting.tables import Column, Kind
-from analysis.exporting.writers import ROW_GROUP_ROWS, CSVWriter, JSONLinesWriter, ParquetWriter
+from analysis.exporting.writers import CSVWriter, JSONLinesWriter, ParquetWriter
 from analysis.stats import __version__
 from tests.analysis.export_rows import make_gold
 from tests.factories import make_campaign, make_hits
@@ -216,15 +216,14 @@ class Nowhere:
     def close(self) -> None: ...
 
 
-def peak_of_writing(writer_class, n_batches: int, **options) -> int:
+def peak_of_writing(writer_class, n_rows: int, **options) -> int:
     columns = [Column("text", Kind.TEXT), Column("score", Kind.INTEGER)]
     tracemalloc.start()
     try:
         writer = writer_class(destinations.HashingStream(Nowhere()).as_file(), columns, **options)
-        for number in range(n_batches):
-            first = number * BATCH_ROWS
-            texts = [f"worker {place}" for place in range(first, first + BATCH_ROWS)]
-            writer.write([texts, list(range(BATCH_ROWS))])
+        for first in range(0, n_rows, 500):
+            texts = [f"worker {place}" for place in range(first, first + 500)]
+            writer.write([texts, list(range(500))])
         writer.finish()
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -235,8 +234,9 @@ def peak_of_writing(writer_class, n_batches: int, **options) -> int:
     ("writer_class", "options"),
     [(CSVWriter, {}), (JSONLinesWriter, {}), (ParquetWriter, {"metadata": {}})],
 )
-def test_memory_does_not_grow_with_the_number_of_rows(writer_class, options):
-    one_row_group = ROW_GROUP_ROWS // BATCH_ROWS
-    few = peak_of_writing(writer_class, one_row_group, **options)
-    many = peak_of_writing(writer_class, 4 * one_row_group, **options)
+def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, writer_class, options):
+    monkeypatch.setattr(Remembered, "MAX_CELLS", 2_000)
+    monkeypatch.setattr(writers, "ROW_GROUP_ROWS", 2_000)
+    few = peak_of_writing(writer_class, 4_000, **options)
+    many = peak_of_writing(writer_class, 16_000, **options)
     assert many < 1.2 * few
