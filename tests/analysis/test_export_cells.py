@@ -1,0 +1,223 @@
+"""No text breaks a row or runs in a spreadsheet, and every text can be had back."""
+
+import csv
+import io
+import json
+import re
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.exporting import cells
+from analysis.exporting.tables import Column, Kind
+from analysis.exporting.writers import (
+    CSVWriter,
+    JSONLinesWriter,
+    ParquetWriter,
+    PublishedWriter,
+    ScoreFileWriter,
+    TSVWriter,
+)
+
+# Anything UTF-8 holds, with more of what makes trouble.
+NASTY = st.text(
+    st.one_of(
+        st.sampled_from("'\"=+-@\t\r\n \\|,;%＝\ufeff\u2028\x85\x00"), st.characters(codec="utf-8")
+    )
+)
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1",
+    "＋1",
+    "－1",
+    "＠x",
+    "−1",
+    " =1",
+    "\ufeff=1",
+]
+PLAIN = ["", "a=b", "1-2", "Online-A", "'quoted'", "a@b", "x\t=1", "HUMAN.0", "’=1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_formula_is_defused(text):
+    assert cells.defuse(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_an_ordinary_text_is_left_alone(text):
+    assert cells.defuse(text) == text
+
+
+@given(NASTY)
+def test_a_defused_text_never_begins_as_a_formula_and_comes_back(text):
+    cell = cells.defuse(text)
+    assert not re.match(r"[\s\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]", cell)
+    assert cells.undo_defuse(cell) == text
+
+
+@given(NASTY)
+def test_an_escaped_text_has_no_tab_and_no_line_break_and_comes_back(text):
+    cell = cells.escape_tsv(text)
+    assert not set(cell) & set("\t\r\n")
+    assert cells.undo_escape_tsv(cell) == text
+
+
+@given(st.lists(NASTY.filter(bool)))
+def test_names_can_be_told_apart_again(names):
+    assert cells.undo_join_names(cells.join_names(names)) == names
+
+
+def test_a_single_ordinary_name_is_itself_and_several_are_joined():
+    assert cells.join_names(["Online-A"]) == "Online-A"
+    assert cells.join_names(["Online-A", "b|c", "d\\"]) == "Online-A|b\\|c|d\\\\"
+
+
+@given(NASTY)
+def test_a_text_without_spaces_survives_a_reader_that_cuts_at_spaces(text):
+    cell = cells.escape_spaces(text)
+    assert cell.split() == ([cell] if text else [])
+    assert cells.undo_escape_spaces(cell) == text
+
+
+# --- whole rows ---------------------------------------------------------------------------------------
+
+COLUMNS = (
+    Column("text", Kind.TEXT),
+    Column("number", Kind.NUMBER),
+    Column("names", Kind.NAMES),
+    Column("count", Kind.INTEGER),
+)
+NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+ROWS = st.lists(
+    st.tuples(
+        NASTY,
+        NUMBERS,
+        st.lists(NASTY.filter(bool), max_size=3).map(tuple),
+        st.none() | st.integers(-(2**62), 2**62),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def written(writer_class, rows, **options) -> bytes:
+    stream = io.BytesIO()
+    writer = writer_class(stream, COLUMNS, **options)
+    writer.write([list(column) for column in zip(*rows, strict=True)])
+    writer.finish()
+    return stream.getvalue()
+
+
+def number_of(cell: str) -> float | None:
+    return float(cell) if cell else None
+
+
+@given(ROWS)
+def test_csv_gives_every_row_back(rows):
+    text = written(CSVWriter, rows).decode()
+    header, *lines = csv.reader(io.StringIO(text, newline=""))
+    assert header == ["text", "number", "names", "count"]
+    back = [
+        (
+            cells.undo_defuse(line[0]),
+            number_of(line[1]),
+            tuple(cells.undo_join_names(cells.undo_defuse(line[2]))),
+            int(line[3]) if line[3] else None,
+        )
+        for line in lines
+    ]
+    assert back == rows
+
+
+@given(ROWS)
+def test_tsv_has_one_line_for_each_row_and_gives_it_back(rows):
+    header, *lines, rest = written(TSVWriter, rows).decode().split("\n")
+    assert (header, rest) == ("text\tnumber\tnames\tcount", "")
+    back = []
+    for line in lines:
+        text, number, names, count = line.split("\t")
+        text, names = (cells.undo_defuse(cells.undo_escape_tsv(cell)) for cell in (text, names))
+        back.append(
+            (
+                text,
+                number_of(number),
+                tuple(cells.undo_join_names(names)),
+                int(count) if count else None,
+            )
+        )
+    assert back == rows
+
+
+@given(ROWS)
+def test_json_lines_gives_every_row_back_even_cut_at_unicode_line_breaks(rows):
+    lines = written(JSONLinesWriter, rows).decode().splitlines()
+    back = [json.loads(line) for line in lines]
+    assert [(r["text"], r["number"], tuple(r["names"]), r["count"]) for r in back] == rows
+
+
+# The first call loads the library, which takes longer than Hypothesis likes.
+@settings(deadline=None)
+@given(ROWS)
+def test_parquet_gives_every_row_back(rows):
+    table = pq.read_table(io.BytesIO(written(ParquetWriter, rows, metadata={"made": "so"})))
+    back = [(r["text"], r["number"], tuple(r["names"]), r["count"]) for r in table.to_pylist()]
+    assert back == rows
+    assert table.schema.metadata[b"made"] == b"so"
+
+
+def test_negative_numbers_stay_numbers():
+    rows = [("-0.5", -0.5, ("-a",), -3)]
+    assert written(CSVWriter, rows).decode().splitlines()[1] == "'-0.5,-0.5,'-a,-3"
+    assert written(TSVWriter, rows).decode().splitlines()[1] == "'-0.5\t-0.5\t'-a\t-3"
+    frame = pd.read_csv(io.BytesIO(written(CSVWriter, rows)))
+    assert frame["number"][0] == -0.5 and frame["count"][0] == -3
+
+
+def test_pandas_reads_tsv_with_the_options_the_documentation_names():
+    rows = [('"quoted', 0.1, ("a",), 1), ("two\nlines\tand a tab", None, (), None)]
+    frame = pd.read_csv(
+        io.BytesIO(written(TSVWriter, rows)),
+        sep="\t",
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+    )
+    assert list(frame["text"].map(cells.undo_escape_tsv)) == [row[0] for row in rows]
+
+
+SCORES = st.lists(st.tuples(NASTY.filter(bool), NUMBERS), min_size=1)
+
+
+@given(SCORES)
+def test_score_files_are_cut_at_spaces_into_system_and_score(scores):
+    stream = io.BytesIO()
+    writer = ScoreFileWriter(stream, COLUMNS[:2])
+    writer.write([list(column) for column in zip(*scores, strict=True)])
+    lines = stream.getvalue().decode().split("\n")[:-1]
+    back = [line.split() for line in lines]
+    assert [
+        (cells.undo_escape_spaces(name), None if score == "None" else float(score))
+        for name, score in back
+    ] == scores
+
+
+def test_published_lines_have_fifteen_digits_and_a_space_at_the_end():
+    stream = io.BytesIO()
+    writer = PublishedWriter(stream, COLUMNS[:2])
+    writer.write([["A b", "c"], [100.0, -0.0250276951630604]])
+    assert stream.getvalue() == b"text number \nA%20b 100 \nc -0.0250276951630604 \n"
+
+
+def test_what_is_remembered_of_cells_is_bounded():
+    known = cells.Remembered(str.upper)
+    for number in range(3 * known.MAX_CELLS):
+        assert known[f"x{number}"] == f"X{number}"
+        assert len(known) <= known.MAX_CELLS
