@@ -8,6 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import HIT, Campaign, Participation
+from hits.practice import practice_for
 from hits.services import change_status, submit_assignment, take_assignment
 from tests.browser.opening import Visitor, assignment_of, qualify, rating_address
 from tests.factories import make_hits, make_worker, rate_items
@@ -48,16 +49,12 @@ def _way_in(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
     yield "feedback", page
     page.goto(reverse("check", args=[campaign.code]))
     yield "check", page
-    page.locator("input[type=radio]").nth(_wrong_place(page)).check()
+    right = practice_for(campaign.target_language, campaign.task).check.answer
+    page.locator(f"input[type=radio]:not([value='{right}'])").first.check()
     page.locator("main button").click()
     expect(page.get_by_role("alert")).to_be_visible()
     yield "check, wrong", page
     page.close()
-
-
-def _wrong_place(page: Page) -> int:
-    """Where a wrong answer to the question stands: the right one of English adequacy is 1."""
-    return 0 if page.locator("input[type=radio]").first.get_attribute("value") != "1" else 1
 
 
 def _way_through(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
