@@ -321,6 +321,8 @@ def rate(request: HttpRequest, code: UUID) -> HttpResponse:
 def _show_item(
     request: HttpRequest, assignment: Assignment, *, is_unset: bool = False
 ) -> HttpResponse:
+    if assignment.status == Assignment.Status.RETURNED:
+        return redirect(assignment.hit.campaign)
     place = desk.place_of(assignment)
     if place.is_finished:
         return redirect("finish", assignment.code)

@@ -7,9 +7,15 @@ from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Rating
 from hits.practice import practice_for
-from tests.browser.opening import PHONE, Complaints, Visitor
+from tests.browser.opening import (
+    PHONE,
+    Complaints,
+    Visitor,
+    assignment_of,
+    rating_address,
+)
 from tests.browser.rating import stored_scores
-from tests.factories import make_hits
+from tests.factories import make_hits, make_worker
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -110,3 +116,15 @@ def test_going_back_does_not_rate_an_item_twice(visitor: Visitor):
     choose(page, 70)
     expect(page.locator("#progress")).to_have_text(re.compile("[23] of 40"))
     assert stored_scores(assignment)[0] == 30
+
+
+def test_scripts_that_do_not_arrive_leave_the_plain_form(visitor: Visitor, complaints: Complaints):
+    complaints.expected += ["ERR_FAILED", "Slider is not defined"]
+    assignment = assignment_of(make_worker(), make_hits())
+    context = visitor.open_context(worker=assignment.worker)
+    context.route("**/slider.js", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(rating_address(assignment))
+    choose(page, 37)
+    expect(page.locator("#progress")).to_have_text("2 of 40")
+    assert stored_scores(assignment) == [37]

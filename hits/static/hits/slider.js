@@ -23,6 +23,7 @@ class Slider {
     this.score = null;
     this.digits = "";
     this.lastDigitAt = 0;
+    document.getElementById("radios").remove();
     element.hidden = false;
     element.addEventListener("pointerdown", (event) => this.#grab(event));
     element.addEventListener("pointermove", (event) => this.#drag(event));
