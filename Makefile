@@ -5,7 +5,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint bench format lock clean
+.PHONY: help run test lint bench format lock messages clean
 
 help:
 	@echo "make run     set everything up and serve the platform with a demo campaign"
@@ -42,6 +42,12 @@ format: $(VENV)/ready-to-test
 lock: $(BIN)/uv
 	$(BIN)/uv pip compile pyproject.toml --upgrade $(LOCKING) -o requirements.txt
 	$(BIN)/uv pip compile pyproject.toml --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
+
+# After changing a string that workers see; needs Debian's gettext package.
+messages: $(VENV)/ready-to-run
+	DA_DEBUG=1 $(BIN)/python manage.py makemessages --all --ignore $(VENV) --ignore tests --add-location file --no-wrap
+	sed -i '/POT-Creation-Date\|Report-Msgid-Bugs-To/d' hits/locale/*/LC_MESSAGES/django.po
+	DA_DEBUG=1 $(BIN)/python manage.py compilemessages --ignore $(VENV)
 
 LOCKING := --quiet --no-header --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
 

@@ -294,7 +294,7 @@ def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
     logger.warning("Refused: assignment %s is not the visitor's.", code)
     # There is no campaign to choose the language: the browser does.
     with translation.override(translation.get_language_from_request(request)):
-        return _answer_error(request, gettext("This is not your HIT."), status=404)
+        return _answer_error(request, gettext("This task is not yours."), status=404)
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -391,7 +391,8 @@ def _refuse_rating(
     request: HttpRequest, assignment: Assignment, message: str, *, status: int
 ) -> HttpResponse:
     logger.warning("Refused a rating of assignment %s: %s", assignment.code, message)
-    return _answer_error(request, message, status=status)
+    with translation.override(assignment.hit.campaign.page_language):
+        return _answer_error(request, message, status=status)
 
 
 def _first_error(form: RatingForm) -> str:

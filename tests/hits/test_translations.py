@@ -100,7 +100,7 @@ def test_the_scan_finds_strings_in_pages_and_in_python() -> None:
     marked = marked_strings()
     assert "Set the slider first." in marked  # {% translate %}
     assert ("%(size)s text", "%(size)s texts") in marked  # {% blocktranslate count %}
-    assert "This is not your HIT." in marked  # gettext()
+    assert "This task is not yours." in marked  # gettext()
 
 
 @every_language
@@ -398,7 +398,7 @@ def test_a_refusal_is_in_the_language_of_the_campaign() -> None:
     ("accepted", "language", "message"),
     [
         ("ru-RU,ru;q=0.9,en;q=0.5", "ru", "Это не ваше задание."),
-        ("ja", "en", "This is not your HIT."),
+        ("ja", "en", "This task is not yours."),
     ],
 )
 def test_a_stranger_is_refused_in_the_language_of_the_browser(
