@@ -94,7 +94,7 @@ def unavailable(visitor: Visitor, reason: str, **options: Any) -> Iterator[Page]
             rate_items(assignment)
             submit_assignment(assignment=assignment)
         case "excluded":
-            participation.update(is_excluded=True)
+            participation.update(decision="excluded", decision_reason="spam")
         case "screened_out":
             participation.update(qualified_at=None, n_check_tries=2)
         case "busy":

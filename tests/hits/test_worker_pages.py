@@ -423,7 +423,7 @@ def test_an_answer_that_is_none_costs_no_try(client, campaign, answer):
 
 def test_an_excluded_worker_gets_no_hit(client, campaign):
     enter(client, campaign)
-    Participation.objects.update(is_excluded=True)
+    Participation.objects.update(decision="excluded", decision_reason="spam")
     assert client.get(page("next_hit", campaign.code)).context["reason"] == "excluded"
     assert not Assignment.objects.exists()
 
