@@ -30,7 +30,7 @@ app.autodiscover_tasks()
 
 app.conf.update(
     # Two queues, so that where there are many jobs a worker of their own (-Q jobs) can take them.
-    task_queues=[Queue("quick"), Queue("jobs")],
+    task_queues=[Queue(name, routing_key=name) for name in ("quick", "jobs")],
     task_default_queue="quick",
     task_routes={"analysis.run_job": {"queue": "jobs"}},
     # Each can be done twice, or left out once; `manage.py do_chores` does the same for those with

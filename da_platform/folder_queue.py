@@ -36,9 +36,12 @@ class Channel(filesystem.Channel):
     def data_folder_out(self) -> str:
         return self.data_folder_in
 
-    @property
-    def control_folder(self) -> Path:
-        return Path(self.data_folder_in)
+    def _queue_bind(self, *args: Any, **kwargs: Any) -> None:
+        """Keep no table of bindings: two processes that write it at once would spoil it."""
+
+    def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
+        # Every queue is addressed by its name.
+        return [routing_key]
 
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)

@@ -10,6 +10,7 @@ import argparse
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -38,12 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     port = parser.parse_args(arguments).port
     wishes = _listen()
     die_with_parent()
-    children = [
-        _start(str(BIN / "gunicorn"), "--bind", f"127.0.0.1:{port}"),
-        _start(str(BIN / "celery"), "--quiet", *WORKER),
-    ]
+    children = [_start("gunicorn", "--bind", f"127.0.0.1:{port}")]
     try:
         while not wishes and all(child.poll() is None for child in children):
+            # The pages first: on a small machine the worker's start would hold them up.
+            if len(children) == 1 and _is_listening(port):
+                children.append(_start("celery", "--quiet", *WORKER))
             time.sleep(PAUSE_SECONDS)
     finally:
         codes = [child.poll() for child in children]
@@ -70,9 +71,15 @@ def die_with_parent(signum: int = signal.SIGTERM) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signum))
 
 
-def _start(*command: str) -> subprocess.Popen[bytes]:
+def _is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
     # In a group of its own: Ctrl-C reaches this process alone, which then stops the others in order,
     # and what a child leaves behind can be found.
+    command = [str(BIN / program), *arguments]
     return subprocess.Popen(command, process_group=0, preexec_fn=die_with_parent)
 
 

@@ -1,0 +1,168 @@
+"""Messages: quick to send, never in anyone's way, whole when they are read."""
+
+import threading
+import time
+from pathlib import Path
+from queue import Empty
+
+import pytest
+from kombu import Connection
+
+from da_platform import sending
+from da_platform.celery import app
+from da_platform.sending import enqueue
+from hits.models import Assignment, Evidence
+from hits.services import submit_assignment, take_assignment
+from hits.tasks import weigh_assignment
+from tests.factories import make_hits, make_worker, rate_items
+
+
+@pytest.fixture(autouse=True)
+def forgotten_failures(monkeypatch):
+    monkeypatch.setattr(sending, "_silent_until", 0.0)
+
+
+@pytest.fixture
+def broker(monkeypatch):
+    """Send to another broker than that of the settings."""
+
+    def use(url: str, **options) -> None:
+        connection = Connection(url, transport_options=options)
+        original = app.send_task
+
+        def send_task(*args, **kwargs):
+            return original(*args, connection=connection, **kwargs)
+
+        monkeypatch.setattr(app, "send_task", send_task)
+
+    return use
+
+
+def test_sending_takes_no_time_worth_mentioning(broker, tmp_path):
+    broker("folder://localhost", folder=str(tmp_path / "queue"))
+    assert enqueue("hits.weigh_assignment", 1)
+    seconds = []
+    for _ in range(100):
+        started_at = time.perf_counter()
+        enqueue("hits.weigh_assignment", 1)
+        seconds.append(time.perf_counter() - started_at)
+    # The median: a busy machine may stop any one of them.
+    assert sorted(seconds)[50] < 0.005
+    assert len(list((tmp_path / "queue").glob("*.quick.msg"))) == 101
+
+
+def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
+    broker("folder://localhost", folder=str(tmp_path))
+    enqueue("analysis.run_job", 1)
+    assert [path.suffixes for path in tmp_path.glob("*.msg")] == [[".jobs", ".msg"]]
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "folder://localhost"])
+def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
+    url, broker, tmp_path, caplog
+):
+    # A file stands where the folder should be.
+    (tmp_path / "queue").touch()
+    broker(url, folder=str(tmp_path / "queue"))
+    assert not enqueue("hits.weigh_assignment", 7)
+    assert "hits.weigh_assignment(7,) is left to the schedule" in caplog.text
+    started_at = time.perf_counter()
+    assert not any(enqueue("hits.weigh_assignment", 8) for _ in range(1_000))
+    assert time.perf_counter() - started_at < 1
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.django_db
+def test_a_hit_is_handed_in_though_the_broker_is_down_and_weighed_by_the_chores(
+    broker, django_capture_on_commit_callbacks
+):
+    broker("redis://127.0.0.1:1/0")
+    campaign = make_hits()
+    assignment = take_assignment(campaign=campaign, worker=make_worker())
+    rate_items(assignment)
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        submit_assignment(assignment=assignment)
+    assert len(callbacks) == 1 and not Evidence.objects.exists()
+    from hits.chores import do_chores
+
+    assert do_chores().n_weighed == 1 and Evidence.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_handing_in_twice_asks_for_evidence_once_and_a_task_done_twice_weighs_once(
+    django_capture_on_commit_callbacks,
+):
+    assignment = take_assignment(campaign=make_hits(), worker=make_worker())
+    rate_items(assignment)
+    with django_capture_on_commit_callbacks() as callbacks:
+        submit_assignment(assignment=assignment)
+        submit_assignment(assignment=assignment)
+    assert len(callbacks) == 1
+    for _ in range(2):
+        weigh_assignment(assignment.pk)
+    assert Evidence.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_message_about_work_that_is_not_handed_in_weighs_nothing():
+    assignment = take_assignment(campaign=make_hits(), worker=make_worker())
+    weigh_assignment(assignment.pk)
+    weigh_assignment(assignment.pk + 1)
+    assert not Evidence.objects.exists() and Assignment.objects.get().evidence_at is None
+
+
+# The folder ----------------------------------------------------------------------------------
+
+
+def connect(folder: Path) -> Connection:
+    return Connection("folder://localhost", transport_options={"folder": str(folder)})
+
+
+def test_messages_come_out_once_and_whole_while_many_write_and_read(tmp_path):
+    n_messages, n_writers, n_readers = 50, 3, 3
+    found: list[int] = []
+
+    def write(writer: int) -> None:
+        with connect(tmp_path) as connection:
+            queue = connection.SimpleQueue("numbers")
+            for number in range(n_messages):
+                queue.put({"number": writer * n_messages + number, "ballast": "x" * 5_000})
+            queue.close()
+
+    def read() -> None:
+        with connect(tmp_path) as connection:
+            queue = connection.SimpleQueue("numbers")
+            deadline = time.monotonic() + 60
+            while len(found) < n_messages * n_writers and time.monotonic() < deadline:
+                try:
+                    message = queue.get(block=False)
+                except Empty:
+                    time.sleep(0.001)
+                    continue
+                assert len(message.payload["ballast"]) == 5_000
+                found.append(message.payload["number"])
+                message.ack()
+            queue.close()
+
+    threads = [threading.Thread(target=write, args=[writer]) for writer in range(n_writers)]
+    threads += [threading.Thread(target=read) for _ in range(n_readers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == list(range(n_messages * n_writers))
+    assert [path.name for path in tmp_path.iterdir() if "msg" in path.name] == []
+
+
+def test_messages_keep_their_order_and_their_folder_is_its_owners_alone(tmp_path):
+    folder = tmp_path / "deep" / "queue"
+    with connect(folder) as connection:
+        queue = connection.SimpleQueue("numbers")
+        for number in range(20):
+            queue.put(number)
+        for number in range(20):
+            message = queue.get(timeout=5)
+            assert message.payload == number
+            message.ack()
+        queue.close()
+    assert folder.stat().st_mode & 0o777 == 0o700

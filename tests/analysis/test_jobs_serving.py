@@ -1,0 +1,132 @@
+"""Web server and worker of the queue, started by one command and gone together."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.subprocesses import CHECKOUT, environment, manage, output_of
+
+# On a busy machine; an idle one takes a few.
+PATIENCE_SECONDS = 120
+
+pytestmark = [
+    pytest.mark.xdist_group("celery"),
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
+]
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come to pass")
+
+
+class Platform:
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.variables = {"DA_DEBUG": "1", "DA_DATA_DIR": str(folder)}
+        output_of(manage("migrate", "--verbosity", "0", **self.variables))
+        with (folder / "serve.log").open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "da_platform.serve", "--port", str(self.port)],
+                cwd=CHECKOUT,
+                env=environment(**self.variables),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.log = folder / "serve.log"
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def processes(self) -> set[int]:
+        """All that were started with this platform's folder in their environment."""
+        mark = f"DA_DATA_DIR={self.variables['DA_DATA_DIR']}\0".encode()
+        return {
+            int(path.parent.name)
+            for path in Path("/proc").glob("[0-9]*/environ")
+            if _has(path, mark)
+        }
+
+    def has_worker(self) -> bool:
+        """Whether the worker's processes are there: itself, its beat, and two that do the work."""
+        commands = [_command_of(pid) for pid in self.processes()]
+        return sum("worker" in command for command in commands) == 4
+
+
+def _has(path: Path, mark: bytes) -> bool:
+    try:
+        return mark in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _command_of(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Iterator[Platform]:
+    platform = Platform(tmp_path)
+    try:
+        eventually(platform.answers)
+        eventually(platform.has_worker)
+        yield platform
+    finally:
+        for pid in platform.processes():
+            os.kill(pid, signal.SIGKILL)
+        platform.process.wait()
+
+
+def test_it_serves_pages_and_does_jobs_until_ctrl_c(platform: Platform):
+    command = ["start_job", "release_expired", "--wait", "--json"]
+    told = json.loads(output_of(manage(*command, **platform.variables)))
+    assert (told["state"], told["result"]) == ("done", {"n_released": 0})
+    # As a terminal does: to the whole group of the command.
+    os.killpg(platform.process.pid, signal.SIGINT)
+    assert platform.process.wait(PATIENCE_SECONDS) == 0
+    assert platform.processes() == set() and not platform.answers()
+    assert "Traceback" not in platform.log.read_text()
+
+
+def test_nothing_is_left_when_it_is_killed(platform: Platform):
+    platform.process.kill()
+    eventually(lambda: platform.processes() == set())
+    assert not platform.answers()
+
+
+def test_it_ends_as_a_failure_when_one_of_the_two_dies(platform: Platform):
+    (worker,) = [
+        pid
+        for pid in platform.processes()
+        if "worker" in _command_of(pid) and _parent_of(pid) == platform.process.pid
+    ]
+    os.kill(worker, signal.SIGKILL)
+    assert platform.process.wait(PATIENCE_SECONDS) != 0
+    eventually(lambda: platform.processes() == set())
+
+
+def _parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
