@@ -1,13 +1,13 @@
 """Scores as other projects lay them out: mt-metrics-eval, and the tables of the published DA scripts."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from analysis.models import GoldRun
 from hits.models import Campaign, System
 
 from .ranking import rank
-from .reading import Batch, read_batches
+from .reading import Batch, one_batch, read_batches
 from .tables import Column, Kind, complete_segments, every_cell
 
 # Which of our scores each format holds, and what mt-metrics-eval then calls the kind of human score.
@@ -23,7 +23,7 @@ _PUBLISHED_SYSTEMS = (
     Column("N.ALL", Kind.INTEGER),
 )
 
-Rows = tuple[tuple[Column, ...], Iterator[Batch]]
+Rows = tuple[tuple[Column, ...], Generator[Batch, None, None]]
 
 
 def mtme_rows(kind: str, run: GoldRun, score: str) -> Rows:
@@ -31,7 +31,7 @@ def mtme_rows(kind: str, run: GoldRun, score: str) -> Rows:
     if kind == "segments":
         query = every_cell(run, score)
         return query.columns, read_batches(query)
-    return _SCORE_COLUMNS, iter([_system_scores(run, score)])
+    return _SCORE_COLUMNS, one_batch(_system_scores(run, score))
 
 
 def mtme_file_name(kind: str, campaign: Campaign, format: str) -> str:
@@ -43,7 +43,7 @@ def mtme_file_name(kind: str, campaign: Campaign, format: str) -> str:
 def published_rows(kind: str, run: GoldRun) -> Rows:
     """Complete scores only: that layout has no word for a missing one."""
     if kind == "systems":
-        return _PUBLISHED_SYSTEMS, iter([_published_systems(run)])
+        return _PUBLISHED_SYSTEMS, one_batch(_published_systems(run))
     query = complete_segments(run)
     named = zip(query.columns, _PUBLISHED_SEGMENTS, strict=True)
     return tuple(replace(column, name=name) for column, name in named), read_batches(query)

@@ -2,12 +2,13 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from .tables import Kind, Query
 
@@ -18,9 +19,9 @@ BATCH_ROWS = 5_000
 Batch = list[Sequence[Any]]
 
 
-def read_batches(query: Query) -> Iterator[Batch]:
+def read_batches(query: Query) -> Generator[Batch, None, None]:
     """Run a query once and hand out its rows in batches; memory does not grow with their number."""
-    with _reading(), connection.chunked_cursor() as cursor:
+    with _connection_to_read() as reader, reader.chunked_cursor() as cursor:
         cursor.execute(query.sql, query.parameters)
         while rows := cursor.fetchmany(BATCH_ROWS):
             yield [
@@ -29,13 +30,31 @@ def read_batches(query: Query) -> Iterator[Batch]:
             ]
 
 
-def _reading() -> AbstractContextManager[Any]:
-    """Keep PostgreSQL's cursor on the server, where only a transaction gives it rows as they are found.
+def one_batch(batch: Batch) -> Generator[Batch, None, None]:
+    """Hand out rows that are in memory already."""
+    yield batch
 
-    On SQLite a statement reads one state of the database by itself, and a transaction would lock
-    everyone else out of writing for as long as the export takes.
+
+@contextmanager
+def _connection_to_read() -> Iterator[BaseDatabaseWrapper]:
+    """Give a connection of its own, or the present one while its transaction has things to show.
+
+    Whoever follows the progress may want to store it. On the connection that reads this would go wrong:
+    SQLite refuses to write from a state that others have meanwhile changed, and on PostgreSQL it would become part
+    of the export's own transaction.
     """
-    return transaction.atomic() if connection.vendor == "postgresql" else nullcontext()
+    if connection.in_atomic_block:
+        yield connections[DEFAULT_DB_ALIAS]
+        return
+    reader = connections[DEFAULT_DB_ALIAS].copy()
+    try:
+        if reader.vendor == "postgresql":
+            # Only inside a transaction does the server hand out rows as it finds them. SQLite
+            # does so always, and a transaction there would keep everyone else from writing.
+            reader.set_autocommit(False)
+        yield reader
+    finally:
+        reader.close()
 
 
 def _plain(cells: Sequence[Any], kind: Kind) -> Sequence[Any]:

@@ -1,8 +1,8 @@
 """The export itself: ask, write, sign."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,7 +29,7 @@ from .destinations import (
 )
 from .errors import ExportRefused
 from .pseudonyms import Pseudonyms, key_fingerprint
-from .reading import Batch, read_batches
+from .reading import Batch, one_batch, read_batches
 from .tables import Column, Kind
 
 KINDS = ("ratings", "evidence", "segments", "systems")
@@ -249,21 +249,23 @@ def _write(
 
 
 def _write_batches(
-    batches: Iterator[Batch],
+    batches: Generator[Batch, None, None],
     writer: writers.Writer,
     disguise: Callable[[Batch], Batch],
     progress: Callable[[int], None],
 ) -> int:
     n_rows = 0
-    for batch in batches:
-        writer.write(disguise(batch))
-        n_rows += len(batch[0])
-        progress(len(batch[0]))
+    # Closed at once, also after an error: the database is not kept waiting for the collector.
+    with closing(batches):
+        for batch in batches:
+            writer.write(disguise(batch))
+            n_rows += len(batch[0])
+            progress(len(batch[0]))
     writer.finish()
     return n_rows
 
 
-def _rows(order: _Order) -> tuple[Sequence[Column], Iterator[Batch]]:
+def _rows(order: _Order) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
     if order.run is None:
         query = (
             tables.ratings(order.campaign)
@@ -278,7 +280,7 @@ def _rows(order: _Order) -> tuple[Sequence[Column], Iterator[Batch]]:
     if order.kind == "segments":
         query = tables.segments(order.run)
         return query.columns, read_batches(query)
-    return ranking.COLUMNS, iter([ranking.ranking_rows(order.run)])
+    return ranking.COLUMNS, one_batch(ranking.ranking_rows(order.run))
 
 
 def _writer(

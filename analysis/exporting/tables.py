@@ -76,10 +76,14 @@ def _json_list(name: str) -> str:
     return f"json_agg({name})::text" if _is_postgresql() else f"json_group_array({name})"
 
 
+def _hex_code(name: str) -> str:
+    """Give a UUID as 32 digits, which is how SQLite stores it."""
+    return f"replace({name}::text, '-', '')" if _is_postgresql() else name
+
+
 # --- ratings and evidence -------------------------------------------------------------------------
 
 _WORKER = Column("worker", Kind.WORKER, "w.provider || ':' || w.external_id")
-_ASSIGNMENT = Column("assignment", Kind.ASSIGNMENT, "replace(CAST(a.code AS text), '-', '')")
 # A person's decision, or else the evidence: see Participation.state.
 _WORKER_STATE = Column(
     "worker_state", Kind.TEXT, "coalesce(nullif(p.decision, ''), p.trust, 'unproven')"
@@ -92,7 +96,7 @@ def ratings(campaign: Campaign) -> Query:
     columns = (
         Column("campaign", Kind.TEXT, "c.name"),
         Column("hit", Kind.INTEGER, "h.number"),
-        _ASSIGNMENT,
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
         _WORKER,
         Column("provider", Kind.TEXT, "w.provider"),
         _WORKER_STATE,
@@ -169,7 +173,7 @@ def evidence(campaign: Campaign, *, history: bool) -> Query:
         Column("provider", Kind.TEXT, "w.provider"),
         _WORKER_STATE,
         Column("decision", Kind.TEXT, "p.decision"),
-        _ASSIGNMENT,
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
         Column("hit", Kind.INTEGER, "h.number"),
         Column("computed_at", Kind.TIME, _time("e.computed_at")),
         *(Column(name, kind, f"e.{name}") for name, kind in _EVIDENCE_COLUMNS),

@@ -110,6 +110,40 @@ def environment(tmp_path_factory):
     return environment
 
 
+# Between any two batches another process writes, and then the exporting one stores its progress.
+EXPORT_AND_STORE_PROGRESS = """
+import sqlite3, sys
+import django; django.setup()
+from django.db import connection
+from analysis.exporting import export, reading
+from analysis.models import Job
+from hits.models import Campaign
+reading.BATCH_ROWS = 500
+other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+job = Job.objects.create(kind="export")
+def store(n_rows):
+    other.execute("UPDATE hits_campaign SET instructions = instructions || 'x'")
+    job.n_done += n_rows
+    job.save(update_fields=["n_done"])
+    seen.append(other.execute("SELECT n_done FROM analysis_job").fetchone()[0])
+seen = []
+export(kind="segments", campaign=Campaign.objects.get(), path=sys.argv[1], format="csv", progress=store)
+print(*seen)
+"""
+
+
+def test_progress_can_be_stored_on_the_way_while_others_write(environment, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", EXPORT_AND_STORE_PROGRESS, str(tmp_path / "s.csv")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["500", "1000", "1200"]
+
+
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "manage.py", "export", *arguments]
 
