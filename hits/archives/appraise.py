@@ -13,7 +13,6 @@ from analysis.stats.roles import Role
 
 from ..importing.problems import Problems
 from .records import (
-    MAX_ITEMS,
     ArchivedAssignment,
     ArchivedHIT,
     ArchivedItem,
@@ -103,12 +102,7 @@ class _Export:
             return
         assert role is not None and score is not None and start is not None and end is not None
         rated = _Rated(ArchivedItem(system, segment, role), score, start, end)
-        own = self._rated.setdefault((user, batch), [])
-        own.append(rated)
-        if len(own) == MAX_ITEMS + 1:
-            self._problems.add(
-                file, line, f"user {user!r} has more than {MAX_ITEMS:,} ratings in one HIT"
-            )
+        self._rated.setdefault((user, batch), []).append(rated)
 
     def _fault_in_repetition(self, file: str, line: int, cells: list[str]) -> str | None:
         first = self._seen.setdefault(tuple(cells), (file, line))

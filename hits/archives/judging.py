@@ -49,7 +49,7 @@ Decisions = dict[str, Decision]
 
 
 def decide(collection: Collection, judgement: Judgement, problems: Problems) -> Decisions:
-    """Return the decision about each worker that there is one about."""
+    """Return the decision about each worker that there is one about; others go by the evidence."""
     if judgement.trusts_all and judgement.trusted:
         problems.add("", None, "trust either all workers or those in a file")
         return {}
@@ -62,26 +62,28 @@ def decide(collection: Collection, judgement: Judgement, problems: Problems) -> 
         named = set(workers) - decisions.keys()
         decisions |= {name: _reinstatement(judgement) for name in sorted(named)}
     if judgement.trusted:
-        named = _read_names(judgement.trusted, problems) & set(workers)
+        in_file = _read_names(judgement.trusted, problems)
+        named = in_file & set(workers)
         if not named:
             problems.add(
                 shown(judgement.trusted), None, "names not one of the workers of this collection"
             )
+        elif strangers := in_file - named:
+            collection.notes.append(_note_on(strangers, judgement.trusted))
         others = set(workers) - named - decisions.keys()
         decisions |= {name: _reinstatement(judgement) for name in sorted(named)}
         decisions |= {name: _exclusion(NOT_RELIABLE_THERE, judgement) for name in sorted(others)}
     return decisions
 
 
-def note_on_strangers(collection: Collection, judgement: Judgement) -> str | None:
-    """Say whom a file trusts who is not in the collection: a part of one, or a slip of the pen."""
-    if judgement.trusted is None:
-        return None
-    strangers = sorted(_read_names(judgement.trusted, Problems()) - set(collection.workers))
-    if not strangers:
-        return None
-    some = ", ".join(map(printable, strangers[:N_NAMED])) + (", …" if strangers[N_NAMED:] else "")
-    return f"{shown(judgement.trusted)} names workers who are not in the collection: {some} ({len(strangers):,} in all)"
+def _note_on(strangers: set[str], path: Path) -> str:
+    """Say whom a file trusts who is not in the collection: it may be a part, or a slip of the pen."""
+    some = sorted(strangers)[:N_NAMED]
+    named = ", ".join(map(printable, some)) + (", …" if len(strangers) > N_NAMED else "")
+    return (
+        f"{shown(path)} names workers who are not in the collection: "
+        f"{named} ({len(strangers):,} in all)"
+    )
 
 
 def _read_names(path: Path, problems: Problems) -> set[str]:

@@ -35,6 +35,11 @@ IS_REJECTED = {"Approved": False, "Submitted": False, "Rejected": True}
 # Zones by the names that Mechanical Turk prints, in hours from UTC.
 ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
 
+# Mechanical Turk opened in 2005; no year so far off that reckoning with it fails.
+YEARS = range(2005, 2100)
+# More digits than the number of any place has.
+MAX_PLACE_DIGITS = 6
+
 COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "AcceptTime", "SubmitTime")
 ANSWERS, COMMENT = "Answer.Q1", "Answer.comments"
 LANGUAGES = ("Input.src", "Input.trg")
@@ -45,6 +50,15 @@ def read_mturk(paths: Sequence[Path], pair: LanguagePair, problems: Problems) ->
     for path in paths:
         batches.read(path)
     return batches.finished()
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The columns of a file, the items they give a HIT, and how many cells a row must have."""
+
+    header: list[str]
+    n_items: int
+    n_needed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +97,13 @@ class _Batches:
         _, header = next(rows, (0, None))
         if header is None:
             return
-        n_items = _count_items(header, file, self._problems)
-        if n_items is None:
+        layout = _layout_of(header, file, self._problems)
+        if layout is None:
             return
         n_rows = 0
         for line, cells in rows:
             n_rows += 1
-            row = self._row(file, line, header, cells, n_items)
+            row = self._row(file, line, cells, layout)
             if row is not None:
                 self._add(row)
         if not n_rows:
@@ -102,23 +116,21 @@ class _Batches:
             )
         return self._collection
 
-    def _row(
-        self, file: str, line: int, header: list[str], cells: list[str], n_items: int
-    ) -> _Row | None:
+    def _row(self, file: str, line: int, cells: list[str], layout: _Layout) -> _Row | None:
+        n_columns = len(layout.header)
         # The last columns, for the requester to fill in, are often in the header only.
-        n_needed = 1 + max(header.index(name) for name in _needed(n_items))
-        if not n_needed <= len(cells) <= len(header):
+        if not layout.n_needed <= len(cells) <= n_columns:
             self._problems.add(
-                file, line, f"has {len(cells)} cells, but the header has {len(header)}"
+                file, line, f"has {len(cells)} cells, but the header has {n_columns}"
             )
             return None
-        by_name = dict(zip(header, cells, strict=False))
+        by_name = dict(zip(layout.header, cells, strict=False))
         items = [
             {
                 part: by_name.get(f"Input.{part}_{place}", "")
                 for part in ("sys_id", "sid", "tst", "rid")
             }
-            for place in range(n_items)
+            for place in range(layout.n_items)
         ]
         return _Row(file, line, by_name, items)
 
@@ -232,8 +244,8 @@ def _needed(n_items: int) -> list[str]:
     return [*COLUMNS, ANSWERS, *inputs]
 
 
-def _count_items(header: list[str], file: str, problems: Problems) -> int | None:
-    """Return how many items a HIT has by its columns; None, and problems, where some are missing."""
+def _layout_of(header: list[str], file: str, problems: Problems) -> _Layout | None:
+    """Make sense of a header; None, and problems, where columns are missing or there twice."""
     names = Counter(header)
     n_items = 0
     while names[f"Input.sys_id_{n_items}"]:
@@ -244,7 +256,10 @@ def _count_items(header: list[str], file: str, problems: Problems) -> int | None
         problems.add(file, 1, f"has no column {' and no column '.join(map(repr, missing[:5]))}")
     if doubled:
         problems.add(file, 1, f"has column {doubled[0]!r} {names[doubled[0]]} times")
-    return None if missing or doubled else n_items
+    if missing or doubled:
+        return None
+    places = {name: place for place, name in enumerate(header)}
+    return _Layout(header, n_items, 1 + max(places[name] for name in _needed(n_items)))
 
 
 def _moment(text: str) -> datetime | None:
@@ -256,6 +271,8 @@ def _moment(text: str) -> datetime | None:
         local = datetime.strptime(" ".join(parts[1:]), "%b %d %H:%M:%S %Y")
     except ValueError:
         return None
+    if local.year not in YEARS:
+        return None
     return local.replace(tzinfo=UTC) - timedelta(hours=ZONES[zone])
 
 
@@ -263,7 +280,8 @@ def _rating(answer: str, items: list[dict[str, str]], at: datetime) -> ArchivedR
     """Return the rating that an answer gives, or what is wrong with it."""
     place, _, rest = answer.partition("_")
     rid, _, score_text = rest.rpartition("_")
-    if not rid or not place.isascii() or not place.isdecimal():
+    is_number = place.isascii() and place.isdecimal() and len(place) <= MAX_PLACE_DIGITS
+    if not rid or not is_number:
         return "is not place_rid_score"
     if int(place) >= len(items):
         return f"names a place that is not in the HIT of {len(items)} items"

@@ -9,15 +9,17 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
+from analysis.stats.roles import Role
+
 from ..exceptions import ImportRefused
 from ..importing.files import printable
 from ..importing.problems import Problem, Problems
 from ..importing.texts import MAX_NAME_LENGTH, fault_in_name
 from ..models import DEFAULT_MIN_RATINGS, Campaign, Participation
 from .appraise import read_appraise
-from .judging import Decisions, Judgement, decide, note_on_strangers
+from .judging import Decisions, Judgement, decide
 from .mturk import read_mturk
-from .records import Collection, LanguagePair
+from .records import MAX_ITEMS, Collection, LanguagePair
 from .rows import shown
 from .storing import Origin, Progress, store
 from .wmt_da import read_wmt_da
@@ -89,7 +91,7 @@ def import_collection(
     problems.refuse_if_any()
     campaign.hit_size = max(len(hit.items) for hit in collection.hits)
     _store(campaign, collection, decisions, origin, progress)
-    return _summary(campaign, collection, judgement)
+    return _summary(campaign, collection)
 
 
 def _read(paths: Sequence[Path], format: str, pair: LanguagePair, problems: Problems) -> Collection:
@@ -125,6 +127,11 @@ def _check_settings(campaign: Campaign, worker_namespace: str | None, problems: 
 def _check(collection: Collection, origin: Origin, problems: Problems) -> None:
     if not collection.n_ratings and not problems.total:
         problems.add("", None, "there is not one rating in these files")
+    for number, hit in enumerate(collection.hits, start=1):
+        if len(hit.items) > MAX_ITEMS:
+            problems.add(
+                "", None, f"HIT {number} has {len(hit.items):,} items, more than {MAX_ITEMS:,}"
+            )
     for worker in collection.workers:
         if len(origin.external_id(worker)) > MAX_NAME_LENGTH:
             problems.add(
@@ -165,7 +172,7 @@ def _store(
         raise ImportRefused([taken], 1) from error
 
 
-def _summary(campaign: Campaign, collection: Collection, judgement: Judgement) -> CollectionSummary:
+def _summary(campaign: Campaign, collection: Collection) -> CollectionSummary:
     items = {(item.system, item.segment) for hit in collection.hits for item in hit.items}
     participations = Participation.objects.filter(campaign=campaign)
     return CollectionSummary(
@@ -178,11 +185,11 @@ def _summary(campaign: Campaign, collection: Collection, judgement: Judgement) -
         n_trusted=participations.trusted().count(),
         n_assignments=len(collection.assignments),
         n_ratings=collection.n_ratings,
-        notes=_notes(collection, judgement),
+        notes=_notes(collection),
     )
 
 
-def _notes(collection: Collection, judgement: Judgement) -> list[str]:
+def _notes(collection: Collection) -> list[str]:
     notes = ["the files hold no texts: segments and translations are known by their names only"]
     if not collection.knows_dates:
         notes.append(
@@ -195,7 +202,7 @@ def _notes(collection: Collection, judgement: Judgement) -> list[str]:
             "and runs of equal scores are not looked for"
         )
     n_alone = sum(
-        partner is None and item.role != 0
+        partner is None and item.role != Role.GENUINE
         for hit in collection.hits
         for item, partner in zip(hit.items, hit.partners(), strict=True)
     )
@@ -203,5 +210,4 @@ def _notes(collection: Collection, judgement: Judgement) -> list[str]:
         notes.append(
             f"quality-control items whose genuine partner is not there, and which prove nothing: {n_alone:,}"
         )
-    strangers = note_on_strangers(collection, judgement)
-    return [*notes, *collection.notes, *([strangers] if strangers else [])]
+    return [*notes, *collection.notes]

@@ -84,9 +84,11 @@ MTURK: dict[str, tuple[Edit, int | None, str]] = {
     "unknown status": (replace("Approved", "Pending", line=2), 2, "AssignmentStatus 'Pending'"),
     "no moment": (replace("Mar 01 12", "31.3. 12", line=2), 2, "AcceptTime 'Fri 31.3. 12"),
     "unknown zone": (replace("GMT", "XYZ", line=2), 2, "AcceptTime"),
+    "a year far off": (replace(" 2024", " 9999", line=2), 2, "AcceptTime"),
     "done before it was begun": (replace("12:08:40", "11:08:40", line=2), 2, "lies before"),
     "answer cut short": (replace("0_1000_80", "0_1000", line=2), 2, "is not place_rid_score"),
     "place not in the HIT": (replace("12_1012_100", "13_1012_100", line=2), 2, "a place that"),
+    "place without end": (replace("0_1000_80", "9" * 5000 + "_1_80", line=2), 2, "is not place_"),
     "another rid": (replace("0_1000_80", "0_1001_80", line=2), 2, "the item there has 1000"),
     "score above 100": (replace("0_1000_80", "0_1000_101", line=2), 2, "a whole number from 0"),
     "score below 0": (replace("0_1000_80", "0_1000_-1", line=2), 2, "a whole number from 0"),
@@ -253,6 +255,15 @@ def test_files_without_a_single_rating_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mturk.csv"
     path.write_text("\n".join([header[0], ",".join(cells)]))
     assert_refused(refusal([path], "mturk"), "", None, "there is not one rating")
+
+
+def test_a_hit_that_the_database_cannot_count_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "appraise.csv"
+    path.write_text(
+        "".join(f"alice,alder,{n},TGT,deu,eng,50,{n}.0,{n + 1}.0\n" for n in range(32_768))
+    )
+    problems = refusal([path], "appraise")
+    assert_refused(problems, "", None, "HIT 1 has 32,768 items, more than 32,767")
 
 
 def test_many_problems_are_counted_and_twenty_listed(tmp_path: Path) -> None:
