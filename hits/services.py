@@ -101,11 +101,18 @@ def take_assignment(
 @transaction.atomic
 def _renew_lease(expired: Assignment, *, now: datetime, minutes: int) -> Assignment:
     """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
-    if HIT.objects.open().filter(pk=expired.hit_id).update(places_left=F("places_left") - 1):
-        Assignment.objects.expired().filter(pk=expired.pk).update(
-            status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes)
+    # The assignment first, as wherever both rows change: another tab may be renewing it or handing it in.
+    renewed = (
+        Assignment.objects.expired()
+        .filter(pk=expired.pk)
+        .update(status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes))
+    )
+    place = HIT.objects.open().filter(pk=expired.hit_id)
+    if renewed and not place.update(places_left=F("places_left") - 1):
+        Assignment.objects.filter(pk=expired.pk).update(
+            status=Assignment.Status.EXPIRED, expires_at=expired.expires_at
         )
-        expired.refresh_from_db()
+    expired.refresh_from_db()
     return expired
 
 
