@@ -181,7 +181,8 @@ def _check_rating(assignment: Assignment, score: int) -> None:
 
 
 # One statement looks and writes, so that nothing can come between: the item must be the HIT's, at
-# that position, with the one before it rated.
+# that position, with the one before it rated. The inner question leans on nothing outside it:
+# otherwise PostgreSQL reads all earlier ratings of the assignment to answer it.
 _INSERT_RATING = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT %s, item.id, %s, %s, %s, %s
@@ -191,7 +192,7 @@ _INSERT_RATING = """
         SELECT 1
         FROM hits_item before
         JOIN hits_rating rated ON rated.assignment_id = %s AND rated.item_id = before.id
-        WHERE before.hit_id = item.hit_id AND before.position = item.position - 1
+        WHERE before.hit_id = %s AND before.position = %s
       ))
     ON CONFLICT (assignment_id, item_id) DO NOTHING
 """
@@ -217,6 +218,8 @@ def _insert_rating(
                 position,
                 Item._meta.get_field("code").get_db_prep_value(item_code, connection),
                 assignment.pk,
+                assignment.hit_id,
+                position - 1,
             ],
         )
         return cursor.rowcount == 1
