@@ -263,7 +263,10 @@ class SystemOutput(models.Model):
 
 class HITQuerySet(models.QuerySet["HIT"]):
     def open(self) -> "HITQuerySet":
-        return self.filter(campaign__status=Campaign.Status.OPEN, places_left__gt=0)
+        # No join to the campaign: an UPDATE would look for places in a subquery, which PostgreSQL does
+        # not repeat for those who waited for the row, and the last place would be given out twice.
+        open_campaigns = Campaign.objects.filter(status=Campaign.Status.OPEN)
+        return self.filter(campaign__in=open_campaigns, places_left__gt=0)
 
     def not_taken_by(self, worker: "Worker") -> "HITQuerySet":
         return self.exclude(assignments__worker=worker)

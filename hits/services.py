@@ -110,11 +110,18 @@ def take_assignment(
 @transaction.atomic
 def _renew_lease(expired: Assignment, *, now: datetime, minutes: int) -> Assignment:
     """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
-    if HIT.objects.open().filter(pk=expired.hit_id).update(places_left=F("places_left") - 1):
-        Assignment.objects.expired().filter(pk=expired.pk).update(
-            status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes)
+    # The assignment first, as wherever both rows change: another tab may be renewing it or handing it in.
+    renewed = (
+        Assignment.objects.expired()
+        .filter(pk=expired.pk)
+        .update(status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes))
+    )
+    place = HIT.objects.open().filter(pk=expired.hit_id)
+    if renewed and not place.update(places_left=F("places_left") - 1):
+        Assignment.objects.filter(pk=expired.pk).update(
+            status=Assignment.Status.EXPIRED, expires_at=expired.expires_at
         )
-        expired.refresh_from_db()
+    expired.refresh_from_db()
     return expired
 
 
@@ -190,7 +197,8 @@ def _check_rating(assignment: Assignment, score: int) -> None:
 
 
 # One statement looks and writes, so that nothing can come between: the item must be the HIT's, at
-# that position, with the one before it rated.
+# that position, with the one before it rated. The inner question leans on nothing outside it:
+# otherwise PostgreSQL reads all earlier ratings of the assignment to answer it.
 _INSERT_RATING = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT %s, item.id, %s, %s, %s, %s
@@ -200,7 +208,7 @@ _INSERT_RATING = """
         SELECT 1
         FROM hits_item before
         JOIN hits_rating rated ON rated.assignment_id = %s AND rated.item_id = before.id
-        WHERE before.hit_id = item.hit_id AND before.position = item.position - 1
+        WHERE before.hit_id = %s AND before.position = %s
       ))
     ON CONFLICT (assignment_id, item_id) DO NOTHING
 """
@@ -226,6 +234,8 @@ def _insert_rating(
                 position,
                 Item._meta.get_field("code").get_db_prep_value(item_code, connection),
                 assignment.pk,
+                assignment.hit_id,
+                position - 1,
             ],
         )
         return cursor.rowcount == 1

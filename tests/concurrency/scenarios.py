@@ -198,6 +198,25 @@ def stored_ratings() -> Facts:
     return {"ratings": [(reverse("rate", args=[code]), *rest) for code, *rest in rows]}
 
 
+def renew_at_once() -> Facts:
+    """10 late workers come back, each in 8 tabs at once, one of them to hand in what is finished."""
+    campaign = _make_campaign(n_hits=1, min_ratings=30)
+    late = [_finished(campaign, at=timezone.now() - timedelta(days=1)) for _ in range(10)]
+    release_expired()
+
+    def act(number: int, meet: Callable[[], object]) -> list[str]:
+        codes = []
+        for assignment in late:
+            meet()
+            if number == 0:
+                submit_assignment(assignment=assignment)
+            elif taken := take_assignment(campaign=campaign, worker=assignment.worker):
+                codes.append(str(taken.code))
+        return codes
+
+    return {"told": together(8, act), **_stored(campaign)}
+
+
 def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Campaign":
     campaign = make_campaign(hit_size=hit_size, min_ratings=min_ratings)
     n_translations = n_hits * hit_size * 7 // 10
@@ -233,6 +252,7 @@ SCENARIOS = {
         release_at_once,
         prepare_desks,
         stored_ratings,
+        renew_at_once,
     )
 }
 

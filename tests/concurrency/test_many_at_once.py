@@ -51,3 +51,11 @@ def test_8_sweeps_release_each_place_once(database_url):
     assert facts["n_released"] == 16
     assert facts["statuses"] == ["expired"] * 16
     assert facts["places_left"] == [20]
+
+
+def test_a_late_worker_in_8_tabs_takes_one_place_back(database_url):
+    facts = run_scenario("renew_at_once", database_url)
+    for codes in facts["told"]:
+        assert set(codes) <= set(facts["assignments"])
+    assert facts["statuses"] == ["submitted"] * 10
+    assert facts["places_left"] == [30 - 10]
