@@ -8,10 +8,6 @@ from typing import Any
 import django
 
 N_HITS = 10
-BARE_TABLE = {
-    "sqlite": "CREATE TABLE benchmark_bare (id INTEGER PRIMARY KEY, score smallint NOT NULL)",
-    "postgresql": "CREATE TABLE benchmark_bare (id bigserial PRIMARY KEY, score smallint NOT NULL)",
-}
 FILL = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT a.id, i.id, (a.id * 7 + i.id * 13) %% 101, a.started_at, 5000, 4000
@@ -26,8 +22,6 @@ def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
     make_translations(campaign, n_segments=N_HITS * 35)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
-    with connection.cursor() as cursor:
-        cursor.execute(BARE_TABLE[connection.vendor])
     fill(campaign, n_ratings)
     hits = list(campaign.hits.order_by("number"))
     desks = [take_desk(hits[i % N_HITS]) for i in range(n_desks)]

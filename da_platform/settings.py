@@ -140,11 +140,10 @@ SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresq
 
 def database() -> dict[str, Any]:
     config = env.db_url_config(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
+    # Opened once and used again: making a connection costs more than a rating does.
+    config["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
     if config.get("ENGINE") == POSTGRESQL:
-        return config | {
-            "CONN_MAX_AGE": whole_number("DA_CONN_MAX_AGE", default=60),
-            "CONN_HEALTH_CHECKS": True,
-        }
+        return config | {"CONN_HEALTH_CHECKS": True}
     if config.get("ENGINE") != SQLITE:
         # Without the value: it may hold a password.
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
