@@ -244,6 +244,10 @@ def _needed(n_items: int) -> list[str]:
     return [*COLUMNS, ANSWERS, *inputs]
 
 
+def _is_read(name: str) -> bool:
+    return name in COLUMNS or name.startswith(("Input.", "Answer."))
+
+
 def _layout_of(header: list[str], file: str, problems: Problems) -> _Layout | None:
     """Make sense of a header; None, and problems, where columns are missing or there twice."""
     names = Counter(header)
@@ -251,7 +255,8 @@ def _layout_of(header: list[str], file: str, problems: Problems) -> _Layout | No
     while names[f"Input.sys_id_{n_items}"]:
         n_items += 1
     missing = [name for name in _needed(max(1, n_items)) if name not in names]
-    doubled = [name for name, count in names.items() if count > 1]
+    # Whatever else a requester's sheet holds twice is not read.
+    doubled = [name for name, count in names.items() if count > 1 and _is_read(name)]
     if missing:
         problems.add(file, 1, f"has no column {' and no column '.join(map(repr, missing[:5]))}")
     if doubled:
