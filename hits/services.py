@@ -52,6 +52,8 @@ def change_status(*, campaign: Campaign, to: str) -> Campaign:
         return campaign
     if target not in STATUS_CHANGES[Campaign.Status(campaign.status)]:
         raise StatusRefused(f"{campaign.name} is {campaign.status} and cannot become {target}.")
+    if campaign.is_archive:
+        raise StatusRefused(f"{campaign.name} was collected elsewhere and stays closed.")
     if target == Campaign.Status.OPEN and not campaign.hits.exists():
         raise StatusRefused(f"{campaign.name} has no HITs yet. Build them before you open it.")
     changed = Campaign.objects.filter(pk=campaign.pk, status=campaign.status).update(status=target)

@@ -6,8 +6,8 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.stats.flags import AssignmentColumns, RatingColumns, flag_workers
-from analysis.stats.quality_control import NO_PARTNER, quality_control
+from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
+from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
 
 from .audit import record
 from .exceptions import DecisionRefused
@@ -125,32 +125,36 @@ def _weigh(participation: Participation) -> dict[str, Any]:
             assignments["rejected"],
         ),
     )
+    return evidence_fields(qc, flags, 0)
+
+
+def evidence_fields(qc: QualityControl, flags: WorkerFlags, place: int) -> dict[str, Any]:
+    """Return the fields of `Evidence` for the worker at this place of both results."""
     latest = qc.latest
-    assert latest is not None
     return {
-        "verdict": str(qc.verdicts[0]),
-        "n_hits": len(assignments),
-        "n_pairs": int(qc.degraded.n_pairs[0]),
-        "mean_difference": _number(qc.degraded.mean_difference[0]),
-        "t": _number(qc.degraded.statistic[0]),
-        "p": _number(qc.degraded.pvalue[0]),
-        "wilcoxon_p": _number(qc.degraded_ranks.pvalue[0]),
-        "n_repeats": int(qc.repeats.n_pairs[0]),
-        "repeat_mean_difference": _number(qc.repeats.mean_difference[0]),
-        "repeat_mean_absolute_difference": _number(qc.repeats.mean_absolute_difference[0]),
-        "repeat_p": _number(qc.repeats.pvalue[0]),
-        "window_n_pairs": int(latest.n_pairs[0]),
-        "window_p": _number(latest.pvalue[0]),
-        "mean_genuine": _number(flags.mean_genuine[0]),
-        "mean_bad_reference": _number(flags.mean_bad_reference[0]),
-        "mean_reference": _number(flags.mean_reference[0]),
-        "fastest_hit_seconds": _number(flags.fastest_seconds[0]),
-        "longest_run": int(flags.longest_equal_run[0]),
-        "n_rejected": int(flags.n_rejected[0]),
-        "has_scores_flag": bool(flags.scores[0]),
-        "has_time_flag": bool(flags.time[0]),
-        "has_sequence_flag": bool(flags.sequence[0]),
-        "has_rejection_flag": bool(flags.rejected[0]),
+        "verdict": str(qc.verdicts[place]),
+        "n_hits": int(flags.n_hits[place]),
+        "n_pairs": int(qc.degraded.n_pairs[place]),
+        "mean_difference": _number(qc.degraded.mean_difference[place]),
+        "t": _number(qc.degraded.statistic[place]),
+        "p": _number(qc.degraded.pvalue[place]),
+        "wilcoxon_p": _number(qc.degraded_ranks.pvalue[place]),
+        "n_repeats": int(qc.repeats.n_pairs[place]),
+        "repeat_mean_difference": _number(qc.repeats.mean_difference[place]),
+        "repeat_mean_absolute_difference": _number(qc.repeats.mean_absolute_difference[place]),
+        "repeat_p": _number(qc.repeats.pvalue[place]),
+        "window_n_pairs": int(latest.n_pairs[place]) if latest else 0,
+        "window_p": _number(latest.pvalue[place]) if latest else None,
+        "mean_genuine": _number(flags.mean_genuine[place]),
+        "mean_bad_reference": _number(flags.mean_bad_reference[place]),
+        "mean_reference": _number(flags.mean_reference[place]),
+        "fastest_hit_seconds": _number(flags.fastest_seconds[place]),
+        "longest_run": int(flags.longest_equal_run[place]),
+        "n_rejected": int(flags.n_rejected[place]),
+        "has_scores_flag": bool(flags.scores[place]),
+        "has_time_flag": bool(flags.time[place]),
+        "has_sequence_flag": bool(flags.sequence[place]),
+        "has_rejection_flag": bool(flags.rejected[place]),
         "signature": qc.signature,
     }
 

@@ -12,6 +12,7 @@ DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
 # Run on PostgreSQL as they are: what they test is said in them.
 SHARED_TESTS = [
     "tests/hits/test_constraints.py",
+    "tests/hits/test_import_collection.py",
     "tests/hits/test_save_rating.py",
     "tests/hits/test_take_assignment.py",
 ]

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
-from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
+from analysis.stats.flags import AssignmentColumns, RatingColumns, flag_workers
+from analysis.stats.quality_control import NO_PARTNER, quality_control
 
+from ..trust import evidence_fields
 from .records import Collection
 
 
@@ -60,7 +61,7 @@ def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
             np.array([one.is_rejected for one in collection.assignments]),
         ),
     )
-    found = [_fields(qc, flags, code) for code in range(len(names))]
+    found = [evidence_fields(qc, flags, code) for code in range(len(names))]
     if not collection.knows_order:
         for fields in found:
             fields |= {"longest_run": 0, "has_sequence_flag": False}
@@ -96,38 +97,3 @@ def _columns(collection: Collection, assignment_workers: np.ndarray) -> _Columns
         partners=partners[items],
         positions=items - offsets[hits] + 1,
     )
-
-
-def _fields(qc: QualityControl, flags: WorkerFlags, code: int) -> dict[str, Any]:
-    latest = qc.latest
-    return {
-        "verdict": str(qc.verdicts[code]),
-        "n_hits": int(flags.n_hits[code]),
-        "n_pairs": int(qc.degraded.n_pairs[code]),
-        "mean_difference": _number(qc.degraded.mean_difference[code]),
-        "t": _number(qc.degraded.statistic[code]),
-        "p": _number(qc.degraded.pvalue[code]),
-        "wilcoxon_p": _number(qc.degraded_ranks.pvalue[code]),
-        "n_repeats": int(qc.repeats.n_pairs[code]),
-        "repeat_mean_difference": _number(qc.repeats.mean_difference[code]),
-        "repeat_mean_absolute_difference": _number(qc.repeats.mean_absolute_difference[code]),
-        "repeat_p": _number(qc.repeats.pvalue[code]),
-        "window_n_pairs": int(latest.n_pairs[code]) if latest else 0,
-        "window_p": _number(latest.pvalue[code]) if latest else None,
-        "mean_genuine": _number(flags.mean_genuine[code]),
-        "mean_bad_reference": _number(flags.mean_bad_reference[code]),
-        "mean_reference": _number(flags.mean_reference[code]),
-        "fastest_hit_seconds": _number(flags.fastest_seconds[code]),
-        "longest_run": int(flags.longest_equal_run[code]),
-        "n_rejected": int(flags.n_rejected[code]),
-        "has_scores_flag": bool(flags.scores[code]),
-        "has_time_flag": bool(flags.time[code]),
-        "has_sequence_flag": bool(flags.sequence[code]),
-        "has_rejection_flag": bool(flags.rejected[code]),
-        "signature": qc.signature,
-    }
-
-
-def _number(value: float) -> float | None:
-    """Return None for what could not be computed; an infinite t is as good as none to store."""
-    return float(value) if np.isfinite(value) else None

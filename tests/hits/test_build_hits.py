@@ -134,7 +134,7 @@ def test_queries_grow_with_batches_not_with_items(django_assert_max_num_queries)
 def test_the_database_refuses_a_genuine_item_with_a_partner_and_a_second_partner():
     make_hits()
     qc = Item.objects.filter(partner__isnull=False).first()
-    free = Item.objects.filter(role=Role.GENUINE, qc_item=None).first()
+    free = Item.objects.filter(role=Role.GENUINE, qc_items=None).first()
     for change in [
         {"role": Role.GENUINE},
         {"partner": None},
