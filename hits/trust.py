@@ -54,12 +54,19 @@ def weigh_pending(*, limit: int = 1_000) -> int:
 
 def _locked_participation(campaign: Campaign, assignment: Assignment) -> Participation:
     """Fetch the participation and lock it: one worker's evidence is weighed one HIT at a time."""
-    Participation.objects.get_or_create(campaign=campaign, worker_id=assignment.worker_id)
-    return (
-        Participation.objects.select_for_update()
-        .select_related("campaign", "worker")
-        .get(campaign=campaign, worker_id=assignment.worker_id)
+    own = (
+        Participation.objects.select_for_update(of=("self",))
+        .select_related("worker")
+        .filter(campaign=campaign, worker=assignment.worker_id)
     )
+    participation = own.first()
+    if participation is None:
+        # Another process may be just as quick: the constraint lets one row through.
+        missing = Participation(campaign=campaign, worker_id=assignment.worker_id)
+        Participation.objects.bulk_create([missing], ignore_conflicts=True)
+        participation = own.get()
+    participation.campaign = campaign
+    return participation
 
 
 def _change_trust(participation: Participation, evidence: Evidence) -> None:
@@ -183,11 +190,12 @@ def _assignment_rows(participation: Participation) -> np.ndarray:
     rows = Assignment.objects.submitted().filter(
         hit__campaign=participation.campaign_id, worker=participation.worker_id
     )
+    times = rows.values_list("pk", "started_at", "submitted_at", "is_rejected")
     return np.array(
         [
-            (a.pk, a.started_at.timestamp(), a.submitted_at.timestamp(), a.is_rejected)
-            for a in rows
-            if a.submitted_at
+            (pk, started.timestamp(), submitted.timestamp(), is_rejected)
+            for pk, started, submitted, is_rejected in times
+            if submitted
         ],
         dtype=[("pk", "i8"), ("started", "f8"), ("submitted", "f8"), ("rejected", "?")],
     )
