@@ -34,6 +34,8 @@ bench: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.rating
 	$(BIN)/python -m benchmarks.gold_from_ratings
 	$(BIN)/python -m benchmarks.metric_significance
+	$(BIN)/python -m benchmarks.gold_in_database
+	$(BIN)/python -m benchmarks.exporting
 
 format: $(VENV)/ready-to-test
 	$(BIN)/ruff format .

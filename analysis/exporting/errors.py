@@ -1,7 +1,9 @@
 """What can go wrong while exporting, each with a message fit for the reader."""
 
+from hits.exceptions import HitsError
 
-class ExportError(Exception):
+
+class ExportError(HitsError):
     """An export that was not made; nothing of it is left behind."""
 
 

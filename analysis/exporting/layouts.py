@@ -49,10 +49,9 @@ def published_rows(kind: str, run: GoldRun) -> Rows:
     return tuple(replace(column, name=name) for column, name in named), read_batches(query)
 
 
-def _systems(run: GoldRun) -> list[tuple[int, str]]:
-    return list(
-        System.objects.filter(campaign=run.campaign_id).order_by("pk").values_list("pk", "name")
-    )
+def _systems(run: GoldRun) -> list[str]:
+    systems = System.objects.filter(campaign=run.campaign_id).order_by("pk")
+    return list(systems.values_list("name", flat=True))
 
 
 def _system_scores(run: GoldRun, score: str) -> Batch:
@@ -61,7 +60,7 @@ def _system_scores(run: GoldRun, score: str) -> Batch:
     if ranking is not None:
         column = ranking.scores.z if score == "z" else ranking.scores.raw
         scores = dict(zip(ranking.scores.systems.tolist(), column.tolist(), strict=True))
-    return [[name for _, name in systems], [scores.get(pk) for pk, _ in systems]]
+    return [systems, [scores.get(name) for name in systems]]
 
 
 def _published_systems(run: GoldRun) -> Batch:
@@ -69,13 +68,13 @@ def _published_systems(run: GoldRun) -> Batch:
     if ranking is None:
         return [[] for _ in _PUBLISHED_SYSTEMS]
     own = ranking.scores
-    place = {pk: row for row, pk in enumerate(own.systems.tolist())}
-    systems = [(place[pk], name) for pk, name in _systems(run) if pk in place]
-    rows = [row for row, _ in systems]
+    place = {name: row for row, name in enumerate(own.systems.tolist())}
+    systems = [name for name in _systems(run) if name in place]
+    rows = [place[name] for name in systems]
     return [
         own.raw[rows].tolist(),
         own.z[rows].tolist(),
         own.n_segments[rows].tolist(),
-        [name for _, name in systems],
+        systems,
         own.n_ratings[rows].tolist(),
     ]

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from hits.desk import n_ahead
 from hits.models import Assignment
 from hits.visitors import COOKIE
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address, worker_cookie
@@ -94,17 +95,18 @@ def test_a_network_that_comes_back_during_a_try_is_used_at_once(hit):
 
 def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
     page, assignment = hit
+    n_sent = n_ahead(assignment.hit.size)
     page.context.set_offline(True)
-    rate_by_keys(page, SCORES[:15])
+    rate_by_keys(page, SCORES[:n_sent])
     expect(page.locator("#save-state")).to_have_text(re.compile("Waiting for the next text"))
     expect(page.locator("#text-below")).to_have_text("…")
     page.keyboard.type("50")
     page.keyboard.press("Enter")
     page.context.set_offline(False)
-    expect_position(page, 16)
+    expect_position(page, n_sent + 1)
     expect(page.locator("#slider")).not_to_have_class(re.compile("is-set"))
     expect(page.locator("#next")).to_be_disabled()
-    assert stored_scores(assignment) == SCORES[:15]
+    assert stored_scores(assignment) == SCORES[:n_sent]
 
 
 def test_a_server_that_answers_503_for_a_while_gets_every_rating_once(hit):

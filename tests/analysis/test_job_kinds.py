@@ -1,0 +1,127 @@
+"""Every kind of job does what its service does, once, and tells what came of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.jobs import known_kinds, run_job, start_job
+from analysis.models import GoldRun, Job
+from hits.models import Campaign
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import weigh_pending
+from tests.factories import make_campaign, make_hits, make_translations
+
+pytestmark = pytest.mark.django_db
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture
+def rated() -> Campaign:
+    """A campaign whose every translation has two ratings by workers who read."""
+    campaign = make_hits(n_segments=35, hit_size=100, min_ratings=2)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=1)
+    weigh_pending()
+    return campaign
+
+
+def run(job_kind: str, campaign: Campaign | None = None, /, **arguments: Any) -> Job:
+    job = run_job(start_job(kind=job_kind, campaign=campaign, arguments=arguments).pk)
+    assert job is not None
+    return job
+
+
+def test_the_kinds_are_known_by_name():
+    assert known_kinds() == [
+        "build_gold",
+        "build_hits",
+        "export",
+        "import_campaign",
+        "import_collection",
+        "rank_systems",
+        "release_expired",
+        "weigh_evidence",
+    ]
+
+
+def test_a_campaign_goes_from_files_to_hits(tmp_path):
+    folder = Path("examples/demo-de-en/campaign").resolve()
+    languages = {"source_language": "de", "target_language": "en"}
+    done = run("import_campaign", name="news", path=str(folder), **languages)
+    assert done.state == Job.State.DONE and done.result["n_outputs"] == 336
+    built = run("build_hits", Campaign.objects.get(name="news"))
+    assert built.result["n_hits"] == 5 and built.n_done == 500
+
+
+def test_a_refused_file_is_told_in_plain_words(tmp_path):
+    failed = run(
+        "import_campaign", name="x", path=str(tmp_path), source_language="de", target_language="en"
+    )
+    assert failed.state == Job.State.FAILED and "not imported" in failed.error
+    assert not Campaign.objects.exists()
+
+
+def test_evidence_is_weighed_for_a_campaign():
+    campaign = make_hits(hit_size=40)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
+    assert run("weigh_evidence", campaign).result == {"n_weighed": 3}
+    assert run("weigh_evidence").result == {"n_weighed": 0}
+
+
+def test_gold_is_built_and_systems_are_ranked(rated):
+    gold = run("build_gold", rated)
+    assert gold.state == Job.State.DONE, gold.traceback
+    assert gold.result["run"] == 1 and gold.result["n_scored"] == 70
+    ranking = run("rank_systems", rated)
+    assert {row["system"] for row in ranking.result["systems"]} == {"system-a", "system-b"}
+    assert "version:" in ranking.result["signature"]
+
+
+def test_gold_that_was_stored_before_the_job_could_say_so_is_not_built_again(rated):
+    job = run("build_gold", rated)
+    Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED, finished_at=None, result=None)
+    again = run_job(job.pk)
+    assert again.state == Job.State.DONE and again.result == job.result
+    assert GoldRun.objects.count() == 1
+
+
+def test_gold_can_be_built_in_another_way(rated):
+    run("build_gold", rated, method="pooled", minimum=1)
+    assert list(GoldRun.objects.values_list("method", "minimum")) == [("pooled", 1)]
+
+
+def test_without_gold_there_is_no_ranking(rated):
+    failed = run("rank_systems", rated)
+    assert failed.state == Job.State.FAILED and "no such gold" in failed.error
+
+
+def test_an_export_is_written_with_its_sidecar(rated, tmp_path):
+    run("build_gold", rated)
+    path = tmp_path / "segments.csv"
+    done = run("export", rated, kind="segments", path=str(path), format="csv", run=1)
+    assert done.state == Job.State.DONE, done.traceback
+    assert done.result["n_rows"] == 70 == len(path.read_text().splitlines()) - 1
+    meta = json.loads(path.with_name("segments.csv.meta.json").read_text())
+    assert meta["sha256"] == done.result["sha256"]
+
+
+def test_a_finished_collection_is_imported():
+    [path] = DATA.glob("collections/appraise.csv")
+    done = run(
+        "import_collection",
+        name="old",
+        paths=[str(path)],
+        format="appraise",
+        source_language="de",
+        target_language="en",
+    )
+    assert done.state == Job.State.DONE, done.traceback
+    assert Campaign.objects.get(name="old").is_archive
+
+
+def test_abandoned_places_are_offered_again():
+    campaign = make_campaign()
+    make_translations(campaign)
+    assert run("release_expired").result == {"n_released": 0}
