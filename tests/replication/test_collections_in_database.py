@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import transaction
 from numpy.testing import assert_allclose, assert_array_equal
 
+from analysis.gold import build_gold, rank_systems
 from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
 from analysis.stats.systems import SystemScores, compare_systems, system_scores
@@ -263,3 +264,38 @@ def test_those_give_the_expected_segment_scores(tested: Campaign, column: str, n
     n, scores = np.array([expected[translation] for translation in own.translations]).T
     assert_array_equal(own.n, n)
     assert_allclose(getattr(own, column), scores, rtol=0, atol=1e-9)
+
+
+def stored_gold(campaign: Campaign, method: str) -> dict[str, tuple[float, float, int]]:
+    """Build the campaign's gold, and read raw, z and n back by `system segment`."""
+    run = build_gold(campaign=campaign, method=method, minimum=1)  # type: ignore[arg-type]
+    rows = run.scores.filter(is_complete=True).values_list(
+        "translation__outputs__system__name", "translation__segment__name", "raw", "z", "n"
+    )
+    return {f"{system} {segment}": (raw, z, n) for system, segment, raw, z, n in rows}
+
+
+def test_stored_gold_of_csen_is_the_published_one_and_ranks_the_systems_officially(
+    csen: Campaign,
+) -> None:
+    own, published = stored_gold(csen, "pooled"), read_published("cs-en").scored
+    assert set(own) == set(published)
+    raw, z, n = np.array([own[name] for name in published]).T
+    published_raw, published_z, published_n = np.array(list(published.values())).T
+    assert_array_equal(n, published_n)
+    assert_allclose(raw, published_raw, rtol=0, atol=1e-9)
+    # Nothing is rounded on the way here, as the published means and sds were.
+    assert_allclose(z, published_z, rtol=0, atol=5e-6)
+    ranking = replication_data("wmt21-crowd-da", "ad-sys-ranking-cs-en-z.csv")
+    systems = rank_systems(csen.gold_runs.get()).scores.systems
+    assert list(systems) == [row[-1] for row in rows_of(ranking)]
+
+
+def test_stored_gold_of_eighteen_workers_is_the_published_one(eighteen: Campaign) -> None:
+    own = stored_gold(eighteen, "per_worker")
+    rows = spaced_rows(replication_data("naacl15-segments") / "raw-seg-scrs/seg.ad.cs-en.csv")[1:]
+    published = {f"{system} {segment}": float(score) for _, system, segment, score in rows}
+    assert set(own) == set(published) and len(own) == 70
+    assert_allclose(
+        [own[name][0] for name in published], list(published.values()), rtol=0, atol=1e-9
+    )
