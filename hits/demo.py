@@ -7,37 +7,42 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from .building import build_hits
-from .importing import import_campaign
 from .models import Campaign
 from .services import change_status
-from .simulation import Behaviour, simulate_workers
 
 DEMO_NAME = "Demo: German to English"
 DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en" / "campaign"
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026
-DEMO_CROWD = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
 
 
 def prepare_demo_campaign() -> Campaign:
     """Make the demo campaign, or finish making it where an earlier start was interrupted."""
     campaign = Campaign.objects.filter(name=DEMO_NAME).first() or _import_demo()
-    if not campaign.hits.exists():
-        build_hits(campaign=campaign)
     if campaign.status == Campaign.Status.DRAFT:
         _open_demo(campaign)
     return campaign
 
 
+# What follows happens once. The imports stand inside, so that later starts do not wait for them.
+
+
 @transaction.atomic
 def _open_demo(campaign: Campaign) -> None:
-    """Open the campaign with all its first ratings, or leave it a draft."""
+    """Open the campaign with HITs and first ratings, all at once, or leave it a draft."""
+    from .building import build_hits
+    from .simulation import Behaviour, simulate_workers
+
+    if not campaign.hits.exists():
+        build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
-    simulate_workers(campaign=campaign, crowd=DEMO_CROWD, seed=DEMO_SEED)
+    crowd = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
+    simulate_workers(campaign=campaign, crowd=crowd, seed=DEMO_SEED)
 
 
 def _import_demo() -> Campaign:
+    from .importing import import_campaign
+
     summary = import_campaign(
         path=DEMO_FOLDER,
         name=DEMO_NAME,

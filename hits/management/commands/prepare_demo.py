@@ -4,6 +4,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
 from hits.demo import make_first_admin, prepare_demo_campaign
@@ -22,7 +24,8 @@ class Command(BaseCommand):
         if not settings.DEBUG:
             raise CommandError("The demo is for development: set DA_DEBUG=1.")
         # Here and not before: a second start of Django would keep the newcomer waiting.
-        call_command("migrate", verbosity=0)
+        if _has_pending_migrations():
+            call_command("migrate", verbosity=0)
         campaign = prepare_demo_campaign()
         admin = make_first_admin()
         site = f"http://127.0.0.1:{options['port']}"
@@ -41,3 +44,8 @@ class Command(BaseCommand):
                 f"changepassword {user.username}\n"
             )
         self.stdout.write("Stop with Ctrl-C. Everything is kept for the next start.\n")
+
+
+def _has_pending_migrations() -> bool:
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
