@@ -61,6 +61,7 @@ clean:
 # Said first of all: the server lets its own processes share a port, so it would not notice.
 .PHONY: port-is-free
 port-is-free:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Python 3.11 is needed; try: make run PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import socket; s = socket.socket(); \
 		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", $(PORT)))' 2>/dev/null \
 		|| { echo "Port $(PORT) is in use. Stop what runs there or choose another: make run PORT=8001"; exit 1; }

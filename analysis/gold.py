@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 from django.db.models import Max
+from django.utils import timezone
 from numpy.typing import NDArray
 
 from hits.models import Campaign, Participation
@@ -129,6 +130,8 @@ def build_gold(
         over all their items in the campaign, quality control included.
     """
     told = progress or (lambda done, total: None)
+    # Of this moment: what comes while it is computed is news for the next run.
+    began = timezone.now()
     minimum = campaign.min_ratings if minimum is None else minimum
     ratings, translations = load_ratings(campaign), load_translations(campaign)
     trust = _load_trust(campaign)
@@ -140,6 +143,7 @@ def build_gold(
     told(3, N_STAGES)
     run = GoldRun(
         campaign=campaign,
+        created_at=began,
         method=method,
         minimum=minimum,
         job=job,
@@ -274,7 +278,7 @@ def _signature(trust: _Trust, standardised: Standardised, method: str, minimum: 
 def _store(run: GoldRun, gold: GoldArrays) -> None:
     """Number the run and write it with all its scores, or nothing."""
     # Locked, so that two runs at once do not take the same number.
-    Campaign.objects.select_for_update().get(pk=run.campaign_id)
+    Campaign.objects.select_for_update(no_key=True).get(pk=run.campaign_id)
     latest = GoldRun.objects.filter(campaign=run.campaign_id).aggregate(Max("number"))
     run.number = (latest["number__max"] or 0) + 1
     run.save(force_insert=True)

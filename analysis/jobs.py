@@ -165,11 +165,15 @@ def cancel_job(job: Job, actor: User | None = None) -> Job:
 def retry_job(job: Job, actor: User | None = None) -> Job:
     """Start a failed or cancelled job again, with the same arguments."""
     kind_named(job.kind)
+    if job.arguments.get("real_ids") and not (actor and actor.is_superuser):
+        raise JobRefused("Only a superuser can ask again for workers' real ids.")
     again = Job.objects.filter(
         pk=job.pk, attempt=job.attempt, state__in=[Job.State.FAILED, Job.State.CANCELLED]
     )
     n_changed = again.update(
         state=Job.State.QUEUED,
+        # Whoever asks again answers for it.
+        started_by=actor or job.started_by,
         # Beyond every earlier attempt, so that none of them can come back and speak for this one.
         attempt=(job.attempt // MAX_ATTEMPTS + 1) * MAX_ATTEMPTS,
         n_done=0,

@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 from django.db import transaction
 
+from analysis.stats.quality_control import MINIMUM_PAIRS
 from analysis.stats.roles import Role
 
 from . import degradation
@@ -142,7 +143,7 @@ def _store(
 def _make_way(campaign: Campaign, *, rebuild: bool) -> None:
     """See that the campaign has no HITs; remove them if asked to and nobody has taken one."""
     # Locked, so that nobody opens the campaign or builds it a second time meanwhile.
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     hits = HIT.objects.filter(campaign=locked)
     if not hits.exists():
         return
@@ -202,6 +203,16 @@ def _notes(campaign: Campaign, layout: Layout, n_translations: int) -> list[str]
         notes.append(
             f"{n_translations} translations do not fill a HIT of {campaign.hit_size} items: "
             f"HITs of {layout.size} were built."
+        )
+    if layout.n_sets < MINIMUM_PAIRS:
+        notes.append(
+            f"A HIT of {layout.size} items has {layout.n_sets} degraded pairs, and a worker is judged "
+            f"from {MINIMUM_PAIRS} on: "
+            + (
+                "with this one HIT nobody can be, so decide on workers yourself."
+                if layout.n_hits(n_translations) == 1
+                else "whoever does a single HIT stays unproven."
+            )
         )
     n_twice = layout.n_hits(n_translations) * layout.genuine_per_hit - n_translations
     if n_twice:

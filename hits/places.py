@@ -37,6 +37,8 @@ def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
 
 def settle_places(*, campaign: Campaign, hits: Iterable[int]) -> None:
     """Set how many places these HITs offer, from what has been promised and what is wanted."""
+    if campaign.is_archive:
+        return
     # In one order everywhere, so that two of these never wait for each other.
     for pk in sorted(set(hits)):
         _settle(campaign, pk)
@@ -45,7 +47,7 @@ def settle_places(*, campaign: Campaign, hits: Iterable[int]) -> None:
 @transaction.atomic
 def _settle(campaign: Campaign, pk: int) -> None:
     # Whoever takes a place changes this row first: with it locked, nobody slips in between.
-    HIT.objects.select_for_update().get(pk=pk)
+    HIT.objects.select_for_update(no_key=True).get(pk=pk)
     held = with_standing(Assignment.objects.filter(hit=pk, status__in=_HELD))
     n_promised = held.filter(is_discarded=False).count()
     places = max(0, campaign.min_ratings - n_promised)

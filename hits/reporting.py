@@ -71,8 +71,9 @@ def campaign_statuses(campaigns: Iterable[Campaign]) -> list[CampaignStatus]:
 def _counting_queries(pks: list[int]) -> list[QuerySet[Any, dict[str, Any]]]:
     hits = HIT.objects.filter(campaign__in=pks)
     assignments = Assignment.objects.filter(hit__campaign__in=pks)
-    unfinished = Rating.objects.filter(assignment__hit__campaign__in=pks).exclude(
-        assignment__status=Assignment.Status.SUBMITTED
+    is_whole = Q(status=Assignment.Status.SUBMITTED, hit__is_archived=False)
+    partial = Rating.objects.filter(assignment__hit__campaign__in=pks).exclude(
+        assignment__status=Assignment.Status.SUBMITTED, assignment__hit__is_archived=False
     )
     by_status = {
         f"n_{status.value}": Count("pk", filter=Q(status=status)) for status in Assignment.Status
@@ -96,11 +97,11 @@ def _counting_queries(pks: list[int]) -> list[QuerySet[Any, dict[str, Any]]]:
             assignments,
             "hit__campaign",
             n_workers=Count("worker", distinct=True),
-            # A submitted assignment has a rating for every item: no need to count millions.
-            n_submitted_ratings=Sum("hit__size", filter=Q(status=Assignment.Status.SUBMITTED)),
+            # One submitted here has a rating for every item: no need to count millions.
+            n_whole_ratings=Sum("hit__size", filter=is_whole),
             **by_status,
         ),
-        _per_campaign(unfinished, "assignment__hit__campaign", n_unfinished_ratings=Count("item")),
+        _per_campaign(partial, "assignment__hit__campaign", n_partial_ratings=Count("item")),
     ]
 
 
@@ -111,7 +112,7 @@ def _per_campaign(
 
 
 def _status(campaign: Campaign, counts: dict[str, Any]) -> CampaignStatus:
-    n_ratings = (counts.pop("n_submitted_ratings", 0) or 0) + counts.pop("n_unfinished_ratings", 0)
+    n_ratings = (counts.pop("n_whole_ratings", 0) or 0) + counts.pop("n_partial_ratings", 0)
     nothing = {name: 0 for name in CampaignStatus.__dataclass_fields__ if name.startswith("n_")}
     return CampaignStatus(
         code=campaign.code,

@@ -6,6 +6,7 @@ primary key, and both can be asked for twice without harm.
 
 import logging
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -93,9 +94,14 @@ def take_assignment(
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
+    own = Participation.objects.filter(campaign=campaign, worker=worker)
+    is_discarded = own.discarded().exists()
     if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
-        return _renew_lease(expired, now=now, minutes=campaign.lease_minutes)
-    if Participation.objects.discarded().filter(campaign=campaign, worker=worker).exists():
+        if is_discarded:
+            # It may be finished, and paid; a place that others could fill is not spent on it.
+            return expired
+        return _renew_lease(expired, campaign, now=now)
+    if is_discarded or not is_affordable(campaign):
         return None
     for hit in campaign.hits.open().not_taken_by(worker).order_by("number"):
         hit.campaign = campaign
@@ -109,22 +115,33 @@ def take_assignment(
     return None
 
 
-@transaction.atomic
-def _renew_lease(expired: Assignment, *, now: datetime, minutes: int) -> Assignment:
+def _renew_lease(expired: Assignment, campaign: Campaign, *, now: datetime) -> Assignment:
     """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
+    # Refused by the database where the worker has taken up another HIT in another tab.
+    with suppress(IntegrityError):
+        _take_place_again(expired, campaign, now=now)
+    expired.refresh_from_db()
+    return expired
+
+
+@transaction.atomic
+def _take_place_again(expired: Assignment, campaign: Campaign, *, now: datetime) -> None:
+    if campaign.spending_cap is not None and not _has_room_for_one(campaign):
+        return
     # The assignment first, as wherever both rows change: another tab may be renewing it or handing it in.
     renewed = (
         Assignment.objects.expired()
         .filter(pk=expired.pk)
-        .update(status=Assignment.Status.IN_PROGRESS, expires_at=now + timedelta(minutes=minutes))
+        .update(
+            status=Assignment.Status.IN_PROGRESS,
+            expires_at=now + timedelta(minutes=campaign.lease_minutes),
+        )
     )
     place = HIT.objects.open().filter(pk=expired.hit_id)
     if renewed and not place.update(places_left=F("places_left") - 1):
         Assignment.objects.filter(pk=expired.pk).update(
             status=Assignment.Status.EXPIRED, expires_at=expired.expires_at
         )
-    expired.refresh_from_db()
-    return expired
 
 
 def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None:
@@ -148,8 +165,9 @@ def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> As
 
 
 def _has_room_for_one(campaign: Campaign) -> bool:
-    # Locked: two claims at once could otherwise each see room for one.
-    return is_affordable(Campaign.objects.select_for_update().get(pk=campaign.pk))
+    # Locked: two claims at once could otherwise each see room for one. Not against those who only
+    # refer to the campaign: they may hold the very HIT that is claimed next.
+    return is_affordable(Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,8 +303,8 @@ def release_expired(*, at: datetime | None = None) -> int:
     """Offer the places of abandoned assignments again; their ratings stay. Return how many."""
     now = at or timezone.now()
     overdue = Assignment.objects.in_progress().filter(expires_at__lte=now)
-    overdue = overdue.select_related("hit__campaign")
-    return sum(_release(assignment) for assignment in overdue.iterator(chunk_size=500))
+    # Read to the end before the first write: SQLite refuses to write beside a half-read answer.
+    return sum(_release(assignment) for assignment in list(overdue.select_related("hit__campaign")))
 
 
 @transaction.atomic

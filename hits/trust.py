@@ -1,5 +1,6 @@
 """How far a worker can be trusted: evidence after each HIT, and decisions by people over it."""
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .audit import record
 from .exceptions import DecisionRefused
 from .models import Assignment, Campaign, Evidence, Participation, Rating
 from .places import settle_places
+
+logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -47,15 +50,20 @@ def weigh_pending(*, limit: int = 1_000) -> int:
     )
     n_weighed = 0
     for assignment in pending.order_by("pk")[:limit]:
-        update_evidence(assignment=assignment)
-        n_weighed += 1
+        try:
+            update_evidence(assignment=assignment)
+        except Exception:
+            # One that cannot be weighed must not keep the others waiting; it is tried again later.
+            logger.exception("Assignment %s could not be weighed.", assignment.code)
+        else:
+            n_weighed += 1
     return n_weighed
 
 
 def _locked_participation(campaign: Campaign, assignment: Assignment) -> Participation:
     """Fetch the participation and lock it: one worker's evidence is weighed one HIT at a time."""
     own = (
-        Participation.objects.select_for_update(of=("self",))
+        Participation.objects.select_for_update(of=("self",), no_key=True)
         .select_related("worker")
         .filter(campaign=campaign, worker=assignment.worker_id)
     )
@@ -108,8 +116,9 @@ def _hits_of(participation: Participation) -> list[int]:
 
 def _weigh(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
-    assignments = _assignment_rows(participation)
+    # In this order: a HIT handed in meanwhile is then without ratings, not without its time.
     ratings = _rating_rows(participation)
+    assignments = _assignment_rows(participation)
     worker = np.zeros(len(ratings), dtype=np.int64)
     submitted = dict(zip(assignments["pk"], assignments["submitted"], strict=True))
     qc = quality_control(
@@ -224,7 +233,7 @@ def _decide(participation: Participation, decision: str, actor: User, reason: st
     if not reason.strip():
         raise DecisionRefused("A decision about a worker needs a reason.")
     locked = (
-        Participation.objects.select_for_update()
+        Participation.objects.select_for_update(of=("self",), no_key=True)
         .select_related("campaign", "worker")
         .get(pk=participation.pk)
     )

@@ -34,7 +34,8 @@ def run(job_kind: str, campaign: Campaign | None = None, /, **arguments: Any) ->
 
 
 def test_the_kinds_are_known_by_name():
-    assert known_kinds() == [
+    # Other tests may have made kinds of their own known.
+    assert set(known_kinds()) >= {
         "build_gold",
         "build_hits",
         "export",
@@ -43,7 +44,7 @@ def test_the_kinds_are_known_by_name():
         "rank_systems",
         "release_expired",
         "weigh_evidence",
-    ]
+    }
 
 
 def test_a_campaign_goes_from_files_to_hits(tmp_path):

@@ -5,7 +5,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from hits.exceptions import WorkerIsBusy
-from hits.models import Assignment, Campaign
+from hits.models import Assignment, Campaign, Participation
 from hits.services import change_status, release_expired, submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 
@@ -90,3 +90,44 @@ def test_a_late_worker_takes_the_place_back_if_nobody_has_it():
     rate_items(late)
     submit_assignment(assignment=late)
     assert campaign.hits.get().places_left == 0
+
+
+def expire(assignment: Assignment) -> None:
+    release_expired(at=assignment.expires_at)
+
+
+def test_a_late_workers_lease_is_renewed_while_the_place_is_free():
+    campaign, alice = make_hits(min_ratings=2), make_worker()
+    expire(take_assignment(campaign=campaign, worker=alice))
+    again = take_assignment(campaign=campaign, worker=alice)
+    assert again.status == Assignment.Status.IN_PROGRESS
+    assert campaign.hits.get().places_left == 1
+
+
+def test_a_lease_is_not_renewed_beyond_the_spending_cap():
+    campaign = make_hits(min_ratings=3, pay_per_hit=2, spending_cap=4)
+    alice, bob, carol = (make_worker() for _ in range(3))
+    late = take_assignment(campaign=campaign, worker=alice)
+    take_assignment(campaign=campaign, worker=bob)
+    expire(late)
+    assert take_assignment(campaign=campaign, worker=carol)
+    again = take_assignment(campaign=campaign, worker=alice)
+    assert again == late and again.status == Assignment.Status.EXPIRED
+
+
+def test_a_late_worker_who_is_excluded_may_finish_but_takes_no_place():
+    campaign, alice = make_hits(min_ratings=1), make_worker()
+    late = take_assignment(campaign=campaign, worker=alice)
+    expire(late)
+    Participation.objects.create(
+        campaign=campaign, worker=alice, decision="excluded", decision_reason="spam"
+    )
+    assert take_assignment(campaign=campaign, worker=alice).status == Assignment.Status.EXPIRED
+    assert campaign.hits.get().places_left == 1
+
+
+def test_a_spent_budget_is_seen_before_any_hit_is_tried(django_assert_max_num_queries):
+    campaign = make_hits(n_segments=140, pay_per_hit=2, spending_cap=1)
+    assert campaign.hits.count() == 10
+    with django_assert_max_num_queries(5):
+        assert take_assignment(campaign=campaign, worker=make_worker()) is None

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
@@ -148,3 +150,16 @@ def test_a_spending_cap_stops_new_places(campaign):
     taken = [take_assignment(campaign=campaign, worker=worker) for worker in workers]
     assert taken[0] and taken[1] and taken[2] is None
     assert forecast(campaign).is_stopped_by_cap
+
+
+def test_one_assignment_that_cannot_be_weighed_does_not_keep_the_others_waiting(campaign, caplog):
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=3)
+    first, second = Assignment.objects.order_by("pk")
+    # A clock that was set back: the HIT seems to end before it began.
+    Assignment.objects.filter(pk=first.pk).update(
+        started_at=first.submitted_at + timedelta(hours=1),
+        expires_at=first.submitted_at + timedelta(hours=2),
+    )
+    assert weigh_pending() == 1
+    second.refresh_from_db()
+    assert second.evidence_at and "could not be weighed" in caplog.text
