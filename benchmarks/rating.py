@@ -29,7 +29,7 @@ from tests.concurrency.servers import running_server
 N_WORKERS = 8
 N_STORED = 1_000_000
 # More HITs of 100 items than eight workers can do in any sensible time.
-DESKS_PER_SECOND = 12
+DESKS_PER_SECOND = 30
 TURN_SECONDS = 1.5
 WARM_UP_SECONDS = 2.0
 
@@ -66,7 +66,7 @@ class Timings:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--database", choices=[*DATABASES, "both"], default="both")
-    parser.add_argument("--seconds", type=float, default=20, help="of measuring, for each kind")
+    parser.add_argument("--seconds", type=float, default=10, help="of measuring, for each kind")
     parser.add_argument("--stored", type=int, default=N_STORED, help=argparse.SUPPRESS)
     options = parser.parse_args()
     chosen = list(DATABASES) if options.database == "both" else [options.database]
