@@ -265,8 +265,8 @@ def _fill_texts(ratings: Columns) -> int:
     segments = sorted(set(segment_of.values()))
     _insert(
         "hits_segment",
-        "id, campaign_id, position, name, document, source, reference",
-        ((pk, 1, pk, f"segment-{pk}", "", "Quelle", "Reference") for pk in segments),
+        "id, campaign_id, position, name, document, source, reference, is_archived",
+        ((pk, 1, pk, f"segment-{pk}", "", "Quelle", "Reference", False) for pk in segments),
     )
     _insert(
         "hits_translation",
@@ -285,8 +285,8 @@ def _fill_items(ratings: Columns) -> None:
     n_hits = int(ratings["items"].max()) // HIT_ITEMS + 1
     _insert(
         "hits_hit",
-        "id, campaign_id, code, number, size, places_left",
-        ((hit + 1, 1, uuid4().hex, hit + 1, HIT_ITEMS, 0) for hit in range(n_hits)),
+        "id, campaign_id, code, number, size, places_left, is_archived",
+        ((hit + 1, 1, uuid4().hex, hit + 1, HIT_ITEMS, 0, False) for hit in range(n_hits)),
     )
     items, first = np.unique(ratings["items"], return_index=True)
     columns = (
@@ -301,7 +301,7 @@ def _fill_items(ratings: Columns) -> None:
     rows = zip(*(column.tolist() for column in columns), strict=True)
     _insert(
         "hits_item",
-        "id, hit_id, code, position, role, translation_id, text, partner_id",
+        "id, hit_id, code, position, role, translation_id, text, partner_id, is_archived",
         (
             (
                 pk,
@@ -312,6 +312,7 @@ def _fill_items(ratings: Columns) -> None:
                 text,
                 "",
                 None if partner == NO_PARTNER else partner + 1,
+                False,
             )
             for pk, hit, at, role, text, partner in rows
         ),
