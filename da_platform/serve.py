@@ -80,7 +80,11 @@ def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
     # In a group of its own: Ctrl-C reaches this process alone, which then stops the others in order,
     # and what a child leaves behind can be found.
     command = [str(BIN / program), *arguments]
-    return subprocess.Popen(command, process_group=0, preexec_fn=die_with_parent)
+    # Celery warns root at length; on one's own machine that only buries what to open.
+    quiet = {"PYTHONWARNINGS": "ignore::RuntimeWarning:celery.platforms"}
+    return subprocess.Popen(
+        command, process_group=0, preexec_fn=die_with_parent, env=os.environ | quiet
+    )
 
 
 def _stop(children: Sequence[subprocess.Popen[bytes]]) -> None:
