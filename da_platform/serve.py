@@ -81,7 +81,7 @@ def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
     # and what a child leaves behind can be found.
     command = [str(BIN / program), *arguments]
     # Celery warns root at length; on one's own machine that only buries what to open.
-    quiet = {"PYTHONWARNINGS": "ignore::RuntimeWarning:celery.platforms"}
+    quiet = {"PYTHONWARNINGS": "ignore:::celery.platforms"}
     return subprocess.Popen(
         command, process_group=0, preexec_fn=die_with_parent, env=os.environ | quiet
     )
