@@ -1,5 +1,6 @@
 """The kinds of jobs there are: thin, each around one service."""
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from hits.models import Assignment, Campaign
 from hits.services import release_expired
 from hits.trust import update_evidence
 
+from .evaluation import MetricFile, evaluate_metrics
 from .exporting import export
 from .gold import build_gold, rank_systems
 from .jobs import JobRefused, job_kind
@@ -107,6 +109,29 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
         "systems": [dict(zip(names, row, strict=True)) for row in rows],
         "signature": ranking.signature,
     }
+
+
+@job_kind("evaluate_metrics", needs_campaign=True)
+def evaluate_metrics_job(job: Job, report: Report) -> dict[str, Any]:
+    """Evaluate metrics; the argument `files` has pairs of a path and `higher` or `lower`."""
+    assert job.campaign is not None
+    directions = {"higher": True, "lower": False}
+    files = [MetricFile(Path(path), directions[way]) for path, way in job.arguments["files"]]
+    found = evaluate_metrics(run=_run_of(job), files=files)
+    report.progress(1, 1)
+    columns = {"pearson": found.pearson, "spearman": found.spearman, "kendall": found.kendall}
+    return {
+        "metrics": list(found.metrics),
+        # A constant metric correlates with nothing, and JSON has no word for that but null.
+        **{name: [_known(one.estimate) for one in column] for name, column in columns.items()},
+        "winners": list(found.winners),
+        "n": found.n,
+        "signature": found.signature,
+    }
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 @job_kind("export", needs_campaign=True)
