@@ -1,0 +1,89 @@
+"""The tables of a collection, from a campaign's texts to the ratings people gave them."""
+
+from .assignments import (
+    SCORE_MAX,
+    SCORE_MIN,
+    Assignment,
+    AssignmentQuerySet,
+    Rating,
+)
+from .audit import (
+    AuditEntry,
+)
+from .campaigns import (
+    DEFAULT_MIN_RATINGS,
+    MAX_TEXT_LENGTH,
+    SEED_LIMIT,
+    Campaign,
+    Segment,
+    System,
+    SystemOutput,
+    Translation,
+    new_seed,
+    validate_hit_size,
+)
+from .drafts import CampaignDraft
+from .evidence import (
+    Evidence,
+)
+from .hits import (
+    HIT,
+    HITQuerySet,
+    Item,
+)
+from .members import Membership
+from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
+from .recruitment import (
+    DeviceSighting,
+    Invite,
+    ProviderEvent,
+    RateCount,
+    Recruitment,
+    Submission,
+)
+from .tokens import ApiToken, ApiTokenQuerySet
+from .workers import (
+    Participation,
+    ParticipationQuerySet,
+    Worker,
+)
+
+__all__ = [
+    "SCORE_MAX",
+    "SCORE_MIN",
+    "Assignment",
+    "AssignmentQuerySet",
+    "Rating",
+    "AuditEntry",
+    "DEFAULT_MIN_RATINGS",
+    "MAX_TEXT_LENGTH",
+    "SEED_LIMIT",
+    "Campaign",
+    "Segment",
+    "System",
+    "SystemOutput",
+    "Translation",
+    "new_seed",
+    "validate_hit_size",
+    "CampaignDraft",
+    "Evidence",
+    "HIT",
+    "HITQuerySet",
+    "Item",
+    "Participation",
+    "ParticipationQuerySet",
+    "Membership",
+    "PayRule",
+    "Payment",
+    "PaymentQuerySet",
+    "PaymentRun",
+    "DeviceSighting",
+    "Invite",
+    "ProviderEvent",
+    "RateCount",
+    "Recruitment",
+    "Submission",
+    "ApiToken",
+    "ApiTokenQuerySet",
+    "Worker",
+]

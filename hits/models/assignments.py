@@ -1,0 +1,140 @@
+"""What workers did: assignments, and the ratings they gave."""
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .hits import HIT, Item
+from .workers import Worker
+
+SCORE_MIN, SCORE_MAX = 0, 100
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def open(self) -> "AssignmentQuerySet":
+        """Still to be finished: in progress, or expired and welcome to come back."""
+        return self.filter(status__in=Assignment.OPEN_STATUSES)
+
+    def in_progress(self) -> "AssignmentQuerySet":
+        return self.filter(status=Assignment.Status.IN_PROGRESS)
+
+    def expired(self) -> "AssignmentQuerySet":
+        return self.filter(status=Assignment.Status.EXPIRED)
+
+    def submitted(self) -> "AssignmentQuerySet":
+        return self.filter(status=Assignment.Status.SUBMITTED)
+
+
+class Assignment(models.Model):
+    """One worker doing one HIT."""
+
+    class Status(models.TextChoices):
+        IN_PROGRESS = "in_progress", "In progress"
+        EXPIRED = "expired", "Expired"
+        RETURNED = "returned", "Returned"
+        SUBMITTED = "submitted", "Submitted"
+
+    OPEN_STATUSES = (Status.IN_PROGRESS, Status.EXPIRED)
+
+    hit = models.ForeignKey(HIT, models.PROTECT, related_name="assignments")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    status = models.CharField(max_length=11, choices=Status.choices, default=Status.IN_PROGRESS)
+    started_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(help_text="Until then the place is the worker's.")
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    is_late = models.BooleanField(
+        default=False, help_text="Submitted after its place had been given away."
+    )
+    completion_code = models.CharField(max_length=32, blank=True)
+    comment = models.TextField(blank=True)
+    is_rejected = models.BooleanField(default=False, help_text="Its payment was refused.")
+    evidence_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its ratings were weighed; empty: still to be done."
+    )
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [
+            models.Index(
+                fields=["id"],
+                condition=Q(status="submitted", evidence_at=None),
+                name="assignment_to_weigh",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(status="in_progress"),
+                name="assignment_to_expire",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint("hit", "worker", name="assignment_is_once_per_worker_and_hit"),
+            models.UniqueConstraint(
+                "worker",
+                condition=Q(status="in_progress"),
+                name="worker_has_one_assignment_in_progress",
+            ),
+            models.UniqueConstraint(
+                "completion_code",
+                condition=~Q(completion_code=""),
+                name="assignment_completion_code_is_unique",
+            ),
+            models.CheckConstraint(
+                name="assignment_status_is_known",
+                condition=Q(status__in=["in_progress", "expired", "returned", "submitted"]),
+            ),
+            models.CheckConstraint(
+                name="assignment_is_submitted_with_time_and_code",
+                condition=(
+                    Q(status="submitted", submitted_at__isnull=False) & ~Q(completion_code="")
+                )
+                | (
+                    ~Q(status="submitted") & Q(submitted_at=None, completion_code="", is_late=False)
+                ),
+            ),
+            models.CheckConstraint(
+                name="assignment_is_weighed_once_submitted",
+                condition=Q(evidence_at=None) | Q(status="submitted"),
+            ),
+            models.CheckConstraint(
+                name="assignment_expires_after_its_start",
+                condition=Q(expires_at__gt=F("started_at")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.code)
+
+
+class Rating(models.Model):
+    """One worker's score for one item. Rows are added, never changed.
+
+    Tens of millions of these must fit, so a row holds nothing that another table knows, and its
+    two foreign keys are its primary key.
+    """
+
+    pk = models.CompositePrimaryKey("assignment_id", "item_id")
+    # The primary key begins with the assignment: no index of its own.
+    assignment = models.ForeignKey(
+        Assignment, models.PROTECT, related_name="ratings", db_index=False
+    )
+    item = models.ForeignKey(Item, models.PROTECT, related_name="ratings")
+    score = models.PositiveSmallIntegerField()
+    received_at = models.DateTimeField(default=timezone.now, help_text="By the server's clock.")
+    # What the browser says, and so only a hint.
+    elapsed_ms = models.PositiveIntegerField(null=True, help_text="From shown to rated.")
+    active_ms = models.PositiveIntegerField(null=True, help_text="Of that, with the page in view.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="rating_is_0_to_100", condition=Q(score__gte=SCORE_MIN, score__lte=SCORE_MAX)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id}/{self.item_id}: {self.score}"

@@ -1,0 +1,255 @@
+"""What is rated: a campaign, its systems, its segments and their translations."""
+
+import secrets
+import uuid
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from ..composition import HIT_SIZES
+from ..languages import validate_language_code
+
+# A segment's mean score is stable from 15 ratings on (Graham et al., NAACL 2015).
+DEFAULT_MIN_RATINGS = 15
+
+# The longest text a worker can reasonably be shown, and far above any segment of a test set.
+MAX_TEXT_LENGTH = 10_000
+
+SEED_LIMIT = 2**63
+
+# Constraints cannot look up the campaign, so its rows say it themselves.
+ARCHIVED_HELP = "In an archive: what was collected elsewhere need not have the shape of our HITs."
+
+
+def new_seed() -> int:
+    # Fits in 53 bits, so that it survives a journey through JSON.
+    return secrets.randbelow(2**53)
+
+
+def validate_hit_size(size: int) -> None:
+    if size not in HIT_SIZES:
+        raise ValidationError(
+            f"A HIT has an even number of sets of 10 items, at least 4 of them: "
+            f"{', '.join(map(str, HIT_SIZES))} items."
+        )
+
+
+class Campaign(models.Model):
+    """One collection effort: what is rated, how, by how many, and for how much."""
+
+    class Task(models.TextChoices):
+        REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
+        SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
+        FLUENCY = "fluency", "Fluency"
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        OPEN = "open", "Open"
+        PAUSED = "paused", "Paused"
+        CLOSED = "closed", "Closed"
+
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100, unique=True)
+    source_language = models.CharField(max_length=35, validators=[validate_language_code])
+    target_language = models.CharField(max_length=35, validators=[validate_language_code])
+    task = models.CharField(max_length=9, choices=Task.choices, default=Task.REFERENCE_ADEQUACY)
+    status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
+    hit_size = models.PositiveSmallIntegerField(default=100, validators=[validate_hit_size])
+    min_ratings = models.PositiveSmallIntegerField(
+        default=DEFAULT_MIN_RATINGS,
+        validators=[MinValueValidator(1)],
+        help_text="Trusted ratings that each translation needs.",
+    )
+    seed = models.BigIntegerField(
+        default=new_seed,
+        validators=[MinValueValidator(0), MaxValueValidator(SEED_LIMIT - 1)],
+        help_text="The same texts and seed give the same HITs.",
+    )
+    merges_near_identical = models.BooleanField(
+        default=False,
+        help_text="Rate translations once that differ in case, punctuation or white space only.",
+    )
+    interface_language = models.CharField(
+        max_length=7,
+        blank=True,
+        choices=settings.LANGUAGES,
+        help_text="Of buttons and messages. Blank: the target language, or English if it is not among these.",
+    )
+    instructions = models.TextField(blank=True)
+    pay_per_hit = models.DecimalField(
+        max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
+    )
+    currency = models.CharField(max_length=3, default="USD", help_text="ISO 4217, such as EUR.")
+    spending_cap = models.DecimalField(
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="No more HITs are handed out once this much is owed. Blank: no cap.",
+    )
+    lease_minutes = models.PositiveIntegerField(
+        default=180,
+        validators=[MinValueValidator(1)],
+        help_text="How long a worker may take for a HIT before its place is offered to another.",
+    )
+    is_archive = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Collected elsewhere and imported when finished: texts may be unknown.",
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(name="campaign_name_is_not_empty", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="campaign_task_is_known",
+                condition=Q(task__in=["reference", "source", "fluency"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_status_is_known",
+                condition=Q(status__in=["draft", "open", "paused", "closed"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_hit_size_is_whole_sets",
+                condition=Q(hit_size__in=HIT_SIZES) | Q(is_archive=True, hit_size__gte=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_is_closed_if_archive",
+                condition=Q(is_archive=False) | Q(status="closed"),
+            ),
+            models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
+            models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
+            models.CheckConstraint(
+                name="campaign_pay_is_not_negative", condition=Q(pay_per_hit__gte=0)
+            ),
+            models.CheckConstraint(
+                name="campaign_cap_is_not_negative",
+                condition=Q(spending_cap=None) | Q(spending_cap__gte=0),
+            ),
+            models.CheckConstraint(
+                name="campaign_lease_is_positive", condition=Q(lease_minutes__gte=1)
+            ),
+            models.CheckConstraint(
+                name="campaign_languages_are_named",
+                condition=~Q(source_language="") & ~Q(target_language=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """The page where a worker begins."""
+        return reverse("landing", args=[self.code])
+
+    @property
+    def page_language(self) -> str:
+        """The language of buttons and messages."""
+        spoken = {code.split("-")[0]: code for code, _ in settings.LANGUAGES}
+        primary = self.target_language.split("-")[0].lower()
+        return self.interface_language or spoken.get(primary, "en")
+
+    @property
+    def shows_references(self) -> bool:
+        """Whether workers see references: without them one cannot pose as a translation."""
+        return self.task == self.Task.REFERENCE_ADEQUACY
+
+
+class System(models.Model):
+    """What produced translations: an MT system, or a person under test."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="systems")
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint("campaign", "name", name="system_name_is_unique"),
+            models.CheckConstraint(name="system_name_is_not_empty", condition=~Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Segment(models.Model):
+    """One source segment and its reference."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="segments")
+    position = models.PositiveIntegerField(help_text="Place in the test set, from 1.")
+    name = models.CharField(max_length=200, help_text="The segment's id in the test set.")
+    document = models.CharField(max_length=200, blank=True)
+    source = models.TextField(blank=True)
+    reference = models.TextField(blank=True)
+    is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint("campaign", "position", name="segment_position_is_unique"),
+            models.UniqueConstraint("campaign", "name", name="segment_name_is_unique"),
+            models.CheckConstraint(
+                name="segment_position_counts_from_1", condition=Q(position__gte=1)
+            ),
+            models.CheckConstraint(name="segment_name_is_not_empty", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="segment_has_a_text",
+                condition=~Q(source="", reference="") | Q(is_archived=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Translation(models.Model):
+    """One text that translates a segment: the thing that gets a score.
+
+    Systems that gave the same text share the translation, so that it is rated once.
+    """
+
+    segment = models.ForeignKey(Segment, models.CASCADE, related_name="translations")
+    systems = models.ManyToManyField(System, through="SystemOutput", related_name="translations")
+    text = models.TextField(blank=True)
+    # The text itself may be too long for an index. See `importing.fingerprint`.
+    fingerprint = models.BinaryField(max_length=16)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "segment", "fingerprint", name="translation_is_unique_in_its_segment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class SystemOutput(models.Model):
+    """What a system gave for a segment; the translation it shares may differ from it in small things."""
+
+    system = models.ForeignKey(System, models.CASCADE, related_name="outputs")
+    # Also known through the translation; here so that the database can hold a system to one output.
+    segment = models.ForeignKey(Segment, models.CASCADE, related_name="outputs")
+    translation = models.ForeignKey(Translation, models.CASCADE, related_name="outputs")
+    own_text = models.TextField(  # noqa: DJ001
+        null=True,  # An empty output is a text too: null is "just as the translation".
+        help_text="The system's exact text, where near-identical ones were merged.",
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("system", "segment", name="system_has_one_output_per_segment"),
+        ]
+
+    def __str__(self) -> str:
+        return self.translation.text if self.own_text is None else self.own_text

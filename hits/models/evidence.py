@@ -1,0 +1,73 @@
+"""What a worker's ratings say about the worker."""
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from .assignments import Assignment
+from .workers import Participation
+
+
+class Evidence(models.Model):
+    """What a worker's ratings in a campaign said. History: rows are only added, and the latest holds.
+
+    Every HIT handed in brings a row. Recomputing adds one where it finds something else than the
+    latest row says.
+    The numbers are those of `analysis.stats.quality_control` and `analysis.stats.flags`; one that
+    could not be computed, for want of pairs, is empty.
+    """
+
+    class Origin(models.TextChoices):
+        SUBMISSION = "submission", "A HIT handed in"
+        RECOMPUTATION = "recomputation", "Recomputed"
+
+    participation = models.ForeignKey(Participation, models.CASCADE, related_name="evidence")
+    assignment = models.ForeignKey(
+        Assignment,
+        models.PROTECT,
+        related_name="evidence",
+        help_text="The HIT that brought it, or the latest one when it was recomputed.",
+    )
+    origin = models.CharField(max_length=13, choices=Origin.choices, default=Origin.SUBMISSION)
+    computed_at = models.DateTimeField(default=timezone.now)
+    verdict = models.CharField(max_length=10, choices=Participation.Trust.choices)
+    n_hits = models.PositiveIntegerField()
+    n_pairs = models.PositiveIntegerField()
+    mean_difference = models.FloatField(null=True)
+    t = models.FloatField(null=True)
+    p = models.FloatField(null=True)
+    wilcoxon_p = models.FloatField(null=True)
+    n_repeats = models.PositiveIntegerField()
+    repeat_mean_difference = models.FloatField(null=True)
+    repeat_mean_absolute_difference = models.FloatField(null=True)
+    repeat_p = models.FloatField(null=True)
+    window_n_pairs = models.PositiveIntegerField()
+    window_p = models.FloatField(null=True)
+    mean_genuine = models.FloatField(null=True)
+    mean_bad_reference = models.FloatField(null=True)
+    mean_reference = models.FloatField(null=True)
+    fastest_hit_seconds = models.FloatField(null=True)
+    longest_run = models.PositiveIntegerField()
+    n_rejected = models.PositiveIntegerField()
+    has_scores_flag = models.BooleanField()
+    has_time_flag = models.BooleanField()
+    has_sequence_flag = models.BooleanField()
+    has_rejection_flag = models.BooleanField()
+    signature = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "assignment",
+                condition=Q(origin="submission"),
+                name="evidence_is_weighed_once_for_each_hit",
+            ),
+            models.CheckConstraint(
+                name="evidence_origin_is_known",
+                condition=Q(origin__in=["submission", "recomputation"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participation}: {self.verdict} after {self.n_hits} HITs"

@@ -1,0 +1,243 @@
+"""How workers come to a campaign: its provider, invite links, and what a provider reports."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .assignments import Assignment
+from .campaigns import Campaign
+from .workers import Worker
+
+
+class Recruitment(models.Model):
+    """A campaign's way in, and the provider's settings. Secrets are not among them: see settings.py."""
+
+    class Provider(models.TextChoices):
+        LINK = "link", "Invite links"
+        PROLIFIC = "prolific", "Prolific"
+        PANEL = "panel", "Another panel"
+        MTURK = "mturk", "Mechanical Turk"
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="recruitment")
+    provider = models.CharField(max_length=8, choices=Provider.choices, default=Provider.LINK)
+    is_open = models.BooleanField(
+        default=False, help_text="Anyone with the campaign's address may take part."
+    )
+    settings = models.JSONField(default=dict, blank=True)
+    study = models.CharField(
+        max_length=100, blank=True, help_text="The provider's id of our study, once there is one."
+    )
+    n_places = models.PositiveIntegerField(
+        default=0, help_text="Places that the provider was last told of. They only grow."
+    )
+    synced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="recruitment_provider_is_known",
+                condition=Q(provider__in=["link", "prolific", "panel", "mturk"]),
+            ),
+            models.UniqueConstraint(
+                "provider", "study", condition=~Q(study=""), name="study_is_of_one_campaign"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign} by {self.provider}"
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def given_up(self) -> "SubmissionQuerySet":
+        return self.filter(status__in=Submission.GIVEN_UP)
+
+    def holding(self) -> "SubmissionQuerySet":
+        """Those that take up one of the provider's places: what is rejected or given up frees its own."""
+        return self.filter(status__in=Submission.HOLDING)
+
+
+class Submission(models.Model):
+    """One visit as the provider counts it, which holds one assignment and is paid once."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "Active"
+        AWAITING_REVIEW = "awaiting", "Awaiting review"
+        APPROVED = "approved", "Approved"
+        REJECTED = "rejected", "Rejected"
+        RETURNED = "returned", "Returned"
+        TIMED_OUT = "timed_out", "Timed out"
+        SCREENED_OUT = "screened", "Screened out"
+
+    # After these the worker will not hand in any more.
+    GIVEN_UP = (Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)
+    HOLDING = (Status.ACTIVE, Status.AWAITING_REVIEW, Status.APPROVED)
+
+    recruitment = models.ForeignKey(Recruitment, models.CASCADE, related_name="submissions")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="submissions")
+    reference = models.CharField(
+        max_length=200, help_text="The provider's id: a Prolific session, an MTurk assignment."
+    )
+    # Without one until the worker takes a HIT.
+    assignment = models.OneToOneField(
+        Assignment, models.PROTECT, null=True, blank=True, related_name="submission"
+    )
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.ACTIVE)
+    is_verified = models.BooleanField(default=False, help_text="The arrival carried a signature.")
+    arrived_at = models.DateTimeField(default=timezone.now)
+    reported_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the provider last said something about it."
+    )
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint("recruitment", "reference", name="submission_is_known_once"),
+            models.CheckConstraint(name="submission_has_an_id", condition=~Q(reference="")),
+            models.CheckConstraint(
+                name="submission_status_is_known",
+                condition=Q(
+                    status__in=[
+                        "active",
+                        "awaiting",
+                        "approved",
+                        "rejected",
+                        "returned",
+                        "timed_out",
+                        "screened",
+                    ]
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+class ProviderEvent(models.Model):
+    """A message of a provider that has been acted on: the second copy of it finds the first."""
+
+    provider = models.CharField(max_length=8)
+    event_id = models.CharField(max_length=200)
+    received_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("provider", "event_id", name="provider_event_is_heard_once"),
+            models.CheckConstraint(
+                name="provider_event_has_an_id", condition=~Q(provider="") & ~Q(event_id="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.event_id}"
+
+
+class InviteQuerySet(models.QuerySet["Invite"]):
+    def usable(self, at: datetime | None = None) -> "InviteQuerySet":
+        """Neither revoked nor expired. Whether it has room for a stranger is another question."""
+        now = at or timezone.now()
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+    def with_room(self) -> "InviteQuerySet":
+        return self.filter(Q(max_uses=None) | Q(n_uses__lt=F("max_uses")))
+
+
+class Invite(models.Model):
+    """A link that lets someone in. Only a hash of its token is kept.
+
+    A personal link belongs to the first who follows it and lets them, and nobody else, back in on
+    another device; a shared one makes a new worker of each who follows it, up to a number.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="invites")
+    token_hash = models.CharField(max_length=64, unique=True, editable=False)
+    label = models.CharField(max_length=100, blank=True)
+    is_personal = models.BooleanField(default=True)
+    # Of a personal link that has been followed.
+    worker = models.ForeignKey(
+        Worker, models.PROTECT, null=True, blank=True, related_name="invites"
+    )
+    max_uses = models.PositiveIntegerField(null=True, blank=True)
+    n_uses = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InviteQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(name="invite_has_a_hash", condition=~Q(token_hash="")),
+            models.CheckConstraint(
+                name="invite_is_not_overused",
+                condition=Q(max_uses=None) | Q(n_uses__lte=F("max_uses")),
+            ),
+            models.CheckConstraint(
+                name="invite_is_for_one_if_personal",
+                condition=Q(is_personal=True, max_uses=1) | Q(is_personal=False, worker=None),
+            ),
+            models.CheckConstraint(
+                name="invite_expires_after_its_making",
+                condition=Q(expires_at=None) | Q(expires_at__gt=F("created_at")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or f"invite {self.pk}"
+
+
+class DeviceSighting(models.Model):
+    """A worker seen with a device. Several workers with one device are shown to the admin.
+
+    The mark is a keyed hash, different in every campaign: it cannot be turned back into an address,
+    and nobody can be followed from one campaign to another.
+    """
+
+    class Kind(models.TextChoices):
+        COOKIE = "cookie", "Same browser"
+        ADDRESS = "address", "Same kind of browser at the same address"
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="device_sightings")
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="device_sightings")
+    kind = models.CharField(max_length=7, choices=Kind.choices)
+    mark = models.CharField(max_length=64)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "campaign", "kind", "mark", "worker", name="device_is_noted_once_per_worker"
+            ),
+            models.CheckConstraint(
+                name="device_kind_is_known", condition=Q(kind__in=["cookie", "address"])
+            ),
+            models.CheckConstraint(name="device_has_a_mark", condition=~Q(mark="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.mark[:8]}"
+
+
+class RateCount(models.Model):
+    """How often something was asked for in a window of time. In the database, so that all processes count."""
+
+    key = models.CharField(max_length=64)
+    began_at = models.DateTimeField(help_text="When the window began.", db_index=True)
+    n = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key", "began_at"], name="rate_is_counted_once_per_window"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key[:8]} {self.n}"
