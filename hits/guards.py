@@ -1,0 +1,180 @@
+"""What keeps the ways in honest: rate limits, marks of devices, and a list of ways out."""
+
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from secrets import token_urlsafe
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from .exceptions import TooOften
+from .models import Campaign, DeviceSighting, RateCount, Worker
+from .visitors import COOKIE_AGE_SECONDS
+
+# Rate limits ---------------------------------------------------------------------------------
+
+WINDOW = timedelta(minutes=10)
+# Counts are of no use once their window is over; kept a little longer for whoever looks into a rush.
+KEPT = timedelta(days=1)
+
+# Read and written in one statement: simultaneous requests each see their own number.
+_COUNT = """
+    INSERT INTO hits_ratecount (key, began_at, n) VALUES (%s, %s, 1)
+    ON CONFLICT (key, began_at) DO UPDATE SET n = hits_ratecount.n + 1
+    RETURNING n
+"""
+
+
+def check_arrival(request: HttpRequest) -> None:
+    """Count an arrival from the visitor's address; raise `TooOften` beyond the limit."""
+    _check("arrival", str(address_of(request)), limit=settings.ARRIVALS_PER_ADDRESS)
+
+
+def check_claim(worker: Worker) -> None:
+    """Count that a worker asks for a HIT; raise `TooOften` beyond the limit."""
+    _check("claim", str(worker.code), limit=settings.CLAIMS_PER_WORKER)
+
+
+def check_login(request: HttpRequest) -> None:
+    """Count a try to log in from the visitor's address, whatever the name; raise `TooOften` beyond the limit.
+
+    Tries at one name are counted by django-axes. This is for whoever tries one password at many names.
+    """
+    _check("login", str(address_of(request)), limit=settings.LOGINS_PER_ADDRESS)
+
+
+def check_reset(request: HttpRequest) -> None:
+    """Count a request for a mail that sets a password, by address; raise `TooOften` beyond the limit."""
+    _check("reset", str(address_of(request)), limit=settings.RESETS_PER_ADDRESS)
+
+
+def check_mail_to(email: str) -> None:
+    """Count a mail to somebody, from wherever it was asked for; raise `TooOften` beyond the limit."""
+    _check("mail", email.casefold(), limit=settings.RESETS_PER_MAILBOX)
+
+
+def _check(scope: str, subject: str, *, limit: int, at: datetime | None = None) -> None:
+    if not limit:
+        return
+    now = at or timezone.now()
+    began_at = _window_of(now)
+    key = salted_hmac(f"hits.rate.{scope}", subject, algorithm="sha256").hexdigest()
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, [key, connection.ops.adapt_datetimefield_value(began_at)])
+        [n] = cursor.fetchone()
+    if n > limit:
+        raise TooOften(int((began_at + WINDOW - now).total_seconds()) + 1)
+
+
+def _window_of(moment: datetime) -> datetime:
+    seconds = WINDOW.total_seconds()
+    return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=UTC)
+
+
+def forget_counts(*, at: datetime | None = None) -> int:
+    """Delete the counts of windows that are long over."""
+    return RateCount.objects.filter(began_at__lt=(at or timezone.now()) - KEPT).delete()[0]
+
+
+def address_of(request: HttpRequest) -> IPv4Address | IPv6Address | None:
+    """The visitor's address. Of what a proxy forwards only the last entry is the proxy's own word."""
+    told = request.META.get("REMOTE_ADDR", "")
+    if settings.BEHIND_PROXY:
+        told = request.headers.get("X-Forwarded-For", told).rpartition(",")[2].strip()
+    try:
+        address = ip_address(told)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def client_address(request: HttpRequest) -> str:
+    """The same as text, for what counts logins."""
+    return str(address_of(request) or "")
+
+
+# Devices -------------------------------------------------------------------------------------
+
+DEVICE_COOKIE = "device"
+# The part of an address that a household or an office shares.
+PREFIX_BITS = {4: 24, 6: 48}
+
+
+def note_device(
+    request: HttpRequest, response: HttpResponse, *, worker: Worker, campaign: Campaign
+) -> None:
+    """Remember with which device a worker works: as marks that tell nothing by themselves."""
+    device = request.COOKIES.get(DEVICE_COOKIE, "")
+    if not 16 <= len(device) <= 64:
+        device = token_urlsafe(16)
+        response.set_cookie(
+            DEVICE_COOKIE,
+            device,
+            max_age=COOKIE_AGE_SECONDS,
+            httponly=True,
+            samesite="Lax",
+            secure=settings.SESSION_COOKIE_SECURE,
+        )
+    kinds = DeviceSighting.Kind
+    marks = {kinds.COOKIE: device, kinds.ADDRESS: _surroundings(request)}
+    sightings = [
+        DeviceSighting(campaign=campaign, worker=worker, kind=kind, mark=_mark(campaign, value))
+        for kind, value in marks.items()
+    ]
+    DeviceSighting.objects.bulk_create(sightings, ignore_conflicts=True)
+
+
+def _surroundings(request: HttpRequest) -> str:
+    address = address_of(request)
+    if address is None:
+        return request.headers.get("User-Agent", "")
+    bits = address.max_prefixlen - PREFIX_BITS[address.version]
+    return f"{int(address) >> bits} {request.headers.get('User-Agent', '')}"
+
+
+def _mark(campaign: Campaign, value: str) -> str:
+    # Keyed by the secret key and by the campaign: nobody can try out addresses, nor compare campaigns.
+    return salted_hmac(f"hits.device.{campaign.code}", value, algorithm="sha256").hexdigest()
+
+
+def shared_devices(campaign: Campaign) -> QuerySet[DeviceSighting]:
+    """The sightings whose device was seen with more than one worker, device by device."""
+    shared = (
+        campaign.device_sightings.values("kind", "mark")
+        .annotate(n=Count("worker"))
+        .filter(n__gt=1)
+        .values("mark")
+    )
+    own = campaign.device_sightings.filter(mark__in=shared)
+    return own.select_related("worker").order_by("-kind", "mark", "pk")
+
+
+# Ways out ------------------------------------------------------------------------------------
+
+
+def exit_origins() -> set[str]:
+    """Where workers may be sent: Prolific, and the hosts that the settings list."""
+    hosts = [host if "://" in host else f"https://{host}" for host in settings.EXIT_HOSTS]
+    return {_origin(url) for url in (settings.PROLIFIC_APP_URL, *hosts)}
+
+
+def is_known_exit(url: str) -> bool:
+    # What browsers read differently from us is not let through.
+    if any(character in url for character in "\\\r\n\t ") or not url.isascii():
+        return False
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.scheme in {"http", "https"} and "@" not in parts.netloc
+        return is_plain and _origin(url) in exit_origins()
+    except ValueError:
+        return False
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()

@@ -1,0 +1,38 @@
+"""What superusers send about people."""
+
+from django import forms
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from .models import Campaign, Membership
+from .people import Part
+
+
+class PartForm(forms.Form):
+    level = forms.ChoiceField(
+        choices=Membership.Level.choices,
+        help_text="Researchers see scores, never who the workers are or what they are paid. Admins run campaigns.",
+    )
+    campaign = forms.ModelChoiceField(
+        Campaign.objects.order_by("name"),
+        required=False,
+        to_field_name="code",
+        empty_label="every campaign, those to come included",
+        label="Where",
+    )
+
+    def part(self) -> Part:
+        return Part(self.cleaned_data["level"], self.cleaned_data["campaign"])
+
+
+class InviteForm(PartForm):
+    username = forms.CharField(max_length=150, label="Name to log in with")
+    email = forms.EmailField(required=False, help_text="For setting a new password.")
+    field_order = ["username", "email", "level", "campaign"]
+
+    def clean_username(self) -> str:
+        username: str = self.cleaned_data["username"]
+        if User.objects.filter(username__iexact=username).exists():
+            raise ValidationError("Somebody has this name already.")
+        User._meta.get_field("username").clean(username, None)
+        return username

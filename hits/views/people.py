@@ -1,0 +1,110 @@
+"""Who may log in, and what they may do: for superusers."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from ..access import for_superusers
+from ..exceptions import PeopleRefused
+from ..models import Membership
+from ..people import give_part, invite, password_path, set_active, take_part_away
+from ..people_forms import InviteForm, PartForm
+from .running import person
+
+PEOPLE_PER_PAGE = 50
+# Where the link waits between the page that makes it and the one page that shows it.
+LINK_KEY = "password_link"
+
+
+@require_http_methods(["GET", "POST"])
+@for_superusers
+def people(request: HttpRequest) -> HttpResponse:
+    """List people, and invite one."""
+    form = InviteForm(request.POST or None)
+    if form.is_valid():
+        user = invite(
+            username=form.cleaned_data["username"],
+            email=form.cleaned_data["email"],
+            part=form.part(),
+            actor=person(request),
+        )
+        return _with_link(request, user)
+    words = request.GET.get("q", "").strip()
+    found = User.objects.prefetch_related("memberships__campaign").order_by("username")
+    if words:
+        found = found.filter(Q(username__icontains=words) | Q(email__icontains=words))
+    page = Paginator(found, PEOPLE_PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "words": words}
+    return render(request, "hits/people.html", context, status=422 if form.errors else 200)
+
+
+@require_GET
+@for_superusers
+def one_person(request: HttpRequest, pk: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=pk)
+    return _show(request, user, link=request.session.pop(LINK_KEY, ""))
+
+
+def _show(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
+    context = {
+        "one": user,
+        "memberships": user.memberships.select_related("campaign"),
+        "form": PartForm(),
+    } | context
+    return render(request, "hits/person.html", context)
+
+
+@require_POST
+@for_superusers
+def make_link(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a link by which a person sets a new password."""
+    return _with_link(request, get_object_or_404(User, pk=pk, is_active=True))
+
+
+def _with_link(request: HttpRequest, user: User) -> HttpResponse:
+    # Kept for one page and not in its address: addresses stay in histories and logs.
+    request.session[LINK_KEY] = request.build_absolute_uri(password_path(user))
+    return redirect("person", user.pk)
+
+
+@require_POST
+@for_superusers
+def add_part(request: HttpRequest, pk: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=pk)
+    form = PartForm(request.POST)
+    if form.is_valid():
+        give_part(user=user, part=form.part(), actor=person(request))
+        messages.success(request, "Saved.")
+    else:
+        messages.error(request, "Choose a level and a campaign from the lists.")
+    return redirect("person", user.pk)
+
+
+@require_POST
+@for_superusers
+def remove_part(request: HttpRequest, pk: int, membership: int) -> HttpResponse:
+    part = get_object_or_404(
+        Membership.objects.select_related("user", "campaign"), pk=membership, user=pk
+    )
+    take_part_away(membership=part, actor=person(request))
+    messages.success(request, "Taken away.")
+    return redirect("person", pk)
+
+
+@require_POST
+@for_superusers
+def change_activity(request: HttpRequest, pk: int) -> HttpResponse:
+    user = get_object_or_404(User, pk=pk)
+    try:
+        set_active(user=user, is_active=request.POST.get("is_active") == "1", actor=person(request))
+    except PeopleRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "Saved.")
+    return redirect("person", pk)
