@@ -1,0 +1,122 @@
+"""Our pages inside Mechanical Turk's: who may frame them, and how the worker is known there.
+
+In a frame our pages are a third party, and browsers more and more keep or give such pages no cookies. So the
+address itself says who is asking: it begins with a signed token for one worker and one campaign, and every link,
+form and redirect below it keeps that beginning. Such a request has no cookies, not even those the browser sent;
+nobody can be made to send one without knowing the token, so there is nothing for a CSRF check to guard.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import get_script_prefix, set_script_prefix
+
+from .models import Assignment, Campaign, Worker
+
+PREFIX = "framed/"
+SALT = "hits.framing"
+# Longer than any assignment at Mechanical Turk may be worked on.
+MAX_AGE_SECONDS = 30 * 24 * 60 * 60
+# Pages of workers, and no others, can be framed.
+FRAMED_PAGES = ("work/", "hit/")
+
+
+@dataclass(frozen=True, slots=True)
+class FramedVisit:
+    """Who works in a frame, at what, and where the finished work is posted."""
+
+    worker: UUID
+    campaign: UUID
+    assignment_id: str
+    submit_origin: str
+
+    @property
+    def submit_url(self) -> str:
+        return f"{self.submit_origin}/mturk/externalSubmit"
+
+
+def framed_address(
+    path: str, *, worker: Worker, campaign: Campaign, assignment_id: str, submit_origin: str
+) -> str:
+    """An address of ours, such as `reverse` gives it, for use in a frame."""
+    visit = [worker.code.hex, campaign.code.hex, assignment_id, submit_origin]
+    token = signing.dumps(visit, salt=SALT)
+    root = get_script_prefix()
+    return f"{root}{PREFIX}{token}/{path.removeprefix(root)}"
+
+
+def read_visit(token: str) -> FramedVisit:
+    try:
+        worker, campaign, assignment_id, origin = signing.loads(
+            token, salt=SALT, max_age=MAX_AGE_SECONDS
+        )
+    except signing.BadSignature as error:
+        raise Http404("This page has expired. Please open the task again.") from error
+    return FramedVisit(UUID(worker), UUID(campaign), assignment_id, origin)
+
+
+def visit_of(request: HttpRequest) -> FramedVisit | None:
+    return getattr(request, "framed_visit", None)
+
+
+def framed_exit(request: HttpRequest, assignment: Assignment) -> FramedVisit | None:
+    """Where a framed worker posts this very work; None where the frame is for another."""
+    visit = visit_of(request)
+    own = getattr(assignment, "submission", None)
+    return visit if visit and own and own.reference == visit.assignment_id else None
+
+
+def allow_framing(response: HttpResponse) -> HttpResponse:
+    """Let the hosts that we know show this page in a frame, and no others."""
+    response._csp_replace = {"frame-ancestors": settings.MTURK_FRAME_ORIGINS}  # type: ignore[attr-defined]
+    response.xframe_options_exempt = True
+    return response
+
+
+class FramedPages:
+    """Middleware: takes the token out of the address, and puts it before every address made below."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info.removeprefix("/")
+        if not path.startswith(PREFIX):
+            return self._get_response(request)
+        token, _, rest = path.removeprefix(PREFIX).partition("/")
+        return self._answer(request, token, rest)
+
+    def _answer(self, request: HttpRequest, token: str, rest: str) -> HttpResponse:
+        try:
+            visit = read_visit(token)
+        except Http404:
+            # The address has no page of its own and ends as a 404.
+            return self._get_response(request)
+        if not rest.startswith(FRAMED_PAGES) or not _is_of(visit, rest):
+            return self._get_response(request)
+        root = get_script_prefix()
+        # Read once while the root is the real one: it is remembered, and must not hold a token.
+        _ = staticfiles_storage.base_url  # type: ignore[attr-defined]
+        request.framed_visit = visit  # type: ignore[attr-defined]
+        request.COOKIES = {}
+        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+        request.path_info = f"/{rest}"
+        set_script_prefix(f"{root}{PREFIX}{token}/")
+        try:
+            response = allow_framing(self._get_response(request))
+        finally:
+            set_script_prefix(root)
+        response.cookies.clear()
+        # Beside our own: the last page posts the finished work.
+        response._csp_update = {"form-action": [visit.submit_origin]}  # type: ignore[attr-defined]
+        return response
+
+
+def _is_of(visit: FramedVisit, rest: str) -> bool:
+    """Whether a page is of the visit's campaign; an assignment says itself whose it is."""
+    return rest.startswith("hit/") or rest.startswith(f"work/{visit.campaign}/")

@@ -1,0 +1,36 @@
+"""Write a campaign's HITs or results in the columns of Mechanical Turk's batches."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from hits.batches import export_batch
+from hits.exceptions import HitsError
+from hits.management.sharing import campaign_named
+
+
+class Command(BaseCommand):
+    help = "Write a campaign's HITs, or what was handed in, in the columns of published batches."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", help="its name")
+        parser.add_argument("path", type=Path, metavar="file", help="the CSV file to write")
+        parser.add_argument(
+            "--results", action="store_true", help="one row per assignment, with its scores"
+        )
+        parser.add_argument("--real-ids", action="store_true", help="workers by their real ids")
+        parser.add_argument("--force", action="store_true", help="replace a file that is there")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            n_rows = export_batch(
+                campaign=campaign_named(options["campaign"]),
+                path=options["path"],
+                with_results=options["results"],
+                real_ids=options["real_ids"],
+                force=options["force"],
+            )
+        except HitsError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{n_rows} rows written to {options['path']}.")

@@ -1,0 +1,313 @@
+"""From an arrival to a worker, and from what a provider reports to places that are free again."""
+
+import logging
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import DateTimeField, Q
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from .audit import record
+from .exceptions import ArrivalRefused, NotOffered, RecruitmentRefused
+from .guards import is_known_exit
+from .models import (
+    Assignment,
+    Campaign,
+    Invite,
+    Participation,
+    ProviderEvent,
+    Recruitment,
+    Submission,
+    Worker,
+)
+from .providers import provider_class, provider_for
+from .providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
+from .providers.link import LinkProvider
+from .services import (
+    find_or_make_worker,
+    release_assignment,
+    return_assignment,
+    take_assignment,
+)
+
+logger = logging.getLogger(__name__)
+
+ANOTHER_OPEN = gettext_noop("You have come here before in another visit. Please go on from there.")
+GIVEN_BACK = gettext_noop(
+    "You gave this task back, so it does not go on. Thank you for your interest."
+)
+
+
+def recruitment_of(campaign: Campaign) -> Recruitment:
+    """A campaign's way in. Without one it is for invited people only."""
+    found: Recruitment | None = getattr(campaign, "recruitment", None)
+    return found or Recruitment(campaign=campaign)
+
+
+def provider_of(recruitment: Recruitment, worker: Worker | None) -> Provider:
+    """The provider a worker came by: a campaign on a panel may have invited some people itself."""
+    if worker and worker.provider != recruitment.provider:
+        return LinkProvider(recruitment)
+    return provider_for(recruitment)
+
+
+# Arriving ------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
+    """Make or find the worker of an arrival, and bind the visit to them."""
+    worker = find_or_make_worker(provider=recruitment.provider, external_id=arrival.external_id)
+    submission, is_new = Submission.objects.get_or_create(
+        recruitment=recruitment,
+        reference=arrival.reference,
+        defaults={"worker": worker, "is_verified": arrival.is_verified},
+    )
+    if submission.worker_id != worker.pk or (submission.is_verified and not arrival.is_verified):
+        raise ArrivalRefused(INVALID)
+    if submission.status in {Submission.Status.RETURNED, Submission.Status.SCREENED_OUT}:
+        raise ArrivalRefused(GIVEN_BACK)
+    if is_new and not arrival.is_verified and _has_other_visit(submission):
+        # Anyone can write an id into an address: it lets in once, by the visit it came with first.
+        raise ArrivalRefused(ANOTHER_OPEN)
+    if arrival.is_verified and not submission.is_verified:
+        Submission.objects.filter(pk=submission.pk).update(is_verified=True)
+    return worker
+
+
+def _has_other_visit(submission: Submission) -> bool:
+    own = Submission.objects.filter(
+        recruitment=submission.recruitment_id, worker=submission.worker_id
+    )
+    return own.exclude(pk=submission.pk).exclude(status__in=Submission.GIVEN_UP).exists()
+
+
+def may_take_part(
+    *, recruitment: Recruitment, worker: Worker | None, invite: Invite | None
+) -> bool:
+    """Whether a visitor may agree to take part: let in by the provider, invited, or the link is open."""
+    if invite or (recruitment.is_open and recruitment.provider == Recruitment.Provider.LINK):
+        return True
+    if worker is None:
+        return False
+    is_known = Participation.objects.filter(campaign=recruitment.campaign, worker=worker)
+    return is_known.exists() or current_submission(recruitment, worker) is not None
+
+
+def current_submission(recruitment: Recruitment, worker: Worker | None) -> Submission | None:
+    """The visit a worker is on: the latest."""
+    if worker is None or recruitment.pk is None:
+        return None
+    own = Submission.objects.filter(recruitment=recruitment, worker=worker)
+    return own.select_related("assignment__hit__campaign").order_by("-arrived_at", "-pk").first()
+
+
+def take_hit(*, campaign: Campaign, worker: Worker) -> Assignment | None:
+    """Give a worker the next HIT; where a visit is paid by its provider, one HIT to each visit."""
+    recruitment = recruitment_of(campaign)
+    if not provider_of(recruitment, worker).has_submissions:
+        return take_assignment(campaign=campaign, worker=worker)
+    submission = current_submission(recruitment, worker)
+    if submission is None:
+        return None
+    if submission.assignment and submission.assignment.status not in Assignment.OPEN_STATUSES:
+        return None
+    if submission.assignment is None and submission.status != Submission.Status.ACTIVE:
+        return None
+    assignment = take_assignment(campaign=campaign, worker=worker)
+    if assignment and submission.assignment_id != assignment.pk:
+        _bind(submission, assignment)
+    return assignment
+
+
+@transaction.atomic
+def _bind(submission: Submission, assignment: Assignment) -> None:
+    """Note which HIT a visit is for; one from an earlier visit that was given up moves over."""
+    earlier = Submission.objects.filter(assignment=assignment)
+    earlier.given_up().update(assignment=None)
+    if not earlier.exists():
+        Submission.objects.filter(pk=submission.pk, assignment=None).update(assignment=assignment)
+
+
+# Leaving -------------------------------------------------------------------------------------
+
+
+def exit_of(
+    *,
+    campaign: Campaign,
+    worker: Worker | None,
+    ending: Ending,
+    assignment: Assignment | None = None,
+) -> Exit:
+    """Where a worker goes at the end; an address that is not on the list is left out."""
+    recruitment = recruitment_of(campaign)
+    found = provider_of(recruitment, worker).exit(
+        ending,
+        worker=worker,
+        assignment=assignment,
+        submission=current_submission(recruitment, worker),
+    )
+    if found.url and not is_known_exit(found.url):
+        logger.error("Campaign %s sends workers to an address not on the list.", campaign.code)
+        return Exit(code=found.code)
+    return found
+
+
+# What providers report -----------------------------------------------------------------------
+
+
+@transaction.atomic
+def apply_report(
+    *, recruitment: Recruitment, report: ReportedSubmission, at: datetime | None = None
+) -> bool:
+    """Take over what the provider says of a submission; return whether that was news.
+
+    Reports may come late, twice and out of order: an older one than the last changes nothing.
+    """
+    now = at or timezone.now()
+    submission = _reported_submission(recruitment, report)
+    if submission is None:
+        return False
+    changed = (
+        Submission.objects.filter(Q(reported_at=None) | Q(reported_at__lte=now), pk=submission.pk)
+        .exclude(status=report.status)
+        .update(status=report.status, reported_at=now)
+    )
+    if changed and submission.assignment and report.status in Submission.GIVEN_UP:
+        _free_place(submission.assignment, report.status)
+    return bool(changed)
+
+
+def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -> Submission | None:
+    """Find the submission, or note one whose worker has not come here yet.
+
+    One that is over and that we do not know is left alone: its worker never came, or was forgotten.
+    """
+    known = Submission.objects.filter(recruitment=recruitment, reference=report.reference)
+    known = known.select_related("assignment__hit__campaign")
+    if found := known.first():
+        return found
+    if report.status not in {Submission.Status.ACTIVE, Submission.Status.AWAITING_REVIEW}:
+        return None
+    worker = find_or_make_worker(provider=recruitment.provider, external_id=report.external_id)
+    return Submission.objects.get_or_create(
+        recruitment=recruitment, reference=report.reference, defaults={"worker": worker}
+    )[0]
+
+
+def _free_place(assignment: Assignment, status: Submission.Status) -> None:
+    if status == Submission.Status.TIMED_OUT:
+        # Work that comes after all is welcome, as it is where our own time was up.
+        release_assignment(assignment=assignment)
+    else:
+        return_assignment(assignment=assignment)
+
+
+@transaction.atomic
+def hear_event(
+    *, provider: str, event_id: str, study: str, report: ReportedSubmission, at: datetime
+) -> bool:
+    """Act on a provider's message once; a second copy of it changes nothing."""
+    # In one transaction with what it brings about: where that fails, the next copy is the first.
+    try:
+        with transaction.atomic():
+            ProviderEvent.objects.create(provider=provider, event_id=event_id)
+    except IntegrityError:
+        return False
+    recruitment = _recruitment_for(provider, study, report)
+    if recruitment is None:
+        return False
+    return apply_report(recruitment=recruitment, report=report, at=at)
+
+
+def _recruitment_for(provider: str, study: str, report: ReportedSubmission) -> Recruitment | None:
+    """The campaign a message is about: by its study where it is named, or else by the submission."""
+    ours = Recruitment.objects.filter(provider=provider).select_related("campaign")
+    if study:
+        return ours.filter(study=study).first()
+    return ours.filter(submissions__reference=report.reference).first()
+
+
+def sync_submissions(*, recruitment: Recruitment, at: datetime | None = None) -> int:
+    """Ask the provider for all submissions and take over what is new; return how many were."""
+    provider = provider_for(recruitment)
+    if not provider.has_submissions:
+        raise NotOffered(f"{provider.label} has no submissions to report.")
+    # Before the question: what changes while it is answered must not look older than the answer.
+    now = at or timezone.now()
+    n_changed = sum(
+        apply_report(recruitment=recruitment, report=report, at=now)
+        for report in provider.submissions()
+    )
+    Recruitment.objects.filter(pk=recruitment.pk).update(synced_at=now)
+    return n_changed
+
+
+def forget_arrivals(*, worker: Worker) -> None:
+    """Remove what says how a worker came here: ids of visits, marks of devices, their own link."""
+    worker.device_sightings.all().delete()
+    worker.invites.update(
+        worker=None,
+        label="",
+        revoked_at=Coalesce("revoked_at", Now(), output_field=DateTimeField()),
+    )
+    worker.submissions.filter(assignment=None).delete()
+    for submission in worker.submissions.only("pk"):
+        reference = f"{Worker.FORGOTTEN}{secrets.token_hex(12)}"
+        Submission.objects.filter(pk=submission.pk).update(reference=reference)
+
+
+# What admins choose --------------------------------------------------------------------------
+
+
+# Prolific was told of these; what it is not told must not change.
+TOLD = ("study", "completed_code", "no_consent_code", "screened_out_code")
+
+
+def settings_form(
+    recruitment: Recruitment, provider: str, data: dict[str, Any] | None = None
+) -> forms.Form:
+    """The form of a provider's settings, as far as they may still change."""
+    known = recruitment.settings if recruitment.provider == provider else {}
+    initial = known | {"is_open": recruitment.is_open, "study": recruitment.study}
+    form = provider_class(provider).form_class(data, initial=initial)
+    if recruitment.study:
+        for name in form.fields.keys() & set(TOLD):
+            form.fields[name].disabled = True
+    return form
+
+
+@transaction.atomic
+def save_recruitment(
+    *, campaign: Campaign, provider: str, values: dict[str, Any], actor: User | None
+) -> Recruitment:
+    """Keep a campaign's provider and its settings; `values` are those of the provider's form."""
+    recruitment = Recruitment.objects.select_for_update(no_key=True).get_or_create(
+        campaign=campaign
+    )[0]
+    if recruitment.provider != provider and (recruitment.study or recruitment.submissions.exists()):
+        raise RecruitmentRefused(
+            f"People have come by {recruitment.get_provider_display()} already; "
+            "the campaign stays there. Invite links can be added at any time."
+        )
+    values = dict(values)
+    recruitment.provider = provider
+    recruitment.is_open = bool(values.pop("is_open", False))
+    recruitment.study = values.pop("study", "") or recruitment.study
+    recruitment.settings = values
+    if recruitment.study and _is_anothers(recruitment):
+        raise RecruitmentRefused("Another campaign has this study already.")
+    recruitment.save()
+    record("recruiting changed", actor=actor, campaign=campaign, provider=provider, settings=values)
+    return recruitment
+
+
+def _is_anothers(recruitment: Recruitment) -> bool:
+    same = Recruitment.objects.filter(provider=recruitment.provider, study=recruitment.study)
+    return same.exclude(pk=recruitment.pk).exists()

@@ -1,0 +1,134 @@
+"""Our studies at Prolific: made once, published once, and given more places as the top-up asks for them."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Q, Sum
+from django.utils import timezone
+
+from .audit import record
+from .exceptions import HitsError, NotOffered, ProviderFailed
+from .models import Campaign, Recruitment, Submission
+from .places import amount_owed
+from .providers import provider_for
+from .providers.prolific import ProlificProvider
+from .recruiting import sync_submissions
+
+logger = logging.getLogger(__name__)
+
+# Webhooks bring news at once; this finds what they lost.
+SYNC_EVERY = timedelta(minutes=10)
+
+
+def _prolific(recruitment: Recruitment) -> ProlificProvider:
+    provider = provider_for(recruitment)
+    if not isinstance(provider, ProlificProvider):
+        raise NotOffered(f"{provider.label} has no studies. Choose Prolific first.")
+    return provider
+
+
+def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | None) -> Recruitment:
+    """Make a draft at Prolific. Of two made at once one is kept and the other deleted."""
+    provider = _prolific(recruitment)
+    if recruitment.study:
+        raise ProviderFailed("There is a study at Prolific already.")
+    if not provider.settings:
+        raise ProviderFailed("Save the settings for Prolific first.")
+    n_places = places_wanted(recruitment)
+    if not n_places:
+        raise ProviderFailed("There is no open place to offer. Build HITs first.")
+    study = provider.api.create_study(
+        provider.study_body(landing_url=landing_url, n_places=n_places)
+    )["id"]
+    kept = Recruitment.objects.filter(pk=recruitment.pk, study="")
+    if not kept.update(study=study, n_places=n_places):
+        provider.api.delete_study(study)
+        raise ProviderFailed("Someone else made a study at the same moment; that one is kept.")
+    record(
+        "study created", actor=actor, campaign=recruitment.campaign, study=study, n_places=n_places
+    )
+    recruitment.refresh_from_db()
+    return recruitment
+
+
+def publish_study(*, recruitment: Recruitment, actor: User | None) -> str:
+    """Let Prolific show the study to people. Asking for it twice changes nothing."""
+    provider = _prolific(recruitment)
+    if not recruitment.study:
+        raise ProviderFailed("There is no study yet. Create it first.")
+    if recruitment.campaign.status != Campaign.Status.OPEN:
+        raise ProviderFailed(
+            "The campaign is not open, so people would come in vain. Open it first."
+        )
+    status = provider.api.study(recruitment.study)["status"]
+    if status == "UNPUBLISHED":
+        status = provider.api.publish(recruitment.study)["status"]
+        record(
+            "study published", actor=actor, campaign=recruitment.campaign, study=recruitment.study
+        )
+    return str(status)
+
+
+def places_wanted(recruitment: Recruitment) -> int:
+    """How many places the study needs in all: those that are taken, and those that HITs offer.
+
+    Whoever has arrived and not yet taken a HIT will take one of the latter. A place that was given
+    up or rejected is offered again by Prolific itself.
+    """
+    campaign = recruitment.campaign
+    n_open = campaign.hits.aggregate(n=Sum("places_left"))["n"] or 0
+    holding = Submission.objects.filter(recruitment=recruitment).holding()
+    n_waiting = holding.filter(assignment=None, status=Submission.Status.ACTIVE).count()
+    n_taken = holding.exclude(assignment=None).count()
+    return n_taken + max(n_waiting, min(n_open, _n_affordable(campaign, n_open)))
+
+
+def _n_affordable(campaign: Campaign, n: int) -> int:
+    if campaign.spending_cap is None or not campaign.pay_per_hit:
+        return n
+    return max(0, int((campaign.spending_cap - amount_owed(campaign)) // campaign.pay_per_hit))
+
+
+def raise_places(*, recruitment: Recruitment) -> int:
+    """Ask Prolific for as many places as the campaign wants by now, and return the number.
+
+    Places only grow: fewer are never asked for.
+    """
+    provider = _prolific(recruitment)
+    wanted = places_wanted(recruitment)
+    if not recruitment.study or wanted <= recruitment.n_places:
+        return recruitment.n_places
+    provider.api.set_places(recruitment.study, wanted)
+    # Two who ask at once: the larger number stays.
+    Recruitment.objects.filter(pk=recruitment.pk, n_places__lt=wanted).update(n_places=wanted)
+    recruitment.refresh_from_db(fields=["n_places"])
+    record("places raised", campaign=recruitment.campaign, n_places=wanted)
+    return recruitment.n_places
+
+
+def look_after_studies(*, at: datetime | None = None) -> int:
+    """Raise places and fetch news for open campaigns at Prolific; return how many had either."""
+    now = at or timezone.now()
+    studies = Recruitment.objects.filter(
+        provider=Recruitment.Provider.PROLIFIC, campaign__status=Campaign.Status.OPEN
+    ).exclude(study="")
+    n_looked_after = 0
+    for recruitment in studies.select_related("campaign"):
+        try:
+            n_looked_after += _look_after(recruitment, now)
+        except HitsError:
+            # Prolific may be out of reach; the others are not to wait for it.
+            logger.exception("The study of campaign %s was left.", recruitment.campaign.code)
+    return n_looked_after
+
+
+def _look_after(recruitment: Recruitment, now: datetime) -> bool:
+    # Claimed first: of several who do the chores at once, one asks Prolific.
+    is_due = Recruitment.objects.filter(
+        Q(synced_at=None) | Q(synced_at__lte=now - SYNC_EVERY), pk=recruitment.pk
+    ).update(synced_at=now)
+    if is_due:
+        sync_submissions(recruitment=recruitment, at=now)
+    n_before = recruitment.n_places
+    return raise_places(recruitment=recruitment) > n_before or bool(is_due)
