@@ -1,0 +1,161 @@
+"""What is owed to whom: by assignment and rule, and never by how good the ratings are."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from functools import cached_property
+from hashlib import sha256
+
+from django.db.models import Count, DecimalField, Exists, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce
+
+from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment
+from ..providers import provider_class
+
+Kind = PaymentRun.Kind
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One payment that is owed and that nobody has begun."""
+
+    assignment: Assignment
+    kind: Kind
+    amount: Decimal
+    message: str = ""
+    rule: PayRule | None = None
+
+    @property
+    def key(self) -> str:
+        return payment_key(self.kind, self.assignment, self.rule)
+
+
+def payment_key(kind: str, assignment: Assignment, rule: PayRule | None = None) -> str:
+    """Name a payment by what it is for: the same thing has the same name whenever it is planned."""
+    parts = (kind, str(assignment.code), str(rule.code) if rule else "")
+    return sha256(":".join(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would pay, as it is shown to the person who confirms it."""
+
+    campaign: Campaign
+    kind: Kind
+    is_by_hand: bool
+    dues: list[Due]
+
+    @cached_property
+    def total(self) -> Decimal:
+        return sum((due.amount for due in self.dues), Decimal("0.00"))
+
+    @property
+    def n_payments(self) -> int:
+        return len(self.dues)
+
+    @cached_property
+    def digest(self) -> str:
+        """Names this very list: whoever is on it, for what, and how much."""
+        lines = sorted(f"{due.key} {due.amount:.2f}" for due in self.dues)
+        head = f"{self.campaign.code} {self.kind} {self.is_by_hand} {self.campaign.currency}"
+        return sha256("\n".join([head, *lines]).encode()).hexdigest()
+
+
+def plan_run(campaign: Campaign, kind: Kind, *, is_by_hand: bool) -> Plan:
+    return _split(campaign, kind, provider_can_pay(campaign))[is_by_hand]
+
+
+def plans(campaign: Campaign) -> list[Plan]:
+    """Everything that is owed, in the runs it would be paid in; empty ones are left out."""
+    has_api = provider_can_pay(campaign)
+    both = [_split(campaign, kind, has_api) for kind in (Kind.APPROVE, Kind.BONUS)]
+    return [plan for split in both for plan in split if plan.dues]
+
+
+def _split(campaign: Campaign, kind: Kind, has_api: bool) -> tuple[Plan, Plan]:
+    """What is owed through the provider, and what by hand."""
+    dues = _pay_per_hit(campaign, has_api) if kind == Kind.APPROVE else _bonuses(campaign)
+    by_api = [due for due in dues if not _is_by_hand(due.assignment, has_api)]
+    # A provider wants to hear of work that pays nothing; a list of people to pay does not.
+    by_hand = [due for due in dues if _is_by_hand(due.assignment, has_api) and due.amount]
+    return Plan(campaign, kind, False, by_api), Plan(campaign, kind, True, by_hand)
+
+
+def provider_can_pay(campaign: Campaign) -> bool:
+    recruitment = Recruitment.objects.filter(campaign=campaign).first()
+    return recruitment is not None and provider_class(recruitment.provider).can_pay
+
+
+def is_paid_by_hand(assignment: Assignment) -> bool:
+    return _is_by_hand(assignment, provider_can_pay(assignment.hit.campaign))
+
+
+def _is_by_hand(assignment: Assignment, has_api: bool) -> bool:
+    # Someone who came by another way than the campaign's provider is unknown to it.
+    return not has_api or getattr(assignment, "submission", None) is None
+
+
+def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
+    if campaign.is_archive:
+        # Whoever collected it has paid for it.
+        return Assignment.objects.none()
+    return (
+        Assignment.objects.filter(hit__campaign=campaign, is_rejected=False)
+        .select_related("worker", "submission", "hit")
+        .order_by("pk")
+    )
+
+
+def _pay_per_hit(campaign: Campaign, has_api: bool) -> list[Due]:
+    """Work handed in, late or not, less what was paid for a part of it when it seemed abandoned."""
+    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
+    nothing = Value(Decimal(0), output_field=DecimalField())
+    is_share = Q(payments__rule__kind=PayRule.Kind.PARTIAL) & ~Q(payments__state__in=Payment.DEAD)
+    open_work = (
+        _assignments(campaign)
+        .submitted()  # type: ignore[attr-defined]
+        .filter(~Exists(begun))
+        .annotate(share=Coalesce(Sum("payments__amount", filter=is_share), nothing))
+    )
+    # A provider pays the reward it knows, whatever we would take off.
+    full = campaign.pay_per_hit
+    return [
+        Due(
+            work,
+            Kind.APPROVE,
+            max(full - work.share, CENT * 0) if _is_by_hand(work, has_api) else full,
+        )
+        for work in open_work
+    ]
+
+
+def _bonuses(campaign: Campaign) -> list[Due]:
+    rules = campaign.pay_rules.filter(withdrawn_at=None).order_by("pk")
+    return [due for rule in rules for due in _due_by(rule, campaign)]
+
+
+def _due_by(rule: PayRule, campaign: Campaign) -> Iterable[Due]:
+    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), rule=rule)
+    work = _assignments(campaign).filter(~Exists(begun))
+    if rule.kind == PayRule.Kind.PARTIAL:
+        for assignment in _abandoned(work, campaign):
+            share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
+            amount = share.quantize(CENT, rounding=ROUND_DOWN)
+            if amount:
+                yield Due(assignment, Kind.BONUS, amount, rule.reason, rule)
+        return
+    work = work.filter(status=Assignment.Status.SUBMITTED)
+    if rule.kind == PayRule.Kind.ADJUSTMENT:
+        work = work.filter(pay_rules=rule)
+    assert rule.amount is not None
+    for assignment in work:
+        yield Due(assignment, Kind.BONUS, rule.amount, rule.reason, rule)
+
+
+def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assignment]:
+    """Unfinished work that nobody is likely to finish: given back, or expired in a closed campaign."""
+    statuses = [Assignment.Status.RETURNED]
+    if campaign.status == Campaign.Status.CLOSED:
+        statuses.append(Assignment.Status.EXPIRED)
+    return work.filter(status__in=statuses).annotate(n_rated=Count("ratings__item"))
