@@ -1,0 +1,35 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from hits.exceptions import ForgettingRefused
+from hits.forgetting import find_worker, forget_inactive_workers, forget_worker
+
+
+class Command(BaseCommand):
+    help = (
+        "Remove what could name a worker: one who asks (--code, or --provider and --id), or all who have "
+        "not been here for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. It can be run twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--code", default="", help="the code that the privacy notice shows")
+        parser.add_argument("--provider", default="", help="the way in, such as link or prolific")
+        parser.add_argument("--id", default="", help="the worker's id there")
+        parser.add_argument("--reason", default="on request", help="for the audit log")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not (options["code"] or options["id"]):
+            self.stdout.write(f"{forget_inactive_workers():,} inactive workers forgotten")
+            return
+        if options["id"] and not options["provider"]:
+            raise CommandError("An id is one of a --provider: say which.")
+        try:
+            worker = find_worker(
+                provider=options["provider"], external_id=options["id"], code=options["code"]
+            )
+        except ForgettingRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        forget_worker(worker=worker, reason=options["reason"])
+        self.stdout.write("1 worker forgotten")
