@@ -1,11 +1,14 @@
 """Opening a campaign's files and reading their lines, with every fault named and memory bounded."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from django.conf import settings
 
 from .problems import Problems
 
@@ -19,6 +22,23 @@ LEADS_OUT = "is a link that leads out of the campaign's folder"
 
 # The number of a line and its text without the line end; None where the line could not be read.
 Line = tuple[int, str | None]
+
+
+class ReadingLimits:
+    """How far a file is read from now on: so many lines, or whatever stands for one, in so much time."""
+
+    _LINES_BETWEEN_LOOKS = 1_000
+
+    def __init__(self) -> None:
+        self._ends_at = time.monotonic() + settings.MAX_READING_SECONDS
+
+    def fault_at(self, number: int) -> str | None:
+        if number > settings.MAX_FILE_LINES:
+            return f"is beyond the {settings.MAX_FILE_LINES:,} lines that a file may have; the rest was not read"
+        is_time_to_look = number % self._LINES_BETWEEN_LOOKS == 0
+        if is_time_to_look and time.monotonic() > self._ends_at:
+            return f"was not reached in {settings.MAX_READING_SECONDS:,} seconds; the rest was not read"
+        return None
 
 
 @dataclass(frozen=True)
@@ -75,13 +95,18 @@ def read_lines(folder: CampaignFolder, path: Path, problems: Problems) -> Iterat
     """
     with folder.opened(path, problems) as file:
         if file is not None:
-            yield from _decoded(file, folder.shown(path), problems)
+            yield from decoded_lines(file, folder.shown(path), problems)
 
 
-def _decoded(file: BinaryIO, name: str, problems: Problems) -> Iterator[Line]:
+def decoded_lines(file: BinaryIO, name: str, problems: Problems) -> Iterator[Line]:
+    """Yield the lines of what is open already, as `read_lines` does; `name` is for the reader."""
     has_crlf = False
     number = 0
+    limits = ReadingLimits()
     for number, (offset, raw) in enumerate(_raw_lines(file), start=1):
+        if fault := limits.fault_at(number):
+            problems.add(name, number, fault)
+            return
         if number == 1 and (fault := _byte_order_mark(raw)):
             problems.add(name, 1, fault)
             return

@@ -9,7 +9,11 @@ import tempfile
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
+from django.conf import settings
+
+from ..exceptions import TooMuch
 from ..models import Campaign
 from .problems import Problems
 from .texts import has_c1_control
@@ -123,16 +127,31 @@ class Draft:
 
     def add_system(self, name: str) -> int:
         self.systems.append(name)
+        self._check_size()
         return len(self.systems) - 1
 
     def add_segment(
         self, name: str, *, document: str = "", source: int = NO_TEXT, reference: int = NO_TEXT
     ) -> int:
         self.names.append(name)
+        self._check_size()
         self.documents.append(document)
         self._sources.append(source)
         self._references.append(reference)
         return len(self.names) - 1
+
+    def _check_size(self) -> None:
+        # Before there is a place for each: a file of a few rows could ask for more than memory holds.
+        if len(self.systems) * len(self.names) > settings.MAX_OUTPUTS:
+            self.give_up(
+                f"holds more than {settings.MAX_OUTPUTS:,} outputs (systems times segments); "
+                "the rest was not read"
+            )
+
+    def give_up(self, reason: str) -> NoReturn:
+        """Read no further: whoever reads has nothing to give back, so nobody else would close this."""
+        self.close()
+        raise TooMuch(reason)
 
     def add_text(self, text: str) -> int:
         self.n_with_c1_controls += has_c1_control(text)

@@ -5,12 +5,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
-from ..exceptions import ImportRefused
+from ..exceptions import ImportRefused, TooMuch
 from ..models import Campaign
 from .detection import find_reader
 from .files import printable
@@ -47,6 +47,15 @@ class ImportSummary:
     notes: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """What files hold that could be imported."""
+
+    systems: list[str]
+    n_segments: int
+    notes: list[str]
+
+
 def import_campaign(
     *,
     path: Path,
@@ -65,16 +74,15 @@ def import_campaign(
     `progress` is called with the number of outputs stored since the last call.
     """
     problems = Problems()
-    campaign = Campaign(
+    campaign, options = _begin(
+        problems,
         name=name,
         source_language=source_language,
         target_language=target_language,
         task=task,
+        reference=reference,
+        allow_empty_translations=allow_empty_translations,
         **settings,
-    )
-    _check_settings(campaign, problems)
-    options = ReadingOptions(
-        source_language, target_language, task, reference, allow_empty_translations
     )
     with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any()
@@ -82,10 +90,42 @@ def import_campaign(
     return _summary(campaign, draft, n_translations)
 
 
+def check_campaign(*, path: Path, format: str | None = None, **settings: Any) -> CheckSummary:
+    """Read and check what `import_campaign` would store with these arguments, and store nothing."""
+    problems = Problems()
+    _, options = _begin(problems, **settings)
+    with closing(_read(path, format, options, problems)) as draft:
+        problems.refuse_if_any()
+        return CheckSummary(list(draft.systems), draft.n_segments, list(draft.notes))
+
+
+def _begin(
+    problems: Problems,
+    *,
+    reference: str | None = None,
+    allow_empty_translations: bool = False,
+    **settings: Any,
+) -> tuple[Campaign, ReadingOptions]:
+    """Make the campaign's row, not stored yet, and say how its files are read."""
+    campaign = Campaign(**settings)
+    _check_settings(campaign, problems)
+    options = ReadingOptions(
+        campaign.source_language,
+        campaign.target_language,
+        campaign.task,
+        reference,
+        allow_empty_translations,
+    )
+    return campaign, options
+
+
 def _read(path: Path, format: str | None, options: ReadingOptions, problems: Problems) -> Draft:
     try:
         reader = find_reader(path, format, problems)
         return Draft() if reader is None else reader(path, options, problems)
+    except TooMuch as error:
+        problems.add(printable(path.name), None, str(error))
+        return Draft()
     except OSError as error:
         # A folder that may not be listed, or a disk that fails half-way.
         problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .files import CampaignFolder, read_lines
+from .files import CampaignFolder, Line, read_lines
 from .problems import Problems
 from .records import NO_TEXT, Draft, Grid, ReadingOptions
 from .texts import fault_in_name, fault_in_text
@@ -31,7 +31,7 @@ def read_tsv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
 
 
 def read_csv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
-    cells = _csv_cells(path, problems)
+    cells = csv_cells(read_lines(CampaignFolder(path), path, problems), path.name, problems)
     return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
 
 
@@ -45,8 +45,8 @@ def read_jsonl(path: Path, options: ReadingOptions, problems: Problems) -> Draft
 class _LineCounter:
     """Gives lines to a CSV reader and remembers the number of the last, as some cannot be read."""
 
-    def __init__(self, path: Path, problems: Problems) -> None:
-        self._lines = read_lines(CampaignFolder(path), path, problems)
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines = lines
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -56,8 +56,11 @@ class _LineCounter:
                 yield f"{line}\n"
 
 
-def _csv_cells(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    lines = _LineCounter(path, problems)
+def csv_cells(
+    numbered: Iterable[Line], file: str, problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file, each with the number of the line it begins on."""
+    lines = _LineCounter(numbered)
     reader = csv.reader(lines, strict=True)
     n_given = 0
     try:
@@ -66,7 +69,7 @@ def _csv_cells(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]
             n_given = reader.line_num
     except csv.Error as error:
         first_line = max(1, lines.number - (reader.line_num - n_given) + 1)
-        problems.add(path.name, first_line, f"is not CSV: {error}; the rest was not read")
+        problems.add(file, first_line, f"is not CSV: {error}; the rest was not read")
 
 
 def _with_header(
@@ -121,7 +124,7 @@ def _needed_columns(options: ReadingOptions) -> tuple[str, ...]:
 def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Iterator[Row]:
     columns: tuple[str, ...] | None = None
     for number, line in read_lines(CampaignFolder(path), path, problems):
-        pairs = None if line is None else _json_pairs(line, path.name, number, problems)
+        pairs = None if line is None else json_pairs(line, path.name, number, problems)
         if pairs is None:
             continue
         names = tuple(sorted(name for name, _ in pairs))
@@ -134,7 +137,7 @@ def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Itera
             yield number, dict(pairs)
 
 
-def _json_pairs(
+def json_pairs(
     line: str, file: str, number: int, problems: Problems
 ) -> list[tuple[str, Any]] | None:
     """Read one object as pairs, so that a doubled key is not lost; None, and a problem, otherwise."""
@@ -148,7 +151,7 @@ def _json_pairs(
         return None
     except (ValueError, RecursionError):
         # A number of thousands of digits, or brackets within brackets without end.
-        problems.add(file, number, "is not JSON of a campaign")
+        problems.add(file, number, "is not JSON that can be read")
         return None
     if not isinstance(pairs, _Pairs):
         problems.add(file, number, "is not a JSON object")

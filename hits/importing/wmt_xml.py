@@ -9,7 +9,7 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import create_parser
 
-from .files import CampaignFolder
+from .files import CampaignFolder, ReadingLimits
 from .plain_text import choose_reference
 from .problems import Problems
 from .records import NO_TEXT, Draft, ReadingOptions
@@ -94,6 +94,8 @@ class _TestSet(ContentHandler):
         self._segment: tuple[str, int] | None = None
         self._chunks: list[str] = []
         self._n_characters = 0
+        self._n_texts = 0
+        self._limits = ReadingLimits()
 
     def setDocumentLocator(self, locator: Locator) -> None:
         self._locator = locator
@@ -112,6 +114,9 @@ class _TestSet(ContentHandler):
         elif tag in _NAMING_ATTRIBUTE:
             self._begin_part(tag, attributes)
         elif tag == "seg" and self._part is not None:
+            self._n_texts += 1
+            if fault := self._limits.fault_at(self._n_texts):
+                self.draft.give_up(f"text {self._n_texts:,} {fault}")
             self._segment = (attributes.get("id", ""), self.line)
             self._chunks, self._n_characters = [], 0
 

@@ -1,0 +1,245 @@
+"""What admins send about campaigns."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+
+from .composition import HIT_SIZES
+from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS
+from .importing.texts import fault_in_name, fault_in_text
+from .models import SEED_LIMIT, Campaign
+from .uploads import Upload
+
+MAX_INSTRUCTIONS = 10_000
+
+LABELS = {
+    "hit_size": "Items in a HIT",
+    "min_ratings": "Trusted ratings per translation",
+    "pay_per_hit": "Pay per HIT",
+    "spending_cap": "Spending cap",
+    "lease_minutes": "Minutes a worker may take",
+    "merges_near_identical": "Merge near-identical translations",
+    "interface_language": "Language of buttons and messages",
+}
+HINTS = {
+    "hit_size": "100 is usual. Smaller HITs have fewer hidden checks: below 50 a worker needs two HITs to be judged.",
+    "min_ratings": "From 15 on a mean hardly moves.",
+    "interface_language": "Blank: the target language, or English if it is not among these.",
+    "seed": "The same texts and seed give the same HITs.",
+}
+
+
+class CampaignFields(forms.ModelForm):
+    """The checks that all forms about campaigns share."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "hit_size" in self.fields:
+            self.fields["hit_size"] = forms.TypedChoiceField(
+                coerce=int,
+                choices=[(size, f"{size} items") for size in HIT_SIZES],
+                initial=100,
+                label=LABELS["hit_size"],
+                help_text=HINTS["hit_size"],
+            )
+        if "interface_language" in self.fields:
+            choices = Campaign._meta.get_field("interface_language").choices or ()
+            self.fields["interface_language"] = forms.ChoiceField(
+                choices=[("", "that of the translations"), *choices],
+                required=False,
+                label=LABELS["interface_language"],
+                help_text=HINTS["interface_language"],
+            )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        if fault := fault_in_name(name):
+            raise ValidationError(f"This name {fault}.")
+        return name
+
+    def clean_currency(self) -> str:
+        currency: str = self.cleaned_data["currency"].upper()
+        if not re.fullmatch("[A-Z]{3}", currency):
+            raise ValidationError("Three letters, such as EUR or USD.")
+        return currency
+
+
+class BasicsForm(CampaignFields):
+    """The first step to a new campaign."""
+
+    class Meta:
+        model = Campaign
+        fields = ("name", "source_language", "target_language", "task")
+        widgets = {"task": forms.RadioSelect}
+        labels = {"task": "What workers judge"}
+        help_texts = {
+            "name": "For you and your colleagues; workers do not see it.",
+            "source_language": "A code such as de, en, zh or pt-BR.",
+            "target_language": "The language of the translations.",
+        }
+
+
+class SeveralFilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class SeveralFilesField(forms.FileField):
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        """Return the files chosen, which may be none."""
+        chosen = data if isinstance(data, list | tuple) else [data]
+        return [super(SeveralFilesField, self).clean(one, initial) for one in chosen if one]
+
+
+# The field that a text file comes in, and what it is called in the campaign's folder.
+LINE_FILES = {
+    "sources": "sources.txt",
+    "references": "references.txt",
+    "documents": "documents.txt",
+    "ids": "ids.txt",
+}
+PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml")
+
+
+class FilesForm(forms.Form):
+    """The second step: one package, or text files line by line."""
+
+    package = forms.FileField(
+        required=False,
+        label="One file",
+        help_text="A table (.tsv, .csv, .jsonl), a WMT test set (.xml), or a .zip of a campaign's folder.",
+        widget=forms.FileInput(attrs={"accept": ",".join(PACKAGES)}),
+    )
+    systems = SeveralFilesField(
+        required=False,
+        label="Outputs of the systems",
+        help_text="One file for each system, all at once. A system is called what its file is called.",
+    )
+    sources = forms.FileField(required=False, label="Sources", widget=forms.FileInput)
+    references = forms.FileField(required=False, label="References", widget=forms.FileInput)
+    documents = forms.FileField(
+        required=False, label="Document of each segment", widget=forms.FileInput
+    )
+    ids = forms.FileField(required=False, label="Id of each segment", widget=forms.FileInput)
+    reference = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Which reference",
+        help_text="Only where the files hold several.",
+    )
+    allow_empty_translations = forms.BooleanField(
+        required=False, label="Systems may have given empty translations"
+    )
+
+    def clean_package(self) -> UploadedFile | None:
+        package: UploadedFile | None = self.cleaned_data["package"]
+        if package and not (package.name or "").lower().endswith(PACKAGES):
+            raise ValidationError(f"One of {', '.join(PACKAGES)}; text files go below.")
+        return package
+
+    def clean(self) -> None:
+        lines = [name for name in ("systems", *LINE_FILES) if self.cleaned_data.get(name)]
+        if self.cleaned_data.get("package") and lines:
+            raise ValidationError("Choose either one file or text files, not both.")
+        if lines and not self.cleaned_data.get("systems"):
+            self.add_error("systems", "The outputs of at least one system are needed.")
+
+    def uploads(self) -> list[Upload]:
+        """The files and where they go; empty when none were chosen, and earlier ones stay."""
+        if package := self.cleaned_data["package"]:
+            return [Upload(package.name, package)]
+        systems = [Upload(f"systems/{file.name}", file) for file in self.cleaned_data["systems"]]
+        lines = [
+            Upload(path, self.cleaned_data[name])
+            for name, path in LINE_FILES.items()
+            if self.cleaned_data[name]
+        ]
+        return [*lines, *systems]
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "reference": self.cleaned_data["reference"] or None,
+            "allow_empty_translations": self.cleaned_data["allow_empty_translations"],
+        }
+
+
+class SettingsForm(CampaignFields):
+    """How a new campaign's HITs are made, and what they pay."""
+
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=SEED_LIMIT - 1,
+        help_text=f"Blank: a random one. {HINTS['seed']}",
+    )
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "hit_size",
+            "min_ratings",
+            "pay_per_hit",
+            "currency",
+            "spending_cap",
+            "lease_minutes",
+            "interface_language",
+            "seed",
+            "merges_near_identical",
+        )
+        labels = LABELS
+        help_texts = HINTS
+
+
+class EditForm(CampaignFields):
+    """The settings of a campaign; those that may not change any more cannot be touched."""
+
+    class Meta:
+        model = Campaign
+        fields = tuple(name for name in EDITABLE if name != "instructions")
+        labels = LABELS
+        help_texts = HINTS
+
+    def __init__(self, *args: Any, editable: tuple[str, ...], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            if name not in editable:
+                field.disabled = True
+                field.help_text = "Cannot change any more: work has begun."
+            elif name in UNTIL_TAKEN_REBUILDS and self.instance.hits.exists():
+                field.help_text = "A change removes the HITs built so far; build them again then."
+
+
+class InstructionsForm(forms.Form):
+    instructions = forms.CharField(
+        required=False,
+        max_length=MAX_INSTRUCTIONS,
+        widget=forms.Textarea(attrs={"rows": 12, "dir": "auto"}),
+        help_text="Plain text. A blank line begins a paragraph; lines that begin with “- ” or “1. ” make a list.",
+    )
+
+    def clean_instructions(self) -> str:
+        text: str = self.cleaned_data["instructions"].replace("\r\n", "\n")
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip() and (fault := fault_in_text(line)):
+                raise ValidationError(f"Line {number} {fault}.")
+        return text
+
+
+class NameForm(CampaignFields):
+    class Meta:
+        model = Campaign
+        fields = ("name",)
+        labels = {"name": "Name of the copy"}
+
+
+class CostForm(forms.Form):
+    """Numbers to play with; whatever is left out or impossible is as the campaign has it."""
+
+    pay = forms.DecimalField(min_value=0, max_value=100, max_digits=8, decimal_places=2)
+    fee = forms.DecimalField(min_value=0, max_value=100, max_digits=5, decimal_places=2)
+    passing = forms.IntegerField(min_value=5, max_value=100)
+    ratings = forms.IntegerField(min_value=1, max_value=60)

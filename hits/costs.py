@@ -1,0 +1,90 @@
+"""What a campaign will cost, from a few numbers that one can play with."""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from .composition import CannotCompose, choose_layout
+from .models import Campaign, Translation
+
+CENT = Decimal("0.01")
+# What recruiting platforms ask on top of the pay, about, in percent.
+USUAL_FEE = Decimal(33)
+# A worse crowd than this is not worth planning with.
+LOWEST_PASSING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What so many HITs cost when so many ratings are wanted and so many assignments pass."""
+
+    n_hits: int
+    n_translations: int
+    ratings: int
+    pay: Decimal
+    fee_percent: Decimal
+    pass_percent: int
+
+    @property
+    def n_trusted(self) -> int:
+        return self.n_hits * self.ratings
+
+    @property
+    def n_assignments(self) -> int:
+        """Assignments to pay for, counting those that will be discarded: workers are paid for work."""
+        return -(-self.n_trusted * 100 // self.pass_percent)
+
+    @property
+    def to_workers(self) -> Decimal:
+        return self.n_assignments * self.pay
+
+    @property
+    def fee(self) -> Decimal:
+        return (self.to_workers * self.fee_percent / 100).quantize(CENT, ROUND_HALF_UP)
+
+    @property
+    def total(self) -> Decimal:
+        return self.to_workers + self.fee
+
+    @property
+    def per_translation(self) -> Decimal:
+        if not self.n_translations:
+            return Decimal(0)
+        return (self.total / self.n_translations).quantize(CENT, ROUND_HALF_UP)
+
+
+def count_hits(campaign: Campaign) -> tuple[int, int]:
+    """How many HITs a campaign has, or will have once they are built, and how many translations."""
+    n_translations = Translation.objects.filter(segment__campaign=campaign).count()
+    if n_hits := campaign.hits.count():
+        return n_hits, n_translations
+    try:
+        layout = choose_layout(
+            n_translations, hit_size=campaign.hit_size, has_references=campaign.shows_references
+        )
+    except CannotCompose:
+        return 0, n_translations
+    return layout.n_hits(n_translations), n_translations
+
+
+def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:
+    """What an estimate begins with: the campaign's own numbers, and the usual fee."""
+    return {
+        "pay": campaign.pay_per_hit,
+        "fee": USUAL_FEE,
+        "passing": max(LOWEST_PASSING, round(100 * pass_rate)),
+        "ratings": campaign.min_ratings,
+    }
+
+
+def estimate(campaign: Campaign, *, pay: Decimal, fee: Decimal, passing: int, ratings: int) -> Cost:
+    """What the whole campaign costs with these numbers; `fee` and `passing` are percentages."""
+    n_hits, n_translations = count_hits(campaign)
+    return Cost(
+        n_hits=n_hits,
+        n_translations=n_translations,
+        ratings=ratings,
+        pay=pay,
+        fee_percent=fee,
+        pass_percent=passing,
+    )

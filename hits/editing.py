@@ -1,0 +1,170 @@
+"""What may still be changed about a campaign, and changing it, with a line in the audit log."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+
+from .audit import record
+from .exceptions import EditRefused
+from .models import Assignment, Campaign, Membership, new_seed
+from .places import settle_places
+
+# At any time: they change what comes, not what was.
+FREE = (
+    "name",
+    "instructions",
+    "interface_language",
+    "min_ratings",
+    "spending_cap",
+    "lease_minutes",
+)
+# Until a worker has taken a HIT: what was promised to workers stays promised.
+UNTIL_TAKEN = ("pay_per_hit", "currency")
+# The same, and the HITs built so far go, since they were made otherwise.
+UNTIL_TAKEN_REBUILDS = ("hit_size", "seed")
+EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
+
+
+def is_taken(campaign: Campaign) -> bool:
+    """Whether any worker has ever taken a HIT of it."""
+    return Assignment.objects.filter(hit__campaign=campaign).exists()
+
+
+def editable_fields(campaign: Campaign) -> tuple[str, ...]:
+    """The settings that may change now."""
+    if campaign.is_archive:
+        return ("name",)
+    if is_taken(campaign):
+        return FREE
+    if campaign.status == Campaign.Status.OPEN:
+        return (*FREE, *UNTIL_TAKEN)
+    return EDITABLE
+
+
+@transaction.atomic
+def edit_campaign(*, campaign: Campaign, actor: User | None, changes: dict[str, Any]) -> list[str]:
+    """Change settings and return the names of those that differ; places and HITs follow."""
+    # Locked against whoever takes a HIT under a spending cap, builds or edits at this moment.
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    changed = {name: value for name, value in changes.items() if getattr(locked, name) != value}
+    if refused := changed.keys() - set(editable_fields(locked)):
+        raise EditRefused(f"This can no longer be changed: {_in_words(refused)}.")
+    if not changed:
+        return []
+    before = {name: _plain(getattr(locked, name)) for name in changed}
+    for name, value in changed.items():
+        setattr(locked, name, value)
+        setattr(campaign, name, value)
+    locked.full_clean()
+    locked.save(update_fields=list(changed))
+    record(
+        "settings changed",
+        actor=actor,
+        campaign=locked,
+        reason=f"Changed: {_in_words(changed)}.",
+        before=before,
+        after={name: _plain(value) for name, value in changed.items()},
+    )
+    if changed.keys() & set(UNTIL_TAKEN_REBUILDS):
+        locked.hits.all().delete()
+    elif "min_ratings" in changed:
+        settle_places(campaign=locked, hits=locked.hits.values_list("pk", flat=True))
+    return list(changed)
+
+
+def _in_words(names: Iterable[str]) -> str:
+    labels = {field.name: str(field.verbose_name) for field in Campaign._meta.fields}
+    return ", ".join(labels[name] for name in names)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | str | None) else str(value)
+
+
+# Duplicating ---------------------------------------------------------------------------------
+
+COPIED = (
+    "source_language",
+    "target_language",
+    "task",
+    "hit_size",
+    "min_ratings",
+    "merges_near_identical",
+    "interface_language",
+    "instructions",
+    "pay_per_hit",
+    "currency",
+    "spending_cap",
+    "lease_minutes",
+)
+
+
+@transaction.atomic
+def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaign:
+    """Make a draft with the same texts and settings and a seed of its own; workers and HITs stay behind."""
+    if campaign.is_archive:
+        raise EditRefused("An archive cannot be collected again: its texts may be unknown.")
+    copy = Campaign(name=name, **{field: getattr(campaign, field) for field in COPIED})
+    copy.seed = new_seed()
+    copy.full_clean()
+    copy.save()
+    _copy_texts(campaign, copy)
+    if not actor.is_superuser:
+        _keep_admin(actor, copy)
+    record("campaign duplicated", actor=actor, campaign=copy, original=campaign.name)
+    return copy
+
+
+def _keep_admin(actor: User, copy: Campaign) -> None:
+    """Let an admin of one campaign run the copy as well."""
+    everywhere = actor.memberships.filter(campaign=None, level=Membership.Level.ADMIN)
+    if not everywhere.exists():
+        Membership.objects.create(user=actor, campaign=copy, level=Membership.Level.ADMIN)
+
+
+# Copied inside the database, and in the order of their keys: with the same seed, the copy's HITs would be
+# the same ones.
+_COPY_SYSTEMS = """
+    INSERT INTO hits_system (campaign_id, name)
+    SELECT %(copy)s, name FROM hits_system WHERE campaign_id = %(original)s ORDER BY id
+"""
+_COPY_SEGMENTS = """
+    INSERT INTO hits_segment (campaign_id, position, name, document, source, reference, is_archived)
+    SELECT %(copy)s, position, name, document, source, reference, is_archived
+    FROM hits_segment WHERE campaign_id = %(original)s ORDER BY position
+"""
+_COPY_TRANSLATIONS = """
+    INSERT INTO hits_translation (segment_id, text, fingerprint)
+    SELECT twin.id, translation.text, translation.fingerprint
+    FROM hits_translation translation
+    JOIN hits_segment segment ON segment.id = translation.segment_id
+    JOIN hits_segment twin ON twin.campaign_id = %(copy)s AND twin.position = segment.position
+    WHERE segment.campaign_id = %(original)s
+    ORDER BY translation.id
+"""
+_COPY_OUTPUTS = """
+    INSERT INTO hits_systemoutput (system_id, segment_id, translation_id, own_text)
+    SELECT system_twin.id, segment_twin.id, translation_twin.id, output.own_text
+    FROM hits_systemoutput output
+    JOIN hits_system system ON system.id = output.system_id
+    JOIN hits_segment segment ON segment.id = output.segment_id
+    JOIN hits_translation translation ON translation.id = output.translation_id
+    JOIN hits_system system_twin
+      ON system_twin.campaign_id = %(copy)s AND system_twin.name = system.name
+    JOIN hits_segment segment_twin
+      ON segment_twin.campaign_id = %(copy)s AND segment_twin.position = segment.position
+    JOIN hits_translation translation_twin
+      ON translation_twin.segment_id = segment_twin.id
+      AND translation_twin.fingerprint = translation.fingerprint
+    WHERE segment.campaign_id = %(original)s
+    ORDER BY output.id
+"""
+
+
+def _copy_texts(original: Campaign, copy: Campaign) -> None:
+    keys = {"original": original.pk, "copy": copy.pk}
+    with connection.cursor() as cursor:
+        for statement in (_COPY_SYSTEMS, _COPY_SEGMENTS, _COPY_TRANSLATIONS, _COPY_OUTPUTS):
+            cursor.execute(statement, keys)

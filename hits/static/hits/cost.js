@@ -1,0 +1,38 @@
+"use strict";
+
+// Recalculates costs while one plays with the numbers, as hits/costs.py does. In cents and hundredths, so that
+// both round alike.
+(() => {
+  const form = document.getElementById("cost-form");
+  const hits = Number(form.dataset.hits);
+  const translations = Number(form.dataset.translations);
+  const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const whole = new Intl.NumberFormat("en");
+
+  const hundredths = (name) => Math.round(Number(form.elements[name].value) * 100);
+
+  function show(name, text) {
+    document.querySelector(`[data-out=${name}]`).textContent = text;
+  }
+
+  function calculate() {
+    if (!form.checkValidity()) return;
+    const trusted = hits * Number(form.elements.ratings.value);
+    const assignments = Math.ceil((trusted * 100) / Number(form.elements.passing.value));
+    const workers = assignments * hundredths("pay");
+    const fees = Math.round((workers * hundredths("fee")) / 10000);
+    show("trusted", whole.format(trusted));
+    show("assignments", whole.format(assignments));
+    show("workers", money.format(workers / 100));
+    show("fees", money.format(fees / 100));
+    show("total", money.format((workers + fees) / 100));
+    show("each", money.format(translations ? Math.round((workers + fees) / translations) / 100 : 0));
+  }
+
+  for (const range of form.querySelectorAll("input[type=range]")) {
+    const field = form.elements[range.dataset.for];
+    range.hidden = false;
+    range.addEventListener("input", () => { field.value = range.value; calculate(); });
+    field.addEventListener("input", () => { range.value = field.value; calculate(); });
+  }
+})();

@@ -1,0 +1,263 @@
+"""Files that admins upload: bounded, kept under their own names, and never outside their folder."""
+
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
+from django.utils import timezone
+
+from .importing.files import printable
+from .importing.mt_metrics_eval import OUTPUTS_FOLDER
+from .importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
+from .importing.problems import Problems
+from .importing.texts import fault_in_name
+from .models import CampaignDraft
+
+MAX_FILES = 500
+# Of all files together, unpacked: far above any test set there is.
+MAX_BYTES = 200_000_000
+# Text packs to a tenth. What packs a hundred times better than that is no text.
+MAX_RATIO = 1_000
+RATIO_COUNTS_FROM = 10_000_000
+MAX_PATH_BYTES = 200
+CHUNK = 1 << 20
+KEPT_FOR = timedelta(days=7)
+CAMPAIGN_FOLDERS = {*SYSTEM_FOLDERS, *SOURCE_NAMES, *REFERENCE_NAMES, OUTPUTS_FOLDER}
+
+# What packers put beside the files, and nobody means.
+_LEFT_BY_PACKERS = ("__MACOSX", "Thumbs.db", "desktop.ini")
+
+
+class BoundedUploadHandler(FileUploadHandler):
+    """Refuses a request that is too large before it is read."""
+
+    def handle_raw_input(
+        self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
+    ) -> None:
+        if content_length > settings.MAX_REQUEST_BYTES:
+            raise RequestDataTooBig(f"More than {settings.MAX_REQUEST_BYTES:,} bytes.")
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file and where in the campaign's folder it belongs."""
+
+    path: str
+    file: UploadedFile
+
+
+def folder_of(draft: CampaignDraft) -> Path:
+    return Path(settings.UPLOADS_DIR) / str(draft.code)
+
+
+def campaign_path(draft: CampaignDraft) -> Path:
+    """What to import: the one file, or the folder that holds the campaign's files."""
+    path, inside = folder_of(draft), list(folder_of(draft).iterdir())
+    # A folder is often packed with its own name around it.
+    while len(inside) == 1 and inside[0].is_dir() and inside[0].name not in CAMPAIGN_FOLDERS:
+        path, inside = inside[0], list(inside[0].iterdir())
+    if len(inside) == 1 and inside[0].is_file() and inside[0].suffix.lower() != ".txt":
+        return inside[0]
+    return path
+
+
+def keep_files(*, draft: CampaignDraft, uploads: Iterable[Upload]) -> None:
+    """Keep these files in place of the draft's earlier ones, or raise `ImportRefused` and keep those."""
+    problems = Problems()
+    with _new_folder() as folder:
+        files = _write_all(folder, uploads, problems)
+        if not files and not problems.total:
+            problems.add("", None, "No files were chosen.")
+        problems.refuse_if_any()
+        drop_files(draft)
+        folder.rename(folder_of(draft))
+    draft.files = files
+    draft.save(update_fields=["files"])
+
+
+def drop_files(draft: CampaignDraft) -> None:
+    shutil.rmtree(folder_of(draft), ignore_errors=True)
+
+
+def drop_old_drafts(*, at: datetime | None = None) -> int:
+    """Forget drafts that nobody finished, with their files, and files without a draft. Return how many."""
+    limit = (at or timezone.now()) - KEPT_FOR
+    old = list(CampaignDraft.objects.filter(created_at__lt=limit))
+    for draft in old:
+        drop_files(draft)
+        draft.delete()
+    root = Path(settings.UPLOADS_DIR)
+    if old or not root.is_dir():
+        return len(old)
+    for folder in root.iterdir():
+        if folder.stat().st_mtime < limit.timestamp() and not _has_draft(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _has_draft(name: str) -> bool:
+    try:
+        return CampaignDraft.objects.filter(code=UUID(name)).exists()
+    except ValueError:
+        return False
+
+
+# Writing -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _new_folder() -> Iterator[Path]:
+    """A folder on the same disk; gone afterwards unless it was moved into its place."""
+    root = Path(settings.UPLOADS_DIR)
+    root.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".new-", dir=root))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Budget:
+    """How much may still be written."""
+
+    def __init__(self) -> None:
+        self.files, self.bytes = MAX_FILES, MAX_BYTES
+
+    def exceeded(self) -> str | None:
+        if self.files < 0:
+            return f"has more than {MAX_FILES} files"
+        if self.bytes < 0:
+            return f"has more than {MAX_BYTES:,} bytes, unpacked"
+        return None
+
+
+def _write_all(folder: Path, uploads: Iterable[Upload], problems: Problems) -> list[dict[str, Any]]:
+    files: list[dict[str, Any]] = []
+    budget = _Budget()
+    for upload in uploads:
+        name = upload.file.name or ""
+        if name.lower().endswith(".zip"):
+            files += _unpack(folder, upload.file, budget, problems)
+        elif target := _target(folder, upload.path, problems):
+            files += _write(folder, target, upload.file, budget, problems)
+        if budget.exceeded():
+            break
+    return files
+
+
+def _target(folder: Path, path: str, problems: Problems) -> Path | None:
+    """Where a file goes; None, and a problem, for a name that leads elsewhere or that nobody can read."""
+    parts = PurePosixPath(path).parts
+    fault = None
+    if not parts or path.startswith("/") or ".." in parts or "\\" in path or ":" in parts[0]:
+        fault = "has a name that leads out of the campaign's folder"
+    elif len(path.encode(errors="replace")) > MAX_PATH_BYTES:
+        fault = f"has a name longer than {MAX_PATH_BYTES} bytes"
+    else:
+        fault = next((fault for part in parts if (fault := fault_in_name(part))), None)
+        fault = fault and f"has a name that {fault}"
+    target = folder.joinpath(*parts)
+    if fault is None and target.exists():
+        fault = "is there twice"
+    if fault:
+        problems.add(printable(path)[:MAX_PATH_BYTES], None, fault)
+        return None
+    return target
+
+
+def _write(
+    folder: Path, target: Path, file: IO[bytes] | UploadedFile, budget: _Budget, problems: Problems
+) -> list[dict[str, Any]]:
+    """Write a file as far as the budget goes, and say what was written."""
+    name = target.relative_to(folder).as_posix()
+    budget.files -= 1
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            while budget.exceeded() is None and (chunk := file.read(CHUNK)):
+                budget.bytes -= len(chunk)
+                out.write(chunk)
+    except (FileExistsError, NotADirectoryError):
+        problems.add(name, None, "is there twice, or is a file where another has a folder")
+        return []
+    if fault := budget.exceeded():
+        problems.add("", None, f"The upload {fault}.")
+        return []
+    return [{"name": name, "size": target.stat().st_size}]
+
+
+def _unpack(
+    folder: Path, upload: UploadedFile, budget: _Budget, problems: Problems
+) -> list[dict[str, Any]]:
+    name = printable(upload.name or "")
+    files: list[dict[str, Any]] = []
+    try:
+        with zipfile.ZipFile(upload) as archive:
+            for entry in archive.infolist():
+                files += _unpack_entry(folder, archive, entry, budget, problems)
+                if _is_bomb(budget, upload.size or 0):
+                    problems.add(name, None, "unpacks to far more than text can; it was not read")
+                    budget.bytes = -1
+                if budget.exceeded():
+                    break
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+        problems.add(name, None, f"is not a zip file that can be read: {error}")
+    return files
+
+
+def _is_bomb(budget: _Budget, packed: int) -> bool:
+    unpacked = MAX_BYTES - budget.bytes
+    return unpacked > RATIO_COUNTS_FROM and unpacked > MAX_RATIO * max(packed, 1)
+
+
+def _unpack_entry(
+    folder: Path,
+    archive: zipfile.ZipFile,
+    entry: zipfile.ZipInfo,
+    budget: _Budget,
+    problems: Problems,
+) -> list[dict[str, Any]]:
+    # As it stands in the file: `filename` has been made to look harmless.
+    path = entry.orig_filename
+    parts = path.split("/")
+    if entry.is_dir() or parts[0] in _LEFT_BY_PACKERS or parts[-1] in _LEFT_BY_PACKERS:
+        return []
+    is_hidden = any(part.startswith(".") and part not in {".", ".."} for part in parts)
+    if is_hidden and "\\" not in path:
+        return []
+    if fault := _fault_in_entry(entry):
+        problems.add(printable(path)[:MAX_PATH_BYTES], None, fault)
+        return []
+    target = _target(folder, path, problems)
+    if target is None:
+        return []
+    with archive.open(entry) as file:
+        return _write(folder, target, file, budget, problems)
+
+
+def _fault_in_entry(entry: zipfile.ZipInfo) -> str | None:
+    if entry.flag_bits & 0x1:
+        return "is encrypted"
+    mode = entry.external_attr >> 16
+    if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+        return "is a link or a device, not a file"
+    return None

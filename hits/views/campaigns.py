@@ -1,0 +1,122 @@
+"""The front door, the list of campaigns, and a campaign's dashboard."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.views.decorators.http import require_GET
+
+from analysis.jobs import visible_jobs
+
+from .. import charts
+from ..access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
+from ..events import recent_events
+from ..models import Campaign
+from ..places import Forecast, forecast, work_by_hit
+from ..progress import Column, Counts, progress_of
+from ..recruiting import recruitment_of
+from ..reporting import campaign_status, campaign_statuses
+
+CAMPAIGNS_PER_PAGE = 50
+N_EVENTS = 12
+
+
+@require_GET
+@for_anyone
+def home(request: HttpRequest) -> HttpResponse:
+    """Welcome strangers; show members their campaigns, those that a search asks for."""
+    own = campaigns_of(request.user)
+    words, status = request.GET.get("q", "").strip(), request.GET.get("status", "")
+    found = own
+    if words:
+        found = found.filter(name__icontains=words)
+    if status in Campaign.Status.values:
+        found = found.filter(status=status)
+    page = Paginator(found, CAMPAIGNS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "campaigns": campaign_statuses(page.object_list),
+        "words": words,
+        "status": status,
+        "statuses": Campaign.Status.choices,
+        "is_filtered": bool(words or status),
+    }
+    return render(request, "hits/home.html", context)
+
+
+@require_GET
+@for_campaign_researchers
+def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Say how far a campaign is, what it lacks, and what that will take."""
+    context = _dashboard(request, campaign)
+    context["status"] = campaign_status(campaign)
+    context["recruitment"] = recruitment_of(campaign)
+    context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)
+    return render(request, "hits/campaign_overview.html", context)
+
+
+@require_GET
+@for_campaign_researchers
+def campaign_live(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The part of the dashboard that its script asks for again and again."""
+    return render(request, "hits/_dashboard.html", _dashboard(request, campaign))
+
+
+def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
+    now = timezone.now()
+    by_hit = work_by_hit(campaign, campaign.hits.all(), now)
+    progress = progress_of(campaign, at=now, by_hit=by_hit)
+    runs_it = has_level(request.user, Level.ADMIN, campaign)
+    future = forecast(campaign, at=now, by_hit=by_hit)
+    spent = [("accent", float(future.spent))]
+    return {
+        "campaign": campaign,
+        "forecast": future,
+        # Money is for those who run the campaign.
+        "runs_it": runs_it,
+        "spending": charts.stacked(spent, float(future.spending_cap or 0)),
+        "progress": progress,
+        "counts": progress.counts,
+        "bar": _bar(progress.counts, future),
+        "n_missing_ratings": future.n_missing * progress.n_genuine,
+        "pace": _pace_chart(progress.pace),
+        "coverage": _coverage_chart(progress.counts),
+        "worker_states": progress.worker_states.items(),
+        "hit_states": progress.counts.hit_states.items(),
+        # Researchers see what happened, never to whom.
+        "events": recent_events(campaign, limit=N_EVENTS, names_workers=runs_it),
+        "now": now,
+    }
+
+
+def _bar(counts: Counts, future: Forecast) -> list[charts.Part]:
+    n_promised = counts.n_wanted - counts.n_counting - future.n_missing
+    parts = [("good", counts.n_counting), ("wait", n_promised)]
+    return charts.stacked(parts, counts.n_wanted)
+
+
+def _pace_chart(pace: list[Column]) -> charts.ColumnChart | None:
+    if not pace:
+        return None
+    values = [(_moment(column.start), column.n) for column in pace]
+    return charts.columns(values, labels=(_moment(pace[0].start), "now"))
+
+
+def _moment(at: Any) -> str:
+    return date_format(at, "j M H:i" if at.hour or at.minute else "j M Y")
+
+
+def _coverage_chart(counts: Counts) -> charts.ColumnChart | None:
+    """HITs by how many trusted workers have done them, up to the number wanted."""
+    if not counts.n_hits:
+        return None
+    wanted = counts.min_ratings
+    heights = [0] * (wanted + 1)
+    for n, hits in counts.hits_by_trusted.items():
+        heights[min(n, wanted)] += hits
+    values = [(f"{n} of {wanted} ratings", hits) for n, hits in enumerate(heights)]
+    kinds = [*["wait"] * wanted, "good"]
+    return charts.columns(values, labels=("0", f"{wanted} or more"), kinds=kinds)
