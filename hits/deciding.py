@@ -1,0 +1,300 @@
+"""Decisions about several workers at once: what they would do to the gold, and the doing of it.
+
+A decision is about ratings. What is owed for them is another matter, and is left alone.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Count
+from django.utils import timezone
+
+from .exceptions import DecisionRefused
+from .models import HIT, Assignment, Campaign, Item, Participation, Rating
+from .places import HELD, forecast, with_promise
+from .trust import exclude, let_evidence_decide, reinstate
+
+CHANGED = "Something has changed meanwhile. Look at the numbers again before you confirm."
+
+
+class Choice(models.TextChoices):
+    """What an admin can decide, and how it is said."""
+
+    EXCLUDE = "exclude", "Leave their ratings out"
+    REINSTATE = "reinstate", "Count their ratings"
+    EVIDENCE = "evidence", "Let the evidence decide"
+
+
+_DECISIONS = {
+    Choice.EXCLUDE: Participation.Decision.EXCLUDED,
+    Choice.REINSTATE: Participation.Decision.REINSTATED,
+    Choice.EVIDENCE: "",
+}
+_SERVICES = {
+    Choice.EXCLUDE: exclude,
+    Choice.REINSTATE: reinstate,
+    Choice.EVIDENCE: let_evidence_decide,
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a choice makes of one worker. `n_hits` are handed in."""
+
+    participation: Participation
+    choice: Choice
+    n_hits: int = 0
+
+    @cached_property
+    def _after(self) -> Participation:
+        return Participation(trust=self.participation.trust, decision=_DECISIONS[self.choice])
+
+    @property
+    def before(self) -> str:
+        return self.participation.state
+
+    @property
+    def after(self) -> str:
+        return self._after.state
+
+    @property
+    def standing_after(self) -> tuple[bool, bool]:
+        return self._after.standing
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is anything to decide: it may have been decided so before."""
+        return self.participation.decision != self._after.decision
+
+    @property
+    def matters(self) -> bool:
+        """Whether ratings begin or cease to count."""
+        return self.participation.standing != self._after.standing
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEffect:
+    """Translations, and segments that have one, that fall below the minimum or reach it."""
+
+    n_translations_lost: int = 0
+    n_segments_lost: int = 0
+    n_translations_won: int = 0
+    n_segments_won: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a decision would do, without having done any of it."""
+
+    choice: Choice
+    changes: tuple[Change, ...]
+    minimum: int
+    gold: GoldEffect
+    n_places_opened: int
+    n_places_closed: int
+    n_expected: int
+    expected_cost: Decimal
+    pass_rate: float
+    currency: str
+    n_hits_owed: int
+    amount_owed: Decimal
+    is_over_cap: bool
+
+    @property
+    def n_new(self) -> int:
+        return sum(change.is_new for change in self.changes)
+
+    @property
+    def n_hits_changed(self) -> int:
+        """HITs handed in whose ratings begin or cease to count."""
+        return sum(change.n_hits for change in self.changes if change.matters)
+
+    @property
+    def fingerprint(self) -> str:
+        """What was looked at: another if a worker's state has changed since."""
+        seen = [(change.participation.pk, change.before) for change in self.changes]
+        return hashlib.sha256(repr((str(self.choice), seen)).encode()).hexdigest()[:16]
+
+
+def preview_decision(
+    *,
+    campaign: Campaign,
+    participations: Sequence[Participation],
+    choice: Choice,
+    at: datetime | None = None,
+) -> Preview:
+    """Work out what a decision about these workers would change. Nothing is written.
+
+    Counted as gold counts: workers for each translation. A worker whose scores never vary has no part in
+    gold even if trusted; that is seen only when gold is built.
+    """
+    n_hits = _n_hits(campaign, participations)
+    changes = tuple(Change(one, choice, n_hits.get(one.worker_id, 0)) for one in participations)
+    matters = [change for change in changes if change.matters]
+    opened, closed = _places(campaign, matters, at or timezone.now()) if matters else (0, 0)
+    facts = forecast(campaign, at=at)
+    n_expected = round(opened / facts.pass_rate)
+    n_owed = sum(_n_hits(campaign, participations, is_rejected=False).values())
+    cost = n_expected * campaign.pay_per_hit
+    return Preview(
+        choice=choice,
+        changes=changes,
+        minimum=campaign.min_ratings,
+        gold=_gold_effect(campaign, matters) if matters else GoldEffect(),
+        n_places_opened=opened,
+        n_places_closed=closed,
+        n_expected=n_expected,
+        expected_cost=cost,
+        pass_rate=facts.pass_rate,
+        currency=campaign.currency,
+        n_hits_owed=n_owed,
+        amount_owed=n_owed * campaign.pay_per_hit,
+        is_over_cap=campaign.spending_cap is not None
+        and facts.spent + cost > campaign.spending_cap,
+    )
+
+
+def decide(
+    *,
+    campaign: Campaign,
+    participations: Sequence[Participation],
+    choice: Choice,
+    actor: User,
+    reason: str,
+) -> int:
+    """Decide about each of these workers; return about how many there was something to decide.
+
+    Each decision is whole by itself. Should one fail, those before it stand, and doing it again goes on.
+    """
+    if not reason.strip():
+        raise DecisionRefused("A decision about a worker needs a reason.")
+    pending = [
+        one
+        for one in campaign.participations.filter(pk__in=[one.pk for one in participations])
+        if Change(one, choice).is_new
+    ]
+    for one in pending:
+        _SERVICES[choice](participation=one, actor=actor, reason=reason)
+    return len(pending)
+
+
+def decide_as_seen(
+    *, campaign: Campaign, preview: Preview, seen: str, actor: User, reason: str
+) -> int:
+    """Decide as a preview says, if it is the one that the person saw: `seen` is its fingerprint."""
+    if seen != preview.fingerprint:
+        raise DecisionRefused(CHANGED)
+    return decide(
+        campaign=campaign,
+        participations=[change.participation for change in preview.changes],
+        choice=preview.choice,
+        actor=actor,
+        reason=reason,
+    )
+
+
+def _n_hits(
+    campaign: Campaign, participations: Sequence[Participation], **only: bool
+) -> dict[int, int]:
+    """Count the HITs that each worker has handed in."""
+    own = Assignment.objects.submitted().filter(
+        hit__campaign=campaign, worker__in=[one.worker_id for one in participations], **only
+    )
+    return dict(own.order_by().values_list("worker").annotate(n=Count("pk")))
+
+
+# Places --------------------------------------------------------------------------------------
+
+
+def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tuple[int, int]:
+    """Count the places that would open and those that would close, as `places` would settle them."""
+    if campaign.is_archive:
+        return 0, 0
+    standings = {change.participation.worker_id: change.standing_after for change in changes}
+    hits = HIT.objects.filter(
+        campaign=campaign, assignments__worker__in=standings, assignments__status__in=HELD
+    ).distinct()
+    held = Assignment.objects.filter(hit__in=hits, status__in=HELD)
+    promised: dict[int, int] = defaultdict(int)
+    for one in with_promise(held, campaign, now):
+        is_trusted, is_discarded = standings.get(one.worker_id, (one.is_trusted, one.is_discarded))
+        is_in_hand = one.status == Assignment.Status.IN_PROGRESS
+        promised[one.hit_id] += not is_discarded and (is_in_hand or is_trusted or one.may_prove)
+    steps = [
+        max(0, campaign.min_ratings - promised[pk]) - places
+        for pk, places in hits.values_list("pk", "places_left")
+    ]
+    return sum(step for step in steps if step > 0), -sum(step for step in steps if step < 0)
+
+
+# Gold ----------------------------------------------------------------------------------------
+
+# A translation and its segment, and who has rated it.
+_Raters = dict[tuple[int, int], frozenset[int]]
+
+
+def _gold_effect(campaign: Campaign, changes: Sequence[Change]) -> GoldEffect:
+    workers = {change.participation.worker_id for change in changes}
+    raters = (_raters_in_archive if campaign.is_archive else _raters)(campaign, workers)
+    before = set(campaign.participations.trusted().values_list("worker", flat=True))
+    after = (before - workers) | {
+        change.participation.worker_id for change in changes if change.standing_after[0]
+    }
+    lost, won = set(), set()
+    for key, rated_by in raters.items():
+        had = len(rated_by & before) >= campaign.min_ratings
+        has = len(rated_by & after) >= campaign.min_ratings
+        if had and not has:
+            lost.add(key)
+        elif has and not had:
+            won.add(key)
+    return GoldEffect(len(lost), _n_segments(lost), len(won), _n_segments(won))
+
+
+def _n_segments(keys: set[tuple[int, int]]) -> int:
+    return len({segment for _, segment in keys})
+
+
+def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
+    """Who rated the translations of these workers' HITs: whoever hands a HIT in has rated all of it."""
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    theirs = submitted.filter(worker__in=workers).order_by().values("hit")
+    genuine = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE.value)
+    shown = genuine.filter(hit__in=theirs).order_by().values("translation")
+    # The last HIT repeats translations of the first, so a translation may be in two.
+    hits_of: dict[tuple[int, int], list[int]] = defaultdict(list)
+    rows = genuine.filter(translation__in=shown).order_by("hit")
+    for translation, segment, hit in rows.values_list("translation", "translation__segment", "hit"):
+        hits_of[translation, segment].append(hit)
+    workers_of: dict[int, set[int]] = defaultdict(set)
+    for hit, worker in submitted.values_list("hit", "worker"):
+        workers_of[hit].add(worker)
+    together: dict[tuple[int, ...], frozenset[int]] = {}
+    for hits in hits_of.values():
+        if tuple(hits) not in together:
+            together[tuple(hits)] = frozenset().union(*(workers_of[hit] for hit in hits))
+    return {key: together[tuple(hits)] for key, hits in hits_of.items()}
+
+
+def _raters_in_archive(campaign: Campaign, workers: set[int]) -> _Raters:
+    """The same for an archive, whose HITs may be rated in part."""
+    counted = Rating.objects.filter(
+        assignment__hit__campaign=campaign,
+        assignment__status=Assignment.Status.SUBMITTED,
+        item__role__in=[Item.Role.GENUINE.value, Item.Role.REPEAT.value],
+    )
+    theirs = counted.filter(assignment__worker__in=workers).values("item__translation")
+    rows = counted.filter(item__translation__in=theirs).values_list(
+        "item__translation", "item__translation__segment", "assignment__worker"
+    )
+    raters: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for translation, segment, worker in rows.distinct():
+        raters[translation, segment].add(worker)
+    return {key: frozenset(rated_by) for key, rated_by in raters.items()}

@@ -1,0 +1,335 @@
+"""What pages of admins read about workers: the table, one worker, and what is behind the flags."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Case, Count, F, Max, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import OrderBy
+from django.db.models.functions import Coalesce, NullIf
+
+from analysis.stats.flags import FASTEST_HIT_SECONDS, LONGEST_EQUAL_RUN, LOWEST_REFERENCE_MEAN
+from analysis.stats.quality_control import RELIABLE_P, WINDOW_HITS
+from analysis.stats.thresholds import MINIMUM_PAIRS
+
+from .models import Assignment, AuditEntry, Campaign, Evidence, Participation
+
+WORKERS_PER_PAGE = 50
+
+STATES: dict[str, str] = dict([*Participation.Trust.choices, *Participation.Decision.choices])
+
+# The flags by the names of METHOD and of the published files, and the fields that hold them.
+FLAGS = {
+    "scrs": "has_scores_flag",
+    "time": "has_time_flag",
+    "seq": "has_sequence_flag",
+    "rej": "has_rejection_flag",
+}
+FLAG_LABELS = {
+    "scrs": "Scores out of order",
+    "time": "Very fast",
+    "seq": "Equal scores in a row",
+    "rej": "Work rejected before",
+}
+
+# Columns by which the table can be sorted: those of the latest evidence by their field.
+EVIDENCE_SORTS = {
+    "hits": "n_hits",
+    "pairs": "n_pairs",
+    "p": "p",
+    "difference": "mean_difference",
+    "repeats": "repeat_mean_absolute_difference",
+    "time": "fastest_hit_seconds",
+}
+# All of them, as headings say them.
+SORTS = {
+    "worker": "Worker",
+    "state": "State",
+    "hits": "HITs",
+    "pairs": "Pairs",
+    "p": "p",
+    "difference": "Degraded − genuine",
+    "repeats": "Repeats apart",
+    "time": "Fastest HIT",
+    "flags": "Flags",
+    "active": "Last active",
+}
+DEFAULT_SORT = "-active"
+
+
+# The table -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFilters:
+    """What a table of workers is narrowed down to. An empty one keeps all."""
+
+    state: str = ""
+    flag: str = ""
+    decision: str = ""
+    search: str = ""
+    sort: str = DEFAULT_SORT
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """A line of the table."""
+
+    participation: Participation
+    evidence: Evidence | None
+    last_active: datetime | None
+
+    @property
+    def state(self) -> str:
+        return self.participation.state
+
+    @property
+    def state_label(self) -> str:
+        return STATES[self.state]
+
+    @property
+    def flags(self) -> list["FlagInWords"]:
+        """Those that are raised."""
+        found = flags_in_words(self.evidence) if self.evidence else []
+        return [flag for flag in found if flag.is_raised]
+
+    @property
+    def fastest(self) -> str:
+        seconds = self.evidence.fastest_hit_seconds if self.evidence else None
+        return "" if seconds is None else duration(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersPage:
+    """One page of the table, and how many workers of each state the campaign has."""
+
+    page: Page[Participation]
+    rows: list[WorkerRow]
+    states: list[tuple[str, str, int]] = field(default_factory=list)
+
+    @property
+    def n_workers(self) -> int:
+        return sum(n for _, _, n in self.states)
+
+
+def workers_page(
+    campaign: Campaign, filters: WorkerFilters, number: str | int | None = 1
+) -> WorkersPage:
+    """Read one page of a campaign's workers, in as many queries for a million as for one."""
+    page = Paginator(found_workers(campaign, filters), WORKERS_PER_PAGE).get_page(number)
+    return WorkersPage(page, worker_rows(campaign, list(page)), _state_counts(campaign))
+
+
+def found_workers(campaign: Campaign, filters: WorkerFilters) -> QuerySet[Participation]:
+    """The workers that filters leave, in their order."""
+    return _sorted(_filtered(campaign.participations.select_related("worker"), filters), filters)
+
+
+def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> list[WorkerRow]:
+    """Put the latest evidence and the time of the last deed beside each of these."""
+    pks = [one.pk for one in participations]
+    own = Evidence.objects.filter(participation__in=pks).order_by().values("participation")
+    newest = own.annotate(newest=Max("pk")).values("newest")
+    latest = {one.participation_id: one for one in Evidence.objects.filter(pk__in=newest)}
+    workers = [one.worker_id for one in participations]
+    active = dict(
+        Assignment.objects.filter(hit__campaign=campaign, worker__in=workers)
+        .order_by()
+        .values_list("worker")
+        .annotate(last=Max(_LAST_DEED))
+    )
+    return [WorkerRow(one, latest.get(one.pk), active.get(one.worker_id)) for one in participations]
+
+
+# Not the latest rating: assignments are a hundred times fewer, and hours matter here, not minutes.
+_LAST_DEED = Coalesce("submitted_at", "started_at")
+
+
+def _state_counts(campaign: Campaign) -> list[tuple[str, str, int]]:
+    counts: Counter[str] = Counter()
+    rows = campaign.participations.order_by().values_list("trust", "decision")
+    for trust, decision, n in rows.annotate(n=Count("pk")):
+        counts[decision or trust] += n
+    return [(state, label, counts[state]) for state, label in STATES.items() if counts[state]]
+
+
+def _filtered(
+    participations: QuerySet[Participation], filters: WorkerFilters
+) -> QuerySet[Participation]:
+    if filters.state in Participation.Decision.values:
+        participations = participations.filter(decision=filters.state)
+    elif filters.state:
+        participations = participations.filter(decision="", trust=filters.state)
+    if filters.decision:
+        by_person = ~Q(decision="")
+        participations = participations.filter(
+            by_person if filters.decision == "person" else ~by_person
+        )
+    if filters.search:
+        participations = participations.filter(_named(filters.search))
+    if filters.flag == "none":
+        participations = participations.annotate(
+            **{name: _latest(column) for name, column in FLAGS.items()}
+        ).filter(**dict.fromkeys(FLAGS, False))
+    elif filters.flag:
+        participations = participations.annotate(flag=_latest(FLAGS[filters.flag])).filter(
+            flag=True
+        )
+    return participations
+
+
+def _named(search: str) -> Q:
+    """Match a part of the id, alone or after its provider as in `link:ann`."""
+    provider, _, name = search.partition(":")
+    matches = Q(worker__external_id__icontains=search)
+    if name:
+        matches |= Q(worker__provider__iexact=provider, worker__external_id__icontains=name)
+    return matches
+
+
+def _latest(column: str) -> Subquery:
+    """A column of the latest evidence about each participation."""
+    own = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
+    return Subquery(own.values(column)[:1])
+
+
+def _sorted(
+    participations: QuerySet[Participation], filters: WorkerFilters
+) -> QuerySet[Participation]:
+    name = filters.sort.removeprefix("-")
+    key: Any
+    if name == "worker":
+        key = F("worker__external_id")
+    elif name == "state":
+        key = Coalesce(NullIf("decision", Value("")), F("trust"))
+    elif name == "flags":
+        own = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
+        key = Subquery(own.annotate(n=_n_flags()).values("n")[:1])
+    elif name in EVIDENCE_SORTS:
+        key = _latest(EVIDENCE_SORTS[name])
+    else:
+        own_work = Assignment.objects.filter(
+            hit__campaign=OuterRef("campaign"), worker=OuterRef("worker")
+        )
+        per_worker = own_work.order_by().values("worker").annotate(last=Max(_LAST_DEED))
+        key = Subquery(per_worker.values("last"))
+    # What is not known comes last either way.
+    order = OrderBy(F("key"), descending=filters.sort.startswith("-"), nulls_last=True)
+    return participations.annotate(key=key).order_by(order, "pk")
+
+
+def _n_flags() -> Any:
+    total: Any = Value(0)
+    for column in FLAGS.values():
+        total = total + Case(When(**{column: True}, then=Value(1)), default=Value(0))
+    return total
+
+
+# In words ------------------------------------------------------------------------------------
+
+
+def p_in_words(p: float | None) -> str:
+    """Write a p-value as people read it."""
+    if p is None:
+        return "p unknown"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
+
+
+def pairs_in_words(evidence: Evidence) -> str:
+    """Say whether the worker tells degraded from genuine, and on what that rests."""
+    pairs = f"{evidence.n_pairs} pairs"
+    if evidence.n_pairs < MINIMUM_PAIRS or evidence.p is None:
+        return f"Too little to tell: {pairs}, and it takes {MINIMUM_PAIRS}."
+    tells = "Tells" if evidence.p < RELIABLE_P else "Does not tell"
+    return f"{tells} degraded from genuine: {p_in_words(evidence.p)}, {pairs}."
+
+
+def window_in_words(evidence: Evidence) -> str:
+    if evidence.window_p is None or evidence.window_n_pairs < MINIMUM_PAIRS:
+        return ""
+    does = "does" if evidence.window_p < RELIABLE_P else "does not"
+    return (
+        f"Over the latest {WINDOW_HITS} HITs alone {does}: {p_in_words(evidence.window_p)}, "
+        f"{evidence.window_n_pairs} pairs."
+    )
+
+
+def repeats_in_words(evidence: Evidence) -> str:
+    apart = evidence.repeat_mean_absolute_difference
+    if apart is None:
+        return "No text was rated twice yet."
+    text = f"The same text twice: {apart:.1f} points apart on average over {evidence.n_repeats}."
+    if evidence.repeat_p is None:
+        return text
+    if evidence.repeat_p < RELIABLE_P:
+        way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
+        return f"{text} The second time is rated {way}: {p_in_words(evidence.repeat_p)}."
+    return f"{text} Neither time is rated higher: {p_in_words(evidence.repeat_p)}."
+
+
+@dataclass(frozen=True, slots=True)
+class FlagInWords:
+    name: str
+    label: str
+    is_raised: bool
+    numbers: str
+
+
+def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
+    """Tell each flag, raised or not, with the numbers behind it."""
+    means = [
+        f"{kind} {value:.1f}"
+        for kind, value in (
+            ("degraded", evidence.mean_bad_reference),
+            ("genuine", evidence.mean_genuine),
+            ("reference", evidence.mean_reference),
+        )
+        if value is not None
+    ]
+    fastest = evidence.fastest_hit_seconds
+    numbers = {
+        "scrs": f"Means: {', '.join(means) or 'none'}. They should rise in this order, to "
+        f"{LOWEST_REFERENCE_MEAN} or more for references.",
+        "time": (
+            "Times are not known."
+            if fastest is None
+            else f"The fastest HIT took {duration(fastest)} of work; under "
+            f"{duration(FASTEST_HIT_SECONDS)} a full one was hardly read."
+        ),
+        "seq": f"{evidence.longest_run} equal scores in a row at most; up to {LONGEST_EQUAL_RUN} "
+        "can be honest.",
+        "rej": f"{evidence.n_rejected} HITs of this worker were rejected.",
+    }
+    return [
+        FlagInWords(name, FLAG_LABELS[name], bool(getattr(evidence, column)), numbers[name])
+        for name, column in FLAGS.items()
+    ]
+
+
+def duration(seconds: float) -> str:
+    """Write a time as minutes and seconds, or as hours and minutes."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+# One worker ----------------------------------------------------------------------------------
+
+
+def assignments_of(participation: Participation) -> QuerySet[Assignment]:
+    """All work of the worker in this campaign, the latest first."""
+    own = Assignment.objects.filter(
+        hit__campaign=participation.campaign_id, worker=participation.worker_id
+    )
+    return own.select_related("hit").order_by("-started_at", "-pk")
+
+
+def decisions_about(participation: Participation) -> QuerySet[AuditEntry]:
+    """Every entry of the log about the worker in this campaign, the latest first."""
+    return AuditEntry.objects.filter(
+        campaign=participation.campaign_id, worker=participation.worker_id
+    ).select_related("actor")

@@ -1,0 +1,91 @@
+"""What is known of a campaign's workers, worked out again from their ratings and nothing else.
+
+To be done after thresholds have changed, or to see that trust is what the ratings say.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from .exceptions import RecomputingRefused
+from .models import Assignment, Campaign, Evidence, Participation
+from .places import settle_places, unsettled_hits
+from .trust import follow, locked_participation, weigh
+
+# Databases give rows in any order, and sums of the same numbers differ in their last digits.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class RecomputingSummary:
+    """How many workers were judged, and for how many evidence or trust is another now."""
+
+    n_workers: int
+    n_evidence_changed: int
+    n_trust_changed: int
+    n_hits_settled: int
+
+
+def recompute_workers(
+    *, campaign: Campaign, progress: Callable[[int, int], object] = lambda done, total: None
+) -> RecomputingSummary:
+    """Judge every worker of the campaign anew. Done twice, it changes nothing the second time.
+
+    Workers are taken one by one, so that it can be stopped and begun again, and nobody who hands in a
+    HIT meanwhile waits for more than one of them. A person's decision holds whatever comes out.
+    """
+    if campaign.is_archive:
+        raise RecomputingRefused(
+            f"{campaign.name} was collected elsewhere, with less known about times and order than "
+            "evidence needs. Import the collection again instead."
+        )
+    workers = list(campaign.participations.order_by("pk").values_list("worker", flat=True))
+    n_evidence = n_trust = 0
+    for n_done, worker in enumerate(workers):
+        progress(n_done, len(workers))
+        has_new_evidence, has_new_trust = _recompute(campaign, worker)
+        n_evidence += has_new_evidence
+        n_trust += has_new_trust
+    unsettled = unsettled_hits(campaign, campaign.hits.all(), timezone.now())
+    settle_places(campaign=campaign, hits=unsettled)
+    progress(len(workers), len(workers))
+    return RecomputingSummary(len(workers), n_evidence, n_trust, len(unsettled))
+
+
+@transaction.atomic
+def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
+    """Judge one worker anew; return whether the evidence and the trust are others now."""
+    participation = locked_participation(campaign, worker)
+    before = participation.trust
+    evidence = participation.evidence.order_by("pk").last()
+    is_new = False
+    if latest := _latest_assignment(participation):
+        fields = weigh(participation)
+        is_new = evidence is None or not _says(evidence, fields)
+        if is_new:
+            evidence = participation.evidence.create(
+                assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
+            )
+    follow(participation, evidence)
+    return is_new, participation.trust != before
+
+
+def _latest_assignment(participation: Participation) -> Assignment | None:
+    own = Assignment.objects.submitted().filter(
+        hit__campaign=participation.campaign_id, worker=participation.worker_id
+    )
+    return own.order_by("submitted_at", "pk").last()
+
+
+def _says(evidence: Evidence, fields: dict[str, Any]) -> bool:
+    return all(_is_same(getattr(evidence, name), value) for name, value in fields.items())
+
+
+def _is_same(stored: Any, found: Any) -> bool:
+    if isinstance(stored, float) and isinstance(found, float):
+        return math.isclose(stored, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return bool(stored == found)

@@ -1,0 +1,29 @@
+// The table of workers: tick all of a page at once, and count what is ticked. It works without, too.
+"use strict";
+
+const form = document.querySelector("[data-workers]");
+
+if (form) {
+  const boxes = [...form.querySelectorAll('input[name="worker"]')];
+  const all = form.querySelector("[data-all]");
+  const allBox = all.querySelector("input");
+  const count = form.querySelector("[data-count]");
+
+  const show = () => {
+    const n = boxes.filter((box) => box.checked).length;
+    count.textContent = n ? `${n} ticked` : "";
+    allBox.checked = n === boxes.length;
+    allBox.indeterminate = n > 0 && n < boxes.length;
+  };
+
+  allBox.addEventListener("change", () => {
+    for (const box of boxes) {
+      box.checked = allBox.checked;
+    }
+    show();
+  });
+  form.addEventListener("change", show);
+  all.hidden = false;
+  // The browser may have kept ticks over a step back.
+  show();
+}

@@ -1,0 +1,90 @@
+"""What admins ask about workers and decide about them, checked before anything else looks at it."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+
+from .deciding import Choice
+from .evidence_reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
+
+MAX_REASON_LENGTH = 1_000
+MAX_SEARCH_LENGTH = 200
+# Decided about at once: as many as fit an address. More than a page of the table.
+MAX_WORKERS = 60
+
+
+class UuidsField(forms.Field):
+    """Any number of UUIDs under one name, as boxes that were ticked."""
+
+    widget = forms.MultipleHiddenInput
+    default_error_messages = {
+        "required": "Tick the workers first.",
+        "invalid": "This is not a worker.",
+        "too_many": f"Decide about {MAX_WORKERS} workers at most at once.",
+    }
+
+    def clean(self, value: Any) -> list[UUID]:
+        found: list[UUID] = []
+        for text in value or []:
+            try:
+                found.append(UUID(text))
+            except ValueError as error:
+                raise forms.ValidationError(self.error_messages["invalid"]) from error
+        if not found:
+            raise forms.ValidationError(self.error_messages["required"])
+        if len(found) > MAX_WORKERS:
+            raise forms.ValidationError(self.error_messages["too_many"])
+        return found
+
+
+class WorkersForm(forms.Form):
+    """Filters and order of the table; all of them in its address."""
+
+    search = forms.CharField(
+        label="Worker", max_length=MAX_SEARCH_LENGTH, required=False, strip=True
+    )
+    state = forms.ChoiceField(choices=[("", "Any state"), *STATES.items()], required=False)
+    flag = forms.ChoiceField(
+        choices=[("", "Any flags"), *FLAG_LABELS.items(), ("none", "No flag")], required=False
+    )
+    decision = forms.ChoiceField(
+        label="Decided by",
+        choices=[("", "Anyone"), ("person", "A person"), ("evidence", "The evidence")],
+        required=False,
+    )
+    sort = forms.ChoiceField(
+        label="Sorted by",
+        choices=[
+            (sign + name, f"{label}, {way}")
+            for name, label in SORTS.items()
+            for sign, way in (("", "rising"), ("-", "falling"))
+        ],
+        required=False,
+        initial=DEFAULT_SORT,
+    )
+
+    @property
+    def filters(self) -> WorkerFilters:
+        """What was asked for; what is not understood is left out."""
+        self.full_clean()
+        known = {name: value for name, value in self.cleaned_data.items() if value}
+        return WorkerFilters(**{"sort": DEFAULT_SORT} | known)
+
+
+class ChoiceForm(forms.Form):
+    """Whom a decision would be about, and which."""
+
+    choice = forms.ChoiceField(choices=Choice.choices)
+    worker = UuidsField()
+
+
+class DecisionForm(forms.Form):
+    """The decision itself."""
+
+    reason = forms.CharField(
+        max_length=MAX_REASON_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="It goes into the audit log with your name, and cannot be changed there.",
+    )
+    seen = forms.CharField(max_length=16, widget=forms.HiddenInput)
