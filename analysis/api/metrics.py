@@ -1,0 +1,186 @@
+"""Metrics over the API: scores in, directions confirmed, baselines computed."""
+
+from datetime import datetime
+from pathlib import PurePath
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import File, Form, Router, Schema, Status
+from ninja.files import UploadedFile
+from ninja.pagination import paginate
+from pydantic import Field
+
+from hits.access import Level, campaign_for
+from hits.api.auth import Needs, Scope
+from hits.api.texts import Name
+from hits.importing.files import printable
+from hits.models import Campaign
+
+from ..jobs import start_job
+from ..metrics import METRIC_NAMES
+from ..models import Job, Metric, MetricScore
+from ..scores.directions import suggest_direction
+from ..scores.files import MAX_FILE_BYTES, RawFile
+from ..scores.formats import FORMATS
+from ..scores.reading import read_scores
+from ..scores.storing import confirm_direction, store_score_file
+from .jobs import JobOut
+
+router = Router(tags=["Metrics"])
+
+
+class MetricOut(Schema):
+    """A metric's scores for a campaign. Without a direction they cannot be evaluated yet.
+
+    `suggested` is what the name seems to say of the direction; it counts only once confirmed.
+    """
+
+    code: UUID
+    name: str
+    level: str
+    origin: str
+    higher_is_better: bool | None
+    suggested: Literal["higher", "lower"] | None
+    n_scores: int
+    file_name: str
+    format: str
+    sha256: str
+    signature: str
+    created_at: datetime
+
+    @staticmethod
+    def resolve_suggested(metric: Metric) -> str | None:
+        if metric.higher_is_better is not None:
+            return None
+        suggestion = suggest_direction(metric.name)
+        return suggestion.word if suggestion else None
+
+
+class MetricScoreOut(Schema):
+    """The score of one output, or of a whole system: then the segment is empty."""
+
+    system: str
+    segment: str
+    score: float
+
+
+class ScoresIn(Schema):
+    """What the file itself does not say: its format, and which way its metrics go."""
+
+    format: Literal[FORMATS] | None = None  # type: ignore[valid-type]
+    name: Name | None = None
+    higher: list[Name] = []
+    lower: list[Name] = []
+    language_pair: Name | None = None
+    testset: Name | None = None
+    reference: Name | None = None
+    system: Name | None = None
+    replace: bool = False
+
+    @property
+    def directions(self) -> dict[str, bool]:
+        return dict.fromkeys(self.higher, True) | dict.fromkeys(self.lower, False)
+
+    @property
+    def only(self) -> dict[str, str]:
+        chosen = self.model_dump(include={"language_pair", "testset", "reference"})
+        return {name: value for name, value in chosen.items() if value}
+
+
+class DirectionIn(Schema):
+    higher_is_better: bool
+
+
+class ComputeIn(Schema):
+    names: Annotated[
+        list[Literal[METRIC_NAMES]],  # type: ignore[valid-type]
+        Field(min_length=1),
+    ] = list(METRIC_NAMES)
+
+
+@router.get("/{uuid:code}/metrics", response=list[MetricOut], auth=Needs(Scope.READ))
+@paginate
+def list_metrics(request: HttpRequest, code: UUID) -> QuerySet[Metric]:
+    """The metrics of a campaign, by name."""
+    return Metric.objects.filter(campaign=_own(request, code))
+
+
+@router.post("/{uuid:code}/metrics", response={201: list[MetricOut]}, auth=Needs(Scope.RUN))
+def add_scores(
+    request: HttpRequest, code: UUID, file: File[UploadedFile], wanted: Form[ScoresIn]
+) -> Status[list[Metric]]:
+    """Store the scores in a file. The same file twice is stored once."""
+    assert isinstance(request.user, User)
+    campaign = _own(request, code)
+    # What is too large is refused by its size; no more than that is ever in memory.
+    raw = RawFile(_plain_name(file), file.read(MAX_FILE_BYTES + 1))
+    found = read_scores(
+        raw,
+        format=wanted.format,
+        name=wanted.name,
+        directions=wanted.directions,
+        system=wanted.system or "",
+        only=wanted.only,
+    )
+    metrics = store_score_file(
+        file=found,
+        file_name=raw.name,
+        campaign=campaign,
+        uploaded_by=request.user,
+        replace=wanted.replace,
+    )
+    return Status(201, metrics)
+
+
+@router.post("/{uuid:code}/metrics/compute", response={202: JobOut}, auth=Needs(Scope.RUN))
+def compute(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Status[Job]:
+    """Start a job that computes baselines against the references."""
+    assert isinstance(request.user, User)
+    job = start_job(
+        kind="compute_metrics",
+        campaign=_own(request, code),
+        arguments={"names": list(dict.fromkeys(wanted.names))},
+        started_by=request.user,
+    )
+    return Status(202, job)
+
+
+@router.post(
+    "/{uuid:code}/metrics/{uuid:metric}/direction", response=MetricOut, auth=Needs(Scope.RUN)
+)
+def confirm(request: HttpRequest, code: UUID, metric: UUID, wanted: DirectionIn) -> Metric:
+    """Say whether higher or lower is better. Who said so is kept."""
+    assert isinstance(request.user, User)
+    return confirm_direction(
+        metric=_metric(request, code, metric),
+        higher_is_better=wanted.higher_is_better,
+        actor=request.user,
+    )
+
+
+@router.get(
+    "/{uuid:code}/metrics/{uuid:metric}/scores",
+    response=list[MetricScoreOut],
+    auth=Needs(Scope.READ),
+)
+@paginate
+def list_metric_scores(request: HttpRequest, code: UUID, metric: UUID) -> QuerySet[Any, Any]:
+    """The scores of a metric, in the order they were given."""
+    scores = MetricScore.objects.filter(metric=_metric(request, code, metric))
+    return scores.order_by("position").values("system", "segment", "score")
+
+
+def _own(request: HttpRequest, code: UUID) -> Campaign:
+    return campaign_for(request.user, code, Level.RESEARCHER)
+
+
+def _metric(request: HttpRequest, code: UUID, metric: UUID) -> Metric:
+    return get_object_or_404(Metric, campaign=_own(request, code), code=metric)
+
+
+def _plain_name(file: UploadedFile) -> str:
+    return printable(PurePath(file.name or "scores").name)[:255]

@@ -1,0 +1,103 @@
+"""The root of the API: one token, one set of errors, one list of routers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.throttling import BaseThrottle
+
+from analysis.api.evaluations import router as evaluations_router
+from analysis.api.gold import router as gold_router
+from analysis.api.jobs import router as jobs_router
+from analysis.api.metrics import router as metrics_router
+from analysis.api.results import router as results_router
+from analysis.scores.errors import ScoresRefused
+from hits.api.auditing import router as audit_router
+from hits.api.auth import TokenThrottle
+from hits.api.forms import FormRefused, refusal_of
+from hits.api.making import router as campaigns_router
+from hits.api.payments import router as payments_router
+from hits.api.people import router as people_router
+from hits.api.recruiting import router as recruiting_router
+from hits.api.workers import router as workers_router
+from hits.exceptions import HitsError, ImportRefused
+
+# Enough for a script that polls, too few to be a burden.
+RATE = "600/m"
+
+
+def _limits() -> list[BaseThrottle]:
+    return [TokenThrottle(RATE)]
+
+
+api = NinjaAPI(
+    title="DA Platform",
+    version="1",
+    urls_namespace="api",
+    description="Campaigns, workers, gold, evaluations and jobs: whatever the pages do, as JSON. "
+    "Make a token under API tokens and send it as `Authorization: Bearer …`.",
+    # Every operation names its scope. One that forgot would let nobody in.
+    auth=lambda request: None,
+    throttle=_limits(),
+    # Our own page, without scripts from elsewhere: see `hits.views.api_reference`.
+    docs_url=None,
+)
+for about_campaigns in (
+    campaigns_router,
+    workers_router,
+    recruiting_router,
+    payments_router,
+    # Before gold: `compare` is not the number of a run.
+    results_router,
+    gold_router,
+    metrics_router,
+    evaluations_router,
+):
+    api.add_router("/campaigns", about_campaigns)
+api.add_router("/jobs", jobs_router)
+api.add_router("/audit", audit_router)
+api.add_router("/people", people_router)
+
+
+@api.exception_handler(HitsError)
+def _refused(request: HttpRequest, error: HitsError) -> HttpResponse:
+    return api.create_response(request, {"detail": str(error)}, status=409)
+
+
+@api.exception_handler(ImportRefused)
+@api.exception_handler(ScoresRefused)
+@api.exception_handler(FormRefused)
+def _bad_files(
+    request: HttpRequest, error: ImportRefused | ScoresRefused | FormRefused
+) -> HttpResponse:
+    problems = [
+        {"file": problem.file, "line": problem.line, "reason": problem.reason}
+        for problem in error.problems
+    ]
+    content = {"detail": str(error), "problems": problems, "n_problems": error.n_problems}
+    return api.create_response(request, content, status=422)
+
+
+@api.exception_handler(ValidationError)
+def _bad_fields(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    return _bad_files(request, refusal_of(error))
+
+
+@api.exception_handler(PermissionDenied)
+def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return api.create_response(request, {"detail": str(error) or "Not allowed."}, status=403)
+
+
+def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:
+    """Tell the login guard that tokens are asked for here, and the list of rules which rule holds."""
+    for pattern in urls[0]:
+        view: Callable[..., Any] = login_not_required(pattern.callback)
+        is_description = pattern.name in ("openapi-json", "api-root")
+        view.access_rule = "anyone" if is_description else "tokens"  # type: ignore[attr-defined]
+    return urls
+
+
+urls = _open_to_tokens(api.urls)

@@ -1,0 +1,41 @@
+"""Who calls: a token, what it may do, and how often."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja.errors import HttpError
+from ninja.security import HttpBearer
+from ninja.throttling import SimpleRateThrottle
+
+from ..models import ApiToken
+from ..tokens import token_of
+
+Scope = ApiToken.Scope
+
+
+class Needs(HttpBearer):
+    """Take a token that has these scopes. What its person may do is asked by the operation itself."""
+
+    openapi_name = "Token"
+
+    def __init__(self, *scopes: Scope) -> None:
+        super().__init__()
+        self.scopes = scopes
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
+        found = token_of(token)
+        if found is None:
+            return None
+        if lacking := [scope.value for scope in self.scopes if scope not in found.scopes]:
+            raise HttpError(403, f"This token lacks the scope {' and '.join(map(repr, lacking))}.")
+        # From here on the request is that person's; the browser's session plays no part.
+        request.user = found.user
+        return found
+
+
+class TokenThrottle(SimpleRateThrottle):
+    """So many requests a token, over all processes that share a cache."""
+
+    def get_cache_key(self, request: HttpRequest) -> str | None:
+        token: Any = getattr(request, "auth", None)
+        return f"api-token-{token.code.hex}" if token else None

@@ -1,0 +1,141 @@
+"""People over the API, for superusers: who may log in, and what they may do."""
+
+from typing import Annotated
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Schema, Status
+from ninja.pagination import paginate
+from pydantic import Field
+
+from ..access import is_superuser
+from ..models import Membership
+from ..people import give_part, invite, password_path, set_active, take_part_away
+from ..people_forms import InviteForm, PartForm
+from .auth import Needs, Scope
+from .forms import checked
+from .texts import Name, Number, Text, caller_of
+
+router = Router(tags=["People"])
+
+
+class PartOut(Schema):
+    """A level, in one campaign or without it in all."""
+
+    id: int
+    level: str
+    campaign: UUID | None
+
+    @staticmethod
+    def resolve_campaign(part: Membership) -> UUID | None:
+        return part.campaign.code if part.campaign else None
+
+
+class PersonOut(Schema):
+    id: int
+    username: str
+    email: str
+    is_active: bool
+    is_superuser: bool
+    parts: list[PartOut]
+
+    @staticmethod
+    def resolve_parts(user: User) -> list[Membership]:
+        return list(user.memberships.all())
+
+
+class InvitedOut(Schema):
+    """A new person, and the link by which they set their password, told this once."""
+
+    person: PersonOut
+    password_url: str
+
+
+class PartIn(Schema):
+    level: Membership.Level
+    campaign: UUID | None = None
+
+
+class InviteIn(PartIn):
+    username: Annotated[Name, Field(max_length=150)]
+    email: Text = ""
+
+
+class PeopleFilter(Schema):
+    search: Text = ""
+
+
+class ActiveIn(Schema):
+    is_active: bool
+
+
+@router.get("", response=list[PersonOut], auth=Needs(Scope.PEOPLE))
+@paginate
+def list_people(request: HttpRequest, filters: Query[PeopleFilter]) -> QuerySet[User]:
+    """Those who may log in, by name."""
+    words = filters.search
+    return _people(request).filter(Q(username__icontains=words) | Q(email__icontains=words))
+
+
+@router.post("", response={201: InvitedOut}, auth=Needs(Scope.PEOPLE))
+def invite_person(request: HttpRequest, wanted: InviteIn) -> Status[dict[str, object]]:
+    """Make a person with a part, and a link by which they set their password."""
+    everyone = _people(request)
+    form = InviteForm(_values(wanted))
+    given = checked(form)
+    user = invite(
+        username=given["username"],
+        email=given["email"],
+        part=form.part(),
+        actor=caller_of(request),
+    )
+    url = request.build_absolute_uri(password_path(user))
+    return Status(201, {"person": everyone.get(pk=user.pk), "password_url": url})
+
+
+@router.get("/{person}", response=PersonOut, auth=Needs(Scope.PEOPLE))
+def get_person(request: HttpRequest, person: Number) -> User:
+    """One person and their parts."""
+    return get_object_or_404(_people(request), pk=person)
+
+
+@router.post("/{person}/parts", response=PersonOut, auth=Needs(Scope.PEOPLE))
+def give(request: HttpRequest, person: Number, wanted: PartIn) -> User:
+    """Give a level in a campaign or everywhere, in place of the one they have there."""
+    user = get_person(request, person)
+    form = PartForm(_values(wanted))
+    checked(form)
+    give_part(user=user, part=form.part(), actor=caller_of(request))
+    return get_person(request, person)
+
+
+@router.delete("/{person}/parts/{part}", response=PersonOut, auth=Needs(Scope.PEOPLE))
+def take_away(request: HttpRequest, person: Number, part: Number) -> User:
+    """Take a part away."""
+    user = get_person(request, person)
+    own = Membership.objects.select_related("user", "campaign")
+    membership = get_object_or_404(own, pk=part, user=user)
+    take_part_away(membership=membership, actor=caller_of(request))
+    return get_person(request, person)
+
+
+@router.post("/{person}/active", response=PersonOut, auth=Needs(Scope.PEOPLE))
+def let_in(request: HttpRequest, person: Number, wanted: ActiveIn) -> User:
+    """Let a person log in, or no longer. Nobody locks themselves out."""
+    user = get_person(request, person)
+    set_active(user=user, is_active=wanted.is_active, actor=caller_of(request))
+    return get_person(request, person)
+
+
+def _people(request: HttpRequest) -> QuerySet[User]:
+    if not is_superuser(request.user):
+        raise PermissionDenied("This needs a superuser.")
+    return User.objects.prefetch_related("memberships__campaign").order_by("username")
+
+
+def _values(wanted: PartIn) -> dict[str, object]:
+    return wanted.model_dump(exclude_none=True, mode="json")

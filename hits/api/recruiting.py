@@ -1,0 +1,262 @@
+"""Recruiting over the API: the way in, links, and the study at Prolific."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from ninja import Router, Schema, Status
+from ninja.pagination import paginate
+from pydantic import Field
+
+from analysis.api.jobs import JobOut
+from analysis.jobs import start_job
+from analysis.models import Job
+
+from ..access import Level, campaign_for
+from ..guards import shared_devices
+from ..invites import MAX_INVITES, NewInvite, make_invites, revoke_invites
+from ..models import Campaign, DeviceSighting, Invite, Recruitment, Submission
+from ..recruiting import recruitment_of, save_recruitment, settings_form
+from ..studies import create_study, places_wanted, publish_study
+from .auth import Needs, Scope
+from .forms import checked
+from .texts import Name, Number, Text, caller_of
+
+router = Router(tags=["Recruiting"])
+
+Whole = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+Setting = bool | Whole | Text | list[Name]
+
+
+class RecruitingOut(Schema):
+    """How workers come. Settings name secrets by their names in the environment, and hold none."""
+
+    provider: str
+    is_open: bool
+    study: str
+    n_places: int
+    n_places_wanted: int
+    synced_at: datetime | None
+    settings: dict[str, Any]
+    landing_url: str
+
+    @staticmethod
+    def resolve_n_places_wanted(recruitment: Recruitment) -> int:
+        return places_wanted(recruitment) if recruitment.pk else 0
+
+    @staticmethod
+    def resolve_landing_url(recruitment: Recruitment, context: Any) -> str:
+        return _landing_url(context["request"], recruitment.campaign)
+
+
+class RecruitingIn(Schema):
+    """A provider and the values of its form on the page, by name."""
+
+    provider: Recruitment.Provider
+    values: Annotated[dict[Name, Setting], Field(max_length=50)] = {}
+
+
+class LinksIn(Schema):
+    """`max_uses` is for shared links: without it, any number of people."""
+
+    n: Annotated[int, Field(ge=1, le=MAX_INVITES)] = 1
+    is_personal: bool = True
+    max_uses: Number | None = None
+    days: Annotated[int, Field(ge=1, le=365)] = 30
+    label: Annotated[Text, Field(max_length=80)] = ""
+
+
+class LinkOut(Schema):
+    """A link; its address is told this once and kept nowhere."""
+
+    id: int
+    label: str
+    url: str
+    expires_at: datetime | None
+
+
+class InviteOut(Schema):
+    id: int
+    label: str
+    is_personal: bool
+    max_uses: int | None
+    n_uses: int
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class RevokeIn(Schema):
+    """Links by their ids, or with `everything` all of the campaign."""
+
+    ids: Annotated[list[Number], Field(max_length=MAX_INVITES)] = []
+    everything: bool = False
+
+
+class RevokedOut(Schema):
+    n_revoked: int
+
+
+class StudyOut(Schema):
+    """The status is Prolific's word."""
+
+    study: str
+    status: str
+
+
+class SubmissionOut(Schema):
+    reference: str
+    worker: str
+    status: str
+    assignment: UUID | None
+    arrived_at: datetime
+    reported_at: datetime | None
+
+    @staticmethod
+    def resolve_worker(submission: Submission) -> str:
+        return str(submission.worker)
+
+    @staticmethod
+    def resolve_assignment(submission: Submission) -> UUID | None:
+        return submission.assignment.code if submission.assignment else None
+
+
+class SightingOut(Schema):
+    """A worker seen with a device that others were seen with too: those with the same mark."""
+
+    kind: str
+    mark: str
+    worker: str
+    first_seen_at: datetime
+
+    @staticmethod
+    def resolve_worker(sighting: DeviceSighting) -> str:
+        return str(sighting.worker)
+
+
+@router.get("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
+def get_recruiting(request: HttpRequest, code: UUID) -> Recruitment:
+    """How workers come to a campaign."""
+    return recruitment_of(_own(request, code))
+
+
+@router.put("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
+def save_recruiting(request: HttpRequest, code: UUID, wanted: RecruitingIn) -> Recruitment:
+    """Choose how workers come. What is left out is off or empty, as in the form of the page."""
+    campaign = _own(request, code)
+    values = {name: _as_sent(value) for name, value in wanted.values.items()}
+    form = settings_form(recruitment_of(campaign), wanted.provider.value, values)
+    return save_recruitment(
+        campaign=campaign,
+        provider=wanted.provider.value,
+        values=checked(form),
+        actor=caller_of(request),
+    )
+
+
+def _as_sent(value: Setting) -> bool | int | str:
+    """Several of something are lines of a text field."""
+    return "\n".join(value) if isinstance(value, list) else value
+
+
+@router.get("/{uuid:code}/invites", response=list[InviteOut], auth=Needs(Scope.RUN))
+@paginate
+def list_invites(request: HttpRequest, code: UUID) -> QuerySet[Invite]:
+    """The links of a campaign, newest first, without their addresses."""
+    return _own(request, code).invites.order_by("-pk")
+
+
+@router.post("/{uuid:code}/invites", response={201: list[LinkOut]}, auth=Needs(Scope.RUN))
+def make_links(request: HttpRequest, code: UUID, wanted: LinksIn) -> Status[list[dict[str, Any]]]:
+    """Make links. Keep the answer: nobody can look the addresses up later."""
+    made = make_invites(
+        campaign=_own(request, code),
+        n=wanted.n,
+        actor=caller_of(request),
+        label=wanted.label,
+        is_personal=wanted.is_personal,
+        max_uses=wanted.max_uses,
+        expires_at=timezone.now() + timedelta(days=wanted.days),
+    )
+    return Status(201, [_link(request, new) for new in made])
+
+
+def _link(request: HttpRequest, new: NewInvite) -> dict[str, Any]:
+    return {
+        "id": new.invite.pk,
+        "label": new.invite.label,
+        "url": request.build_absolute_uri(reverse("join", args=[new.token])),
+        "expires_at": new.invite.expires_at,
+    }
+
+
+@router.post("/{uuid:code}/invites/revoke", response=RevokedOut, auth=Needs(Scope.RUN))
+def revoke_links(request: HttpRequest, code: UUID, wanted: RevokeIn) -> dict[str, int]:
+    """Withdraw links. Whoever came in by one stays in."""
+    pks = None if wanted.everything else wanted.ids
+    campaign = _own(request, code)
+    return {"n_revoked": revoke_invites(campaign=campaign, pks=pks, actor=caller_of(request))}
+
+
+@router.post("/{uuid:code}/study", response={201: RecruitingOut}, auth=Needs(Scope.RUN))
+def make_study(request: HttpRequest, code: UUID) -> Status[Recruitment]:
+    """Make a draft of the study at Prolific, with as many places as HITs offer."""
+    campaign = _own(request, code)
+    made = create_study(
+        recruitment=recruitment_of(campaign),
+        landing_url=_landing_url(request, campaign),
+        actor=caller_of(request),
+    )
+    return Status(201, made)
+
+
+@router.post("/{uuid:code}/study/publish", response=StudyOut, auth=Needs(Scope.RUN))
+def publish(request: HttpRequest, code: UUID) -> dict[str, str]:
+    """Let Prolific show the study to people. Asking twice changes nothing."""
+    recruitment = recruitment_of(_own(request, code))
+    status = publish_study(recruitment=recruitment, actor=caller_of(request))
+    return {"study": recruitment.study, "status": status}
+
+
+@router.post("/{uuid:code}/study/sync", response={202: JobOut}, auth=Needs(Scope.RUN))
+def sync(request: HttpRequest, code: UUID) -> Status[Job]:
+    """Start a job that takes over what the provider knows of its submissions."""
+    return _job(request, code, "sync_submissions")
+
+
+@router.post("/{uuid:code}/study/places", response={202: JobOut}, auth=Needs(Scope.RUN))
+def raise_places(request: HttpRequest, code: UUID) -> Status[Job]:
+    """Start a job that asks Prolific for as many places as the campaign wants by now."""
+    return _job(request, code, "raise_places")
+
+
+@router.get("/{uuid:code}/submissions", response=list[SubmissionOut], auth=Needs(Scope.DECIDE))
+@paginate
+def list_submissions(request: HttpRequest, code: UUID) -> QuerySet[Submission]:
+    """The provider's submissions, newest first."""
+    own = Submission.objects.filter(recruitment__campaign=_own(request, code))
+    return own.select_related("worker", "assignment").order_by("-pk")
+
+
+@router.get("/{uuid:code}/devices", response=list[SightingOut], auth=Needs(Scope.DECIDE))
+@paginate
+def list_devices(request: HttpRequest, code: UUID) -> QuerySet[DeviceSighting]:
+    """Devices that several workers were seen with; one person may be behind them."""
+    return shared_devices(_own(request, code))
+
+
+def _job(request: HttpRequest, code: UUID, kind: str) -> Status[Job]:
+    campaign = _own(request, code)
+    return Status(202, start_job(kind=kind, campaign=campaign, started_by=caller_of(request)))
+
+
+def _landing_url(request: HttpRequest, campaign: Campaign) -> str:
+    return request.build_absolute_uri(campaign.get_absolute_url())
+
+
+def _own(request: HttpRequest, code: UUID) -> Campaign:
+    return campaign_for(request.user, code, Level.ADMIN)

@@ -1,0 +1,34 @@
+"""Kinds of fields that the API's messages share."""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from pydantic import AfterValidator, Field
+
+
+def _storable(text: str) -> str:
+    # PostgreSQL stores every character but this one, and UTF-8 has no lone halves of pairs.
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("holds a character that cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable), Field(max_length=10_000)]
+Name = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=100)]
+Reason = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=2_000)]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Money = Annotated[Decimal, Field(ge=0, max_digits=8, decimal_places=2)]
+Total = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=2)]
+
+
+def caller_of(request: HttpRequest) -> User:
+    """Whose token it is. There is one: every operation asks for it."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def a_file(content_type: str = "application/octet-stream") -> dict[str, Any]:
+    """What the API's description says of an operation that answers with a file."""
+    return {"responses": {200: {"content": {content_type: {}}, "description": "A file"}}}

@@ -1,0 +1,151 @@
+"""Gold and evaluations over the API: agreement, comparison, report, pictures, tables."""
+
+import numpy as np
+import pytest
+
+from analysis.gold import build_gold
+from analysis.jobs import run_job
+from analysis.models import GoldRun, Job
+from analysis.scores.gold import campaign_gold
+from analysis.scores.storing import store_scores
+from analysis.scores.table import ScoreTable
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import weigh_pending
+from tests.api.callers import Caller, caller
+from tests.factories import make_campaign, make_hits
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> GoldRun:
+    campaign = make_hits(n_segments=35, hit_size=100, min_ratings=3)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
+    weigh_pending()
+    return build_gold(campaign=campaign)
+
+
+@pytest.fixture
+def ada() -> Caller:
+    return caller("researcher")
+
+
+def finish(answer) -> Job:
+    assert answer.status_code == 202, answer.content
+    job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
+    assert job.state == "done", job.error
+    return job
+
+
+def content_of(answer) -> bytes:
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+
+
+class TestGold:
+    def test_agreement_is_measured_by_a_job_and_then_told(self, run, ada):
+        path = f"/campaigns/{run.campaign.code}/agreement"
+        assert ada.get(path).status_code == 404
+        job = finish(ada.post(path))
+        found = ada.get(path).json()
+        assert found["job"] == str(job.code) and found["n_workers"] == 3
+        assert set(found) >= {"between", "within", "alpha", "curve"}
+        base = f"/campaigns/{run.campaign.code}/gold/1/pictures/how-many-ratings"
+        assert ada.get(base, format="csv").status_code == 200
+
+    def test_two_runs_are_compared(self, run, ada):
+        build_gold(campaign=run.campaign, minimum=2)
+        path = f"/campaigns/{run.campaign.code}/gold/compare"
+        found = ada.get(path, earlier=1, later=2).json()
+        assert found["n_shared"] == 70 and found["z_r"] == pytest.approx(1)
+        assert found["largest_raw_difference"] == 0 and found["n_no_longer_complete"] == 0
+        assert ada.get(path, earlier=1, later=9).status_code == 404
+        assert ada.get(path, earlier=1).status_code == 422
+
+    def test_what_cannot_be_compared_is_empty(self, ada):
+        campaign = make_hits()
+        build_gold(campaign=campaign)
+        path = f"/campaigns/{campaign.code}/gold/compare"
+        found = ada.get(path, earlier=1, later=1).json()
+        assert (found["n_shared"], found["z_r"], found["has_equal_input"]) == (0, None, True)
+
+    def test_the_report_is_a_pdf(self, run, ada):
+        answer = ada.get(f"/campaigns/{run.campaign.code}/gold/1/report")
+        assert answer.content.startswith(b"%PDF") and "gold-1.pdf" in answer["Content-Disposition"]
+
+    def test_pictures_are_listed_and_downloaded(self, run, ada):
+        path = f"/campaigns/{run.campaign.code}/gold/1/pictures"
+        names = [picture["name"] for picture in ada.get(path).json()]
+        assert len(names) == 4
+        drawn = ada.get(f"{path}/{names[0]}")
+        assert drawn["Content-Type"] == "image/svg+xml" and b"<svg" in drawn.content
+        assert b"," in ada.get(f"{path}/{names[0]}", format="csv").content
+        assert ada.get(f"{path}/none").status_code == 404
+        assert ada.get(f"{path}/{names[0]}", format="exe").status_code == 422
+
+    def test_an_export_is_of_the_run_that_is_named(self, run, ada):
+        build_gold(campaign=run.campaign, minimum=60)
+        path = f"/campaigns/{run.campaign.code}/exports/segments"
+        first, latest = (content_of(ada.get(path, **query)) for query in ({"run": 1}, {}))
+        assert first != latest
+        assert ada.get(path, run=9).status_code == 404
+
+
+def store(run: GoldRun, name: str, noise: float):
+    gold = campaign_gold(run)
+    rng = np.random.default_rng(int(noise * 100))
+    scores = np.nan_to_num(gold.scores) + noise * rng.normal(size=len(gold.keys))
+    table = ScoreTable(name, "segment", gold.keys, scores, True, sha256=f"{noise}".ljust(64, "0"))
+    return store_scores(table=table, campaign=run.campaign)
+
+
+class TestEvaluations:
+    def test_metrics_are_held_against_gold(self, run, ada):
+        store(run, "good", 0.2), store(run, "poor", 3)
+        path = f"/campaigns/{run.campaign.code}/evaluations"
+        job = finish(ada.post(path, {"golds": [{"run": 1}], "options": {"n_resamples": 50}}))
+        assert job.result["winners"] == {"gold 1": ["good"]}
+        number = job.result["number"]
+        listed = ada.get(path).json()["items"]
+        assert [one["number"] for one in listed] == [number] and "result" not in listed[0]
+        found = ada.get(f"{path}/{number}").json()
+        assert found["result"]["golds"][0]["segment"][0]["metric"] == "good"
+        self.check_files(ada, f"{path}/{number}")
+
+    def check_files(self, ada, path):
+        tables = ada.get(f"{path}/tables").json()
+        assert tables and tables[0]["caption"]
+        name = tables[0]["name"]
+        assert b"good" in ada.get(f"{path}/tables/{name}").content
+        assert b"\\toprule" in ada.get(f"{path}/tables/{name}", format="tex").content
+        assert b"|" in ada.get(f"{path}/tables/{name}", format="md").content
+        html = ada.get(f"{path}/tables/{name}", format="html")
+        assert b"<table" in html.content and html["Content-Type"].startswith("text/plain")
+        assert ada.get(f"{path}/tables/none").status_code == 404
+        pictures = ada.get(f"{path}/pictures").json()
+        drawn = ada.get(f"{path}/pictures/{pictures[0]['name']}", format="png")
+        assert drawn.content.startswith(b"\x89PNG")
+        assert ada.get(f"{path}/pictures/none").status_code == 404
+
+    def test_some_metrics_can_be_chosen(self, run, ada):
+        one = store(run, "good", 0.2)
+        store(run, "poor", 3)
+        path = f"/campaigns/{run.campaign.code}/evaluations"
+        wanted = {"metrics": [str(one.code)], "options": {"n_resamples": 50}}
+        number = finish(ada.post(path, wanted)).result["number"]
+        found = ada.get(f"{path}/{number}").json()["result"]["golds"][0]
+        assert [row["metric"] for row in found["segment"]] == ["good"]
+
+    @pytest.mark.parametrize("options", [{"alpha": 0}, {"confidence": 1}, {"n_resamples": 0}])
+    def test_impossible_options_start_nothing(self, ada, options):
+        path = f"/campaigns/{make_campaign().code}/evaluations"
+        assert ada.post(path, {"options": options}).status_code == 422
+        assert not Job.objects.exists()
+
+    def test_without_gold_the_job_says_what_to_do(self, ada):
+        answer = ada.post(f"/campaigns/{make_campaign().code}/evaluations")
+        job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
+        assert job.state == "failed" and "Build it first" in job.error
+
+    def test_one_of_another_campaign_does_not_exist(self, ada):
+        path = f"/campaigns/{make_campaign().code}/evaluations/1"
+        assert ada.get(path).status_code == 404

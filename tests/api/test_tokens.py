@@ -1,0 +1,130 @@
+"""Tokens: shown once, kept as a hash, bounded by scope, time and person."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from hits.models import ApiToken, AuditEntry, Membership
+from hits.tokens import MAX_DAYS, make_token, revoke_token
+from tests.api.callers import Caller, caller
+from tests.factories import make_campaign
+from tests.people import client_of, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_token_opens_the_api_and_nothing_else_does():
+    campaign = make_campaign()
+    answer = caller("researcher").get("/campaigns")
+    assert [row["name"] for row in answer.json()["items"]] == [campaign.name]
+    assert Caller().get("/campaigns").status_code == 401
+    assert Caller("dap_made-up").get("/campaigns").status_code == 401
+    assert client_of("superuser").get("/api/v1/campaigns").status_code == 401
+
+
+def test_only_its_hash_is_stored():
+    token, secret = make_token(user=make_person("admin"), name="ci", scopes=["read"])
+    stored = ApiToken.objects.values().get()
+    assert secret not in str(stored) and secret.removeprefix("dap_") not in str(stored)
+    assert secret not in str(AuditEntry.objects.values())
+    assert len(token.digest) == 64
+
+
+def test_a_second_token_is_another_one():
+    alice = make_person("admin")
+    secrets = {make_token(user=alice, name="ci", scopes=["read"])[1] for _ in range(20)}
+    assert len(secrets) == 20
+
+
+def test_a_scope_that_it_lacks_is_refused_by_name():
+    campaign = make_campaign()
+    answer = caller("admin", scopes=("read",)).post(
+        f"/campaigns/{campaign.code}/status", {"status": "closed"}
+    )
+    assert answer.status_code == 403 and "'run'" in answer.json()["detail"]
+    campaign.refresh_from_db()
+    assert campaign.status == "draft"
+
+
+def test_it_can_do_no_more_than_its_person():
+    campaign = make_campaign()
+    researcher = caller("researcher")
+    path = f"/campaigns/{campaign.code}/status"
+    assert researcher.post(path, {"status": "closed"}).status_code == 403
+    assert caller("outsider").get(f"/campaigns/{campaign.code}").status_code == 404
+
+
+def test_it_ends_when_revoked_expired_or_its_person_leaves():
+    alice = make_person("admin")
+    token, secret = make_token(user=alice, name="ci", scopes=["read"])
+    own = ApiToken.objects.filter(pk=token.pk)
+    assert Caller(secret).get("/campaigns").status_code == 200
+    own.update(
+        created_at=timezone.now() - timedelta(days=2),
+        expires_at=timezone.now() - timedelta(seconds=1),
+    )
+    assert Caller(secret).get("/campaigns").status_code == 401
+    own.update(expires_at=timezone.now() + timedelta(days=1))
+    User.objects.update(is_active=False)
+    assert Caller(secret).get("/campaigns").status_code == 401
+    User.objects.update(is_active=True)
+    assert Caller(secret).get("/campaigns").status_code == 200
+    revoke_token(token=token, actor=alice)
+    assert Caller(secret).get("/campaigns").status_code == 401
+
+
+def test_its_person_can_lose_a_campaign_while_it_lives():
+    campaign = make_campaign()
+    someone = caller("researcher", campaign)
+    assert someone.get(f"/campaigns/{campaign.code}").status_code == 200
+    Membership.objects.all().delete()
+    assert someone.get(f"/campaigns/{campaign.code}").status_code == 404
+
+
+def test_making_and_revoking_are_in_the_audit_log():
+    alice = make_person("admin")
+    token, _ = make_token(user=alice, name="ci", scopes=["read"])
+    for _ in range(2):
+        revoke_token(token=token, actor=alice)
+    actions = AuditEntry.objects.order_by("pk").values_list("action", "actor")
+    assert list(actions) == [("make_token", alice.pk), ("revoke_token", alice.pk)]
+
+
+@pytest.mark.parametrize("days", [0, MAX_DAYS + 1])
+def test_it_does_not_live_for_ever(days):
+    with pytest.raises(ValueError, match="days"):
+        make_token(user=make_person("admin"), name="ci", scopes=["read"], days=days)
+
+
+def test_too_many_requests_are_told_to_wait(monkeypatch):
+    from da_platform.api import api
+
+    for operation in (api.throttle or []) if isinstance(api.throttle, list) else [api.throttle]:
+        monkeypatch.setattr(operation, "num_requests", 3)
+    someone, other = caller("researcher"), caller("researcher")
+    statuses = [someone.get("/jobs").status_code for _ in range(5)]
+    assert statuses == [200, 200, 200, 429, 429]
+    assert other.get("/jobs").status_code == 200
+
+
+def test_the_page_shows_a_new_token_once():
+    client = client_of("researcher")
+    form = {"name": "notebook", "scopes": ["read"], "days": 30}
+    first = client.post(reverse("api_tokens"), form).content.decode()
+    secret = first.partition('class="secret">')[2].partition("<")[0]
+    assert Caller(secret).get("/campaigns").status_code == 200
+    again = client.get(reverse("api_tokens")).content.decode()
+    assert "notebook" in again and secret not in again
+
+
+def test_the_page_revokes_own_tokens_and_not_those_of_others():
+    alice, bob = client_of("admin"), client_of("admin")
+    alice.post(reverse("api_tokens"), {"name": "hers", "scopes": ["read"], "days": 30})
+    token = ApiToken.objects.get()
+    assert bob.post(reverse("revoke_token", args=[token.code])).status_code == 404
+    assert alice.post(reverse("revoke_token", args=[token.code])).status_code == 302
+    token.refresh_from_db()
+    assert token.revoked_at is not None

@@ -1,0 +1,114 @@
+"""Workers over the API: listed, looked at, decided about."""
+
+import pytest
+
+from analysis.jobs import run_job
+from analysis.models import Job
+from hits.models import AuditEntry, Campaign, Participation
+from tests.api.callers import Caller, caller
+from tests.cast import campaign_with_workers, worker_like
+from tests.factories import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return campaign_with_workers()
+
+
+@pytest.fixture
+def admin() -> Caller:
+    return caller("admin")
+
+
+def names(answer) -> list[str]:
+    return [row["external_id"] for row in answer.json()["items"]]
+
+
+def test_workers_are_listed_filtered_and_sorted(campaign, admin):
+    path = f"/campaigns/{campaign.code}/workers"
+    everyone = admin.get(path, sort="worker").json()
+    assert everyone["count"] == 4
+    assert [row["state"] for row in everyone["items"]] == ["reliable"] * 2 + ["unreliable"] * 2
+    assert everyone["items"][0]["evidence"]["p"] < 0.05
+    assert all(name.startswith("random") for name in names(admin.get(path, state="unreliable")))
+    assert len(names(admin.get(path, search="honest"))) == 2
+    assert names(admin.get(path, sort="p", limit=1)) == names(admin.get(path, sort="p"))[:1]
+    assert names(admin.get(path, decision="person")) == []
+    assert admin.get(path, sort="password").status_code == 422
+
+
+def test_the_list_takes_as_many_queries_for_four_as_for_one(
+    campaign, admin, django_assert_num_queries
+):
+    path = f"/campaigns/{campaign.code}/workers"
+    # The token and that it was used, the person's parts, the campaign, the count, and three for rows.
+    admin.get(path)
+    for limit in (1, 4):
+        with django_assert_num_queries(7):
+            assert len(admin.get(path, limit=limit).json()["items"]) == limit
+
+
+def test_one_worker_has_a_history(campaign, admin):
+    worker = worker_like("honest").worker
+    path = f"/campaigns/{campaign.code}/workers/{worker.code}"
+    assert admin.get(path).json()["external_id"] == worker.external_id
+    history = admin.get(f"{path}/evidence").json()["items"]
+    assert [row["n_hits"] for row in history] == [2, 1]
+    work = admin.get(f"{path}/assignments").json()["items"]
+    assert {row["status"] for row in work} == {"submitted"} and len(work) == 2
+
+
+class TestDeciding:
+    def ask(self, campaign, admin, **changes):
+        workers = [str(worker_like("honest").worker.code)]
+        body = {"choice": "exclude", "workers": workers} | changes
+        return body, admin.post(f"/campaigns/{campaign.code}/workers/preview", body)
+
+    def test_a_preview_tells_and_does_nothing(self, campaign, admin):
+        _, answer = self.ask(campaign, admin)
+        found = answer.json()
+        change = found["changes"][0]
+        assert (change["before"], change["after"]) == ("reliable", "excluded")
+        assert found["gold"]["n_translations_lost"] > 0
+        assert not Participation.objects.exclude(decision="").exists()
+
+    def test_a_decision_needs_the_preview_and_a_reason(self, campaign, admin):
+        body, shown = self.ask(campaign, admin)
+        path = f"/campaigns/{campaign.code}/workers/decide"
+        body |= {"reason": "Wrote to us.", "seen": shown.json()["fingerprint"]}
+        assert admin.post(path, body | {"reason": ""}).status_code == 422
+        assert admin.post(path, body | {"seen": "other"}).status_code == 409
+        assert not Participation.objects.exclude(decision="").exists()
+        assert admin.post(path, body).json() == {"n_decided": 1}
+        assert worker_like("honest").decision == "excluded"
+        entry = AuditEntry.objects.latest("pk")
+        assert entry.reason == "Wrote to us." and entry.actor is not None
+        # What was seen is no more: a second copy of the request decides nothing.
+        assert admin.post(path, body).status_code == 409
+
+    def test_a_stranger_among_them_stops_all(self, campaign, admin):
+        stranger = "00000000-0000-0000-0000-000000000007"
+        honest = str(worker_like("honest").worker.code)
+        _, answer = self.ask(campaign, admin, workers=[honest, stranger])
+        assert answer.status_code == 404
+
+
+def test_recomputing_is_a_job(campaign, admin):
+    answer = admin.post(f"/campaigns/{campaign.code}/workers/recompute")
+    assert answer.status_code == 202
+    job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
+    assert job.result["n_workers"] == 4 and job.result["n_trust_changed"] == 0
+
+
+def test_researchers_never_see_who_they_are(campaign):
+    researcher = caller("researcher")
+    worker = worker_like("honest").worker
+    for path in ("", f"/{worker.code}", f"/{worker.code}/evidence"):
+        assert researcher.get(f"/campaigns/{campaign.code}/workers{path}").status_code == 403
+
+
+def test_a_worker_of_another_campaign_does_not_exist(campaign, admin):
+    worker = worker_like("honest").worker
+    assert admin.get(f"/campaigns/{make_campaign().code}/workers/{worker.code}").status_code == 404
