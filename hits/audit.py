@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
+from .access import Level, Visitor, campaigns_of, has_level
 from .models import AuditEntry, Campaign, Worker
 
 
@@ -25,3 +27,11 @@ def record(
         reason=reason,
         details=details,
     )
+
+
+def visible_entries(user: Visitor) -> QuerySet[AuditEntry]:
+    """Entries of campaigns that a person runs; those of the platform itself for admins of all of it."""
+    entries = AuditEntry.objects.select_related("actor", "campaign", "worker").order_by("-pk")
+    if has_level(user, Level.ADMIN):
+        return entries
+    return entries.filter(campaign__in=campaigns_of(user, Level.ADMIN))

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.stats.quality_control import MINIMUM_PAIRS
 from analysis.stats.roles import Role
+from analysis.stats.thresholds import MINIMUM_PAIRS
 
 from . import degradation
+from .audit import record
 from .composition import (
     CannotCompose,
     Layout,
@@ -63,7 +65,11 @@ class _Material:
 
 
 def build_hits(
-    *, campaign: Campaign, rebuild: bool = False, progress: Callable[[int], None] | None = None
+    *,
+    campaign: Campaign,
+    rebuild: bool = False,
+    actor: User | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> BuildSummary:
     """Build the campaign's HITs; the same texts and seed give the same HITs to the byte.
 
@@ -80,7 +86,9 @@ def build_hits(
         plan = plan_hits(
             len(material.pks), layout=layout, seed=campaign.seed, degrade=material.degrade
         )
-        n_hits = _store(campaign, plan, material, rebuild=rebuild, progress=progress)
+        with transaction.atomic():
+            n_hits = _store(campaign, plan, material, rebuild=rebuild, progress=progress)
+            record("HITs built", actor=actor, campaign=campaign, n_hits=n_hits, is_rebuild=rebuild)
     except CannotCompose as error:
         raise CannotBuildHITs(f"{campaign.name}: {error}") from error
     return BuildSummary(
@@ -121,7 +129,6 @@ def _load_material(campaign: Campaign) -> _Material:
     )
 
 
-@transaction.atomic
 def _store(
     campaign: Campaign,
     plan: Iterator[list[PlannedItem]],

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from .models import Campaign
+from .models import Campaign, Recruitment
 from .services import change_status
 
 DEMO_NAME = "Demo: German to English"
@@ -36,6 +36,8 @@ def _open_demo(campaign: Campaign) -> None:
     if not campaign.hits.exists():
         build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    # Whoever tries the demo out has only its address.
+    Recruitment.objects.get_or_create(campaign=campaign, defaults={"is_open": True})
     crowd = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
     simulate_workers(campaign=campaign, crowd=crowd, seed=DEMO_SEED)
 

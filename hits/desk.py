@@ -1,11 +1,13 @@
 """What a worker's browser is given to rate: the same few fields for every item, whatever its role."""
 
 from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from .composition import SET_SIZE
+from .composition import HIT_SIZES, SET_SIZE
 from .models import HIT, Assignment, Campaign
 
 # Items sent ahead at most, so that a worker can go on while the network is away.
@@ -41,19 +43,28 @@ def n_ahead(size: int) -> int:
     return min(N_AHEAD, nearest_partners)
 
 
-# Every rating asks these two questions, so they are written out: to have the ORM put them together
-# takes ten times as long as to have them answered.
-_OWN_ASSIGNMENT = """
-    SELECT assignment.id, assignment.code, assignment.hit_id, assignment.status, assignment.started_at,
-           hit.size AS hit_size
+# Every rating asks this question, so it is written out: to have the ORM put it together takes ten
+# times as long as to have it answered.
+_ITEM_ABOVE = (
+    f"CASE campaign.task WHEN '{Campaign.Task.REFERENCE_ADEQUACY.value}' THEN segment.reference"
+    f" WHEN '{Campaign.Task.SOURCE_ADEQUACY.value}' THEN segment.source ELSE '' END"
+)
+_HOW_FAR_AHEAD = " ".join(f"WHEN {size} THEN {n_ahead(size)}" for size in HIT_SIZES)
+_OWN_DESK = f"""
+    SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
+           item.code, item.position, item.text, {_ITEM_ABOVE}
     FROM hits_assignment assignment
     JOIN hits_worker worker ON worker.id = assignment.worker_id
     JOIN hits_hit hit ON hit.id = assignment.hit_id
+    JOIN hits_campaign campaign ON campaign.id = hit.campaign_id
+    LEFT JOIN hits_item item
+      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE hit.size {_HOW_FAR_AHEAD} END
+    LEFT JOIN hits_translation translation ON translation.id = item.translation_id
+    LEFT JOIN hits_segment segment ON segment.id = translation.segment_id
     WHERE assignment.code = %s AND worker.code = %s
 """
-_SHOWN_ITEMS = """
-    SELECT item.code, item.position, item.text,
-           CASE campaign.task WHEN %s THEN segment.reference WHEN %s THEN segment.source ELSE '' END
+_SHOWN_ITEMS = f"""
+    SELECT item.code, item.position, item.text, {_ITEM_ABOVE}
     FROM hits_item item
     JOIN hits_translation translation ON translation.id = item.translation_id
     JOIN hits_segment segment ON segment.id = translation.segment_id
@@ -61,31 +72,58 @@ _SHOWN_ITEMS = """
     WHERE item.hit_id = %s AND item.position BETWEEN %s AND %s
     ORDER BY item.position
 """
+# In the order of the model, as `from_db` takes them.
+_ASSIGNMENT_FIELDS = ["id", "hit_id", "code", "status", "started_at"]
+
+ShownItem = dict[str, object]
 
 
-def own_assignment(code: UUID, *, worker_code: UUID) -> Assignment | None:
-    """Fetch a worker's assignment with just what a rating needs; the rest loads when asked for."""
-    codes = [
-        Assignment._meta.get_field("code").get_db_prep_value(value, connection)
-        for value in (code, worker_code)
-    ]
-    for assignment in Assignment.objects.raw(_OWN_ASSIGNMENT, codes):
-        size = vars(assignment).pop("hit_size")
-        assignment.hit = HIT.from_db(connection.alias, ["id", "size"], [assignment.hit_id, size])
-        return assignment
-    return None
+@dataclass(frozen=True, slots=True)
+class OwnDesk:
+    """A worker's assignment, and the items that follow those lying in the browser: one, or none."""
+
+    assignment: Assignment
+    items_ahead: list[ShownItem]
 
 
-def shown_items(assignment: Assignment, *, first: int, last: int) -> list[dict[str, object]]:
-    """Return the items at these positions as the browser gets them, in one query."""
-    tasks = [Campaign.Task.REFERENCE_ADEQUACY.value, Campaign.Task.SOURCE_ADEQUACY.value]
+def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
+    """Fetch what a rating of the item at this position needs, in one query.
+
+    Of the assignment that is little; the rest loads when asked for.
+    """
+    parameters: list[Any] = [position, *_stored_codes(code, worker_code)]
     with connection.cursor() as cursor:
-        cursor.execute(_SHOWN_ITEMS, [*tasks, assignment.hit_id, first, last])
-        return [
-            # SQLite has no type for codes and keeps them as text.
-            {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
-            for code, position, text, above in cursor.fetchall()
-        ]
+        cursor.execute(_OWN_DESK, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    pk, hit_id, status, started_at, size, *item = row
+    if started_at.tzinfo is None:
+        # SQLite keeps no time zone: all its moments are in UTC.
+        started_at = started_at.replace(tzinfo=UTC)
+    assignment = Assignment.from_db(
+        connection.alias, _ASSIGNMENT_FIELDS, [pk, hit_id, code, status, started_at]
+    )
+    assignment.hit = HIT.from_db(connection.alias, ["id", "size"], [hit_id, size])
+    return OwnDesk(assignment, [] if item[0] is None else [_shown(*item)])
+
+
+def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
+    """Return the items at these positions as the browser gets them, in one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SHOWN_ITEMS, [assignment.hit_id, first, last])
+        return [_shown(*row) for row in cursor.fetchall()]
+
+
+def _shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
+    # SQLite has no type for codes and keeps them as text.
+    return {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
+
+
+def _stored_codes(*codes: UUID) -> list[UUID | str]:
+    if connection.features.has_native_uuid_field:
+        return list(codes)
+    return [code.hex for code in codes]
 
 
 def language_above(campaign: Campaign) -> str:

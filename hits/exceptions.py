@@ -21,6 +21,14 @@ class StatusRefused(HitsError):
     """A campaign cannot go from its status to that one."""
 
 
+class EditRefused(HitsError):
+    """A setting that may not change any more, or a campaign that cannot be copied."""
+
+
+class PeopleRefused(HitsError):
+    """A change of who may log in that would do harm."""
+
+
 class WorkerIsBusy(HitsError):
     """The worker has a HIT of another campaign in hand."""
 
@@ -35,6 +43,46 @@ class NotFinished(HitsError):
 
 class DecisionRefused(HitsError):
     """A decision about a worker that cannot stand as it is."""
+
+
+class ArrivalRefused(HitsError):
+    """Someone came by a way in that is not theirs, or not valid any more."""
+
+
+class RecruitmentRefused(HitsError):
+    """A way in that a campaign cannot have, or not any more."""
+
+
+class TooOften(HitsError):
+    """Someone asks more often than anyone would who means it."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"Too many requests. Try again in {seconds} seconds.")
+
+
+class ProviderFailed(HitsError):
+    """A provider could not be reached, or did not do what was asked of it."""
+
+
+class ProviderRefused(ProviderFailed):
+    """A provider said no: what was asked of it has certainly not been done."""
+
+
+class NotOffered(HitsError):
+    """A provider has no such service."""
+
+
+class PaymentRefused(HitsError):
+    """Money matters that cannot be done as asked; nothing was paid."""
+
+
+class PaymentsHalted(HitsError):
+    """A run stopped on its way. What was paid is in the ledger, and the rest can go on later."""
+
+
+class ForgettingRefused(HitsError):
+    """A request to remove a worker's data that cannot be followed."""
 
 
 class ImportRefused(HitsError):
@@ -52,3 +100,11 @@ class ImportRefused(HitsError):
         if n_more := self.n_problems - len(self.problems):
             lines.append(f"  … and {n_more:,} more")
         return "\n".join(lines)
+
+
+class TooMuch(HitsError):
+    """A file holds more than may be read of it: read no further."""
+
+
+class RecomputingRefused(HitsError):
+    """A campaign whose workers cannot be judged anew."""

@@ -1,10 +1,12 @@
 """How many workers each HIT still needs, and what that will take.
 
 A campaign wants a number of trusted ratings for each translation, so each HIT wants that many assignments
-by workers who can be trusted. Work in progress and work of unproven workers counts as promised; work that
-is discarded opens its place again.
+by workers who can be trusted. Work in progress counts as promised, and so does work of unproven workers
+while they may still prove themselves; work that is discarded, or of whose worker nothing more has come,
+opens its place again.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,17 +14,33 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
 from django.utils import timezone
 
-from .models import HIT, Assignment, Campaign, Participation
+from analysis.stats.thresholds import MINIMUM_PAIRS
+
+from .composition import SET_SIZE
+from .models import HIT, Assignment, Campaign, Participation, Worker
 
 # Pass rate to plan with before anyone has been judged: about half the workers of WMT13 passed.
 ASSUMED_PASS_RATE = 0.5
 # The pace is that of the last day, or of the whole campaign while it is younger.
 PACE_WINDOW = timedelta(days=1)
 
-_HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
+HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
+
+
+# What is promised ----------------------------------------------------------------------------
 
 
 def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
@@ -35,28 +53,175 @@ def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
     )
 
 
-def settle_places(*, campaign: Campaign, hits: Iterable[int]) -> None:
+def with_promise(
+    assignments: QuerySet[Assignment],
+    campaign: Campaign,
+    now: datetime,
+    *,
+    n_hits: int | None = None,
+) -> QuerySet[Any]:
+    """Mark each held assignment of the campaign with whether a trusted one may come of it.
+
+    Whoever knows how many HITs there are saves a question.
+    """
+    may_prove = (
+        _may_prove_themselves(campaign, now)
+        if can_prove_workers(campaign, n_hits)
+        else Value(True, output_field=BooleanField())
+    )
+    is_in_hand = Q(status=Assignment.Status.IN_PROGRESS)
+    return with_standing(assignments).annotate(
+        may_prove=may_prove,
+        is_promised=Q(is_discarded=False) & (is_in_hand | Q(is_trusted=True) | Q(may_prove=True)),
+    )
+
+
+def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
+    """Whether someone who does every HIT has pairs enough to be judged.
+
+    Where nobody has, places opened for want of proof would only ever bring more unproven work: they
+    stay closed, and a person has to decide.
+    """
+    # Every set of a HIT holds one pair.
+    n_hits = campaign.hits.count() if n_hits is None else n_hits
+    return n_hits * (campaign.hit_size // SET_SIZE) >= MINIMUM_PAIRS
+
+
+def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
+    """Whether the worker's evidence is still to come: from a HIT in hand, unweighed, or to be taken.
+
+    A worker who has done something within the time a HIT may take is expected back. Whether a place
+    is open just now plays no part: two who wait for each other's places would open and close them
+    in turn. One who has done every HIT is not waited for.
+    """
+    own = Assignment.objects.filter(hit__campaign=campaign, worker=OuterRef("worker")).order_by()
+    others = HIT.objects.filter(campaign=campaign).exclude(
+        Exists(Assignment.objects.filter(hit=OuterRef("pk"), worker=OuterRef(OuterRef("worker"))))
+    )
+    patience = now - timedelta(minutes=campaign.lease_minutes)
+    is_unweighed = Q(status=Assignment.Status.SUBMITTED, evidence_at=None)
+    is_recent = Q(status=Assignment.Status.SUBMITTED, submitted_at__gt=patience)
+    return Exists(
+        own.annotate(has_others=Exists(others)).filter(
+            Q(status=Assignment.Status.IN_PROGRESS)
+            | is_unweighed
+            | (is_recent & Q(has_others=True))
+        )
+    )
+
+
+# Settling ------------------------------------------------------------------------------------
+
+
+def settle_places(*, campaign: Campaign, hits: Iterable[int], at: datetime | None = None) -> None:
     """Set how many places these HITs offer, from what has been promised and what is wanted."""
     if campaign.is_archive:
         return
     # In one order everywhere, so that two of these never wait for each other.
     for pk in sorted(set(hits)):
-        _settle(campaign, pk)
+        _settle(campaign, pk, at or timezone.now())
 
 
 @transaction.atomic
-def _settle(campaign: Campaign, pk: int) -> None:
+def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     # Whoever takes a place changes this row first: with it locked, nobody slips in between.
     HIT.objects.select_for_update(no_key=True).get(pk=pk)
-    held = with_standing(Assignment.objects.filter(hit=pk, status__in=_HELD))
-    n_promised = held.filter(is_discarded=False).count()
-    places = max(0, campaign.min_ratings - n_promised)
+    held = with_promise(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
+    places = max(0, campaign.min_ratings - held.filter(is_promised=True).count())
     HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
+
+
+def settle_after_return(*, campaign: Campaign, worker: Worker) -> None:
+    """Close the places again that were opened because this worker, now back, was not expected."""
+    hits = worker.assignments.submitted().filter(hit__campaign=campaign, hit__places_left__gt=0)
+    settle_places(campaign=campaign, hits=hits.values_list("hit", flat=True))
+
+
+def settle_unproven(*, at: datetime | None = None) -> int:
+    """Open the places of unproven workers who have not come back. Return how many HITs changed."""
+    now = at or timezone.now()
+    n_changed = 0
+    for campaign in Campaign.objects.filter(status=Campaign.Status.OPEN):
+        unproven = campaign.participations.filter(decision="", trust=Participation.Trust.UNPROVEN)
+        theirs = Assignment.objects.submitted().filter(
+            hit__campaign=campaign, worker__in=unproven.values("worker")
+        )
+        changed = unsettled_hits(campaign, campaign.hits.filter(pk__in=theirs.values("hit")), now)
+        settle_places(campaign=campaign, hits=changed, at=now)
+        n_changed += len(changed)
+    return n_changed
+
+
+def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> list[int]:
+    """Return which of these HITs offer another number of places than they should."""
+    work = work_by_hit(campaign, hits, now)
+    return [
+        pk
+        for pk, places in hits.order_by().values_list("pk", "places_left")
+        if places != max(0, campaign.min_ratings - (work[pk].n_promised if pk in work else 0))
+    ]
+
+
+@dataclass(slots=True)
+class Work:
+    """Assignments of a HIT, or of many, by what may come of them."""
+
+    n_trusted: int = 0
+    n_unproven: int = 0
+    n_stalled: int = 0
+    n_in_progress: int = 0
+    n_discarded: int = 0
+
+    @property
+    def n_promised(self) -> int:
+        return self.n_trusted + self.n_unproven + self.n_in_progress
+
+
+def work_by_hit(
+    campaign: Campaign, hits: QuerySet[HIT], now: datetime, *, n_hits: int | None = None
+) -> dict[int, Work]:
+    """Sort the held assignments of these HITs, all at once: for one HIT see `with_promise`."""
+    standing = FilteredRelation(
+        "worker__participations", condition=Q(worker__participations__campaign=campaign)
+    )
+    held = Assignment.objects.filter(hit__in=hits.order_by(), status__in=HELD).order_by()
+    held = held.annotate(standing=standing)
+    groups = held.values_list("hit", "status", "standing__trust", "standing__decision")
+    found: dict[int, Work] = defaultdict(Work)
+    for hit, status, trust, decision, n in groups.annotate(n=Count("pk")):
+        # Whoever has not been weighed yet may have no participation.
+        worker = Participation(trust=trust or Participation.Trust.UNPROVEN, decision=decision or "")
+        _add(found[hit], status, worker, n)
+    unproven = held.filter(
+        Q(standing=None) | Q(standing__trust=Participation.Trust.UNPROVEN, standing__decision=""),
+        status=Assignment.Status.SUBMITTED,
+    )
+    waited_for = with_promise(unproven, campaign, now, n_hits=n_hits).filter(is_promised=True)
+    for hit, n in waited_for.values_list("hit").annotate(n=Count("pk")):
+        found[hit].n_stalled -= n
+        found[hit].n_unproven += n
+    return found
+
+
+def _add(work: Work, status: str, worker: Participation, n: int) -> None:
+    is_in_hand = status == Assignment.Status.IN_PROGRESS
+    if worker.is_discarded:
+        # One in hand may be finished and paid; for the places it is as if it were not there.
+        work.n_discarded += 0 if is_in_hand else n
+    elif is_in_hand:
+        work.n_in_progress += n
+    elif worker.is_trusted:
+        work.n_trusted += n
+    else:
+        work.n_stalled += n
+
+
+# Money ---------------------------------------------------------------------------------------
 
 
 def amount_owed(campaign: Campaign) -> Decimal:
     """What the HITs handed in or in hand cost. Whether ratings count is another question."""
-    held = Assignment.objects.filter(hit__campaign=campaign, status__in=_HELD, is_rejected=False)
+    held = Assignment.objects.filter(hit__campaign=campaign, status__in=HELD, is_rejected=False)
     return held.count() * campaign.pay_per_hit
 
 
@@ -71,15 +236,20 @@ def is_affordable(campaign: Campaign) -> bool:
 class Forecast:
     """What a campaign has, what it lacks, and what the rest will likely take.
 
-    Counts are of assignments; each gives every genuine item of its HIT a rating.
+    Counts are of assignments; each gives every genuine item of its HIT a rating. `n_unproven` are
+    waited for and `n_stalled`, unproven too, no longer; `n_surplus` are trusted beyond what their
+    HIT wanted, by workers who proved reliable after their place had been given away.
     """
 
     n_wanted: int
     n_trusted: int
     n_unproven: int
+    n_stalled: int
     n_in_progress: int
     n_discarded: int
     n_missing: int
+    n_surplus: int
+    can_prove_workers: bool
     pass_rate: float
     is_pass_rate_measured: bool
     pay_per_hit: Decimal
@@ -122,22 +292,29 @@ class Forecast:
         return self.at + timedelta(days=n_left / self.per_day) if self.per_day else None
 
 
-def forecast(campaign: Campaign, *, at: datetime | None = None) -> Forecast:
+def forecast(
+    campaign: Campaign,
+    *,
+    at: datetime | None = None,
+    by_hit: dict[int, Work] | None = None,
+) -> Forecast:
+    """Look ahead; `by_hit` is what `work_by_hit` has just said of all HITs, if it was asked already."""
     now = at or timezone.now()
-    assignments = with_standing(Assignment.objects.filter(hit__campaign=campaign))
-    is_submitted = Q(status=Assignment.Status.SUBMITTED)
-    counts = assignments.aggregate(
-        n_trusted=Count("pk", filter=is_submitted & Q(is_trusted=True)),
-        n_discarded=Count("pk", filter=is_submitted & Q(is_discarded=True)),
-        n_unproven=Count("pk", filter=is_submitted & Q(is_trusted=False, is_discarded=False)),
-        n_in_progress=Count(
-            "pk", filter=Q(status=Assignment.Status.IN_PROGRESS, is_discarded=False)
-        ),
-    )
+    n_hits = campaign.hits.count()
+    if by_hit is None:
+        by_hit = work_by_hit(campaign, campaign.hits.all(), now, n_hits=n_hits)
+    work = list(by_hit.values())
+    names = ("n_trusted", "n_unproven", "n_stalled", "n_in_progress", "n_discarded")
+    counts = {name: sum(getattr(one, name) for one in work) for name in names}
     n_judged = counts["n_trusted"] + counts["n_discarded"]
+    # HIT by HIT: one's surplus is not another's.
+    n_promised = sum(min(one.n_promised, campaign.min_ratings) for one in work)
+    n_surplus = sum(max(0, one.n_trusted - campaign.min_ratings) for one in work)
     return Forecast(
-        n_wanted=campaign.hits.count() * campaign.min_ratings,
-        n_missing=_n_missing(campaign),
+        n_wanted=n_hits * campaign.min_ratings,
+        n_missing=n_hits * campaign.min_ratings - n_promised,
+        n_surplus=n_surplus,
+        can_prove_workers=can_prove_workers(campaign, n_hits),
         # At least something, or nothing could ever be finished.
         pass_rate=max(counts["n_trusted"], 0.5) / n_judged if n_judged else ASSUMED_PASS_RATE,
         is_pass_rate_measured=bool(n_judged),
@@ -149,14 +326,6 @@ def forecast(campaign: Campaign, *, at: datetime | None = None) -> Forecast:
         at=now,
         **counts,
     )
-
-
-def _n_missing(campaign: Campaign) -> int:
-    """Count assignments that nobody has promised yet, HIT by HIT: one's surplus is not another's."""
-    held = with_standing(Assignment.objects.filter(hit__campaign=campaign, status__in=_HELD))
-    promised = held.filter(is_discarded=False).order_by().values("hit").annotate(n=Count("pk"))
-    n_promised = sum(min(row["n"], campaign.min_ratings) for row in promised)
-    return campaign.hits.count() * campaign.min_ratings - n_promised
 
 
 def _submitted_per_day(campaign: Campaign, now: datetime) -> float:

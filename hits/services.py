@@ -12,12 +12,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
+from da_platform.counting import CLAIMS, RATINGS
 from da_platform.sending import enqueue
 
+from .audit import record
 from .exceptions import NotFinished, RatingRefused, StatusRefused, WorkerIsBusy
 from .models import (
     HIT,
@@ -30,7 +33,7 @@ from .models import (
     Rating,
     Worker,
 )
-from .places import is_affordable, settle_places
+from .places import is_affordable, settle_after_return, settle_places
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +47,15 @@ STATUS_CHANGES = {
     Campaign.Status.PAUSED: {Campaign.Status.OPEN, Campaign.Status.CLOSED},
     Campaign.Status.CLOSED: {Campaign.Status.OPEN},
 }
+STATUS_DEEDS = {
+    Campaign.Status.OPEN: "opened",
+    Campaign.Status.PAUSED: "paused",
+    Campaign.Status.CLOSED: "closed",
+}
 
 
-def change_status(*, campaign: Campaign, to: str) -> Campaign:
+@transaction.atomic
+def change_status(*, campaign: Campaign, to: str, actor: User | None = None) -> Campaign:
     """Open, pause or close a campaign. Asking for the status it has changes nothing."""
     target = Campaign.Status(to)
     if campaign.status == target:
@@ -60,6 +69,13 @@ def change_status(*, campaign: Campaign, to: str) -> Campaign:
     changed = Campaign.objects.filter(pk=campaign.pk, status=campaign.status).update(status=target)
     if not changed:
         raise StatusRefused(f"Someone else changed the status of {campaign.name} just now.")
+    record(
+        f"campaign {STATUS_DEEDS[target]}",
+        actor=actor,
+        campaign=campaign,
+        before=campaign.status,
+        after=target,
+    )
     campaign.status = target
     return campaign
 
@@ -94,8 +110,8 @@ def take_assignment(
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
-    own = Participation.objects.filter(campaign=campaign, worker=worker)
-    is_discarded = own.discarded().exists()
+    standing = Participation.objects.filter(campaign=campaign, worker=worker).first()
+    is_discarded = standing is not None and standing.is_discarded
     if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
         if is_discarded:
             # It may be finished, and paid; a place that others could fill is not spent on it.
@@ -111,7 +127,12 @@ def take_assignment(
             # The same worker in another tab was faster; the constraint let only one through.
             return _assignment_in_hand(campaign, worker)
         if assignment:
+            if not (standing and standing.is_trusted):
+                settle_after_return(campaign=campaign, worker=worker)
+            CLAIMS.labels("taken").inc()
             return assignment
+        CLAIMS.labels("conflict").inc()
+    CLAIMS.labels("none").inc()
     return None
 
 
@@ -198,11 +219,13 @@ def save_rating(
         assignment, position, item_code, (score, at or timezone.now(), elapsed_ms, active_ms)
     )
     if is_new:
+        RATINGS.labels("new").inc()
         return SavedRating(score, is_new=True)
     stored = Rating.objects.filter(
         assignment=assignment, item__position=position, item__code=item_code
     ).first()
     if stored:
+        RATINGS.labels("repeated").inc()
         return SavedRating(stored.score, is_new=False)
     raise RatingRefused("This is not the next item of your HIT. Items are rated in their order.")
 
@@ -297,6 +320,22 @@ def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
 
 def new_completion_code() -> str:
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+@transaction.atomic
+def return_assignment(*, assignment: Assignment) -> bool:
+    """Give an unfinished assignment back for good: its place is offered again, its ratings stay."""
+    returned = (
+        Assignment.objects.open().filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
+    )
+    if returned:
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
+    return bool(returned)
+
+
+def release_assignment(*, assignment: Assignment) -> bool:
+    """Offer the place of an assignment again before its time is up; the worker may still finish it."""
+    return _release(assignment)
 
 
 def release_expired(*, at: datetime | None = None) -> int:

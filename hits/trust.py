@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
 from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
@@ -26,21 +27,36 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
     one's evidence. Where the verdict changes whether the ratings count, places follow.
     """
     campaign = assignment.hit.campaign
-    participation = _locked_participation(campaign, assignment)
-    if known := Evidence.objects.filter(assignment=assignment).first():
-        return known
+    participation = locked_participation(campaign, assignment.worker_id)
+    known = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
+    if found := known.first():
+        return found
     evidence = Evidence.objects.create(
-        participation=participation, assignment=assignment, **_weigh(participation)
+        participation=participation, assignment=assignment, **weigh(participation)
     )
-    Assignment.objects.filter(pk=assignment.pk).update(evidence_at=evidence.computed_at)
-    was_discarded = participation.is_discarded
-    if participation.trust != evidence.verdict:
-        _change_trust(participation, evidence)
-    if participation.is_discarded != was_discarded:
-        settle_places(campaign=campaign, hits=_hits_of(participation))
-    elif participation.is_discarded:
+    if not follow(participation, evidence) and participation.is_discarded:
         settle_places(campaign=campaign, hits=[assignment.hit_id])
+    Assignment.objects.filter(pk=assignment.pk).update(evidence_at=evidence.computed_at)
     return evidence
+
+
+def follow(participation: Participation, evidence: Evidence | None) -> bool:
+    """Trust the worker as the evidence says; return whether places had to follow.
+
+    Without evidence there is nothing to trust yet.
+    """
+    before, was_discarded = participation.standing, participation.is_discarded
+    verdict = evidence.verdict if evidence else Participation.Trust.UNPROVEN
+    if participation.trust != verdict:
+        _change_trust(participation, evidence)
+    if participation.standing == before:
+        return False
+    hits = _work_of(participation)
+    if participation.is_discarded == was_discarded:
+        # Work that is only now weighed was promised until now, and still is.
+        hits = hits.exclude(evidence_at=None)
+    settle_places(campaign=participation.campaign, hits=hits.values_list("hit", flat=True))
+    return True
 
 
 def weigh_pending(*, limit: int = 1_000) -> int:
@@ -60,34 +76,35 @@ def weigh_pending(*, limit: int = 1_000) -> int:
     return n_weighed
 
 
-def _locked_participation(campaign: Campaign, assignment: Assignment) -> Participation:
+def locked_participation(campaign: Campaign, worker: int) -> Participation:
     """Fetch the participation and lock it: one worker's evidence is weighed one HIT at a time."""
     own = (
         Participation.objects.select_for_update(of=("self",), no_key=True)
         .select_related("worker")
-        .filter(campaign=campaign, worker=assignment.worker_id)
+        .filter(campaign=campaign, worker=worker)
     )
     participation = own.first()
     if participation is None:
         # Another process may be just as quick: the constraint lets one row through.
-        missing = Participation(campaign=campaign, worker_id=assignment.worker_id)
+        missing = Participation(campaign=campaign, worker_id=worker)
         Participation.objects.bulk_create([missing], ignore_conflicts=True)
         participation = own.get()
     participation.campaign = campaign
     return participation
 
 
-def _change_trust(participation: Participation, evidence: Evidence) -> None:
+def _change_trust(participation: Participation, evidence: Evidence | None) -> None:
+    verdict = evidence.verdict if evidence else Participation.Trust.UNPROVEN
     record(
         "trust changed",
         campaign=participation.campaign,
         worker=participation.worker,
-        reason=explain(evidence),
+        reason=explain(evidence) if evidence else "Nothing has been handed in.",
         before=participation.trust,
-        after=evidence.verdict,
-        evidence=evidence.pk,
+        after=verdict,
+        evidence=evidence.pk if evidence else None,
     )
-    participation.trust = evidence.verdict
+    participation.trust = verdict
     participation.save(update_fields=["trust"])
 
 
@@ -103,18 +120,16 @@ def explain(evidence: Evidence) -> str:
     return text
 
 
-def _hits_of(participation: Participation) -> list[int]:
-    return list(
-        Assignment.objects.filter(
-            hit__campaign=participation.campaign_id, worker=participation.worker_id
-        ).values_list("hit", flat=True)
+def _work_of(participation: Participation) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(
+        hit__campaign=participation.campaign_id, worker=participation.worker_id
     )
 
 
 # Weighing ------------------------------------------------------------------------------------
 
 
-def _weigh(participation: Participation) -> dict[str, Any]:
+def weigh(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
     # In this order: a HIT handed in meanwhile is then without ratings, not without its time.
     ratings = _rating_rows(participation)
@@ -237,7 +252,7 @@ def _decide(participation: Participation, decision: str, actor: User, reason: st
         .select_related("campaign", "worker")
         .get(pk=participation.pk)
     )
-    before, was_discarded = locked.state, locked.is_discarded
+    before, standing_before = locked.state, locked.standing
     locked.decision = decision
     locked.decision_reason = reason.strip() if decision else ""
     locked.save(update_fields=["decision", "decision_reason"])
@@ -250,6 +265,7 @@ def _decide(participation: Participation, decision: str, actor: User, reason: st
         before=before,
         after=locked.state,
     )
-    if locked.is_discarded != was_discarded:
-        settle_places(campaign=locked.campaign, hits=_hits_of(locked))
+    if locked.standing != standing_before:
+        hits = _work_of(locked).values_list("hit", flat=True)
+        settle_places(campaign=locked.campaign, hits=hits)
     return locked

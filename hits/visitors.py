@@ -5,10 +5,14 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from .models import Worker
+from .framing import visit_of
+from .models import Campaign, Invite, Worker
 
 COOKIE = "worker"
 COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
+# An invite that was followed and not accepted yet.
+INVITE_COOKIE = "invite"
+INVITE_AGE_SECONDS = 24 * 60 * 60
 
 
 # The code of someone we do not know: no worker has it.
@@ -17,6 +21,8 @@ NOBODY = UUID(int=0)
 
 def worker_code(request: HttpRequest) -> UUID:
     """Return the visitor's code without a look at the database."""
+    if visit := visit_of(request):
+        return visit.worker
     value = request.get_signed_cookie(COOKIE, default=None, max_age=COOKIE_AGE_SECONDS)
     return UUID(value) if value else NOBODY
 
@@ -34,3 +40,23 @@ def remember_worker(response: HttpResponse, worker: Worker) -> None:
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )
+
+
+def remember_invite(response: HttpResponse, invite: Invite) -> None:
+    """Let someone read what they were invited to before they say yes."""
+    response.set_signed_cookie(
+        INVITE_COOKIE,
+        str(invite.pk),
+        max_age=INVITE_AGE_SECONDS,
+        httponly=True,
+        samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
+
+
+def invite_of(request: HttpRequest, campaign: Campaign) -> Invite | None:
+    """The invite to this campaign that the visitor has followed, if it still holds."""
+    value = request.get_signed_cookie(INVITE_COOKIE, default=None, max_age=INVITE_AGE_SECONDS)
+    if not value:
+        return None
+    return Invite.objects.usable().filter(pk=value, campaign=campaign).first()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..importing.files import MAX_LINE_BYTES, CampaignFolder, printable
+from ..importing.files import MAX_LINE_BYTES, CampaignFolder, ReadingLimits, printable
 from ..importing.problems import Problems
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -22,9 +22,12 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     with CampaignFolder(path).opened(path, problems) as file:
         if file is None:
             return
-        name, number = shown(path), 0
+        name, number, limits = shown(path), 0, ReadingLimits()
         while raw := file.readline(MAX_LINE_BYTES + 1):
             number += 1
+            if fault := limits.fault_at(number):
+                problems.add(name, number, fault)
+                return
             if number == 1:
                 raw = raw.removeprefix(_UTF8_MARK)
             if fault := _fault_in(raw, number):

@@ -12,6 +12,8 @@ from hits.demo import make_first_admin, prepare_demo_campaign
 
 
 class Command(BaseCommand):
+    # They load every page there is, and the server does that next.
+    requires_system_checks: list[str] = []
     help = (
         "Bring the database up to date, make the demo campaign and the first admin if they are not "
         "there, and say what to open."

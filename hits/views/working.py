@@ -1,17 +1,14 @@
-"""The worker's way through, page by page, and the front door."""
+"""The worker's way through, page by page."""
 
 import logging
 import random
 import secrets
-from collections import Counter
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.conf import settings
+from django.db.models import QuerySet
 from django.http import (
     Http404,
     HttpRequest,
@@ -21,26 +18,39 @@ from django.http import (
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone, translation
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from . import desk
-from .exceptions import NotFinished, RatingRefused, WorkerIsBusy
-from .forms import CheckForm, CommentForm, RatingForm, ScoreForm
-from .languages import direction
-from .models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation
-from .places import forecast
-from .practice import Practice, practice_for, statement_for, wording_language
-from .reporting import campaign_status, campaign_statuses
-from .services import (
+from da_platform.counting import RATINGS
+
+from .. import desk
+from ..access import View, for_workers
+from ..exceptions import NotFinished, RatingRefused, WorkerIsBusy
+from ..forms import CheckForm, CommentForm, RatingForm, ScoreForm, read_rating
+from ..framing import framed_exit
+from ..guards import check_arrival, check_claim, exit_origins, note_device
+from ..invites import accept_invite
+from ..languages import direction
+from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, Worker
+from ..payments.runs import rejection_of
+from ..practice import Practice, practice_for, statement_for, wording_language
+from ..providers.base import Ending
+from ..recruiting import (
+    current_submission,
+    exit_of,
+    may_take_part,
+    provider_of,
+    recruitment_of,
+    take_hit,
+)
+from ..services import (
     answer_check,
     find_or_make_worker,
     save_rating,
     submit_assignment,
-    take_assignment,
     take_part,
 )
-from .visitors import remember_worker, worker_code, worker_of
+from ..visitors import INVITE_COOKIE, invite_of, remember_worker, worker_code, worker_of
+from .arriving import SeeOther, arrive, refuses_kindly
 
 logger = logging.getLogger(__name__)
 
@@ -50,68 +60,21 @@ CLOCK_SLACK_MS = 60_000
 # The places of the slider, for browsers without scripts.
 SCORES = range(SCORE_MIN, SCORE_MAX + 1)
 
-View = Callable[..., HttpResponse]
-
-
-def staff_page(view: View) -> View:
-    """Let only staff read this page; others are told that they may not."""
-
-    @require_GET
-    @wraps(view)
-    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_staff:
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return inner
-
-
-@login_not_required
-@require_GET
-def home(request: HttpRequest) -> HttpResponse:
-    campaigns = []
-    if request.user.is_authenticated and request.user.is_staff:
-        campaigns = campaign_statuses(Campaign.objects.all())
-    return render(request, "hits/home.html", {"campaigns": campaigns})
-
-
-@staff_page
-def campaign_overview(request: HttpRequest, code: UUID) -> HttpResponse:
-    """Say how far a campaign is, what it lacks, and what that will take."""
-    campaign = get_object_or_404(Campaign, code=code)
-    rows = campaign.participations.values("trust", "decision").annotate(n=Count("pk"))
-    states: Counter[str] = Counter()
-    for row in rows:
-        # What a person decided holds; otherwise the evidence does.
-        states[row["decision"] or row["trust"]] += row["n"]
-    context = {
-        "campaign": campaign,
-        "status": campaign_status(campaign),
-        "forecast": forecast(campaign),
-        "states": sorted(states.items()),
-    }
-    return render(request, "hits/campaign_overview.html", context)
-
-
 # Getting in ----------------------------------------------------------------------------------
-
-
-def worker_page(view: View) -> View:
-    """Mark a page as open to workers: no login, never cached."""
-    return login_not_required(never_cache(view))
 
 
 def campaign_page(view: View) -> View:
     """Fetch the campaign of a page and speak its language."""
 
-    @worker_page
+    shown = refuses_kindly(view)
+
+    @for_workers
     @wraps(view)
     def inner(request: HttpRequest, code: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
-        campaign = get_object_or_404(
-            Campaign.objects.exclude(status=Campaign.Status.DRAFT), code=code
-        )
+        shown_campaigns = Campaign.objects.exclude(status=Campaign.Status.DRAFT)
+        campaign = get_object_or_404(shown_campaigns.select_related("recruitment"), code=code)
         with translation.override(campaign.page_language):
-            return view(request, campaign, *args, **kwargs)
+            return shown(request, campaign, *args, **kwargs)
 
     return inner
 
@@ -130,10 +93,11 @@ def participant_page(view: View) -> View:
         if participation is None:
             return redirect(campaign)
         participation.campaign = campaign
+        worker = participation.worker
         if participation.is_excluded:
-            return _unavailable(request, campaign, "excluded")
+            return _unavailable(request, campaign, "excluded", worker=worker)
         if participation.is_screened_out:
-            return _unavailable(request, campaign, "screened_out")
+            return _unavailable(request, campaign, "screened_out", worker=worker)
         return view(request, participation, *args, **kwargs)
 
     return inner
@@ -142,15 +106,21 @@ def participant_page(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @campaign_page
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    worker = worker_of(request)
+    """Where everyone begins: bring an arrival in, say what awaits them, and take their consent."""
+    recruitment = recruitment_of(campaign)
+    if request.method == "GET" and (arrived := arrive(request, recruitment)):
+        return arrived
+    worker, invite = worker_of(request), invite_of(request, campaign)
     in_hand = worker.assignments.open().filter(hit__campaign=campaign).first() if worker else None
     if campaign.status != Campaign.Status.OPEN and in_hand is None:
-        return _unavailable(request, campaign, campaign.status)
+        return _unavailable(request, campaign, campaign.status, worker=worker)
+    if not may_take_part(recruitment=recruitment, worker=worker, invite=invite):
+        return _unavailable(request, campaign, "not_invited")
     if request.method == "POST":
-        return _agree(request, campaign)
+        return _agree(request, campaign, worker)
     first_hit = campaign.hits.order_by("number").first()
     size = first_hit.size if first_hit else campaign.hit_size
-    context = _look(campaign) | {
+    context = look(campaign) | {
         "in_hand": in_hand,
         "size": size,
         "minutes": desk.minutes_needed(size),
@@ -158,25 +128,51 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "hits/landing.html", context)
 
 
-def _agree(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    # A volunteer without an id from elsewhere gets a random one.
-    worker = worker_of(request) or find_or_make_worker(
-        provider="link", external_id=secrets.token_urlsafe(16)
-    )
+@require_GET
+@campaign_page
+def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Say what is stored, how long, and how to have it removed."""
+    context = look(campaign) | {
+        "worker": worker_of(request),
+        "days": settings.FORGET_WORKERS_AFTER_DAYS,
+        "contact": settings.PRIVACY_CONTACT,
+    }
+    return render(request, "hits/privacy.html", context)
+
+
+def _agree(request: HttpRequest, campaign: Campaign, worker: Worker | None) -> HttpResponse:
+    if invite := invite_of(request, campaign):
+        check_arrival(request)
+        worker = accept_invite(invite=invite, worker=worker)
+    elif worker is None:
+        # A volunteer without an id from elsewhere gets a random one.
+        check_arrival(request)
+        worker = find_or_make_worker(provider="link", external_id=secrets.token_urlsafe(16))
     participation = take_part(campaign=campaign, worker=worker)
     if participation.qualified_at:
         response = redirect("next_hit", campaign.code)
     else:
         response = redirect("instructions", campaign.code)
     remember_worker(response, worker)
+    response.delete_cookie(INVITE_COOKIE, samesite="Lax")
     return response
+
+
+@require_GET
+@campaign_page
+def decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Let someone go who does not want to take part."""
+    found = exit_of(campaign=campaign, worker=worker_of(request), ending=Ending.NO_CONSENT)
+    if found.url:
+        return SeeOther(found.url)
+    return _unavailable(request, campaign, "declined")
 
 
 @require_GET
 @participant_page
 def instructions(request: HttpRequest, participation: Participation) -> HttpResponse:
     campaign = participation.campaign
-    context = _look(campaign) | {"practice": _practice(campaign)}
+    context = look(campaign) | {"practice": practice_of(campaign)}
     return render(request, "hits/instructions.html", context)
 
 
@@ -185,7 +181,7 @@ def instructions(request: HttpRequest, participation: Participation) -> HttpResp
 def practice(request: HttpRequest, participation: Participation, step: int) -> HttpResponse:
     """Show a practice item, and once it is rated say how close that was. Nothing is stored."""
     campaign = participation.campaign
-    tasks = _practice(campaign)
+    tasks = practice_of(campaign)
     if not 1 <= step <= len(tasks.items):
         raise Http404
     item = tasks.items[step - 1]
@@ -193,7 +189,7 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
     verdict = feedback = None
     if form.is_valid():
         verdict, feedback = item.feedback(form.cleaned_data["score"])
-    context = _look(campaign) | {
+    context = look(campaign) | {
         "practice": tasks,
         "item": item,
         "step": step,
@@ -219,7 +215,7 @@ def check(request: HttpRequest, participation: Participation) -> HttpResponse:
     campaign = participation.campaign
     if participation.qualified_at:
         return redirect("next_hit", campaign.code)
-    tasks = _practice(campaign)
+    tasks = practice_of(campaign)
     question = tasks.check
     form = CheckForm(request.POST or None)
     is_wrong = False
@@ -229,12 +225,12 @@ def check(request: HttpRequest, participation: Participation) -> HttpResponse:
         if participation.qualified_at:
             return redirect("next_hit", campaign.code)
         if participation.is_screened_out:
-            return _unavailable(request, campaign, "screened_out")
+            return _unavailable(request, campaign, "screened_out", worker=participation.worker)
         is_wrong = True
     options = list(enumerate(question.options))
     # The same worker sees the same order again; the right answer has no place of its own.
     random.Random(participation.worker.code.int).shuffle(options)
-    context = _look(campaign) | {"check": question, "options": options, "is_wrong": is_wrong}
+    context = look(campaign) | {"check": question, "options": options, "is_wrong": is_wrong}
     context |= _language("text", tasks.language)
     return render(request, "hits/check.html", context)
 
@@ -246,23 +242,47 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
     campaign, worker = participation.campaign, participation.worker
     if participation.qualified_at is None:
         return redirect("instructions", campaign.code)
+    check_claim(worker)
     try:
-        assignment = take_assignment(campaign=campaign, worker=worker)
+        assignment = take_hit(campaign=campaign, worker=worker)
     except WorkerIsBusy:
         in_hand = worker.assignments.in_progress().first()
         return _unavailable(request, campaign, "busy", in_hand=in_hand)
     if assignment:
-        return redirect("rate", assignment.code)
+        response = redirect("rate", assignment.code)
+        note_device(request, response, worker=worker, campaign=campaign)
+        return response
+    return _no_hit(request, campaign, worker)
+
+
+def _no_hit(request: HttpRequest, campaign: Campaign, worker: Worker) -> HttpResponse:
+    """Say why there is no HIT; whoever has done the one of their visit sees its end again."""
+    submission = current_submission(recruitment_of(campaign), worker)
+    finished = submission.assignment if submission else None
+    if finished and finished.status == Assignment.Status.SUBMITTED:
+        return redirect("done", finished.code)
     if campaign.status != Campaign.Status.OPEN:
-        return _unavailable(request, campaign, campaign.status)
+        return _unavailable(request, campaign, campaign.status, worker=worker)
     has_done_all = not campaign.hits.not_taken_by(worker).exists()
-    return _unavailable(request, campaign, "done" if has_done_all else "none_left")
+    reason = "done" if has_done_all else "none_left"
+    return _unavailable(request, campaign, reason, worker=worker)
 
 
 def _unavailable(
-    request: HttpRequest, campaign: Campaign, reason: str, *, in_hand: Assignment | None = None
+    request: HttpRequest,
+    campaign: Campaign,
+    reason: str,
+    *,
+    in_hand: Assignment | None = None,
+    worker: Worker | None = None,
 ) -> HttpResponse:
-    context = _look(campaign) | {"reason": reason, "in_hand": in_hand}
+    exit_url = ""
+    submission = current_submission(recruitment_of(campaign), worker) if worker else None
+    if submission and submission.assignment is None:
+        # Sent by a provider in vain: they can end their visit there.
+        ending = Ending.SCREENED_OUT
+        exit_url = exit_of(campaign=campaign, worker=worker, ending=ending).url
+    context = look(campaign) | {"reason": reason, "in_hand": in_hand, "exit_url": exit_url}
     return render(request, "hits/unavailable.html", context)
 
 
@@ -272,7 +292,7 @@ def _unavailable(
 def assignment_page(view: View) -> View:
     """Fetch the worker's own assignment and speak its campaign's language."""
 
-    @worker_page
+    @for_workers
     @wraps(view)
     def inner(request: HttpRequest, code: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
         assignment = _own_assignments(request).filter(code=code).first()
@@ -286,7 +306,7 @@ def assignment_page(view: View) -> View:
 
 def _own_assignments(request: HttpRequest) -> QuerySet[Assignment]:
     return Assignment.objects.filter(worker__code=worker_code(request)).select_related(
-        "hit__campaign"
+        "hit__campaign__recruitment"
     )
 
 
@@ -309,7 +329,7 @@ def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpRes
 
 
 @require_http_methods(["GET", "POST"])
-@worker_page
+@for_workers
 def rate(request: HttpRequest, code: UUID) -> HttpResponse:
     """Show the next item; take a rating, from a script or from a plain form."""
     if request.method == "POST":
@@ -328,7 +348,7 @@ def _show_item(
         return redirect("finish", assignment.code)
     last = place.n_rated + desk.n_ahead(place.size)
     items = desk.shown_items(assignment, first=place.position, last=last)
-    context = _look(assignment.hit.campaign) | {
+    context = look(assignment.hit.campaign) | {
         "assignment": assignment,
         "place": place,
         "item": items[0],
@@ -340,23 +360,34 @@ def _show_item(
 
 
 def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
-    assignment = desk.own_assignment(code, worker_code=worker_code(request))
-    if assignment is None:
+    rating, error = read_rating(request.POST), ""
+    if rating is None:
+        form = RatingForm(request.POST)
+        if form.is_valid():
+            rating = form.cleaned_data
+        else:
+            error = _first_error(form)
+    position = rating["position"] if rating else 0
+    own = desk.own_desk(code, worker_code=worker_code(request), position=position)
+    if own is None:
         return _refuse_visitor(request, code)
-    form = RatingForm(request.POST)
-    if not form.is_valid():
+    if rating is None:
         if not _wants_json(request) and "score" not in request.POST:
             return _show_item(request, code, is_unset=True)
-        return _refuse_rating(request, assignment, _first_error(form), status=400)
-    if _is_impossible(assignment, form.cleaned_data["elapsed_ms"]):
+        return _refuse_rating(request, own.assignment, error, status=400)
+    return _save(request, own, rating)
+
+
+def _save(request: HttpRequest, own: desk.OwnDesk, rating: dict[str, Any]) -> HttpResponse:
+    assignment, position = own.assignment, rating["position"]
+    if _is_impossible(assignment, rating["elapsed_ms"]):
         return _refuse_rating(
             request, assignment, "Longer than the HIT has been in hand.", status=400
         )
-    rating = form.cleaned_data
     try:
         saved = save_rating(
             assignment=assignment,
-            position=rating["position"],
+            position=position,
             item_code=rating["item"],
             score=rating["score"],
             elapsed_ms=rating["elapsed_ms"],
@@ -365,14 +396,13 @@ def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
     except RatingRefused as error:
         return _refuse_rating(request, assignment, str(error), status=409)
     if not _wants_json(request):
-        return redirect("rate", code)
-    ahead = rating["position"] + desk.n_ahead(assignment.hit.size)
+        return redirect("rate", assignment.code)
     return JsonResponse(
         {
-            "saved": rating["position"],
+            "saved": position,
             "score": saved.score,
-            "next": _next_position(assignment, rating["position"], is_new=saved.is_new),
-            "items": desk.shown_items(assignment, first=ahead, last=ahead),
+            "next": _next_position(assignment, position, is_new=saved.is_new),
+            "items": own.items_ahead,
         }
     )
 
@@ -390,6 +420,7 @@ def _is_impossible(assignment: Assignment, elapsed_ms: int | None) -> bool:
 def _refuse_rating(
     request: HttpRequest, assignment: Assignment, message: str, *, status: int
 ) -> HttpResponse:
+    RATINGS.labels("refused").inc()
     logger.warning("Refused a rating of assignment %s: %s", assignment.code, message)
     with translation.override(assignment.hit.campaign.page_language):
         return _answer_error(request, message, status=status)
@@ -416,8 +447,11 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         except NotFinished as error:
             return _answer_error(request, str(error), status=409)
         return redirect("done", assignment.code)
-    context = _look(assignment.hit.campaign) | {"assignment": assignment, "form": form}
-    return render(request, "hits/finish.html", context)
+    context = look(assignment.hit.campaign) | {"assignment": assignment, "form": form}
+    response = render(request, "hits/finish.html", context)
+    # Where the form leads on to the provider by itself, the browser must let it.
+    response._csp_update = {"form-action": sorted(exit_origins())}  # type: ignore[attr-defined]
+    return response
 
 
 @require_GET
@@ -425,10 +459,26 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     if assignment.status != Assignment.Status.SUBMITTED:
         return redirect("rate", assignment.code)
-    campaign = assignment.hit.campaign
-    has_more = campaign.hits.open().not_taken_by(assignment.worker).exists()
-    context = _look(campaign) | {"assignment": assignment, "has_more": has_more}
+    campaign, worker = assignment.hit.campaign, assignment.worker
+    found = exit_of(
+        campaign=campaign, worker=worker, ending=Ending.COMPLETED, assignment=assignment
+    )
+    if found.url and found.is_automatic and not assignment.is_rejected:
+        return SeeOther(found.url)
+    context = look(campaign) | {
+        "exit": found,
+        "has_more": _has_more(campaign, worker),
+        "rejection": rejection_of(assignment),
+        "framed_exit": framed_exit(request, assignment),
+    }
     return render(request, "hits/done.html", context)
+
+
+def _has_more(campaign: Campaign, worker: Worker) -> bool:
+    """Whether there is another HIT to take up now. A provider's visit is for one."""
+    if provider_of(recruitment_of(campaign), worker).has_submissions:
+        return False
+    return campaign.hits.open().not_taken_by(worker).exists()
 
 
 # What templates share ------------------------------------------------------------------------
@@ -438,13 +488,13 @@ def _language(name: str, code: str) -> dict[str, str]:
     return {f"{name}_language": code, f"{name}_direction": direction(code)}
 
 
-def _practice(campaign: Campaign) -> Practice:
+def practice_of(campaign: Campaign) -> Practice:
     return practice_for(
         campaign.target_language, campaign.task, source_language_code=campaign.source_language
     )
 
 
-def _look(campaign: Campaign) -> dict[str, Any]:
+def look(campaign: Campaign) -> dict[str, Any]:
     """What every page of a campaign shows in its own language and direction."""
     return {
         "campaign": campaign,

@@ -1,0 +1,90 @@
+"""The menu, a campaign's tabs, and small things that pages of staff share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.template.context import Context
+from django.urls import NoReverseMatch, reverse
+
+from ..access import Level, Standing, has_level
+from ..models import Campaign
+
+register = template.Library()
+
+# What is said, the name of its URL, and the property of `Standing` that it needs. A page that
+# does not exist is not shown.
+MENU = [
+    ("Campaigns", "home", "is_member"),
+    ("Evaluations", "evaluations", "is_member"),
+    ("Jobs", "jobs", "is_member"),
+    ("Audit log", "audit_log", "runs_campaigns"),
+    ("People", "people", "is_superuser"),
+    ("Health", "health", "is_admin"),
+    ("API tokens", "api_tokens", "is_member"),
+]
+
+# What is said, the name of its URL, and the level it needs in the campaign.
+TABS = [
+    ("Overview", "campaign_overview", Level.RESEARCHER),
+    ("Workers", "campaign_workers", Level.ADMIN),
+    ("Results", "campaign_results", Level.RESEARCHER),
+    ("Metrics", "campaign_metrics", Level.RESEARCHER),
+    ("Payments", "campaign_payments", Level.ADMIN),
+    ("Recruiting", "campaign_recruiting", Level.ADMIN),
+    ("Settings", "campaign_settings", Level.ADMIN),
+]
+
+# Pages of campaigns lie beside the list of them, not below it.
+CAMPAIGNS_PATH = "/campaigns/"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool = False
+
+
+@register.inclusion_tag("parts/links.html", takes_context=True)
+def menu(context: Context) -> dict[str, Any]:
+    """The pages that the visitor may open."""
+    standing: Standing = context["standing"]
+    pages = [(label, name) for label, name, needed in MENU if getattr(standing, needed)]
+    return {"links": _links(context["request"], pages)}
+
+
+@register.inclusion_tag("parts/links.html", takes_context=True)
+def campaign_tabs(context: Context, campaign: Campaign) -> dict[str, Any]:
+    """The pages of a campaign that the visitor may open."""
+    user = context["request"].user
+    tabs = [(label, name) for label, name, level in TABS if has_level(user, level, campaign)]
+    return {"links": _links(context["request"], tabs, campaign.code)}
+
+
+@register.filter
+def runs(standing: Standing, campaign: Campaign) -> bool:
+    """Whether the visitor is an admin of this campaign: `{% if standing|runs:campaign %}`."""
+    return has_level(standing.user, Level.ADMIN, campaign)
+
+
+def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:
+    known = [(label, url) for label, name in pages if (url := _url(name, *args))]
+    # The page itself or the nearest one above it.
+    above = [url for _, url in known if _lies_below(request.path, url)]
+    current = max(above, key=len, default="")
+    return [Link(label, url, url == current) for label, url in known]
+
+
+def _lies_below(path: str, url: str) -> bool:
+    if url == reverse("home"):
+        return path == url or path.startswith(CAMPAIGNS_PATH)
+    return path.startswith(url)
+
+
+def _url(name: str, *args: Any) -> str:
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
