@@ -1,0 +1,79 @@
+"""What came of holding metrics against gold. All of it can be deleted and made again."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from hits.models import Campaign
+
+from .collections import ScoreCollection
+from .jobs import Job
+from .scores import Metric
+
+
+class Evaluation(models.Model):
+    """Metrics against gold: from what, how, and with what result.
+
+    It is of a campaign, of a collection from elsewhere, or of several campaigns pooled.
+    """
+
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="evaluations"
+    )
+    collection = models.ForeignKey(
+        ScoreCollection, models.CASCADE, null=True, blank=True, related_name="evaluations"
+    )
+    pooled = models.ManyToManyField(Campaign, blank=True, related_name="pooled_evaluations")
+    number = models.PositiveIntegerField(help_text="From 1, in its campaign or collection.")
+    golds = models.JSONField(help_text="Runs with z or raw scores, uploads, or runs pooled.")
+    metrics = models.ManyToManyField(Metric, related_name="evaluations")
+    options = models.JSONField(default=dict)
+    # Of all that went in: equal digests and options, equal numbers.
+    input_digest = models.CharField(max_length=64)
+    signature = models.TextField()
+    result = models.JSONField()
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="evaluations")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="evaluations",
+        help_text="Empty: the platform itself.",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint("campaign", "number", name="evaluation_number_is_unique"),
+            models.UniqueConstraint(
+                "collection",
+                "number",
+                name="evaluation_number_is_unique_in_a_collection",
+                condition=Q(collection__isnull=False),
+            ),
+            models.UniqueConstraint(
+                "number",
+                name="pooled_evaluation_number_is_unique",
+                condition=Q(campaign=None, collection=None),
+            ),
+            models.CheckConstraint(
+                name="evaluation_is_not_of_campaign_and_collection",
+                condition=Q(campaign=None) | Q(collection=None),
+            ),
+            # An attempt at a job that was taken for dead cannot store its evaluation beside another's.
+            models.UniqueConstraint(
+                "job", name="job_makes_one_evaluation", condition=Q(job__isnull=False)
+            ),
+            models.CheckConstraint(
+                name="evaluation_number_counts_from_1", condition=Q(number__gte=1)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign or self.collection or 'Pooled'} evaluation {self.number}"

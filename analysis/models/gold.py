@@ -1,0 +1,74 @@
+"""What is made of ratings. All of it can be deleted and made again."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from hits.models import Campaign, Translation
+
+from .jobs import Job
+
+
+class GoldRun(models.Model):
+    """One computation of a campaign's gold: how it was made, and from what."""
+
+    class Method(models.TextChoices):
+        PER_WORKER = "per_worker", "A worker's repeats averaged first"
+        POOLED = "pooled", "Every rating counts"
+
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="gold_runs")
+    number = models.PositiveIntegerField(help_text="Version, from 1.")
+    method = models.CharField(max_length=10, choices=Method.choices, default=Method.PER_WORKER)
+    minimum = models.PositiveSmallIntegerField(help_text="Ratings a complete score rests on.")
+    created_at = models.DateTimeField(default=timezone.now)
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="gold_runs")
+    n_workers = models.PositiveIntegerField()
+    n_workers_trusted = models.PositiveIntegerField()
+    n_ratings = models.PositiveBigIntegerField(help_text="Of trusted workers, that scores rest on.")
+    n_scored = models.PositiveIntegerField()
+    n_incomplete = models.PositiveIntegerField()
+    # Of the very ratings, roles and trusted workers: equal digests, equal gold.
+    input_digest = models.CharField(max_length=64)
+    signature = models.TextField()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint("campaign", "number", name="gold_run_number_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign} gold {self.number}"
+
+
+class GoldScore(models.Model):
+    """The mean score of a translation in a gold run, with what it rests on.
+
+    An incomplete one has too few ratings: it is reported with its n and has no score.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "translation_id")
+    run = models.ForeignKey(GoldRun, models.CASCADE, related_name="scores", db_index=False)
+    translation = models.ForeignKey(Translation, models.CASCADE, related_name="gold_scores")
+    raw = models.FloatField(null=True)
+    z = models.FloatField(null=True)
+    raw_se = models.FloatField(null=True)
+    z_se = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    n_ratings = models.PositiveIntegerField()
+    is_complete = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="gold_score_is_complete_with_a_score",
+                condition=Q(is_complete=True, raw__isnull=False, z__isnull=False)
+                | Q(is_complete=False, raw=None, z=None),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.translation_id}: {self.z}"
