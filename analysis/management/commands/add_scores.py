@@ -1,0 +1,106 @@
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.scores.formats import FORMATS
+from analysis.scores.reading import CHOICES, ScoreFile, read_scores
+from analysis.scores.storing import store_score_file
+from hits.exceptions import HitsError
+from hits.management.sharing import campaign_named
+
+WAYS = {"higher": True, "lower": False}
+
+
+def direction(text: str) -> tuple[str, bool]:
+    """Read `TER=lower`."""
+    name, separator, way = text.rpartition("=")
+    if not separator or not name or way not in WAYS:
+        raise ArgumentTypeError(f"{text!r}: write NAME=higher or NAME=lower.")
+    return name, WAYS[way]
+
+
+class Command(BaseCommand):
+    help = (
+        "Store the scores of metrics, from a file, for a campaign's outputs. Whether higher or lower "
+        "is better is said by the file or here, and never guessed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", help="the campaign's name")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--format", choices=FORMATS, help="if its content does not tell")
+        parser.add_argument("--name", help="the metric's name, if the file does not give one")
+        parser.add_argument(
+            "--direction",
+            type=direction,
+            action="append",
+            default=[],
+            metavar="NAME=WAY",
+            help="NAME=higher or NAME=lower is better; can be repeated",
+        )
+        for choice in CHOICES:
+            parser.add_argument(f"--{choice.replace('_', '-')}", help="if the file has several")
+        parser.add_argument("--system", default="", help="whose outputs, if the file does not say")
+        parser.add_argument(
+            "--replace", action="store_true", help="put these in place of those stored"
+        )
+        parser.add_argument("--json", action="store_true", help="print what was stored as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        campaign = campaign_named(options["campaign"])
+        only = {choice: options[choice] for choice in CHOICES if options[choice]}
+        try:
+            file = read_scores(
+                options["file"],
+                format=options["format"],
+                name=options["name"],
+                directions=dict(options["direction"]),
+                system=options["system"],
+                only=only,
+            )
+            _ask_for_directions(file, {name for name, _ in options["direction"]})
+            metrics = store_score_file(
+                file=file,
+                file_name=options["file"].name,
+                campaign=campaign,
+                replace=options["replace"],
+            )
+        except HitsError as error:
+            raise CommandError(str(error)) from error
+        facts = [
+            {
+                "metric": one.name,
+                "level": one.level,
+                "n_scores": one.n_scores,
+                "code": str(one.code),
+            }
+            for one in metrics
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps(facts, ensure_ascii=False))
+            return
+        for fact in facts:
+            self.stdout.write(
+                f"{fact['metric']}: {fact['n_scores']} {fact['level']} scores stored."
+            )
+        for note in file.notes:
+            self.stdout.write(note)
+
+
+def _ask_for_directions(file: ScoreFile, named: set[str]) -> None:
+    """Refuse what has no direction, and what is not there to have one."""
+    if unknown := named - {table.name for table in file.tables}:
+        raise CommandError(f"The file has no metric {', '.join(sorted(unknown))}.")
+    if not file.unconfirmed:
+        return
+    lines = ["Say which way these go:"]
+    for name in file.unconfirmed:
+        suggestion = file.suggestions.get(name)
+        if suggestion is None:
+            lines.append(f"  --direction '{name}=higher' or --direction '{name}=lower'")
+        else:
+            lines.append(f"  --direction '{name}={suggestion.word}'? {suggestion.reason}.")
+    raise CommandError("\n".join(lines))

@@ -1,0 +1,1 @@
+"""Scores from outside: what metrics say of translations, and gold from elsewhere, as checked tables."""

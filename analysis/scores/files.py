@@ -1,0 +1,56 @@
+"""A file of scores as bytes, with its fingerprint, and as lines; nothing is read that is too large."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+from hits.importing.files import CampaignFolder, Line, decoded_lines
+from hits.importing.problems import Problems
+
+# More than a million rows of a WMT segment file; the scores of a whole year's metrics come in files of a few.
+MAX_FILE_BYTES = 64 * 2**20
+
+_ARCHIVE_MARKS = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+
+
+@dataclass(frozen=True, slots=True)
+class RawFile:
+    """What was uploaded or found on disk."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        return sha256(self.content).hexdigest()
+
+    def lines(self, problems: Problems) -> Iterator[Line]:
+        return decoded_lines(BytesIO(self.content), self.name, problems)
+
+
+def load(path: Path, problems: Problems, *, max_bytes: int = MAX_FILE_BYTES) -> RawFile | None:
+    """Read a file whole; None, and a problem, when it cannot be or is too large."""
+    folder = CampaignFolder(path)
+    with folder.opened(path, problems) as file:
+        if file is None:
+            return None
+        raw = RawFile(folder.shown(path), file.read(max_bytes + 1))
+    return raw if is_usable(raw, problems, max_bytes=max_bytes) else None
+
+
+def is_usable(raw: RawFile, problems: Problems, *, max_bytes: int = MAX_FILE_BYTES) -> bool:
+    """Say whether a file can hold scores at all; a problem is added when it cannot."""
+    fault = None
+    if not raw.content:
+        fault = "is empty"
+    elif len(raw.content) > max_bytes:
+        fault = f"is larger than {max_bytes:,} bytes"
+    else:
+        for mark, kind in _ARCHIVE_MARKS.items():
+            if raw.content.startswith(mark):
+                fault = f"is compressed ({kind}); unpack it first"
+    if fault:
+        problems.add(raw.name, None, fault)
+    return fault is None

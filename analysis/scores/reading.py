@@ -1,0 +1,317 @@
+"""Files of metric scores to tables: everything that is wrong is named with its file, line and reason."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from hits.importing.files import printable
+from hits.importing.problems import Problems
+from hits.importing.texts import fault_in_name
+
+from .directions import Suggestion, suggest_direction
+from .errors import refuse_if_any
+from .files import RawFile, is_usable, load
+from .formats import PARSERS, find_format
+from .rows import Row, Sheet, is_number
+from .table import Key, Level, ScoreTable, shown
+
+# What a file may hold several of, and what a caller can choose one of with `only`.
+CHOICES = ("language_pair", "testset", "reference")
+# How files say that there is no score.
+NO_SCORE = frozenset({"", "-", "None", "none", "null", "NA", "N/A", "NaN", "nan"})
+
+RANKS_SUFFIX = " (ranks)"
+_ENDINGS = (".seg.score", ".sys.score")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFile:
+    """What a file of scores held.
+
+    Attributes
+    ----------
+    tables : tuple of ScoreTable
+        One for each metric, in order of appearance.
+    format : str
+    sha256 : str
+    suggestions : dict
+        For metrics whose direction nobody has declared: which way they seem to go, where their name
+        tells. To be shown to somebody who can confirm it.
+    notes : tuple of str
+        What a reader should know of how the file was understood.
+    """
+
+    tables: tuple[ScoreTable, ...]
+    format: str
+    sha256: str
+    suggestions: dict[str, Suggestion]
+    notes: tuple[str, ...]
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """Metrics that need somebody to say which way they go."""
+        return tuple(table.name for table in self.tables if table.higher_is_better is None)
+
+
+def read_scores(
+    source: Path | RawFile,
+    *,
+    format: str | None = None,
+    name: str | None = None,
+    directions: Mapping[str, bool] | bool | None = None,
+    system: str = "",
+    only: Mapping[str, str] | None = None,
+) -> ScoreFile:
+    """Read the scores of one or more metrics from a file.
+
+    Parameters
+    ----------
+    source : Path or RawFile
+    format : str, optional
+        One of `FORMATS`; told by the content if not given.
+    name : str, optional
+        Of the metric, for files that do not name it; their own name otherwise.
+    directions : bool or mapping of str to bool, optional
+        Whether higher is better: for all metrics of the file, or by name. Wins over what the file says.
+    system : str
+        Whose translations were scored, for files that do not name systems.
+    only : mapping, optional
+        Which `language_pair`, `testset` or `reference` to read of a file that holds several.
+
+    Returns
+    -------
+    ScoreFile
+
+    Raises
+    ------
+    ScoresRefused
+        With everything that is wrong.
+    """
+    problems = Problems()
+    raw = open_raw(source, problems)
+    format, sheet = parse(raw, format, problems)
+    rows = chosen_rows(sheet, only or {}, raw.name, problems)
+    gathered = _gather(sheet, rows, name or default_name(raw.name), system, raw.name, problems)
+    if not gathered and not problems.total:
+        problems.add(raw.name, None, "has no scores")
+    refuse_if_any(problems)
+    level: Level = "segment" if "segment" in sheet.roles else "system"
+    tables = [
+        ScoreTable(
+            name=metric,
+            level=level,
+            keys=tuple(column.scores),
+            scores=np.fromiter(column.scores.values(), dtype=np.float64),
+            higher_is_better=_direction(metric, column, directions),
+            sha256=raw.sha256,
+        )
+        for metric, column in gathered.items()
+    ]
+    notes = tuple(f"{name}: 1 is best" for name, column in gathered.items() if column.is_ranks)
+    return ScoreFile(tuple(tables), format, raw.sha256, _suggestions(tables, format), notes)
+
+
+def _suggestions(tables: list[ScoreTable], format: str) -> dict[str, Suggestion]:
+    suggestions = {}
+    for table in tables:
+        found = suggestion_for(table.name, format) if table.higher_is_better is None else None
+        if found is not None:
+            suggestions[table.name] = found
+    return suggestions
+
+
+def suggestion_for(name: str, format: str) -> Suggestion | None:
+    """Suggest which way a metric goes by its format or its name; somebody has to agree."""
+    if format == "mt-metrics-eval":
+        return Suggestion(True, "mt-metrics-eval keeps scores so that higher is better")
+    return suggest_direction(name)
+
+
+def without_ranks(file: ScoreFile) -> ScoreFile:
+    """Leave out rankings that stand beside scores: they are the same submission once more."""
+    names = {table.name for table in file.tables}
+    kept = [
+        table
+        for table in file.tables
+        if table.name.removesuffix(RANKS_SUFFIX) not in names - {table.name}
+    ]
+    return replace(file, tables=tuple(kept))
+
+
+def _direction(
+    metric: str, column: "_Column", directions: Mapping[str, bool] | bool | None
+) -> bool | None:
+    if column.is_ranks:
+        return False
+    if isinstance(directions, Mapping):
+        return directions.get(metric, column.declared)
+    return column.declared if directions is None else directions
+
+
+def default_name(file: str) -> str:
+    """Name a metric by its file: BLEU for BLEU.seg.score and for BLEU.tsv."""
+    for ending in _ENDINGS:
+        if file.endswith(ending):
+            return file.removesuffix(ending)
+    return Path(file).stem
+
+
+# Shared with gold -----------------------------------------------------------------------------
+
+
+def open_raw(source: Path | RawFile, problems: Problems) -> RawFile:
+    """Return what can be read, or refuse at once: without a file there is nothing more to find."""
+    raw = load(source, problems) if isinstance(source, Path) else source
+    if raw is not None and not isinstance(source, Path):
+        is_usable(raw, problems)
+    refuse_if_any(problems)
+    assert raw is not None
+    return raw
+
+
+def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sheet]:
+    """Return the format and the rows of a file; what is wrong with a line is added to the problems."""
+    format = format or find_format(raw, problems)
+    refuse_if_any(problems)
+    assert format is not None
+    if format not in PARSERS:
+        problems.add("", None, f"{format!r} is not a format; there are {', '.join(PARSERS)}")
+        refuse_if_any(problems)
+    return format, PARSERS[format](raw, problems)
+
+
+def chosen_rows(sheet: Sheet, only: Mapping[str, str], file: str, problems: Problems) -> list[Row]:
+    """Keep the rows of one language pair, test set and reference; which one must be clear."""
+    rows = sheet.rows
+    for role in only:
+        if role not in CHOICES:
+            problems.add("", None, f"{role!r} cannot be chosen; there are {', '.join(CHOICES)}")
+        elif role not in sheet.roles:
+            problems.add(file, None, f"does not say which {_spoken(role)} its rows are of")
+    for role in CHOICES:
+        if role not in sheet.roles:
+            continue
+        found = sorted({cells[role] for _, cells in rows})
+        if role in only:
+            rows = [row for row in rows if row[1][role] == only[role]]
+            if not rows:
+                listed = ", ".join(found[:10])
+                problems.add(file, None, f"has no {_spoken(role)} {only[role]!r}, but {listed}")
+        elif len(found) > 1:
+            listed = ", ".join(map(printable, found[:10]))
+            problems.add(file, None, f"has several {_spoken(role)}s; choose one: {listed}")
+    return rows
+
+
+def _spoken(role: str) -> str:
+    return role.replace("_", " ")
+
+
+def number_in(text: str, file: str, line: int, problems: Problems, *, what: str = "score") -> float:
+    """Return a finite number; NaN, and a problem, for anything else."""
+    if is_number(text):
+        value = float(text)
+        if math.isfinite(value):
+            return value
+        problems.add(file, line, f"the {what} {printable(text[:40])} is too large")
+    elif text.strip() in NO_SCORE:
+        problems.add(file, line, f"has no {what} ({text!r})" if text else f"has no {what}")
+    else:
+        problems.add(file, line, f"the {what} {printable(text[:40])!r} is not a finite number")
+    return math.nan
+
+
+class KeyChecker:
+    """Makes keys of rows; each new name is looked at once."""
+
+    def __init__(self, sheet: Sheet, system: str, file: str, problems: Problems) -> None:
+        self._names_systems = "system" in sheet.roles
+        self._has_segments = "segment" in sheet.roles
+        self._system = system
+        self._file = file
+        self._problems = problems
+        self._seen: set[tuple[str, str]] = set()
+
+    def key(self, line: int, cells: Mapping[str, str]) -> Key:
+        system = cells["system"] if self._names_systems else self._system
+        segment = cells["segment"] if self._has_segments else ""
+        if self._names_systems:
+            self._check("system", system, line)
+        if self._has_segments:
+            self._check("segment", segment, line)
+        return system, segment
+
+    def _check(self, role: str, name: str, line: int) -> None:
+        if (role, name) in self._seen:
+            return
+        self._seen.add((role, name))
+        if fault := fault_in_name(name):
+            self._problems.add(self._file, line, f"the {role}'s name {fault}")
+
+
+# Gathering ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Column:
+    """One metric's scores as they come, and where each came from."""
+
+    declared: bool | None = None
+    is_ranks: bool = False
+    scores: dict[Key, float] = field(default_factory=dict)
+    lines: dict[Key, int] = field(default_factory=dict)
+
+
+def _gather(
+    sheet: Sheet, rows: Iterable[Row], name: str, system: str, file: str, problems: Problems
+) -> dict[str, _Column]:
+    columns: dict[str, _Column] = {}
+    keys = KeyChecker(sheet, system, file, problems)
+    for line, cells in rows:
+        key = keys.key(line, cells)
+        for metric, text, way, is_ranks in _scores_in(sheet, cells, name):
+            column = columns.get(metric)
+            if column is None:
+                if fault := fault_in_name(metric):
+                    problems.add(file, line, f"the metric's name {fault}")
+                column = columns[metric] = _Column(way, is_ranks)
+            if key in column.lines:
+                problems.add(
+                    file,
+                    line,
+                    f"{metric} already has a score for {shown(key)} on line {column.lines[key]}",
+                )
+                continue
+            column.scores[key] = number_in(text, file, line, problems)
+            column.lines[key] = line
+    return _without_empty_variant(columns)
+
+
+def _scores_in(
+    sheet: Sheet, cells: Mapping[str, str], name: str
+) -> Iterator[tuple[str, str, bool | None, bool]]:
+    """Yield metric, score, declared direction and whether it is a rank, for all that a row scores."""
+    if "score" in sheet.roles:
+        metric = cells.get("metric", name)
+        yield metric, cells["score"], sheet.declared.get("score"), False
+        if "rank" in sheet.roles:
+            yield f"{metric}{RANKS_SUFFIX}", cells["rank"], False, True
+    for title in sheet.titles:
+        yield title, cells[title], sheet.declared.get(title), False
+
+
+def _without_empty_variant(columns: dict[str, _Column]) -> dict[str, _Column]:
+    """Leave out the half of a QE submission that was not made: equal ranks, or equal scores beside ranks."""
+    kept = dict(columns)
+    for name in [name for name, column in columns.items() if column.is_ranks]:
+        scored = name.removesuffix(RANKS_SUFFIX)
+        ranks_vary = len(set(columns[name].scores.values())) > 1
+        scores_vary = len(set(columns[scored].scores.values())) > 1
+        if not ranks_vary:
+            del kept[name]
+        elif not scores_vary:
+            del kept[scored]
+    return kept
