@@ -1,0 +1,45 @@
+"""BLEU of single segments as Moses computes it: every count of n-grams, of every order, is one more."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+MAX_ORDER = 4
+
+
+def ngram_statistics(translation: Sequence[str], reference: Sequence[str]) -> tuple[float, ...]:
+    """Return matches and totals of n-grams of orders 1 to 4, then both lengths."""
+    matches, totals = [], []
+    for order in range(1, MAX_ORDER + 1):
+        own = _ngrams(translation, order)
+        matches.append((own & _ngrams(reference, order)).total())
+        totals.append(own.total())
+    return (*matches, *totals, len(translation), len(reference))
+
+
+def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(order)), strict=False))
+
+
+def smoothed_bleu(statistics: Sequence[float]) -> float:
+    """Return BLEU from 0 to 1; 0 for an empty translation, and 1 for the reference itself.
+
+    Parameters
+    ----------
+    statistics : sequence of float
+        From `ngram_statistics`, of one segment or summed over many.
+
+    References
+    ----------
+    .. [1] Lin and Och. ORANGE: a method for evaluating automatic evaluation metrics for machine
+       translation. COLING 2004. There unigrams are not smoothed; here, as in Moses, they are.
+    """
+    matches, totals = np.reshape(statistics[: 2 * MAX_ORDER], (2, MAX_ORDER))
+    n_words, n_reference_words = statistics[2 * MAX_ORDER :]
+    if n_words == 0:
+        return 1.0 if n_reference_words == 0 else 0.0
+    precision = np.log((matches + 1) / (totals + 1)).mean()
+    brevity = min(0.0, 1 - n_reference_words / n_words)
+    return math.exp(precision + brevity)
