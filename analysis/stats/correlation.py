@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from ._scores import (
     Floats,
@@ -17,6 +17,7 @@ from ._scores import (
     check_resamples,
     directed,
     direction_name,
+    directions,
     gold_scores,
     is_constant,
     unit_rows,
@@ -131,6 +132,34 @@ def correlate(
         higher_is_better=higher_is_better,
         signature=_signed(method, "segment", confidence, rng, n_resamples, higher_is_better),
     )
+
+
+def pearson_of_each(
+    metrics: ArrayLike, gold: ArrayLike, *, higher_is_better: bool | ArrayLike = True
+) -> Floats:
+    """Return Pearson's r of many metrics with gold at once, without intervals.
+
+    Parameters
+    ----------
+    metrics : array_like, shape (n_metrics, n)
+    gold : array_like, shape (n,)
+        NaN leaves a segment out, for all metrics alike.
+    higher_is_better : bool or array_like of bool, shape (n_metrics,)
+        False turns a metric's sign.
+
+    Returns
+    -------
+    r : ndarray, shape (n_metrics,)
+        NaN for a metric, or for all, where the scores never vary.
+
+    References
+    ----------
+    .. [1] Pearson. Notes on regression and inheritance in the case of two parents. Proceedings of the
+       Royal Society of London 58, 1895.
+    """
+    scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
+    signs = directions(higher_is_better, len(scores))
+    return np.clip(signs * (unit_rows(scores) @ unit_rows(truth)), -1, 1)
 
 
 def correlate_by_system(
@@ -370,15 +399,22 @@ def _pearson(metric: Floats, gold: Floats) -> float:
 
 
 def _spearman(metric: Floats, gold: Floats) -> float:
-    return _pearson(stats.rankdata(metric), stats.rankdata(gold))
+    # Here and below, not above: `scipy.stats` takes a second to load, and pages need little of it.
+    from scipy.stats import rankdata
+
+    return _pearson(rankdata(metric), rankdata(gold))
 
 
 def _kendall_b(metric: Floats, gold: Floats) -> float:
-    return float(stats.kendalltau(metric, gold, variant="b").statistic)
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(metric, gold, variant="b").statistic)
 
 
 def _kendall_c(metric: Floats, gold: Floats) -> float:
-    return float(stats.kendalltau(metric, gold, variant="c").statistic)
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(metric, gold, variant="c").statistic)
 
 
 _COEFFICIENTS: dict[Method, Callable[[Floats, Floats], float]] = {

@@ -36,13 +36,11 @@ from ._validation import (
 )
 from .roles import Role
 from .signature import signature
+from .thresholds import MINIMUM_PAIRS
 
 # A worker is reliable when the one-sided paired test finds degraded items scored lower at this
 # level (Graham et al., 2017).
 RELIABLE_P = 0.05
-# With fewer pairs the test says more about chance than about the worker, who stays unproven. A full
-# HIT holds ten pairs: this lets a half-finished one be judged.
-MINIMUM_PAIRS = 5
 # How many of a worker's latest HITs the sliding window spans. Three full HITs hold thirty pairs,
 # enough for a worker who still reads to pass and few enough to notice one who has stopped.
 WINDOW_HITS = 3

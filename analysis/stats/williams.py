@@ -42,10 +42,12 @@ class WilliamsResult:
 class WilliamsMatrix:
     """All pairs of metrics; a small `pvalue[i, j]` favours metric i over metric j.
 
-    `estimates` are the correlations with gold, higher is better; the diagonal holds NaN.
+    `estimates` are the correlations with gold, higher is better; `between[i, j]` are those of two metrics
+    with each other. The diagonal of the tests holds NaN.
     """
 
     estimates: Floats
+    between: Floats
     statistic: Floats
     df: int
     pvalue: Floats
@@ -137,6 +139,7 @@ def williams_matrix(
     np.fill_diagonal(statistic, np.nan)
     return WilliamsMatrix(
         estimates=estimates,
+        between=between,
         statistic=statistic,
         df=n - 3,
         pvalue=special.stdtr(n - 3, -statistic),

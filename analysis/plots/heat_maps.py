@@ -1,0 +1,242 @@
+"""Squares of metrics against metrics: who beats whom, and who says the same as whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rendering import Picture
+from .style import (
+    INK,
+    LINE,
+    PAPER,
+    QUIET,
+    SEQUENTIAL,
+    SIGNIFICANCE_SHADES,
+    new_figure,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+# Shades of a significance map; the levels of METHOD's stars.
+LEVELS = (0.05, 0.01, 0.001)
+
+# Inches a metric takes up in a square, and what labels need beside it.
+CELL = 0.16
+# The legend below needs that much.
+SMALLEST_SIDE = 2.4
+MARGIN = 2.2
+# Values are written into cells up to this many metrics; beyond that they cannot be read.
+MOST_WITH_VALUES = 16
+# Longer names are cut in pictures; tables and data have them whole.
+LONGEST_NAME = 28
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name that fits beside an axis."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def significance_levels(pvalues: Floats) -> NDArray[np.int64]:
+    """Return 0 to 3: how many of the levels .05, .01 and .001 a p-value is below. NaN is 0."""
+    known = np.where(np.isnan(pvalues), 1.0, pvalues)
+    return np.sum([known < level for level in LEVELS], axis=0)
+
+
+def draw_significance(
+    rows: Sequence[str], columns: Sequence[str], pvalues: Floats, title: str
+) -> Figure:
+    """Draw a square that is darker the surer it is that a row beats a column."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    figure, axes = _square(len(rows))
+    shades = ListedColormap(SIGNIFICANCE_SHADES, name="significance")
+    levels = significance_levels(pvalues)
+    axes.pcolormesh(levels, cmap=shades, vmin=0, vmax=3, edgecolors=LINE, linewidth=0.4)
+    _label(axes, rows, [shortened(name) for name in columns])
+    _diagonal(axes, len(rows))
+    figure.suptitle(title, fontsize=9)
+    names = ("not significant", "p < .05", "p < .01", "p < .001")
+    patches = [
+        Patch(facecolor=shade, edgecolor=QUIET, linewidth=0.4, label=label)
+        for shade, label in zip(SIGNIFICANCE_SHADES, names, strict=True)
+    ]
+    figure.legend(handles=patches, loc="outside lower center", ncols=4)
+    return figure
+
+
+def significance_map(
+    metrics: Sequence[str],
+    r: Sequence[float | None],
+    pvalues: Floats,
+    *,
+    winners: Sequence[str] = (),
+    name: str = "significance",
+    against: str = "gold",
+) -> Picture:
+    """Show which metric significantly outperforms which: row beats column.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+        In order of r, best first.
+    r : sequence of float or None
+    pvalues : ndarray, shape (n, n)
+        Small at [i, j] where i is better than j.
+    winners : sequence of str
+        Marked with a dot: no other outperforms them.
+    name, against : str
+        Stem of the files, and what the metrics were held against.
+
+    Returns
+    -------
+    Picture
+    """
+    levels = significance_levels(pvalues)
+    labels = [
+        f"{shortened(metric)}  {three_places(value)}"
+        for metric, value in zip(metrics, r, strict=True)
+    ]
+
+    def draw() -> Figure:
+        marked = [
+            f"● {label}" if metric in winners else label
+            for metric, label in zip(metrics, labels, strict=True)
+        ]
+        title = f"Row correlates better with {shortened(against)} than column"
+        return draw_significance(marked, metrics, pvalues, title)
+
+    n = len(metrics)
+    n_pairs = int((levels > 0).sum())
+    rows = [
+        (metrics[i], metrics[j], r[i], r[j], float(pvalues[i, j]))
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
+    return Picture(
+        name=name,
+        title=f"Significant differences in correlation with {against}",
+        alternative=(
+            f"Of {n * (n - 1) // 2} pairs of {n} metrics, {n_pairs} differ significantly at .05 "
+            f"(Williams test). Not outperformed by any other: {', '.join(winners) or 'none'}."
+        ),
+        draw=draw,
+        columns=("row", "column", "row_r", "column_r", "p"),
+        rows=rows,
+    )
+
+
+def correlation_map(
+    metrics: Sequence[str], between: Floats, *, name: str = "between-metrics"
+) -> Picture:
+    """Show how strongly metrics correlate with each other.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+    between : ndarray, shape (n, n)
+        NaN for a metric that never varies.
+    name : str
+
+    Returns
+    -------
+    Picture
+    """
+    n = len(metrics)
+    low = float(np.nanmin(between)) if not np.isnan(between).all() else 0.0
+
+    def draw() -> Figure:
+        figure, axes = _square(n)
+        mesh = axes.pcolormesh(
+            np.ma.masked_invalid(between),
+            cmap=SEQUENTIAL,
+            vmin=min(0.0, np.floor(low * 10) / 10),
+            vmax=1,
+            edgecolors=PAPER,
+            linewidth=0.3,
+        )
+        short = [shortened(metric) for metric in metrics]
+        _label(axes, short, short)
+        if n <= MOST_WITH_VALUES:
+            _write_values(axes, between)
+        figure.suptitle("Pearson correlation of metrics with each other", fontsize=9)
+        figure.colorbar(mesh, ax=axes, label="r", shrink=0.6, pad=0.02)
+        return figure
+
+    rows = [
+        (metrics[i], metrics[j], float(between[i, j])) for i in range(n) for j in range(i + 1, n)
+    ]
+    return Picture(
+        name=name,
+        title="Correlations of metrics with each other",
+        alternative=_extremes(rows),
+        draw=draw,
+        columns=("metric", "other", "r"),
+        rows=rows,
+    )
+
+
+def _extremes(rows: Sequence[tuple[str, str, float]]) -> str:
+    there = [row for row in rows if not np.isnan(row[2])]
+    if not there:
+        return "No two metrics have a correlation."
+    most, least = max(there, key=lambda row: row[2]), min(there, key=lambda row: row[2])
+    return (
+        f"Most alike are {most[0]} and {most[1]} (r = {three_places(most[2])}), "
+        f"least alike {least[0]} and {least[1]} (r = {three_places(least[2])})."
+    )
+
+
+def _square(n: int) -> tuple[Figure, Axes]:
+    side = max(n * CELL, SMALLEST_SIDE)
+    figure = new_figure(side + MARGIN, side + MARGIN)
+    axes = figure.add_subplot()
+    axes.set_aspect("equal")
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_color(LINE)
+    return figure, axes
+
+
+def _label(axes: Axes, down: Sequence[str], across: Sequence[str]) -> None:
+    middles = np.arange(len(down)) + 0.5
+    axes.set_yticks(middles, down)
+    axes.set_xticks(middles, across, rotation=90)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.invert_yaxis()
+
+
+def _diagonal(axes: Axes, n: int) -> None:
+    axes.plot([0, n], [0, n], color=LINE, linewidth=0.8)
+
+
+def _write_values(axes: Axes, values: Floats) -> None:
+    for (i, j), value in np.ndenumerate(values):
+        if not np.isnan(value):
+            axes.text(
+                j + 0.5,
+                i + 0.5,
+                three_places(value),
+                ha="center",
+                va="center",
+                fontsize=5,
+                # Cividis is dark below the middle and light above.
+                color=INK if value > 0.45 else PAPER,
+            )
+
+
+def three_places(value: float | None) -> str:
+    """Write a correlation as papers do: three places, no zero before the point."""
+    if value is None or np.isnan(value):
+        return "–"
+    return f"{value:.3f}".replace("0.", ".", 1).replace("-", "−")

@@ -1,0 +1,15 @@
+"""Tables ready for a paper: LaTeX and Markdown, and the same numbers as CSV with all their digits."""
+
+from .table import Cell, Column, Table, correlation, number
+from .writing import to_html, to_latex, to_markdown
+
+__all__ = [
+    "Cell",
+    "Column",
+    "Table",
+    "correlation",
+    "number",
+    "to_html",
+    "to_latex",
+    "to_markdown",
+]

@@ -1,0 +1,111 @@
+"""A table before it is written: titles, cells with what they show and what they are, and a sentence below."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..plots.rendering import to_csv
+
+# What stands for a number that cannot be had.
+NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A title, and whether numbers stand below it, to be set flush right."""
+
+    title: str
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a reader sees, and the value behind it with all its digits."""
+
+    text: str
+    value: object = None
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a paper.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its files and LaTeX label.
+    caption : str
+    columns : sequence of Column
+    rows : sequence of sequence of Cell
+    note : str
+        How the numbers were made and tested, in sentences.
+    lines_after : frozenset of int
+        Rows, counted from 0, with a line below.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    lines_after: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("`rows` must have as many cells as there are `columns`.")
+
+    def csv(self) -> bytes:
+        """Return the values, not what is shown of them, as CSV."""
+        values = [
+            [
+                cell.text if cell.value is None and not column.is_number else cell.value
+                for cell, column in zip(row, self.columns, strict=True)
+            ]
+            for row in self.rows
+        ]
+        return to_csv([column.title for column in self.columns], values)
+
+
+def text(value: str, *, bold: bool = False) -> Cell:
+    """Return a cell of words."""
+    return Cell(value, value, bold)
+
+
+def number(value: float | None, places: int = 3, *, bold: bool = False) -> Cell:
+    """Return a cell with a number of so many places."""
+    if value is None:
+        return Cell(NOTHING)
+    shown = f"{value:,.{places}f}"
+    # Rounding must not leave a minus before nothing.
+    if shown.startswith("-") and not shown.strip("-0.,"):
+        shown = shown[1:]
+    return Cell(shown.replace("-", "−"), value, bold)
+
+
+def correlation(value: float | None, *, bold: bool = False) -> Cell:
+    """Return a cell with a correlation or share as papers write it: no zero before the point."""
+    cell = number(value, 3, bold=bold)
+    return Cell(cell.text.replace("0.", ".", 1), value, bold) if _is_below_one(value) else cell
+
+
+def _is_below_one(value: float | None) -> bool:
+    return value is not None and abs(round(value, 3)) < 1
+
+
+def interval(low: float | None, high: float | None) -> Cell:
+    """Return a cell with the two ends of an interval."""
+    if low is None or high is None:
+        return Cell(NOTHING)
+    return Cell(f"[{correlation(low).text}, {correlation(high).text}]", f"{low!r} {high!r}")
+
+
+def count(value: int) -> Cell:
+    """Return a cell with a whole number."""
+    return Cell(f"{value:,}", value)
+
+
+def signed(value: int) -> Cell:
+    """Return a cell with a change: its direction first."""
+    if value == 0:
+        return Cell("=", 0)
+    return Cell(f"{'+' if value > 0 else '−'}{abs(value)}", value)

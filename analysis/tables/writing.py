@@ -1,0 +1,136 @@
+"""Tables as LaTeX with booktabs, as Markdown and as HTML. Text from files stays text in all of them."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+from .table import Cell, Table
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\dots{}",
+    "≤": r"$\leq$",
+}
+_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+_SPACES = re.compile(r"\s+")
+
+# A table of more rows than this goes over the page; it is then set smaller.
+ROWS_AT_NORMAL_SIZE = 30
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX sets as it is: `a_b` becomes `a\_b`."""
+    return _LATEX_SPECIAL.sub(lambda found: _LATEX[found[0]], _one_line(text))
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is, also in a cell of a table."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return _SPACES.sub(" ", "".join(one for one in text if one.isprintable() or one.isspace()))
+
+
+def to_latex(table: Table) -> str:
+    r"""Return a `table` environment with booktabs rules; needs `\usepackage{booktabs}`."""
+    layout = "".join("r" if column.is_number else "l" for column in table.columns)
+    titles = " & ".join(escape_latex(column.title) for column in table.columns)
+    lines = [
+        r"% Needs \usepackage{booktabs}.",
+        r"\begin{table}",
+        r"\centering",
+        *([r"\footnotesize"] if len(table.rows) > ROWS_AT_NORMAL_SIZE else []),
+        rf"\begin{{tabular}}{{{layout}}}",
+        r"\toprule",
+        rf"{titles} \\",
+        r"\midrule",
+    ]
+    for place, row in enumerate(table.rows):
+        lines.append(rf"{' & '.join(map(_latex_cell, row))} \\")
+        if place in table.lines_after and place < len(table.rows) - 1:
+            lines.append(r"\midrule")
+    sentence = " ".join(filter(None, [f"{table.caption}.", table.note]))
+    lines += [
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{escape_latex(sentence)}}}",
+        rf"\label{{tab:{re.sub('[^a-z0-9-]+', '-', table.name.casefold())}}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = escape_latex(cell.text)
+    # A row that begins with a bracket would be taken for the options of the line break before it.
+    text = f"{{{text}}}" if text.startswith("[") else text
+    return rf"\textbf{{{text}}}" if cell.bold else text
+
+
+def to_markdown(table: Table) -> str:
+    """Return a table of GitHub's Markdown, caption above and note below."""
+    lines = [
+        f"**{escape_markdown(table.caption)}.**",
+        "",
+        _markdown_row([escape_markdown(column.title) for column in table.columns]),
+        _markdown_row(["--:" if column.is_number else ":--" for column in table.columns]),
+        *(_markdown_row([_markdown_cell(cell) for cell in row]) for row in table.rows),
+    ]
+    if table.note:
+        lines += ["", escape_markdown(table.note)]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = escape_markdown(cell.text)
+    return f"**{text}**" if cell.bold else text
+
+
+def to_html(table: Table) -> str:
+    """Return a `table` element with its caption, and the note in a paragraph below."""
+    heads = "".join(
+        f'<th scope="col"{_number_class(column.is_number)}>{escape(column.title)}</th>'
+        for column in table.columns
+    )
+    rows = "\n".join(f"<tr>{_html_row(table, row)}</tr>" for row in table.rows)
+    note = f'<p class="note">{escape(table.note)}</p>\n' if table.note else ""
+    return (
+        f"<table>\n<caption>{escape(table.caption)}</caption>\n"
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n{note}"
+    )
+
+
+def _html_row(table: Table, row: Sequence[Cell]) -> str:
+    cells = []
+    for place, (cell, column) in enumerate(zip(row, table.columns, strict=True)):
+        text = escape(cell.text)
+        text = f"<strong>{text}</strong>" if cell.bold else text
+        is_head = place == 0
+        tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
+        cells.append(f"<{tag}{scope}{_number_class(column.is_number)}>{text}</{tag}>")
+    return "".join(cells)
+
+
+def _number_class(is_number: bool) -> str:
+    return ' class="number"' if is_number else ""
