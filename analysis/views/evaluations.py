@@ -1,0 +1,258 @@
+"""Evaluations: the list of them, starting one, and what came of it as a page, tables, pictures and data."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.db.models.fields.json import KT
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from hits.access import campaigns_of, for_campaign_researchers, for_members
+from hits.models import Campaign
+
+from ..downloads import drawn_file
+from ..evaluating.campaigns import EvaluationRefused, result_of
+from ..evaluating.report import findings, inputs_table, title_of
+from ..evaluating.showing import (
+    TABLE_TYPES,
+    ShownTable,
+    is_whole,
+    latest_check,
+    picture_maker,
+    shown_pictures,
+    shown_tables,
+    table_file,
+)
+from ..evaluating.visible import visible_collections, visible_evaluations
+from ..evaluation_forms import LEVEL_NAMES, EvaluateForm, PoolForm
+from ..jobs import start_job
+from ..models import Evaluation, GoldRun
+from ..plots.rendering import CONTENT_TYPES
+from ..scores.uploading import Home
+from .scores import PREFIXES, collection_for
+
+EVALUATIONS_PER_PAGE = 30
+COLLECTIONS_SHOWN = 20
+RUNS_OFFERED = 10
+
+
+@require_GET
+@for_members
+def evaluations(request: HttpRequest) -> HttpResponse:
+    rows = (
+        visible_evaluations(request.user)
+        .annotate(
+            n_metrics=Count("metrics"),
+            first_gold=KT("result__golds__0__gold__name"),
+            second_gold=KT("result__golds__1__gold__name"),
+        )
+        .prefetch_related("pooled")
+        .defer("result", "signature")
+        .order_by("-pk")
+    )
+    page = Paginator(rows, EVALUATIONS_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "collections": visible_collections(request.user)[:COLLECTIONS_SHOWN],
+        "campaigns": campaigns_of(request.user).order_by("name")[:COLLECTIONS_SHOWN],
+    }
+    return render(request, "analysis/evaluations.html", context)
+
+
+# Starting -------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "POST"])
+@for_campaign_researchers
+def campaign_evaluate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    return _evaluate(request, campaign)
+
+
+@require_http_methods(["GET", "POST"])
+@for_members
+def collection_evaluate(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _evaluate(request, collection_for(request, code))
+
+
+def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
+    """Choose gold, metrics and options, and start the job."""
+    golds = _golds_offered(home)
+    metrics = list(home.metrics.confirmed())
+    # Of a collection all gold is meant; of a campaign the latest run.
+    first = list(golds)[:1] if isinstance(home, Campaign) else list(golds)
+    form = EvaluateForm(request.POST or None, golds=golds, first=first, metrics=metrics)
+    if form.is_valid():
+        assert isinstance(request.user, User)
+        arguments = {
+            "golds": [_chosen_gold(one) for one in form.cleaned_data["golds"]],
+            "metrics": form.cleaned_data["metrics"],
+            "options": form.options,
+        }
+        if isinstance(home, Campaign):
+            job = start_job(
+                kind="evaluate", campaign=home, arguments=arguments, started_by=request.user
+            )
+        else:
+            job = start_job(
+                kind="evaluate_collection",
+                arguments={"collection": home.key} | arguments,
+                started_by=request.user,
+            )
+        return redirect("job", job.code)
+    context = {
+        PREFIXES[type(home)]: home,
+        "form": form,
+        "has_golds": bool(golds),
+        "has_metrics": bool(metrics),
+        "n_unconfirmed": home.metrics.unconfirmed().count(),
+    }
+    name = "evaluate.html" if isinstance(home, Campaign) else "evaluate_collection.html"
+    status = 422 if form.is_bound else 200
+    return render(request, f"analysis/{name}", context, status=status)
+
+
+def _golds_offered(home: Home) -> dict[str, str]:
+    """What a campaign's, or collection's, metrics can be held against, by what the form calls it."""
+    offered = {}
+    if isinstance(home, Campaign):
+        for run in home.gold_runs.order_by("-number")[:RUNS_OFFERED]:
+            facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
+            offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
+            offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"
+    for upload in home.gold_uploads.defer("table").order_by("pk"):
+        level = LEVEL_NAMES[upload.level]
+        label = f"{upload.name} ({upload.get_kind_display()}, {level}): {upload.n_scores:,} scores"
+        offered[f"upload-{upload.code}"] = label
+    return offered
+
+
+def _chosen_gold(value: str) -> dict[str, Any]:
+    use, _, rest = value.partition("-")
+    return {"upload": rest} if use == "upload" else {"run": int(rest), "use": use}
+
+
+@require_http_methods(["GET", "POST"])
+@for_members
+def evaluate_pooled(request: HttpRequest) -> HttpResponse:
+    """Choose campaigns whose latest gold is put together, and start the job."""
+    runs = _latest_runs(request)
+    offered = {
+        code: f"{run.campaign.name} ({run.campaign.source_language}-{run.campaign.target_language}): gold {run.number}"
+        for code, run in runs.items()
+    }
+    form = PoolForm(request.POST or None, campaigns=offered)
+    if form.is_valid():
+        assert isinstance(request.user, User)
+        job = start_job(
+            kind="evaluate_pooled",
+            arguments={
+                "runs": [[code, runs[code].number] for code in form.cleaned_data["campaigns"]],
+                "uses": form.cleaned_data["uses"],
+                "options": form.options,
+            },
+            started_by=request.user,
+        )
+        return redirect("job", job.code)
+    context = {"form": form, "can_pool": len(runs) > 1}
+    status = 422 if form.is_bound else 200
+    return render(request, "analysis/evaluate_pooled.html", context, status=status)
+
+
+def _latest_runs(request: HttpRequest) -> dict[str, GoldRun]:
+    """The latest gold of each campaign of the visitor's that has some."""
+    runs = (
+        GoldRun.objects.filter(campaign__in=campaigns_of(request.user))
+        .select_related("campaign")
+        .order_by("campaign__name", "campaign", "number")
+    )
+    return {str(run.campaign.code): run for run in runs}
+
+
+# Looking --------------------------------------------------------------------------------------
+
+
+@require_GET
+@for_members
+def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Everything that was found, the tests named, and how it was made."""
+    found = _evaluation(request, code)
+    result = result_of(found)
+    scatter = request.GET.get("scatter", "")
+    context = {
+        "evaluation": found,
+        "title": title_of(result),
+        "findings": findings(result),
+        "result": result,
+        "tables": shown_tables(result),
+        "table_types": TABLE_TYPES,
+        "pictures": shown_pictures(result, scatter=scatter),
+        "picture_types": list(CONTENT_TYPES),
+        "metric_names": sorted({one.metric for gold in result.golds for one in gold.segment}),
+        "scatter": scatter,
+        "inputs": ShownTable(inputs_table(result)),
+        "is_whole": is_whole(found, result),
+        "check": latest_check(found),
+    }
+    return render(request, "analysis/evaluation.html", context)
+
+
+@require_GET
+@for_members
+def evaluation_json(request: HttpRequest, code: UUID) -> HttpResponse:
+    """All numbers."""
+    found = _evaluation(request, code)
+    answer = HttpResponse(result_of(found).to_json(indent=1), content_type="application/json")
+    answer["Content-Disposition"] = f'inline; filename="evaluation-{found.number}.json"'
+    return answer
+
+
+@require_GET
+@for_members
+def evaluation_table(request: HttpRequest, code: UUID, name: str, fmt: str) -> HttpResponse:
+    """A table for a paper: LaTeX, Markdown or CSV."""
+    content = table_file(result_of(_evaluation(request, code)), name, fmt)
+    if content is None:
+        raise Http404("There is no such table.")
+    answer = HttpResponse(content, content_type=TABLE_TYPES[fmt])
+    header = content_disposition_header(True, f"{name}.{fmt}")
+    assert header is not None
+    answer["Content-Disposition"] = header
+    return answer
+
+
+@require_GET
+@for_members
+def evaluation_picture(request: HttpRequest, code: UUID, name: str, fmt: str) -> HttpResponse:
+    """A picture, or its data; one that needs scores which were replaced since is gone."""
+    found = _evaluation(request, code)
+    make = picture_maker(found, result_of(found), name)
+    if make is None:
+        raise Http404("There is no such picture.")
+    try:
+        return drawn_file(name, fmt, make, key=found.code.hex)
+    except EvaluationRefused as refusal:
+        return HttpResponse(str(refusal), content_type="text/plain; charset=utf-8", status=410)
+
+
+@require_POST
+@for_members
+def check_evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Start a job that makes it anew and compares."""
+    found = _evaluation(request, code)
+    assert isinstance(request.user, User)
+    job = start_job(
+        kind="evaluate_again",
+        campaign=found.campaign,
+        arguments={"evaluation": str(found.code)},
+        started_by=request.user,
+    )
+    return redirect("job", job.code)
+
+
+def _evaluation(request: HttpRequest, code: UUID) -> Evaluation:
+    return get_object_or_404(visible_evaluations(request.user), code=code)
