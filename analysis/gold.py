@@ -22,7 +22,7 @@ from .loading import Ids, RatingArrays, load_outputs, load_ratings, load_transla
 from .models import GoldRun, GoldScore, Job
 from .stats import __version__
 from .stats._pearson import pearson
-from .stats.quality_control import MINIMUM_PAIRS, RELIABLE_P
+from .stats.quality_control import RELIABLE_P
 from .stats.segments import Method, SegmentScores, counts_for_gold, segment_scores
 from .stats.signature import signature
 from .stats.standardise import Standardised, standardise_by_worker
@@ -33,6 +33,7 @@ from .stats.systems import (
     expand_to_systems,
     system_scores,
 )
+from .stats.thresholds import MINIMUM_PAIRS
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -78,6 +79,25 @@ class SystemRanking:
     def clusters(self) -> Ids:
         """Number of each system's cluster, from 1 for the best."""
         return self.comparison.clusters
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The systems from best to worst, one record each; None where a number cannot be computed."""
+        scores = self.scores
+        columns: dict[str, NDArray[Any]] = {
+            "system": scores.systems,
+            "z": scores.z,
+            "low": scores.z_low,
+            "high": scores.z_high,
+            "raw": scores.raw,
+            "cluster": self.clusters,
+            "wins": self.comparison.wins,
+            "n_segments": scores.n_segments,
+            "n_ratings": scores.n_ratings,
+            "n_incomplete": self.n_incomplete,
+        }
+        rows = zip(*(_plain(values) for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +154,7 @@ def build_gold(
     began = timezone.now()
     minimum = campaign.min_ratings if minimum is None else minimum
     ratings, translations = load_ratings(campaign), load_translations(campaign)
-    trust = _load_trust(campaign)
+    trust = load_trust(campaign)
     told(1, N_STAGES)
     own = _Columns.of(ratings, trust.trusted)
     standardised = standardise_by_worker(own.score, own.worker)
@@ -164,7 +184,7 @@ def build_gold(
 
 
 @dataclass(frozen=True, slots=True)
-class _Trust:
+class Trust:
     """Whose ratings count in a campaign, and how often a person decided that."""
 
     trusted: Ids
@@ -172,10 +192,10 @@ class _Trust:
     n_excluded: int
 
 
-def _load_trust(campaign: Campaign) -> _Trust:
+def load_trust(campaign: Campaign) -> Trust:
     people = Participation.objects.filter(campaign=campaign)
     trusted = people.trusted().order_by("worker").values_list("worker_id", flat=True)
-    return _Trust(
+    return Trust(
         trusted=np.array(list(trusted), dtype=np.int64),
         n_reinstated=people.filter(decision=Participation.Decision.REINSTATED).count(),
         n_excluded=people.filter(decision=Participation.Decision.EXCLUDED).count(),
@@ -257,7 +277,7 @@ def _digest(own: _Columns, translations: Ids, method: str, minimum: int) -> str:
     return digest.hexdigest()
 
 
-def _signature(trust: _Trust, standardised: Standardised, method: str, minimum: int) -> str:
+def _signature(trust: Trust, standardised: Standardised, method: str, minimum: int) -> str:
     decided = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
     reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
     aside = [f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True)]

@@ -27,6 +27,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from billiard.exceptions import SoftTimeLimitExceeded  # type: ignore[import-untyped]
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -35,11 +36,12 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 
 from da_platform.sending import enqueue
+from hits.access import Level, Visitor, campaigns_of, has_level
 from hits.exceptions import HitsError
 from hits.models import Campaign
 
 from .models import Job, JobQuerySet
-from .reporting import JobCancelled, Report, log_line
+from .reporting import JobCancelled, JobTookTooLong, Report, log_line
 
 __all__ = [
     "JobCancelled",
@@ -55,6 +57,7 @@ __all__ = [
     "run_job",
     "start_job",
     "sweep_jobs",
+    "visible_jobs",
 ]
 
 logger = logging.getLogger(__name__)
@@ -82,21 +85,27 @@ Body = Callable[[Job, Report], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of job; one that needs a campaign is not started without."""
+    """A kind of job; one that needs a campaign is not started without.
+
+    What one for admins does and says is not for researchers, such as who is paid.
+    """
 
     name: str
     run: Body
     needs_campaign: bool = False
+    is_for_admins: bool = False
 
 
 _kinds: dict[str, Kind] = {}
 
 
-def job_kind(name: str, *, needs_campaign: bool = False) -> Callable[[Body], Body]:
+def job_kind(
+    name: str, *, needs_campaign: bool = False, is_for_admins: bool = False
+) -> Callable[[Body], Body]:
     """Register the function below as what a job of this kind does."""
 
     def register(body: Body) -> Body:
-        _kinds[name] = Kind(name, body, needs_campaign)
+        _kinds[name] = Kind(name, body, needs_campaign, is_for_admins)
         return body
 
     return register
@@ -117,6 +126,23 @@ def kind_named(name: str) -> Kind:
     if name not in _kinds:
         raise JobRefused(f"There is no kind of job named {name!r}. Known: {', '.join(known)}.")
     return _kinds[name]
+
+
+# What people see ------------------------------------------------------------------------------
+
+
+def visible_jobs(user: Visitor) -> JobQuerySet:
+    """The jobs of campaigns that a person has a part in, and those that they started."""
+    jobs = Job.objects.select_related("campaign", "started_by")
+    if has_level(user, Level.ADMIN):
+        return jobs
+    known_kinds()
+    secret = [kind.name for kind in _kinds.values() if kind.is_for_admins]
+    own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(started_by=user.pk)
+    shared = Q(campaign__in=campaigns_of(user)) & ~Q(kind__in=secret)
+    if has_level(user, Level.RESEARCHER):
+        shared = ~Q(kind__in=secret)
+    return jobs.filter(own | shared)
 
 
 # What people ask for -------------------------------------------------------------------------
@@ -257,6 +283,9 @@ def _outcome(job: Job, report: Report) -> dict[str, Any]:
         # At a terminal. A worker's processes are stopped in other ways, and the job goes on later.
         cancel_job(job)
         return {"state": Job.State.CANCELLED}
+    except SoftTimeLimitExceeded:
+        # In a stretch that reports nothing: Celery's clock, where a worker runs it.
+        return _failure(str(JobTookTooLong()))
     except HitsError as error:
         return _failure(str(error))
     except Exception:

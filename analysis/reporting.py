@@ -12,6 +12,8 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
+from hits.exceptions import HitsError
+
 from .models import Job
 
 # Progress is stored, and a wish to cancel looked for, this often.
@@ -28,6 +30,16 @@ class JobCancelled(Exception):
 
 def log_line(text: str) -> str:
     return f"{timezone.now():%Y-%m-%d %H:%M:%S} {text}\n"
+
+
+class JobTookTooLong(HitsError):
+    """Raised in a job that has had the time that any may have."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The job was ended after {settings.JOB_MAX_SECONDS:,} seconds, the time a job may take. "
+            "Do less at once, or raise DA_JOB_MAX_SECONDS."
+        )
 
 
 class Report:
@@ -50,7 +62,7 @@ class Report:
         self._lines: list[str] = []
         self._is_news = False
         self._has_to_stop = False
-        self._looked_at = self._beat_at = time.monotonic()
+        self._began_at = self._looked_at = self._beat_at = time.monotonic()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._keep_saving, daemon=True)
 
@@ -98,6 +110,8 @@ class Report:
             self._look()
         if self._has_to_stop:
             raise JobCancelled
+        if time.monotonic() - self._began_at > settings.JOB_MAX_SECONDS:
+            raise JobTookTooLong
 
     def unsaved(self) -> dict[str, Any]:
         """What was reported, as fields of the job, for one last time."""

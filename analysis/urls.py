@@ -1,11 +1,79 @@
 from django.urls import path
 
-from . import views
+from .views import evaluations, jobs, report, results, scores
 
 urlpatterns = [
-    path("jobs/", views.jobs, name="jobs"),
-    path("jobs/<uuid:code>/", views.job, name="job"),
-    path("jobs/<uuid:code>/progress/", views.job_progress, name="job_progress"),
-    path("jobs/<uuid:code>/cancel/", views.cancel, name="cancel_job"),
-    path("jobs/<uuid:code>/retry/", views.retry, name="retry_job"),
+    path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
+    path("campaigns/<uuid:code>/results/segments/", results.segments, name="campaign_segments"),
+    path("campaigns/<uuid:code>/results/build/", results.build, name="build_gold"),
+    path(
+        "campaigns/<uuid:code>/results/pictures/<slug:name>.<slug:fmt>",
+        results.picture,
+        name="result_picture",
+    ),
+    path(
+        "campaigns/<uuid:code>/results/exports/<slug:kind>.<slug:fmt>",
+        results.download,
+        name="result_export",
+    ),
+    path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
+    path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),
+    path("campaigns/<uuid:code>/metrics/", scores.campaign_metrics, name="campaign_metrics"),
+    path("campaigns/<uuid:code>/metrics/scores/", scores.campaign_scores, name="campaign_scores"),
+    path("campaigns/<uuid:code>/metrics/gold/", scores.campaign_gold, name="campaign_gold"),
+    path(
+        "campaigns/<uuid:code>/metrics/directions/",
+        scores.campaign_directions,
+        name="campaign_directions",
+    ),
+    path("campaigns/<uuid:code>/metrics/compute/", scores.compute, name="compute_metrics"),
+    path(
+        "campaigns/<uuid:code>/metrics/evaluate/",
+        evaluations.campaign_evaluate,
+        name="campaign_evaluate",
+    ),
+    path("evaluations/", evaluations.evaluations, name="evaluations"),
+    path("evaluations/pooled/", evaluations.evaluate_pooled, name="evaluate_pooled"),
+    path("evaluations/collections/", scores.new_collection, name="new_collection"),
+    path(
+        "evaluations/collections/<uuid:code>/", scores.collection_metrics, name="collection_metrics"
+    ),
+    path(
+        "evaluations/collections/<uuid:code>/scores/",
+        scores.collection_scores,
+        name="collection_scores",
+    ),
+    path(
+        "evaluations/collections/<uuid:code>/gold/", scores.collection_gold, name="collection_gold"
+    ),
+    path(
+        "evaluations/collections/<uuid:code>/directions/",
+        scores.collection_directions,
+        name="collection_directions",
+    ),
+    path(
+        "evaluations/collections/<uuid:code>/evaluate/",
+        evaluations.collection_evaluate,
+        name="collection_evaluate",
+    ),
+    path("evaluations/<uuid:code>/", evaluations.evaluation, name="evaluation"),
+    path(
+        "evaluations/<uuid:code>/result.json", evaluations.evaluation_json, name="evaluation_json"
+    ),
+    path("evaluations/<uuid:code>/again/", evaluations.check_evaluation, name="check_evaluation"),
+    path(
+        "evaluations/<uuid:code>/tables/<str:name>.<slug:fmt>",
+        evaluations.evaluation_table,
+        name="evaluation_table",
+    ),
+    path(
+        "evaluations/<uuid:code>/pictures/<str:name>.<slug:fmt>",
+        evaluations.evaluation_picture,
+        name="evaluation_picture",
+    ),
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs/<uuid:code>/", jobs.job, name="job"),
+    path("jobs/<uuid:code>/progress/", jobs.job_progress, name="job_progress"),
+    path("jobs/<uuid:code>/cancel/", jobs.cancel, name="cancel_job"),
+    path("jobs/<uuid:code>/retry/", jobs.retry, name="retry_job"),
 ]

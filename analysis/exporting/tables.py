@@ -138,6 +138,7 @@ def ratings(campaign: Campaign) -> Query:
 
 
 _EVIDENCE_COLUMNS = (
+    ("origin", Kind.TEXT),
     ("verdict", Kind.TEXT),
     ("n_hits", Kind.INTEGER),
     ("n_pairs", Kind.INTEGER),

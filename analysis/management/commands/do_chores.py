@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand
 
 from analysis.jobs import sweep_jobs
 from analysis.nightly import start_nightly_jobs
+from da_platform.operation.signs import give_sign
 from hits.chores import do_chores
 
 
@@ -24,6 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         counts = asdict(do_chores()) | sweep_jobs()
+        give_sign("cron")
         if options["nightly"]:
             counts["n_gold_jobs"] = start_nightly_jobs()
         if options["json"]:

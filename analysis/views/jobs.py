@@ -2,64 +2,44 @@
 
 import json
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser, User
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from .jobs import JobRefused, cancel_job, retry_job
-from .models import Job
+from hits.access import for_members
+
+from ..jobs import JobRefused, cancel_job, retry_job, visible_jobs
+from ..models import Job
 
 JOBS_PER_PAGE = 50
 # Too long for a list, and not shown in it.
 LONG_FIELDS = ("log", "result", "traceback", "arguments")
 
-View = Callable[..., HttpResponse]
-
-
-def is_staff(user: User | AnonymousUser) -> bool:
-    return user.is_authenticated and user.is_active and user.is_staff
-
-
-def staff_page(view: View) -> View:
-    """Let only staff in. Visitors who are not logged in never come this far."""
-
-    @never_cache
-    @wraps(view)
-    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not is_staff(request.user):
-            raise PermissionDenied
-        return view(request, *args, **kwargs)
-
-    return inner
-
 
 @require_GET
-@staff_page
+@for_members
 def jobs(request: HttpRequest) -> HttpResponse:
-    rows = Job.objects.select_related("campaign", "started_by").defer(*LONG_FIELDS)
+    rows = visible_jobs(request.user).defer(*LONG_FIELDS)
     page = Paginator(rows, JOBS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "analysis/jobs.html", {"page": page})
 
 
 @require_GET
-@staff_page
+@for_members
 def job(request: HttpRequest, code: UUID) -> HttpResponse:
-    return _show(request, _job_coded(code))
+    return _show(request, _job_coded(request, code))
 
 
 @require_GET
-@staff_page
+@for_members
 def job_progress(request: HttpRequest, code: UUID) -> JsonResponse:
     """What the script of a job's page asks for, about once a second."""
-    job = _job_coded(code)
+    job = _job_coded(request, code)
     return JsonResponse(
         {
             "state": job.state,
@@ -73,19 +53,19 @@ def job_progress(request: HttpRequest, code: UUID) -> JsonResponse:
 
 
 @require_POST
-@staff_page
+@for_members
 def cancel(request: HttpRequest, code: UUID) -> HttpResponse:
     return _change(request, code, cancel_job)
 
 
 @require_POST
-@staff_page
+@for_members
 def retry(request: HttpRequest, code: UUID) -> HttpResponse:
     return _change(request, code, retry_job)
 
 
 def _change(request: HttpRequest, code: UUID, change: Callable[[Job, User], Job]) -> HttpResponse:
-    job = _job_coded(code)
+    job = _job_coded(request, code)
     assert isinstance(request.user, User)
     try:
         change(job, request.user)
@@ -94,8 +74,8 @@ def _change(request: HttpRequest, code: UUID, change: Callable[[Job, User], Job]
     return redirect("job", code)
 
 
-def _job_coded(code: UUID) -> Job:
-    return get_object_or_404(Job.objects.select_related("campaign", "started_by"), code=code)
+def _job_coded(request: HttpRequest, code: UUID) -> Job:
+    return get_object_or_404(visible_jobs(request.user), code=code)
 
 
 def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 200) -> HttpResponse:
@@ -108,6 +88,7 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
         "can_retry": job.state in (Job.State.FAILED, Job.State.CANCELLED),
         "arguments": _readable(job.arguments),
         "result": _readable(job.result),
+        "evaluation": (job.result or {}).get("evaluation"),
         "traceback": job.traceback if request.user.is_superuser else "",
     }
     return render(request, "analysis/job.html", context, status=status)

@@ -1,0 +1,233 @@
+"""A campaign's report: what was done, with the real numbers, fit for a paper's appendix."""
+
+import json
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, Sum
+from django.utils import timezone
+
+from hits.languages import name_of
+from hits.models import Assignment, Campaign, Participation
+
+from .models import GoldRun
+from .plots.rendering import Picture
+from .results import Results, agreement_picture, latest_agreement
+from .stats.quality_control import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
+
+TEMPLATE = Path(__file__).with_name("report.typ")
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Workers by what became of them; `n_recruited` agreed to take part."""
+
+    n_recruited: int
+    n_finished: int
+    n_trusted: int
+    n_unreliable: int
+    n_excluded: int
+    n_reinstated: int
+    n_unproven: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What was handed in; `n_ratings` counts every rating, those of careless workers too."""
+
+    n_assignments: int
+    n_late: int
+    n_ratings: int
+    first: datetime | None
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignReport:
+    campaign: Campaign
+    run: GoldRun
+    people: People
+    work: Work
+    ranked: list[dict[str, Any]]
+    agreement: dict[str, Any] | None
+    pictures: list[Picture]
+    at: datetime
+
+    @property
+    def methods(self) -> list[str]:
+        """The paragraphs of a methods section, with the numbers in them."""
+        return [_collecting(self), _trusting(self), _scoring(self), *_agreeing(self)]
+
+
+def make_report(run: GoldRun) -> CampaignReport:
+    campaign, found, job = run.campaign, Results(run), latest_agreement(run.campaign)
+    pictures = list(found.pictures().values())
+    if job:
+        pictures.append(agreement_picture(job, campaign))
+    return CampaignReport(
+        campaign=campaign,
+        run=run,
+        people=_people(campaign),
+        work=_work(campaign),
+        ranked=found.ranking.rows if run.n_scored else [],
+        agreement=job.result if job else None,
+        pictures=pictures,
+        at=timezone.now(),
+    )
+
+
+def _people(campaign: Campaign) -> People:
+    taking_part = campaign.participations.all()
+    decided = taking_part.aggregate(
+        n_recruited=Count("pk"),
+        n_excluded=Count("pk", filter=Q(decision=Participation.Decision.EXCLUDED)),
+        n_reinstated=Count("pk", filter=Q(decision=Participation.Decision.REINSTATED)),
+    )
+    finished = (
+        Assignment.objects.submitted().filter(hit__campaign=campaign).values("worker").distinct()
+    )
+    rated = taking_part.filter(worker__in=finished)
+    n_finished, n_trusted = finished.count(), rated.trusted().count()
+    n_discarded = rated.discarded().count()
+    n_excluded = rated.filter(decision=Participation.Decision.EXCLUDED).count()
+    return People(
+        n_finished=n_finished,
+        n_trusted=n_trusted,
+        n_unreliable=n_discarded - n_excluded,
+        n_unproven=n_finished - n_trusted - n_discarded,
+        **decided,
+    )
+
+
+def _work(campaign: Campaign) -> Work:
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    return Work(
+        **submitted.aggregate(
+            n_assignments=Count("pk"),
+            n_late=Count("pk", filter=Q(is_late=True)),
+            n_ratings=Sum("hit__size", default=0),
+            first=Min("submitted_at"),
+            last=Max("submitted_at"),
+        )
+    )
+
+
+# The words ------------------------------------------------------------------------------------
+
+
+def _collecting(report: CampaignReport) -> str:
+    campaign, work, people = report.campaign, report.work, report.people
+    shown = {
+        Campaign.Task.REFERENCE_ADEQUACY: "how adequately it expresses the meaning of the reference",
+        Campaign.Task.SOURCE_ADEQUACY: "how adequately it expresses the meaning of the source",
+        Campaign.Task.FLUENCY: "how fluent it is",
+    }[Campaign.Task(campaign.task)]
+    languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
+    when = (
+        f" between {work.first:%d %B %Y} and {work.last:%d %B %Y}"
+        if work.first and work.last
+        else ""
+    )
+    return (
+        f"Translations from {languages} were rated by direct assessment: one at a time, on a scale "
+        f"from 0 to 100, for {shown}. {_count(people.n_recruited, 'worker')} agreed to take part and "
+        f"{people.n_finished:,} of them handed in at least one HIT. They handed in "
+        f"{_count(work.n_assignments, 'assignment')}{when}, with {_count(work.n_ratings, 'rating')} "
+        "in all, degraded and repeated items included. HITs were made with the seed "
+        f"{campaign.seed}."
+    )
+
+
+def _trusting(report: CampaignReport) -> str:
+    people = report.people
+    share = f" ({people.n_trusted / people.n_finished:.0%})" if people.n_finished else ""
+    text = (
+        "Hidden among the items of each HIT were degraded translations. A worker was taken to be "
+        "reliable if they scored these lower than the genuine ones they were made from (one-sided "
+        f"paired t-test over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} "
+        f"pairs); the same test over the latest {WINDOW_HITS} HITs watched for drift. "
+        f"{_count(people.n_trusted, 'worker')}{share} passed, {people.n_unreliable:,} did not, and "
+        f"{people.n_unproven:,} had too few pairs to tell."
+    )
+    if people.n_excluded or people.n_reinstated:
+        text += (
+            f" By hand, {people.n_excluded:,} were excluded and {people.n_reinstated:,} reinstated."
+        )
+    return text
+
+
+def _scoring(report: CampaignReport) -> str:
+    run = report.run
+    repeats = {
+        GoldRun.Method.PER_WORKER: "a worker's repeated ratings of a translation being averaged first",
+        GoldRun.Method.POOLED: "every rating counting",
+    }[GoldRun.Method(run.method)]
+    return (
+        "Ratings were standardised per worker (mean and sample standard deviation over all of the "
+        f"worker's items) and averaged per translation, {repeats}. Of the trusted workers' ratings, "
+        f"{run.n_ratings:,} of genuine and repeated items were kept. {run.n_scored:,} translations "
+        f"have the {run.minimum} ratings that a score needs; {run.n_incomplete:,} do not and have no "
+        "score. Systems were ranked by mean z-score over segments and compared pairwise by one-sided "
+        "Mann-Whitney U tests on segment z-scores; a line between clusters is drawn where every "
+        "system above significantly beats every system below (p < .05)."
+    )
+
+
+def _agreeing(report: CampaignReport) -> list[str]:
+    if report.agreement is None:
+        return []
+    between, within = report.agreement["between"], report.agreement["within"]
+    if between["pearson"] is None:
+        return []
+    text = (
+        f"Two workers' single ratings of the same translation correlate at r = "
+        f"{between['pearson']:.2f} ({_count(between['n_pairs'], 'pair')})"
+    )
+    if within["pearson"] is not None:
+        text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({_count(within['n_pairs'], 'pair')})"
+    return [f"{text}."]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+# The PDF --------------------------------------------------------------------------------------
+
+
+def report_as_pdf(report: CampaignReport) -> bytes:
+    """Set the report as a PDF. What comes from files is passed as data and never read as markup."""
+    # Loaded when there is something to set: they take a second.
+    import matplotlib
+    import typst
+
+    with tempfile.TemporaryDirectory(prefix="report-") as folder:
+        root = Path(folder)
+        (root / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())
+        for picture in report.pictures:
+            (root / f"{picture.name}.svg").write_bytes(picture.render("svg"))
+        (root / "report.json").write_text(json.dumps(_as_json(report)), encoding="utf-8")
+        # A font that is there on every machine, for the scripts that the built-in one lacks.
+        fonts = [str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")]
+        content: bytes = typst.compile(str(root / TEMPLATE.name), root=str(root), font_paths=fonts)
+        return content
+
+
+def _as_json(report: CampaignReport) -> dict[str, Any]:
+    return {
+        "name": report.campaign.name,
+        "at": f"{report.at:%d %B %Y %H:%M} UTC",
+        "run": report.run.number,
+        "signature": report.run.signature,
+        "digest": report.run.input_digest,
+        "methods": report.methods,
+        "people": asdict(report.people),
+        "systems": report.ranked,
+        "pictures": [
+            {"file": f"{picture.name}.svg", "title": picture.title, "text": picture.alternative}
+            for picture in report.pictures
+        ],
+    }

@@ -1,0 +1,104 @@
+"""What the pages of results read: a run, its ranking, its pictures and its agreement."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from hits.models import Campaign
+
+from .gold import GoldArrays, SystemRanking, gold_scores, rank_systems
+from .models import GoldRun, GoldScore, Job
+from .plots.rendering import Picture
+from .plots.results import (
+    how_many_ratings,
+    ratings_histogram,
+    score_histogram,
+    system_ranking,
+    system_significance,
+)
+
+# Columns of the table of segment scores that it can be sorted by.
+SORTABLE = {
+    "segment": "translation__segment__position",
+    "system": "translation__outputs__system__name",
+    "z": "z",
+    "raw": "raw",
+    "n": "n",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """A run and what follows from it, computed when first asked for."""
+
+    run: GoldRun
+
+    @cached_property
+    def gold(self) -> GoldArrays:
+        return gold_scores(self.run)
+
+    @cached_property
+    def ranking(self) -> SystemRanking:
+        return rank_systems(self.run)
+
+    def pictures(self) -> dict[str, Picture]:
+        """The pictures there are of this run, by name."""
+        found = [ratings_histogram(self.gold, self.run.minimum)]
+        if self.run.n_scored:
+            found += [score_histogram(self.gold), system_ranking(self.ranking)]
+        if self.run.n_scored and len(self.ranking.scores.systems) > 1:
+            found.append(system_significance(self.ranking))
+        return {picture.name: picture for picture in found}
+
+
+def runs_of(campaign: Campaign) -> QuerySet[GoldRun]:
+    return GoldRun.objects.filter(campaign=campaign).order_by("-number")
+
+
+def run_of(campaign: Campaign, number: str | int | None) -> GoldRun | None:
+    """The run of that number, or without one the latest; None if there is none."""
+    runs = runs_of(campaign)
+    if number in (None, ""):
+        return runs.first()
+    return runs.filter(number=number).first() if str(number).isdecimal() else None
+
+
+def segment_rows(
+    run: GoldRun, *, system: str = "", state: str = "", search: str = "", sort: str = "segment"
+) -> QuerySet[GoldScore, Any]:
+    """The score of every output; a translation that systems share has a row for each."""
+    rows = run.scores.all()
+    if system:
+        rows = rows.filter(translation__outputs__system__name=system)
+    if state in ("complete", "incomplete"):
+        rows = rows.filter(is_complete=state == "complete")
+    if search:
+        rows = rows.filter(translation__segment__name__icontains=search)
+    name = SORTABLE.get(sort.removeprefix("-"), SORTABLE["segment"])
+    first = F(name).desc(nulls_last=True) if sort.startswith("-") else F(name).asc(nulls_last=True)
+    return rows.order_by(first, "translation__segment__position", "translation").values(
+        "raw",
+        "z",
+        "z_se",
+        "n",
+        "is_complete",
+        system=F("translation__outputs__system__name"),
+        segment=F("translation__segment__name"),
+        document=F("translation__segment__document"),
+        text=F("translation__text"),
+    )
+
+
+def latest_agreement(campaign: Campaign) -> Job | None:
+    """The latest job that measured agreement."""
+    done = Job.objects.filter(
+        campaign=campaign, kind="measure_agreement", state=Job.State.DONE
+    ).order_by("-pk")
+    return done.first()
+
+
+def agreement_picture(job: Job, campaign: Campaign) -> Picture:
+    assert job.result is not None
+    return how_many_ratings(job.result["curve"], campaign.min_ratings)

@@ -1,0 +1,22 @@
+"""Pictures on the pages of results."""
+
+from typing import Any
+
+from django import template
+from django.template.context import Context
+
+from ..plots.rendering import CONTENT_TYPES, Picture
+
+register = template.Library()
+
+
+@register.inclusion_tag("analysis/_picture.html", takes_context=True)
+def result_picture(context: Context, picture: Picture, **other: Any) -> dict[str, Any]:
+    """A picture of the run that the page shows, with its downloads."""
+    run = other.get("run", context.get("run"))
+    return {
+        "picture": picture,
+        "campaign": context["campaign"],
+        "run": run,
+        "formats": list(CONTENT_TYPES),
+    }

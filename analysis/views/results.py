@@ -1,0 +1,176 @@
+"""What a campaign's ratings say: segment scores, systems, agreement; as pages, pictures and files."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from hits.access import for_campaign_researchers
+from hits.models import Campaign
+
+from ..downloads import exported, picture_file
+from ..exporting import ExportRefused
+from ..exporting.service import TABLE_FORMATS
+from ..jobs import start_job
+from ..models import GoldRun, Job
+from ..results import (
+    SORTABLE,
+    Results,
+    agreement_picture,
+    latest_agreement,
+    run_of,
+    runs_of,
+    segment_rows,
+)
+
+# What can be taken away, and what it is called.
+EXPORTS = {
+    "segments": "Segment scores",
+    "systems": "System ranking",
+    "ratings": "Ratings",
+    "evidence": "Workers’ evidence",
+}
+SEGMENTS_PER_PAGE = 50
+RUNS_SHOWN = 10
+
+
+class GoldForm(forms.Form):
+    method = forms.ChoiceField(
+        choices=GoldRun.Method.choices, label="A worker who rated a translation twice"
+    )
+    minimum = forms.IntegerField(
+        min_value=1, max_value=1_000, label="Trusted ratings that a score needs"
+    )
+
+
+@require_GET
+@for_campaign_researchers
+def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The gold of a campaign: what it says of systems, and how far it can be trusted."""
+    run = run_of(campaign, request.GET.get("run"))
+    if run is None and request.GET.get("run"):
+        raise Http404("There is no such run.")
+    found = Results(run) if run else None
+    agreement = latest_agreement(campaign)
+    context = {
+        "campaign": campaign,
+        "run": run,
+        "runs": runs_of(campaign)[:RUNS_SHOWN],
+        "ranked": found.ranking.rows if found and found.run.n_scored else [],
+        "pictures": found.pictures() if found else {},
+        "ranking": found.ranking if found and found.run.n_scored else None,
+        "agreement": agreement,
+        "curve": agreement_picture(agreement, campaign) if agreement else None,
+        "building": _unfinished(campaign, "build_gold"),
+        "measuring": _unfinished(campaign, "measure_agreement"),
+        "table_formats": TABLE_FORMATS,
+        "export_kinds": EXPORTS.items(),
+        "form": GoldForm(
+            initial={"minimum": campaign.min_ratings, "method": GoldRun.Method.PER_WORKER}
+        ),
+    }
+    return render(request, "analysis/results.html", context)
+
+
+def _unfinished(campaign: Campaign, kind: str) -> Job | None:
+    return Job.objects.unfinished().filter(campaign=campaign, kind=kind).order_by("-pk").first()
+
+
+@require_GET
+@for_campaign_researchers
+def segments(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The score of every output of a run, to sort, filter and page through."""
+    run = run_of(campaign, request.GET.get("run"))
+    if run is None:
+        raise Http404("There is no such run.")
+    asked = {name: request.GET.get(name, "") for name in ("system", "state", "search")}
+    sort = request.GET.get("sort", "segment")
+    rows = segment_rows(run, sort=sort, **{name: _plain(value) for name, value in asked.items()})
+    context = {
+        "campaign": campaign,
+        "run": run,
+        "page": Paginator(rows, SEGMENTS_PER_PAGE).get_page(request.GET.get("page")),
+        "systems": campaign.systems.order_by("name").values_list("name", flat=True),
+        "asked": asked,
+        "columns": _sortable(sort),
+        "table_formats": TABLE_FORMATS,
+    }
+    return render(request, "analysis/segments.html", context)
+
+
+def _plain(text: str) -> str:
+    """Without the one character that PostgreSQL cannot compare."""
+    return text.replace("\x00", "")
+
+
+def _sortable(sort: str) -> list[dict[str, Any]]:
+    """How each column's head says the order and changes it."""
+    labels = {"segment": "Segment", "system": "System", "z": "z", "raw": "Raw", "n": "Ratings"}
+    assert labels.keys() == SORTABLE.keys()
+    current, is_descending = sort.removeprefix("-"), sort.startswith("-")
+    order = "descending" if is_descending else "ascending"
+    return [
+        {
+            "name": name,
+            "label": label,
+            "order": order if name == current else "",
+            "next": name if name != current or is_descending else f"-{name}",
+            "is_number": name in ("z", "raw", "n"),
+        }
+        for name, label in labels.items()
+    ]
+
+
+@require_POST
+@for_campaign_researchers
+def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Start building gold, and measuring agreement beside it."""
+    form = GoldForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Gold was not built: say how many ratings a score needs.")
+        return redirect("campaign_results", campaign.code)
+    assert isinstance(request.user, User)
+    job = start_job(
+        kind="build_gold",
+        campaign=campaign,
+        arguments=form.cleaned_data,
+        started_by=request.user,
+    )
+    start_job(kind="measure_agreement", campaign=campaign, started_by=request.user)
+    return redirect("job", job.code)
+
+
+@require_GET
+@for_campaign_researchers
+def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> HttpResponse:
+    """A picture of a run, as an image or as its data."""
+    if name == "how-many-ratings":
+        job = latest_agreement(campaign)
+        if job is None:
+            raise Http404("Agreement has not been measured yet.")
+        return picture_file(agreement_picture(job, campaign), fmt, key=job.code.hex)
+    run = run_of(campaign, request.GET.get("run"))
+    found = Results(run).pictures().get(name) if run else None
+    if run is None or found is None:
+        raise Http404("There is no such picture.")
+    return picture_file(found, fmt, key=run.code.hex)
+
+
+@require_GET
+@for_campaign_researchers
+def download(request: HttpRequest, campaign: Campaign, kind: str, fmt: str) -> HttpResponseBase:
+    """A table of the campaign as a file, with workers under pseudonyms."""
+    if kind not in EXPORTS or fmt not in TABLE_FORMATS:
+        raise Http404("There is no such export.")
+    run = run_of(campaign, request.GET.get("run"))
+    options = {"run": run} if run and kind in ("segments", "systems") else {}
+    try:
+        return exported(kind=kind, campaign=campaign, format=fmt, **options)
+    except ExportRefused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("campaign_results", campaign.code)
