@@ -4,6 +4,8 @@ import logging
 import time
 from typing import Any
 
+from .counting import MESSAGES_LOST
+
 logger = logging.getLogger(__name__)
 
 # Once the broker has not answered, no request tries again for so long: none of them shall wait.
@@ -30,6 +32,7 @@ def enqueue(task: str, *args: Any) -> bool:
         app.send_task(task, args=args, retry=False, ignore_result=True)
     except (KombuError, OSError) as error:
         _silent_until = time.monotonic() + PAUSE_SECONDS
+        MESSAGES_LOST.inc()
         logger.warning("%s%s is left to the schedule: no broker (%s).", task, args, error)
         return False
     return True

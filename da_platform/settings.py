@@ -8,6 +8,7 @@ import os
 import secrets
 import tempfile
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -90,21 +91,27 @@ CSRF_TRUSTED_ORIGINS = env.list("DA_CSRF_TRUSTED_ORIGINS", default=[])
 INSTALLED_APPS = [
     "hits",
     "analysis",
+    "da_platform.operation",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     # Before staticfiles: whitenoise serves static files in development too, as in production.
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "csp",
+    "axes",
 ]
 
 MIDDLEWARE = [
+    "da_platform.counting.count_responses",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before whatever reads cookies or makes addresses.
+    "hits.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -113,6 +120,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # Last: it answers for a login that was refused further in.
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "da_platform.urls"
@@ -128,6 +137,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "hits.access.standing",
             ],
         },
     },
@@ -138,12 +148,25 @@ TEMPLATES = [
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 
 
+# PostgreSQL plans a statement once for each connection when it has come so often.
+PREPARE_AFTER = 5
+
+
+def prepared_statements() -> dict[str, Any]:
+    """Let PostgreSQL put values into statements and remember their plans instead of planning each rating."""
+    if not flag("DA_PREPARED_STATEMENTS", default=True):
+        return {}
+    return {"server_side_binding": True, "prepare_threshold": PREPARE_AFTER}
+
+
 def database() -> dict[str, Any]:
     config = env.db_url_config(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
     # Opened once and used again: making a connection costs more than a rating does.
     config["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
     if config.get("ENGINE") == POSTGRESQL:
-        return config | {"CONN_HEALTH_CHECKS": True}
+        options = config.get("OPTIONS", {}) | prepared_statements()
+        own = {"ENGINE": "da_platform.postgresql", "CONN_HEALTH_CHECKS": True}
+        return config | own | {"OPTIONS": options}
     if config.get("ENGINE") != SQLITE:
         # Without the value: it may hold a password.
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
@@ -162,12 +185,20 @@ DATABASES = {"default": database()}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Backups, and where PostgreSQL's client programs are if not on the path.
+BACKUP_DIR = Path(env.str("DA_BACKUP_DIR", default="") or DATA_DIR / "backups")
+PG_BIN_DIR = env.str("DA_PG_BIN_DIR", default="")
+
 # Jobs ----------------------------------------------------------------------------------------
 
 # Modules that register kinds of jobs. Loaded when the first job is started or run.
-JOB_MODULES = ["analysis.kinds"]
+JOB_MODULES = ["analysis.kinds", "hits.kinds"]
 # A job without a sign of life for so long is started again; one that waits so long is sent again.
 JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
+# A job that takes longer is ended, whatever it does. Celery ends one that reports nothing.
+JOB_MAX_SECONDS = whole_number("DA_JOB_MAX_SECONDS", default=21_600)
+# A payment that is being sent is left to whoever sends it for so long: more than any call takes.
+PAYMENT_GRACE_SECONDS = whole_number("DA_PAYMENT_GRACE_SECONDS", default=120)
 
 
 def broker_url() -> str:
@@ -206,16 +237,102 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# The first tells the job to end, where it stands; the second ends the process.
+CELERY_TASK_SOFT_TIME_LIMIT = JOB_MAX_SECONDS + 10
+CELERY_TASK_TIME_LIMIT = JOB_MAX_SECONDS + 60
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
+
+# What several processes count together, such as requests in a minute.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(DATA_DIR / "cache"),
+    }
+    if CELERY_BROKER_URL == "folder://localhost"
+    else {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": CELERY_BROKER_URL,
+        "KEY_PREFIX": "da",
+    }
+}
+
+# The API -------------------------------------------------------------------------------------
+
+NINJA_PAGINATION_PER_PAGE = 100
+NINJA_PAGINATION_MAX_LIMIT = 1000
+NINJA_PAGINATION_CLASS = "hits.api.paging.Pages"
+
+# Ways in -------------------------------------------------------------------------------------
+
+
+def named_secrets(name: str) -> dict[str, str]:
+    """Read `first=its secret,second=its secret`; what a secret is for is in its name."""
+    found = {}
+    for pair in filter(None, os.environ.get(name, "").split(",")):
+        key, _, secret = pair.strip().partition("=")
+        if not key or not secret:
+            # Without the value: it is a secret.
+            raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
+        found[key] = secret
+    return found
+
+
+PROLIFIC_API_URL = env.str("DA_PROLIFIC_API_URL", default="https://api.prolific.com").rstrip("/")
+PROLIFIC_APP_URL = env.str("DA_PROLIFIC_APP_URL", default="https://app.prolific.com").rstrip("/")
+# Where the keys are that sign launches. No campaign may choose: the platform fetches it.
+PROLIFIC_KEYS_URL = env.str(
+    "DA_PROLIFIC_KEYS_URL", default=f"{PROLIFIC_API_URL}/.well-known/study/jwks.json"
+)
+# Secrets have no default: without them the service they are for is off.
+PROLIFIC_API_TOKEN = os.environ.get("DA_PROLIFIC_API_TOKEN", "")
+PROLIFIC_WEBHOOK_SECRET = os.environ.get("DA_PROLIFIC_WEBHOOK_SECRET", "")
+PANEL_SECRETS = named_secrets("DA_PANEL_SECRETS")
+# Hosts beside Prolific's that workers may be sent to at the end.
+EXIT_HOSTS = env.list("DA_EXIT_HOSTS", default=[])
+# How often in ten minutes; 0: no limit.
+ARRIVALS_PER_ADDRESS = whole_number("DA_ARRIVALS_PER_ADDRESS", default=300)
+CLAIMS_PER_WORKER = whole_number("DA_CLAIMS_PER_WORKER", default=60)
 
 # People --------------------------------------------------------------------------------------
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Who fails so often to log in as someone has to wait. Kept in the database, for all processes.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+# Together: a stranger elsewhere cannot lock anyone out of their own account.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "hits.guards.client_address"
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+# How often in ten minutes: tries to log in from one address, whatever the names; requests for mails that set
+# a password, from one address and to one mailbox. 0: no limit.
+LOGINS_PER_ADDRESS = whole_number("DA_LOGINS_PER_ADDRESS", default=30)
+RESETS_PER_ADDRESS = whole_number("DA_RESETS_PER_ADDRESS", default=10)
+RESETS_PER_MAILBOX = whole_number("DA_RESETS_PER_MAILBOX", default=3)
+
+# Links to set a password work so long, and once.
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60
+
+# Mail, for setting a new password: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the
+# page that would send one is not offered; superusers can make a link instead.
+MAIL_URL = env.str("DA_EMAIL_URL", default="consolemail://" if DEBUG else "")
+CAN_SEND_MAIL = bool(MAIL_URL)
+vars().update(env.email_url_config(MAIL_URL or "dummymail://"))
+DEFAULT_FROM_EMAIL = env.str("DA_EMAIL_FROM", default="da-platform@localhost")
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -226,6 +343,26 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+
+# Uploads -------------------------------------------------------------------------------------
+
+# Where admins' files wait until they are imported. Workers of the queue must see the same folder.
+UPLOADS_DIR = DATA_DIR / "uploads"
+MAX_REQUEST_BYTES = whole_number("DA_MAX_REQUEST_BYTES", default=210_000_000)
+DATA_UPLOAD_MAX_NUMBER_FILES = 510
+# Whatever the file: campaigns, scores, collections, results. And outputs of a campaign: systems times segments.
+MAX_FILE_LINES = whole_number("DA_MAX_FILE_LINES", default=5_000_000)
+MAX_READING_SECONDS = whole_number("DA_MAX_READING_SECONDS", default=600)
+MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
+FILE_UPLOAD_HANDLERS = [
+    "hits.uploads.BoundedUploadHandler",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+# What names a worker is removed so long after the worker's last activity; 0: only on request. Told in
+# the privacy notice, with whom to ask.
+FORGET_WORKERS_AFTER_DAYS = whole_number("DA_FORGET_WORKERS_AFTER_DAYS", default=365)
+PRIVACY_CONTACT = env.str("DA_PRIVACY_CONTACT", default="")
 
 # Languages and time --------------------------------------------------------------------------
 
@@ -246,6 +383,21 @@ LOCALE_PATHS = [BASE_DIR / "hits" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
+
+# Mechanical Turk -----------------------------------------------------------------------------
+
+MTURK_ENDPOINT = env.str(
+    "DA_MTURK_ENDPOINT", default="https://mturk-requester.us-east-1.amazonaws.com"
+)
+# Who may show our pages in a frame, and where finished work may be posted: there and nowhere else.
+MTURK_FRAME_ORIGINS = env.list(
+    "DA_MTURK_FRAME_ORIGINS",
+    default=["https://worker.mturk.com", "https://workersandbox.mturk.com"],
+)
+MTURK_SUBMIT_ORIGINS = env.list(
+    "DA_MTURK_SUBMIT_ORIGINS",
+    default=["https://www.mturk.com", "https://workersandbox.mturk.com"],
+)
 
 # Static files --------------------------------------------------------------------------------
 
@@ -283,22 +435,41 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 
+# What a request may bring along. Files have bounds of their own, where they are read.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 300
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+# Who has it may read /metrics; without one nobody may. An address would not do as proof: behind a
+# proxy on the same machine everyone comes from loopback.
+METRICS_TOKEN = os.environ.get("DA_METRICS_TOKEN", "")
+
 # TLS ends at the proxy or is not there at all: plain http is for development.
 SECURE_SSL_REDIRECT = flag("DA_SSL_REDIRECT", default=not DEBUG)
+# Asked by machines beside this one, before the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = whole_number("DA_HSTS_SECONDS", default=0 if DEBUG else 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEBUG
-if flag("DA_BEHIND_PROXY", default=False):
+BEHIND_PROXY = flag("DA_BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     # Only when the proxy sets or removes this header on every request.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Logs ----------------------------------------------------------------------------------------
 
 LOG_LEVEL = one_of("DA_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO")
+# JSON for machines, one object a line and nothing personal in it; LINE for people at a terminal.
+LOG_FORMAT = one_of("DA_LOG_FORMAT", ("LINE", "JSON"), default="LINE").lower()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "da_platform.operation.logs.JsonFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    # It tells of every login otherwise.
+    "loggers": {"axes": {"level": "WARNING"}},
 }

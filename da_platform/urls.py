@@ -1,11 +1,42 @@
+from django.conf import settings
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth import views as auth
 from django.urls import include, path
+
+from hits.access import for_anyone
+from hits.views.entering import Login, PasswordReset
+
+from . import api
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("", include("analysis.urls")),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("", include("da_platform.operation.urls")),
+    path(
+        "login/",
+        Login.as_view(
+            redirect_authenticated_user=True,
+            extra_context={"can_send_mail": settings.CAN_SEND_MAIL},
+        ),
+        name="login",
+    ),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("password/reset/", PasswordReset.as_view(), name="password_reset"),
+    path("password/reset/sent/", auth.PasswordResetDoneView.as_view(), name="password_reset_done"),
+    path(
+        "password/set/<uidb64>/<token>/",
+        auth.PasswordResetConfirmView.as_view(),
+        name="password_reset_confirm",
+    ),
+    path(
+        "password/set/done/",
+        auth.PasswordResetCompleteView.as_view(),
+        name="password_reset_complete",
+    ),
+    path("api/v1/", api.urls),
+    # Before the admin's own, which has no limits. Who is logged in and may not enter can log in as another.
+    path("admin/login/", for_anyone(Login.as_view()), name="admin_login"),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class OperationConfig(AppConfig):
+    name = "da_platform.operation"
+    label = "operation"

@@ -1,0 +1,116 @@
+"""Backups that say what is in them, and that are compared with it when they are restored.
+
+A backup is a folder: the database as its own tool writes it, the files of the data folder, and a manifest
+with the checksum of each file and, for each table, its number of rows and a sum over them. It is of one
+moment, whatever is written meanwhile, and it appears under its name when it is whole.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from analysis.stats import __version__
+
+from ..exceptions import BackupRefused
+from . import files, postgresql, sqlite
+from .manifest import Manifest, check_files, read_manifest, stored_file
+
+__all__ = ["BackupRefused", "Manifest", "back_up", "newest_backup", "prune", "restore"]
+
+_PREFIX = "da-"
+_TOOLS = {"sqlite": sqlite, "postgresql": postgresql}
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    folder: Path
+    manifest: Manifest
+
+
+def back_up(parent: Path | None = None) -> Backup:
+    """Make a backup in a new folder below `parent`, by default the configured one."""
+    parent = parent or settings.BACKUP_DIR
+    made_at = timezone.now()
+    folder = parent / f"{_PREFIX}{made_at:%Y%m%dT%H%M%S%fZ}"
+    with _for_owner_only():
+        parent.mkdir(parents=True, exist_ok=True)
+        draft = parent / f".{folder.name}"
+        draft.mkdir()
+        try:
+            manifest = _fill(draft, made_at)
+            draft.rename(folder)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    return Backup(folder, manifest)
+
+
+def _fill(draft: Path, made_at: datetime) -> Manifest:
+    tool = _TOOLS[connection.vendor]
+    tables = tool.dump(draft)
+    files.pack(draft)
+    names = (tool.DATABASE_FILE, files.FILES)
+    manifest = Manifest(
+        made_at=made_at,
+        vendor=connection.vendor,
+        platform_version=__version__,
+        files={name: stored_file(draft / name) for name in names},
+        tables=tables,
+    )
+    manifest.write(draft)
+    return manifest
+
+
+def restore(folder: Path) -> Manifest:
+    """Fill an empty database from a backup and see that it holds what the manifest says."""
+    manifest = read_manifest(folder)
+    if manifest.vendor != connection.vendor:
+        raise BackupRefused(f"This is a backup of {manifest.vendor}, not of {connection.vendor}.")
+    check_files(folder, manifest)
+    with connection.cursor() as cursor:
+        if connection.introspection.table_names(cursor):
+            raise BackupRefused("The database is not empty. A backup is restored to a new one.")
+    found = _TOOLS[connection.vendor].load(folder)
+    if wrong := sorted(
+        name
+        for name in manifest.tables.keys() | found.keys()
+        if manifest.tables.get(name) != found.get(name)
+    ):
+        raise BackupRefused(f"Restored, but not as it was: {', '.join(wrong)}. Do not use it.")
+    files.unpack(folder)
+    return manifest
+
+
+def newest_backup() -> Manifest | None:
+    """Read the manifest of the latest backup in the configured place."""
+    folders = _backups(settings.BACKUP_DIR)
+    return read_manifest(folders[-1]) if folders else None
+
+
+def prune(keep: int, parent: Path | None = None) -> int:
+    """Delete all but the latest backups; return how many went."""
+    old = _backups(parent or settings.BACKUP_DIR)[:-keep]
+    for folder in old:
+        shutil.rmtree(folder)
+    return len(old)
+
+
+def _backups(parent: Path) -> list[Path]:
+    # Their names sort by time.
+    return sorted(parent.glob(f"{_PREFIX}*Z")) if parent.is_dir() else []
+
+
+@contextmanager
+def _for_owner_only() -> Iterator[None]:
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

@@ -1,0 +1,48 @@
+"""What the platform keeps in its data folder beside the database: uploads, exports."""
+
+import tarfile
+from pathlib import Path
+
+from django.conf import settings
+
+FILES = "files.tar"
+# Not in a backup: the database and its log (copied in their own way), messages and schedules (made anew),
+# other backups, and the key, which must not lie beside the data that it protects.
+LEFT_OUT = (
+    "queue",
+    "cache",
+    "backups",
+    "secret_key",
+    "beat-schedule",
+    ".secret_key-",
+    "db.sqlite3",
+    "static",
+)
+
+
+def pack(folder: Path) -> None:
+    """Put the files into one archive in the folder."""
+    with tarfile.open(folder / FILES, "w") as archive:
+        for path in _kept():
+            archive.add(path, arcname=path.name)
+
+
+def unpack(folder: Path) -> None:
+    """Put files back where none of that name is; nothing is overwritten and nothing leaves the folder."""
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(folder / FILES) as archive:
+        fresh = [member for member in archive if not (settings.DATA_DIR / member.name).exists()]
+        archive.extractall(settings.DATA_DIR, members=fresh, filter="data")  # noqa: S202
+
+
+def _kept() -> list[Path]:
+    if not settings.DATA_DIR.is_dir():
+        return []
+    database = Path(str(settings.DATABASES["default"]["NAME"])).name
+    left_out = (*LEFT_OUT, database)
+    backups = settings.BACKUP_DIR.resolve()
+    return [
+        path
+        for path in sorted(settings.DATA_DIR.iterdir())
+        if not path.name.startswith(left_out) and path.resolve() != backups
+    ]

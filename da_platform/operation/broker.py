@@ -1,0 +1,18 @@
+"""The broker, asked from outside the queue: is it there, and how much waits in it?"""
+
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from da_platform.celery import app
+
+QUEUES = ("quick", "jobs")
+
+
+def queue_lengths() -> dict[str, int] | None:
+    """Return how many messages wait in each queue, or None when the broker does not answer."""
+    try:
+        with app.connection_for_read() as connection:
+            channel = connection.default_channel
+            return {name: channel._size(name) for name in QUEUES}
+    except (KombuError, RedisError, OSError):
+        return None

@@ -1,0 +1,135 @@
+"""What Prometheus reads: counts of the web processes, and the state of things from the database."""
+
+import os
+import time
+from collections.abc import Iterator
+
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, Q, Sum
+from django.utils import timezone
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from analysis.models import Job
+from hits.models import HIT, Assignment, Campaign, Participation
+
+from .broker import queue_lengths
+from .signs import recent_signs
+
+# Several Prometheus servers, or an impatient one, cost no more queries than one.
+STATE_SECONDS = 10.0
+
+_state: tuple[float, list[Metric]] | None = None
+
+
+def exposition() -> bytes:
+    """All metrics in Prometheus's text format."""
+    registry = CollectorRegistry()
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        MultiProcessCollector(registry)
+    else:
+        registry.register(REGISTRY)
+    registry.register(StateCollector())
+    return generate_latest(registry)
+
+
+class StateCollector(Collector):
+    """Gauges from the database and the broker. None of its queries reads ratings or texts."""
+
+    def describe(self) -> list[Metric]:
+        # Asked on registration; without this all of the state would be collected twice.
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        global _state
+        if _state is None or time.monotonic() - _state[0] > STATE_SECONDS:
+            _state = time.monotonic(), list(_state_metrics())
+        yield from _state[1]
+
+
+def forget_state() -> None:
+    """Make the next answer ask the database again."""
+    global _state
+    _state = None
+
+
+def _state_metrics() -> Iterator[Metric]:
+    yield from _jobs()
+    yield from _collection()
+    yield _workers()
+    queues = GaugeMetricFamily(
+        "da_queue_length", "Messages waiting at the broker; none if it is away", labels=["queue"]
+    )
+    for name, length in (queue_lengths() or {}).items():
+        queues.add_metric([name], length)
+    yield queues
+    yield GaugeMetricFamily(
+        "da_queue_workers", "Workers with a recent sign of life", value=recent_signs().count()
+    )
+
+
+def _jobs() -> Iterator[Metric]:
+    unfinished = Job.objects.unfinished()
+    states = {Job.State.QUEUED.value: 0, Job.State.RUNNING.value: 0}
+    states |= dict(unfinished.order_by().values_list("state").annotate(n=Count("pk")))
+    jobs = GaugeMetricFamily("da_jobs", "Unfinished jobs", labels=["state"])
+    for state, n in states.items():
+        jobs.add_metric([state], n)
+    yield jobs
+    oldest = unfinished.filter(state=Job.State.QUEUED).aggregate(at=Min("created_at"))["at"]
+    waiting = (timezone.now() - oldest).total_seconds() if oldest else 0.0
+    yield GaugeMetricFamily("da_job_oldest_waiting_seconds", "Of queued jobs", value=waiting)
+    finished = CounterMetricFamily("da_jobs_finished", "By outcome", labels=["kind", "state"])
+    seconds = SummaryMetricFamily("da_job_seconds", "Run time of finished jobs", labels=["kind"])
+    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
+    rows = Job.objects.filter(finished_at__isnull=False).order_by().values("kind", "state")
+    totals: dict[str, tuple[int, float]] = {}
+    for row in rows.annotate(n=Count("pk"), n_timed=Count("started_at"), took=Sum(took)):
+        finished.add_metric([row["kind"], row["state"]], row["n"])
+        n, total = totals.get(row["kind"], (0, 0.0))
+        more = row["took"].total_seconds() if row["took"] else 0.0
+        totals[row["kind"]] = n + row["n_timed"], total + more
+    for kind, (n, total) in totals.items():
+        seconds.add_metric([kind], count_value=n, sum_value=total)
+    yield finished
+    yield seconds
+
+
+def _collection() -> Iterator[Metric]:
+    open_hits = HIT.objects.filter(campaign__status=Campaign.Status.OPEN)
+    places = open_hits.aggregate(n=Sum("places_left"))["n"] or 0
+    yield GaugeMetricFamily("da_places_open", "Places offered by open campaigns", value=places)
+    assignments = GaugeMetricFamily("da_assignments", "By status", labels=["status"])
+    by_status = dict.fromkeys(Assignment.Status.values, 0)
+    by_status |= dict(Assignment.objects.order_by().values_list("status").annotate(n=Count("pk")))
+    for status, n in by_status.items():
+        assignments.add_metric([status], n)
+    yield assignments
+    unweighed = Assignment.objects.submitted().filter(evidence_at=None).count()
+    yield GaugeMetricFamily(
+        "da_assignments_unweighed", "Submitted, evidence still to be computed", value=unweighed
+    )
+
+
+def _workers() -> Metric:
+    """Count workers by what holds of them; trusted / (trusted + discarded) is the pass rate."""
+    is_trusted = Q(pk__in=Participation.objects.trusted().values("pk"))
+    is_discarded = Q(pk__in=Participation.objects.discarded().values("pk"))
+    counts = Participation.objects.aggregate(
+        all=Count("pk"),
+        trusted=Count("pk", filter=is_trusted),
+        discarded=Count("pk", filter=is_discarded),
+    )
+    counts["unproven"] = counts.pop("all") - counts["trusted"] - counts["discarded"]
+    workers = GaugeMetricFamily(
+        "da_workers", "Workers in campaigns, by standing", labels=["standing"]
+    )
+    for standing, n in counts.items():
+        workers.add_metric([standing], n)
+    return workers

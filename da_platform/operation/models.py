@@ -1,0 +1,21 @@
+"""What the platform knows about its own running."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class SignOfLife(models.Model):
+    """When a worker of the queue, or cron, last did what the schedule asked."""
+
+    name = models.CharField(max_length=100, unique=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "signs of life"
+        constraints = [
+            models.CheckConstraint(name="sign_of_life_has_a_name", condition=~Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.at:%Y-%m-%d %H:%M:%S}"

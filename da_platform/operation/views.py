@@ -1,0 +1,55 @@
+"""What machines ask the platform, and the page on which people see how it fares."""
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from hits.access import for_admins, for_anyone
+
+from .health import findings, is_ready, readiness, worst
+
+
+@require_GET
+@for_anyone
+@never_cache
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Say that this process lives. Nothing else is asked: a database that is away kills no process."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_GET
+@for_anyone
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Say whether people can be sent here; 503 if not. The broker is named, but can be done without."""
+    answers = readiness()
+    return JsonResponse(answers, status=200 if is_ready(answers) else 503)
+
+
+@require_GET
+@for_anyone
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Numbers for Prometheus, for whoever has the token. Without one set, there is no such page."""
+    if not _has_token(request):
+        raise Http404
+    # Here and not above: what nobody asks for need not be loaded.
+    from .metrics import exposition
+
+    return HttpResponse(exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _has_token(request: HttpRequest) -> bool:
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    is_bearer = scheme.lower() == "bearer" and bool(settings.METRICS_TOKEN)
+    return is_bearer and constant_time_compare(given.strip(), settings.METRICS_TOKEN)
+
+
+@require_GET
+@for_admins
+def health(request: HttpRequest) -> HttpResponse:
+    found = findings()
+    return render(request, "operation/health.html", {"findings": found, "worst": worst(found)})
