@@ -1,0 +1,38 @@
+# The platform in one image: pages, workers of the queue and the schedule differ by their command alone.
+#
+#   docker build -t da-platform .
+#
+# Reproducible: every package is pinned by its hash in requirements.txt. Pin the base image by its digest, too,
+# where builds must be the same to the byte: PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:...
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
+RUN python -m venv /opt/venv
+COPY requirements.txt .
+# Wheels only: nothing is compiled, and no package's own code runs while it is installed.
+RUN /opt/venv/bin/pip install --require-hashes --only-binary=:all: -r requirements.txt
+COPY . /app
+WORKDIR /app
+# The key is needed to load the settings and is thrown away with this stage.
+RUN DA_SECRET_KEY=for-this-step-only DA_DATA_DIR=/tmp/build /opt/venv/bin/python manage.py collectstatic --noinput \
+    && /opt/venv/bin/python -m compileall -q hits analysis da_platform
+
+FROM ${PYTHON_IMAGE}
+# pg_dump and pg_restore for backups; they must not be older than the server.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 da && useradd --uid 10001 --gid da --home-dir /app --no-create-home da \
+    && install -d -o da -g da -m 0700 /data
+COPY --from=build /opt/venv /opt/venv
+COPY --from=build /app /app
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
+    DA_DATA_DIR=/data DA_ENV_FILE=/dev/null DA_LOG_FORMAT=JSON
+WORKDIR /app
+USER da
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
+    CMD ["python", "-m", "da_platform.probe", "http://127.0.0.1:8000/healthz"]
+CMD ["gunicorn", "--bind", "0.0.0.0:8000"]
