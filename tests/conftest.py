@@ -1,13 +1,15 @@
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import settings as hypothesis_settings
 
 from tests.postgres import postgres_database, postgres_server
+from tests.simulators.prolific import SECRET, TOKEN, ProlificSimulator
 
 # A busy machine is not a wrong result.
-settings.register_profile("platform", deadline=None)
-settings.load_profile("platform")
+hypothesis_settings.register_profile("platform", deadline=None)
+hypothesis_settings.load_profile("platform")
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +24,32 @@ def postgres_url(postgres_server_url: str) -> Iterator[str]:
     """The DATABASE_URL of an empty PostgreSQL database that only this test uses."""
     with postgres_database(postgres_server_url) as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def _emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After a test that commits, empty the audit log, which refuses to be emptied."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = {"transactional_db", "live_server"} & set(request.fixturenames)
+    if not commits and not (marker and marker.kwargs.get("transaction")):
+        yield
+        return
+    # Set up first and torn down last, so that the log is empty when the tables are flushed.
+    request.getfixturevalue("transactional_db")
+    yield
+    from tests.audit_log import empty_audit_log
+
+    empty_audit_log()
+
+
+@pytest.fixture
+def prolific(settings: Any) -> Iterator[ProlificSimulator]:
+    """Prolific on loopback; a test fails in which we sent it what its API would not take."""
+    simulator = ProlificSimulator()
+    settings.PROLIFIC_API_URL = settings.PROLIFIC_APP_URL = simulator.url
+    settings.PROLIFIC_KEYS_URL = f"{simulator.url}/.well-known/study/jwks.json"
+    settings.PROLIFIC_API_TOKEN = TOKEN
+    settings.PROLIFIC_WEBHOOK_SECRET = SECRET
+    yield simulator
+    simulator.stop()
+    assert simulator.violations == []

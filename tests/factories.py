@@ -4,11 +4,15 @@ import itertools
 from hashlib import sha256
 from typing import Any
 
+from django.db.models import QuerySet
+
 from hits.building import build_hits
 from hits.models import (
     Assignment,
+    AuditEntry,
     Campaign,
     Item,
+    Recruitment,
     Segment,
     System,
     SystemOutput,
@@ -36,7 +40,8 @@ WORDS = [
 ]
 
 
-def make_campaign(**fields: Any) -> Campaign:
+def make_campaign(*, is_open: bool = True, **fields: Any) -> Campaign:
+    """Make a campaign whose link is open to anyone, unless the test is about other ways in."""
     defaults = {
         "name": f"campaign {next(_numbers)}",
         "source_language": "de",
@@ -44,7 +49,10 @@ def make_campaign(**fields: Any) -> Campaign:
         "hit_size": 40,
         "seed": 7,
     }
-    return Campaign.objects.create(**defaults | fields)
+    campaign = Campaign.objects.create(**defaults | fields)
+    if is_open:
+        Recruitment.objects.create(campaign=campaign, is_open=True)
+    return campaign
 
 
 def make_worker(name: str = "") -> Worker:
@@ -89,6 +97,11 @@ def make_hits(*, n_segments: int = 14, **fields: Any) -> Campaign:
     make_translations(campaign, n_segments=n_segments)
     build_hits(campaign=campaign)
     return change_status(campaign=campaign, to=Campaign.Status.OPEN)
+
+
+def log_lines() -> QuerySet[AuditEntry]:
+    """What the audit log says beyond what `make_hits` did."""
+    return AuditEntry.objects.exclude(actor=None, action__in=["HITs built", "campaign opened"])
 
 
 def rate_items(assignment: Assignment, *, n_items: int | None = None) -> None:

@@ -1,0 +1,80 @@
+"""Campaigns with work that waits to be paid, and the providers that pay it, on loopback."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from hits.models import (
+    Assignment,
+    Campaign,
+    PaymentRun,
+    Recruitment,
+    Submission,
+    Worker,
+)
+from hits.payments.owing import Kind, plan_run
+from hits.payments.runs import confirm_run
+from hits.services import new_completion_code
+from tests.factories import make_hits
+
+PAY = Decimal("1.50")
+
+
+def make_paid_campaign(
+    provider: str = "mturk", *, names: tuple[str, ...] = ("alice", "bob"), **fields: Any
+) -> Campaign:
+    """A campaign whose workers, by these names, have each handed in a HIT."""
+    campaign = make_hits(pay_per_hit=PAY, **{"currency": "USD"} | fields)
+    own = {"provider": provider, "study": "study1"}
+    campaign.recruitment = Recruitment.objects.update_or_create(campaign=campaign, defaults=own)[0]
+    for name in names:
+        hand_in(campaign, name)
+    return campaign
+
+
+def hand_in(
+    campaign: Campaign, name: str, *, status: str = "submitted", **fields: Any
+) -> Assignment:
+    """Let a worker of that name hand in the campaign's first HIT, on a visit of their own."""
+    provider = campaign.recruitment.provider
+    worker = Worker.objects.get_or_create(provider=provider, external_id=name)[0]
+    now = timezone.now()
+    done = {"submitted_at": now, "completion_code": new_completion_code()}
+    assignment = Assignment.objects.create(
+        hit=campaign.hits.first(),
+        worker=worker,
+        status=status,
+        expires_at=now + timedelta(hours=1),
+        **(done if status == "submitted" else {}) | fields,
+    )
+    if provider in ("mturk", "prolific"):
+        Submission.objects.create(
+            recruitment=campaign.recruitment,
+            worker=worker,
+            reference=f"visit{name}",
+            assignment=assignment,
+            status=Submission.Status.AWAITING_REVIEW,
+        )
+    return assignment
+
+
+def make_admin() -> User:
+    return User.objects.get_or_create(username="paymaster", is_superuser=True)[0]
+
+
+def confirm(
+    campaign: Campaign, kind: Kind = Kind.APPROVE, *, is_by_hand: bool = False
+) -> PaymentRun:
+    """Confirm all that is owed, as a person does who has read the list and typed its total."""
+    plan = plan_run(campaign, kind, is_by_hand=is_by_hand)
+    return confirm_run(
+        campaign=campaign,
+        kind=kind,
+        is_by_hand=is_by_hand,
+        digest=plan.digest,
+        total=plan.total,
+        actor=make_admin(),
+    )

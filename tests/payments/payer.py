@@ -1,0 +1,88 @@
+"""A process that pays, and is killed at a step that the test names. Not a test itself.
+
+It reads orders from standard input, one JSON object a line, does each in a child of its own, and prints how
+the child ended. The steps are those at which a crash can matter: before and after each write to the database, and
+before and after each request to a provider. The child kills itself there with SIGKILL, so nothing tidies up.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import botocore.httpsession
+import django
+import httpx
+
+WRITES = ("INSERT", "UPDATE", "DELETE")
+
+
+class Steps:
+    """Counts steps and kills the process at one of them."""
+
+    def __init__(self, kill_at: int | None) -> None:
+        self.kill_at = kill_at
+        self.n = 0
+
+    def step(self) -> None:
+        self.n += 1
+        if self.n == self.kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, deed: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            self.step()
+            result = deed(*args, **kwargs)
+            self.step()
+            return result
+
+        return inner
+
+    def around_write(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if not sql.lstrip().upper().startswith(WRITES):
+            return execute(sql, params, many, context)
+        return self.around(execute)(sql, params, many, context)
+
+
+def pay(database: str, run: str, kill_at: int | None) -> None:
+    from django.db import connection
+
+    from hits.models import PaymentRun
+    from hits.payments.sending import pay_run
+
+    connection.settings_dict["NAME"] = database
+    steps = Steps(kill_at)
+    session = botocore.httpsession.URLLib3Session
+    session.send = steps.around(session.send)  # type: ignore[method-assign]
+    httpx.request = steps.around(httpx.request)
+    with connection.execute_wrapper(steps.around_write):
+        pay_run(run=PaymentRun.objects.get(code=run))
+
+
+def main() -> None:
+    django.setup()
+    # Loaded once, so that a child has nothing to do but to pay.
+    import boto3
+
+    import hits.kinds  # noqa: F401
+    import hits.providers.mturk
+    import hits.providers.prolific  # noqa: F401
+
+    # Made once: what it has read of the service stays in memory for all children.
+    boto3.client("mturk", region_name="us-east-1")
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            try:
+                pay(**json.loads(line))
+            except BaseException as error:
+                print(repr(error), file=sys.stderr, flush=True)
+                os._exit(1)
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""What is owed, to whom, and when no longer."""
+
+from decimal import Decimal
+
+import pytest
+
+from hits.exceptions import PaymentRefused
+from hits.models import Assignment, Campaign, Participation, Payment, PayRule
+from hits.payments.owing import Kind, plan_run, plans
+from hits.payments.runs import add_rule, confirm_run, mark_as_paid, reject_assignment, withdraw_rule
+from hits.services import save_rating
+from tests.factories import make_campaign
+from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+def dues(campaign: Campaign, kind: Kind = Kind.APPROVE, *, is_by_hand: bool = True):
+    plan = plan_run(campaign, kind, is_by_hand=is_by_hand)
+    return {(due.assignment.worker.external_id, due.amount) for due in plan.dues}
+
+
+def rate_first(assignment: Assignment, n_items: int) -> None:
+    for item in assignment.hit.items.order_by("position")[:n_items]:
+        save_rating(assignment=assignment, position=item.position, item_code=item.code, score=50)
+
+
+def flat(campaign: Campaign, amount: str = "0.25") -> PayRule:
+    return add_rule(
+        campaign=campaign,
+        kind="flat",
+        reason="Thank you",
+        amount=Decimal(amount),
+        actor=make_admin(),
+    )
+
+
+def test_every_hit_handed_in_is_owed_its_pay():
+    campaign = make_paid_campaign("link")
+    assert dues(campaign) == {("alice", PAY), ("bob", PAY)}
+
+
+def test_late_work_is_owed_too():
+    campaign = make_paid_campaign("link", names=())
+    hand_in(campaign, "alice", is_late=True)
+    assert dues(campaign) == {("alice", PAY)}
+
+
+@pytest.mark.parametrize("status", ["in_progress", "expired", "returned"])
+def test_work_that_is_not_handed_in_is_not_owed(status):
+    campaign = make_paid_campaign("link", names=())
+    hand_in(campaign, "alice", status=status)
+    assert dues(campaign) == set()
+
+
+def test_whether_ratings_count_does_not_matter():
+    campaign = make_paid_campaign("link", names=("alice",))
+    Participation.objects.create(
+        campaign=campaign,
+        worker=Assignment.objects.get().worker,
+        trust=Participation.Trust.UNRELIABLE,
+        decision="excluded",
+        decision_reason="Random scores",
+    )
+    assert dues(campaign) == {("alice", PAY)}
+
+
+def test_an_archive_owes_nothing():
+    assert plans(make_campaign(is_archive=True, status="closed", pay_per_hit=1)) == []
+
+
+def test_what_is_in_a_run_is_owed_no_more():
+    campaign = make_paid_campaign("link")
+    confirm(campaign, is_by_hand=True)
+    assert dues(campaign) == set()
+    hand_in(campaign, "carol")
+    assert dues(campaign) == {("carol", PAY)}
+
+
+def test_rejected_work_is_owed_nothing_not_even_a_bonus():
+    campaign = make_paid_campaign("link")
+    flat(campaign)
+    alice = Assignment.objects.get(worker__external_id="alice")
+    reject_assignment(assignment=alice, message="All scores were the same.", actor=make_admin())
+    assert dues(campaign) == {("bob", PAY)}
+    assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.25"))}
+
+
+def test_two_flat_bonuses_are_two_payments_and_one_that_is_withdrawn_is_none():
+    campaign = make_paid_campaign("link", names=("alice",))
+    first = flat(campaign)
+    flat(campaign, "0.40")
+    assert plan_run(campaign, Kind.BONUS, is_by_hand=True).total == Decimal("0.65")
+    withdraw_rule(rule=first, actor=make_admin())
+    assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.40"))}
+
+
+def test_an_adjustment_is_for_one_hit():
+    campaign = make_paid_campaign("link")
+    add_rule(
+        campaign=campaign,
+        kind="adjustment",
+        reason="The page was slow",
+        amount=Decimal("0.75"),
+        assignment=Assignment.objects.get(worker__external_id="bob"),
+        actor=make_admin(),
+    )
+    assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.75"))}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "flat"},
+        {"kind": "flat", "amount": Decimal(0)},
+        {"kind": "adjustment", "amount": Decimal(1)},
+        {"kind": "partial", "amount": Decimal(1)},
+        {"kind": "flat", "amount": Decimal(1), "reason": " "},
+    ],
+)
+def test_a_rule_without_what_it_needs_is_refused(wrong):
+    campaign = make_paid_campaign("link")
+    with pytest.raises(PaymentRefused):
+        add_rule(**{"campaign": campaign, "reason": "Because", "actor": make_admin()} | wrong)
+    assert not PayRule.objects.exists()
+
+
+class TestUnfinishedWork:
+    def abandoned(self, n_rated: int = 10, **fields):
+        campaign = make_paid_campaign("link", names=(), **fields)
+        rate_first(hand_in(campaign, "alice", status="in_progress"), n_rated)
+        Assignment.objects.update(status="expired")
+        return campaign
+
+    def promise(self, campaign):
+        return add_rule(campaign=campaign, kind="partial", reason="Your part", actor=make_admin())
+
+    def test_it_is_owed_its_share_by_rule_once_the_campaign_is_closed(self):
+        campaign = self.abandoned()
+        self.promise(campaign)
+        assert dues(campaign, Kind.BONUS) == set()
+        Campaign.objects.update(status="closed")
+        campaign.refresh_from_db()
+        # 10 of 40 items at 1.50, rounded down to the cent.
+        assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.37"))}
+
+    def test_without_the_rule_it_is_owed_nothing(self):
+        campaign = self.abandoned()
+        Assignment.objects.update(status="returned")
+        assert dues(campaign, Kind.BONUS) == set()
+
+    def test_work_without_a_rating_has_no_share(self):
+        campaign = self.abandoned(n_rated=0)
+        Assignment.objects.update(status="returned")
+        self.promise(campaign)
+        assert dues(campaign, Kind.BONUS) == set()
+
+    def test_finished_after_all_it_is_owed_the_rest(self):
+        campaign = self.abandoned()
+        Assignment.objects.update(status="returned")
+        self.promise(campaign)
+        confirm(campaign, Kind.BONUS, is_by_hand=True)
+        Assignment.objects.update(
+            status="submitted", submitted_at=campaign.created_at, completion_code="X"
+        )
+        assert dues(campaign) == {("alice", Decimal("1.13"))}
+
+
+class TestConfirming:
+    def confirm(self, campaign, plan, **changes):
+        arguments = {
+            "campaign": campaign,
+            "kind": Kind.APPROVE,
+            "is_by_hand": True,
+            "digest": plan.digest,
+            "total": plan.total,
+            "actor": make_admin(),
+        }
+        return confirm_run(**arguments | changes)
+
+    def test_a_run_holds_the_very_list(self):
+        campaign = make_paid_campaign("link")
+        plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+        run = self.confirm(campaign, plan)
+        assert (run.n_payments, run.total, run.currency) == (2, 2 * PAY, "USD")
+        assert {payment.key for payment in run.payments.all()} == {due.key for due in plan.dues}
+
+    @pytest.mark.parametrize("total", ["2.99", "0", "30.00"])
+    def test_another_total_is_refused(self, total):
+        campaign = make_paid_campaign("link")
+        plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+        with pytest.raises(PaymentRefused, match="3.00 USD"):
+            self.confirm(campaign, plan, total=Decimal(total))
+        assert not Payment.objects.exists()
+
+    def test_it_is_refused_once_more_is_owed_than_was_shown(self):
+        campaign = make_paid_campaign("link")
+        plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+        hand_in(campaign, "carol")
+        with pytest.raises(PaymentRefused, match="changed"):
+            self.confirm(campaign, plan)
+
+    def test_it_is_refused_when_others_are_owed_the_same_total(self):
+        campaign = make_paid_campaign("link")
+        plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+        alice = Assignment.objects.get(worker__external_id="alice")
+        reject_assignment(assignment=alice, message="No", actor=make_admin())
+        hand_in(campaign, "carol")
+        assert plan_run(campaign, Kind.APPROVE, is_by_hand=True).total == plan.total
+        with pytest.raises(PaymentRefused, match="changed"):
+            self.confirm(campaign, plan)
+
+    def test_the_same_confirmation_twice_pays_once(self):
+        campaign = make_paid_campaign("link")
+        plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+        self.confirm(campaign, plan)
+        with pytest.raises(PaymentRefused):
+            self.confirm(campaign, plan)
+        assert Payment.objects.count() == 2
+
+
+def test_a_list_is_marked_as_paid_once():
+    run = confirm(make_paid_campaign("link"), is_by_hand=True)
+    with pytest.raises(PaymentRefused, match="3.00"):
+        mark_as_paid(run=run, total=Decimal("3.01"), reference="transfer 7", actor=make_admin())
+    mark_as_paid(run=run, total=Decimal("3.00"), reference="transfer 7", actor=make_admin())
+    assert set(run.payments.values_list("state", "reference")) == {("sent", "transfer 7")}
+    with pytest.raises(PaymentRefused, match="already"):
+        mark_as_paid(run=run, total=Decimal("3.00"), reference="transfer 8", actor=make_admin())
+
+
+def test_planning_takes_as_many_queries_for_ten_as_for_one(django_assert_num_queries):
+    campaign = make_paid_campaign("link", names=("alice",))
+    flat(campaign)
+    with django_assert_num_queries(4):
+        plans(campaign)
+    for number in range(10):
+        hand_in(campaign, f"worker{number}")
+    with django_assert_num_queries(4):
+        plans(campaign)
