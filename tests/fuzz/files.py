@@ -1,0 +1,215 @@
+"""Mutated campaign, score and collection files: each is taken whole or refused by name.
+
+    python -m tests.fuzz.files --seed 1 --number 100
+
+Prints JSON: how many were taken and refused, and every fault: an exception that is no refusal, or rows left
+behind by a file that was refused.
+"""
+
+import argparse
+import json
+import logging
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+
+Spoil = Callable[[Path, random.Random], None]
+DATA = Path(__file__).parents[1] / "data"
+CAMPAIGNS = (
+    "simple",
+    "mt-metrics-eval",
+    "test-set-folder",
+    "table.csv",
+    "table.tsv",
+    "table.jsonl",
+)
+CAMPAIGNS += ("test-set.xml",)
+COLLECTIONS = {
+    "appraise": ("appraise.csv",),
+    "mturk": ("mturk.csv",),
+    "wmt-da": ("wmt-da.csv", "wmt-da-means.txt"),
+}
+PIECES = (
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\t", b",", b'"', b"<", b"&x;", b"]]>", b"{", b"}",
+    b"\\u0000", b"\\ud800", b"NaN", b"1e999", b"-1", b"9" * 50, b"\xe2\x80\xae", b"\xed\xa0\x80", b"=1+1",
+    b"<!DOCTYPE x [<!ENTITY a 'b'>]>", b"a" * 11_000, b"[" * 3_000, b"<seg>", b"</doc>",
+)  # fmt: skip
+
+
+def mutated(content: bytes, rng: random.Random) -> bytes:
+    """Change a file in a few places: bytes, lines, lengths."""
+    for _ in range(rng.randint(1, 4)):
+        lines = content.split(b"\n")
+        at = rng.randrange(len(content) + 1)
+        match rng.randint(0, 7):
+            case 0:
+                content = content[:at] + rng.choice(PIECES) + content[at:]
+            case 1:
+                content = content[:at] + content[at + rng.randint(1, 40) :]
+            case 2 if content:
+                changed = bytearray(content)
+                changed[at % len(content)] ^= 1 << rng.randint(0, 7)
+                content = bytes(changed)
+            case 3:
+                rng.shuffle(lines)
+                content = b"\n".join(lines)
+            case 4:
+                line = rng.randrange(len(lines))
+                content = b"\n".join(lines[:line] + lines[line : line + 1] * 2 + lines[line + 1 :])
+            case 5:
+                line = rng.randrange(len(lines))
+                content = b"\n".join(lines[:line] + lines[line + 1 :])
+            case 6:
+                content = content[:at]
+            case _:
+                cells = content.split(rng.choice([b"\t", b",", b'"', b">"]))
+                cells[rng.randrange(len(cells))] = rng.choice(PIECES)
+                content = rng.choice([b"\t", b",", b'"', b">"]).join(cells)
+    return content
+
+
+def spoil(path: Path, rng: random.Random) -> None:
+    """Change one file of a folder, or the file itself; at times its name or that it is there."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    victim = rng.choice(files)
+    if path.is_dir() and rng.random() < 0.1:
+        victim.unlink()
+    elif path.is_dir() and rng.random() < 0.1:
+        victim.rename(victim.with_name(rng.choice(["x", "<b>.txt", "ö.en", "a" * 200])))
+    else:
+        victim.write_bytes(mutated(victim.read_bytes(), rng))
+
+
+def leave(path: Path, rng: random.Random) -> None:
+    """Change nothing: what is taken then shows that refusals are due to the changes."""
+
+
+class Fuzzer:
+    def __init__(self, seed: int, folder: Path, spoil: Spoil) -> None:
+        self.seed, self.folder, self.spoil = seed, folder, spoil
+        self.outcomes: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.run = self._make_gold()
+
+    def _make_gold(self) -> "GoldRun":
+        campaign = make_hits(name="rated", min_ratings=2, hit_size=100, n_segments=35)
+        simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
+        weigh_pending()
+        outputs = SystemOutput.objects.filter(system__campaign=campaign)
+        rows = ["system\tsegment\tscore"]
+        rows += [f"{one.system.name}\t{one.segment.name}\t{one.pk % 7}" for one in outputs]
+        (self.folder / "scores.tsv").write_text("\n".join(rows) + "\n")
+        return build_gold(campaign=campaign, minimum=1)
+
+    def fuzz(self, number: int) -> None:
+        for turn in range(number):
+            rng = random.Random(f"{self.seed}-{turn}")
+            kind = rng.choice([self._campaign, self._campaign, self._collection, self._scores])
+            if len(self.faults) < 20:
+                self._try(f"{self.seed}-{turn}", kind, rng)
+
+    def _try(
+        self, name: str, kind: Callable[[str, random.Random], None], rng: random.Random
+    ) -> None:
+        before = _counts()
+        try:
+            with transaction.atomic():
+                try:
+                    kind(name, rng)
+                except HitsError:
+                    self.outcomes["refused"] += 1
+                    if _counts() != before:
+                        self.faults.append(f"{name} {kind.__name__}: refused, but rows stayed")
+                else:
+                    self.outcomes["taken"] += 1
+                # Whatever was stored goes: the next file meets the same database.
+                transaction.set_rollback(True)
+        except Exception as error:
+            self.faults.append(f"{name} {kind.__name__}: {error!r}"[:500])
+
+    def _copy(self, name: str, original: Path) -> Path:
+        path = self.folder / f"{name}-{original.name}"
+        (shutil.copytree if original.is_dir() else shutil.copy)(original, path)
+        return path
+
+    def _campaign(self, name: str, rng: random.Random) -> None:
+        path = self._copy(name, DATA / "campaigns" / rng.choice(CAMPAIGNS))
+        self.spoil(path, rng)
+        try:
+            import_campaign(path=path, name=name, source_language="de", target_language="en")
+        finally:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _collection(self, name: str, rng: random.Random) -> None:
+        format = rng.choice(sorted(COLLECTIONS))
+        paths = [self._copy(name, DATA / "collections" / file) for file in COLLECTIONS[format]]
+        self.spoil(rng.choice(paths), rng)
+        try:
+            import_collection(
+                paths=paths, format=format, name=name, source_language="de", target_language="en"
+            )
+        finally:
+            for path in paths:
+                path.unlink()
+
+    def _scores(self, name: str, rng: random.Random) -> None:
+        path = self._copy(name, self.folder / "scores.tsv")
+        self.spoil(path, rng)
+        try:
+            found = read_scores(path, directions=True)
+            store_score_file(file=found, file_name=path.name, campaign=self.run.campaign)
+            evaluate_campaign(campaign=self.run.campaign, options=Options(n_resamples=20))
+        finally:
+            path.unlink()
+
+
+def _counts() -> list[int]:
+    tables = (Campaign, System, Segment, Translation, SystemOutput, Worker, Rating)
+    tables += (Metric, MetricScore, Evaluation)
+    return [model.objects.count() for model in tables]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--number", type=int, default=100)
+    parser.add_argument("--whole", action="store_true", help="change nothing: all must be taken")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    call_command("migrate", verbosity=0)
+    with tempfile.TemporaryDirectory(prefix="da-fuzz-") as folder:
+        fuzzer = Fuzzer(options.seed, Path(folder), leave if options.whole else spoil)
+        fuzzer.fuzz(options.number)
+    print(json.dumps({"outcomes": fuzzer.outcomes, "faults": fuzzer.faults}))
+    return 0
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import transaction
+
+    from analysis.evaluating import Options
+    from analysis.evaluating.campaigns import evaluate_campaign
+    from analysis.gold import build_gold
+    from analysis.models import Evaluation, GoldRun, Metric, MetricScore
+    from analysis.scores.reading import read_scores
+    from analysis.scores.storing import store_score_file
+    from hits.archives import import_collection
+    from hits.exceptions import HitsError
+    from hits.importing import import_campaign
+    from hits.models import Campaign, Rating, Segment, System, SystemOutput, Translation, Worker
+    from hits.simulation import Behaviour, simulate_workers
+    from hits.trust import weigh_pending
+    from tests.factories import make_hits
+
+    sys.exit(main())

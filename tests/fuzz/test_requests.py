@@ -1,0 +1,93 @@
+"""Hostile requests: no server error, and no text that turns into markup."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.subprocesses import CHECKOUT, environment
+
+pytestmark = pytest.mark.xdist_group("fuzz")
+
+N_PROCESSES = 2
+
+
+def fuzz(number: int, seeds: range) -> list[dict[str, Any]]:
+    """Let a process for each seed send so many requests, a few processes at a time."""
+    found, waiting = [], list(seeds)
+    while waiting:
+        batch, waiting = waiting[:N_PROCESSES], waiting[N_PROCESSES:]
+        command = [sys.executable, "-m", "tests.fuzz.requests", "--number", str(number), "--seed"]
+        crew = [
+            subprocess.Popen(
+                [*command, str(seed)],
+                cwd=CHECKOUT,
+                env=environment(PYTHONWARNINGS="ignore"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for seed in batch
+        ]
+        for process in crew:
+            output, errors = process.communicate(timeout=3_600)
+            assert process.returncode == 0, errors[-2_000:]
+            found.append(json.loads(output.splitlines()[-1]))
+    return found
+
+
+def check(found: list[dict[str, Any]], number: int) -> None:
+    faults = [fault for one in found for fault in one["faults"]]
+    assert faults == [], "\n".join(faults)
+    for one in found:
+        assert sum(one["statuses"].values()) == number
+        # It gets beyond the front door.
+        assert one["statuses"]["200"] > number / 40
+
+
+def test_hostile_requests_meet_no_server_error():
+    check(fuzz(600, range(1, 3)), 600)
+
+
+@pytest.mark.soak
+def test_100_000_hostile_requests_meet_no_server_error():
+    check(fuzz(10_000, range(101, 111)), 10_000)
+
+
+def test_the_fuzzer_sees_a_planted_fault(tmp_path):
+    """Neither a page that repeats what it was sent nor one that fails over it gets past it."""
+    (tmp_path / "planted_settings.py").write_text(
+        "from tests.settings import *\nROOT_URLCONF = 'planted_urls'\n"
+    )
+    (tmp_path / "planted_urls.py").write_text(
+        "from da_platform.urls import urlpatterns as known\n"
+        "from django.http import HttpResponse\n"
+        "from django.urls import path\n"
+        "from hits.access import for_anyone\n"
+        "@for_anyone\n"
+        "def echo(request):\n"
+        "    return HttpResponse(' '.join(request.GET.values()))\n"
+        "@for_anyone\n"
+        "def add(request):\n"
+        "    return HttpResponse(sum(int(value) for value in request.GET.values()))\n"
+        "urlpatterns = [*known]\n"
+        "for view in [echo, add] * 40:\n"
+        "    name = f'{view.__name__}{len(urlpatterns)}'\n"
+        "    urlpatterns.append(path(f'{name}/', view, name=name))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.requests", "--number", "600"],
+        cwd=CHECKOUT,
+        env=environment(
+            PYTHONWARNINGS="ignore",
+            PYTHONPATH=f"{tmp_path}:{CHECKOUT}",
+            DJANGO_SETTINGS_MODULE="planted_settings",
+        ),
+        capture_output=True,
+        text=True,
+    )
+    faults = json.loads(done.stdout.splitlines()[-1])["faults"]
+    assert any("unescaped" in fault for fault in faults)
+    assert any("ValueError" in fault for fault in faults)

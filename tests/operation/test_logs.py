@@ -1,0 +1,89 @@
+"""Logs for machines: whole JSON lines, and nobody in them."""
+
+import json
+import logging
+from io import StringIO
+
+import pytest
+from django.db import IntegrityError
+from django.test import Client
+from django.urls import reverse
+
+from da_platform.operation.logs import JsonFormatter
+from hits.models import Worker
+from hits.services import take_assignment
+from tests.factories import make_hits, make_worker
+
+
+@pytest.fixture
+def told():
+    """Everything that is logged, at any level, as the JSON formatter writes it."""
+    stream = StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    root.removeHandler(handler)
+    root.setLevel(before)
+
+
+def test_a_line_of_our_own_is_told_as_it_is(told):
+    logging.getLogger("hits.views").warning("Refused %s of %s", 3, "four")
+    [line] = told()
+    assert line["message"] == "Refused 3 of four"
+    assert (line["level"], line["logger"]) == ("WARNING", "hits.views")
+    assert line["at"].endswith("+00:00")
+
+
+def test_what_others_fill_in_is_left_out(told):
+    logging.getLogger("axes").warning("Failed login by %s from %s", "alice", "203.0.113.9")
+    [line] = told()
+    assert line["message"] == "Failed login by %s from %s"
+
+
+@pytest.mark.parametrize(
+    "personal", ["203.0.113.9", "2001:db8:0:1::7", "alice@example.org", "::ffff:203.0.113.9"]
+)
+def test_addresses_are_removed_wherever_they_stand(told, personal):
+    logging.getLogger("hits").warning(f"Seen {personal} today")
+    assert "203.0.113" not in str(told()) and personal not in str(told())
+
+
+def test_times_and_codes_are_no_addresses(told):
+    text = "at 12:34:56 assignment 0f8fad5b-d9cb-469f-a165-70867728950e"
+    logging.getLogger("hits").warning(text)
+    assert told()[0]["message"] == text
+
+
+@pytest.mark.django_db
+def test_an_exception_is_told_without_the_row_it_quotes(told):
+    make_worker("alice-of-prolific")
+    try:
+        Worker.objects.create(provider="link", external_id="alice-of-prolific")
+    except IntegrityError:
+        logging.getLogger("hits").exception("It failed.")
+    [line] = [line for line in told() if line["logger"] == "hits"]
+    assert line["exception"] == "django.db.utils.IntegrityError"
+    assert any("test_logs.py" in place for place in line["where"])
+    assert "alice" not in str(line)
+
+
+@pytest.mark.django_db
+def test_a_workers_way_leaves_no_name_code_or_text_in_the_logs(told, monkeypatch):
+    # Tests run with queries logged at DEBUG: those hold everything, and are off in production.
+    monkeypatch.setattr(logging.getLogger("django.db.backends"), "propagate", False)
+    alice = make_worker("alice-of-prolific")
+    campaign = make_hits()
+    assignment = take_assignment(campaign=campaign, worker=alice)
+    client = Client(headers={"User-Agent": "tell-tale"}, REMOTE_ADDR="203.0.113.9")
+    for name in ("rate", "finish", "done"):
+        client.get(reverse(name, args=[assignment.code]) + "?PROLIFIC_PID=alice-of-prolific")
+    client.post(reverse("landing", args=[campaign.code]))
+    client.get("/alice-of-prolific/")
+    lines = told()
+    assert any(line.get("status") == 404 for line in lines)
+    for secret in ("alice-of-prolific", "203.0.113.9", "tell-tale", str(alice.code), "bridge"):
+        assert secret not in json.dumps(lines, ensure_ascii=False), secret

@@ -1,0 +1,126 @@
+"""Rules that hold for all of the code: whom it calls, what it takes, what it is shipped with."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+
+from da_platform.operation.environment import descriptions
+from tests.subprocesses import CHECKOUT
+
+PACKAGES = ("hits", "analysis", "da_platform")
+# Modules with which a process can call out.
+CALLERS = {
+    "urllib.request",
+    "http.client",
+    "httpx",
+    "requests",
+    "boto3",
+    "socket",
+    "ftplib",
+    "smtplib",
+}
+# Who may, and whom they call. An address that a visitor chooses is in none of them.
+MAY_CALL = {
+    "da_platform/probe.py": "an address on its command line, for a health check",
+    "da_platform/serve.py": "its own port on loopback, to see whether it listens",
+}
+# Clients of crowd platforms and metrics services: their addresses come from settings only.
+MAY_CALL_FOLDERS = ("hits/providers/",)
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def sources() -> list[Path]:
+    return [path for package in PACKAGES for path in (CHECKOUT / package).rglob("*.py")]
+
+
+def test_only_named_modules_can_call_out():
+    callers = {
+        path.relative_to(CHECKOUT).as_posix()
+        for path in sources()
+        if any(
+            name == one or name.startswith(f"{one}.")
+            for name in imports_of(path)
+            for one in CALLERS
+        )
+    }
+    strange = {
+        path for path in callers if path not in MAY_CALL and not path.startswith(MAY_CALL_FOLDERS)
+    }
+    assert strange == set(), "Say in MAY_CALL whom it calls; never an address that a visitor chose."
+    assert MAY_CALL.keys() <= callers
+
+
+def test_the_look_finds_a_caller(tmp_path):
+    file = tmp_path / "fetch.py"
+    file.write_text(
+        "def f(url):\n    from urllib.request import urlopen\n    return urlopen(url)\n"
+    )
+    assert imports_of(file) & CALLERS
+
+
+@pytest.mark.django_db
+def test_a_request_that_brings_too_much_is_refused():
+    url = reverse("login")
+    fields = {f"f{i}": "x" for i in range(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + 1)}
+    assert Client().post(url, fields).status_code == 400
+    large = "a" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+    form = "application/x-www-form-urlencoded"
+    assert Client().post(url, f"username={large}", content_type=form).status_code in (400, 413)
+
+
+# What is shipped -----------------------------------------------------------------------------
+
+
+def test_containers_run_without_rights_and_with_variables_that_exist():
+    compose = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
+    assert {"web", "worker", "beat", "postgres", "redis", "proxy"} <= compose["services"].keys()
+    for name in ("web", "worker", "beat", "migrate"):
+        service = compose["services"][name]
+        assert service["read_only"] and service["cap_drop"] == ["ALL"]
+        assert set(service["environment"]) <= descriptions().keys()
+    published = [name for name, service in compose["services"].items() if "ports" in service]
+    assert published == ["proxy"]
+    assert compose["networks"]["inside"]["internal"]
+
+
+def test_the_image_is_pinned_by_hash_and_not_run_by_root():
+    lines = (CHECKOUT / "Dockerfile").read_text().splitlines()
+    assert any("--require-hashes" in line for line in lines)
+    assert [line for line in lines if line.startswith("USER")] == ["USER da"]
+    ignored = (CHECKOUT / ".dockerignore").read_text().split()
+    assert {".env", ".git", "var", ".venv"} <= set(ignored)
+    requirements = (CHECKOUT / "requirements.txt").read_text()
+    pinned = re.findall(r"^[a-zA-Z0-9._-]+(?:\[[^]]*\])?==\S+ \\$", requirements, re.MULTILINE)
+    assert len(pinned) > 20
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "beat"])
+def test_services_run_as_their_own_user_on_a_sealed_system(name):
+    unit = (CHECKOUT / f"deploy/systemd/da-{name}.service").read_text()
+    for line in (
+        "User=da",
+        "NoNewPrivileges=true",
+        "ProtectSystem=strict",
+        "CapabilityBoundingSet=",
+    ):
+        assert f"\n{line}\n" in unit
+
+
+def test_the_proxies_keep_metrics_inside():
+    for path in ("deploy/Caddyfile", "deploy/nginx.conf"):
+        assert re.search(r"/metrics\b.*", (CHECKOUT / path).read_text())

@@ -1,0 +1,179 @@
+"""Before and after: make a campaign, and hold the database against what the workers were told.
+
+    python -m tests.stack.books prepare sizes.json
+    python -m tests.stack.books compare told.json
+
+Each runs in a process of its own, on the database of the stack, and prints JSON. Gold is computed a second
+time here, from the workers' notes and with nothing of the platform's statistics.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import django
+import numpy as np
+from scipy import stats as scipy_stats
+
+# What a degraded text and a reference are worth to a reader, whatever the translation was worth.
+DEGRADED, REFERENCE = 8, 95
+
+
+def prepare(sizes: dict[str, int]) -> dict[str, Any]:
+    campaign = make_campaign(
+        hit_size=sizes["hit_size"], min_ratings=sizes["min_ratings"], lease_minutes=600
+    )
+    make_translations(campaign, n_segments=sizes["n_hits"] * sizes["hit_size"] * 7 // 20)
+    build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    tasks = practice_for("en", campaign.task, source_language_code="de")
+    rng = np.random.default_rng(5)
+    worth: dict[int, float] = defaultdict(lambda: float(rng.uniform(35, 85)))
+    qualities = {}
+    for item in Item.objects.filter(hit__campaign=campaign).order_by("pk"):
+        fixed = {Role.BAD_REFERENCE: DEGRADED, Role.REFERENCE: REFERENCE}
+        qualities[str(item.code)] = fixed.get(Role(item.role)) or worth[item.translation_id]
+    return {
+        "campaign": str(campaign.code),
+        "right_answer": tasks.check.answer,
+        "qualities": qualities,
+    }
+
+
+def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
+    """Weigh what is left, make gold, and say in what the database differs from the notes."""
+    weigh_pending()
+    campaign = Campaign.objects.get()
+    # In a process that has seen no trouble; the jobs of the stack itself were started before.
+    run = build_gold(campaign=campaign)
+    notes = {note["assignment"]: note for note in told}
+    stored = _stored(campaign)
+    return {
+        "n_submitted": sum(one["status"] == "submitted" for one in stored.values()),
+        "n_ratings": Rating.objects.count(),
+        "lost": [path for path in notes if path not in stored],
+        "wrong_scores": [
+            path
+            for path, note in notes.items()
+            if any(stored[path]["scores"].get(int(p)) != s for p, s in note["scores"].items())
+        ],
+        "unasked": sum(len(one["scores"]) for path, one in stored.items() if path not in notes),
+        "wrong_codes": [
+            path for path, note in notes.items() if note["completion_code"] != stored[path]["code"]
+        ],
+        "unweighed": Assignment.objects.submitted().filter(evidence_at=None).count(),
+        "wrong_places": _wrong_places(campaign),
+        "jobs": sorted(Job.objects.values_list("state", flat=True)),
+        **_gold_facts(campaign, run, notes, stored),
+    }
+
+
+def _stored(campaign: "Campaign") -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for one in Assignment.objects.filter(hit__campaign=campaign):
+        path = reverse("rate", args=[one.code])
+        found[path] = {
+            "status": one.status,
+            "code": one.completion_code,
+            "worker": one.worker_id,
+            "hit": one.hit_id,
+            "scores": {},
+        }
+    rows = Rating.objects.values_list("assignment__code", "item__position", "score")
+    for code, position, score in rows.iterator():
+        found[reverse("rate", args=[code])]["scores"][position] = score
+    return found
+
+
+def _wrong_places(campaign: "Campaign") -> list[int]:
+    """HITs that do not offer as many places as are wanted and not promised, counted by hand."""
+    discarded = {one.worker_id for one in Participation.objects.all() if one.is_discarded}
+    promised: dict[int, int] = defaultdict(int)
+    for one in Assignment.objects.filter(status__in=["in_progress", "submitted"]):
+        promised[one.hit_id] += one.worker_id not in discarded
+    return [
+        hit.pk
+        for hit in campaign.hits.all()
+        if hit.places_left != max(0, campaign.min_ratings - promised[hit.pk])
+    ]
+
+
+def _gold_facts(
+    campaign: "Campaign", run: "GoldRun", notes: dict[str, Any], stored: dict[str, Any]
+) -> dict[str, Any]:
+    items = defaultdict(dict)
+    for item in Item.objects.filter(hit__campaign=campaign):
+        items[item.hit_id][item.position] = item
+    by_worker: dict[int, list[tuple[Any, int]]] = defaultdict(list)
+    for path, note in notes.items():
+        if stored[path]["status"] == "submitted":
+            places = items[stored[path]["hit"]]
+            rated = [(places[int(position)], score) for position, score in note["scores"].items()]
+            by_worker[stored[path]["worker"]] += rated
+    trusted = {worker: rated for worker, rated in by_worker.items() if _is_reliable(rated)}
+    ours = _means(trusted, campaign.min_ratings)
+    theirs = {
+        score.translation_id: score.z
+        for score in GoldScore.objects.filter(run=run)
+        if score.is_complete
+    }
+    shared = ours.keys() & theirs.keys()
+    return {
+        "n_trusted": [len(trusted), Participation.objects.trusted().count()],
+        "n_gold": [len(ours), len(theirs), len(shared)],
+        "largest_gold_difference": max((abs(ours[pk] - theirs[pk]) for pk in shared), default=None),
+    }
+
+
+def _is_reliable(rated: list[tuple[Any, int]]) -> bool:
+    """The paired t-test of the method, by SciPy's own hand."""
+    scores = {item.pk: score for item, score in rated}
+    pairs = [
+        (scores[item.pk], scores[item.partner_id])
+        for item, _ in rated
+        if item.role == Role.BAD_REFERENCE
+    ]
+    if len(pairs) < 5:
+        return False
+    degraded, genuine = np.array(pairs).T
+    return bool(scipy_stats.ttest_rel(degraded, genuine, alternative="less").pvalue < 0.05)
+
+
+def _means(trusted: dict[int, list[tuple[Any, int]]], minimum: int) -> dict[int, float]:
+    per_translation = defaultdict(list)
+    for rated in trusted.values():
+        scores = np.array([score for _, score in rated], dtype=float)
+        z = (scores - scores.mean()) / scores.std(ddof=1)
+        own = defaultdict(list)
+        for (item, _), value in zip(rated, z, strict=True):
+            if item.role in (Role.GENUINE, Role.REPEAT):
+                own[item.translation_id].append(value)
+        for translation, values in own.items():
+            per_translation[translation].append(np.mean(values))
+    return {
+        translation: float(np.mean(values))
+        for translation, values in per_translation.items()
+        if len(values) >= minimum
+    }
+
+
+if __name__ == "__main__":
+    django.setup()
+    from django.urls import reverse
+
+    from analysis.gold import build_gold
+    from analysis.models import GoldRun, GoldScore, Job
+    from analysis.stats.roles import Role
+    from hits.building import build_hits
+    from hits.models import Assignment, Campaign, Item, Participation, Rating
+    from hits.practice import practice_for
+    from hits.services import change_status
+    from hits.trust import weigh_pending
+    from tests.factories import make_campaign, make_translations
+
+    do, path = sys.argv[1:]
+    print(
+        json.dumps({"prepare": prepare, "compare": compare}[do](json.loads(Path(path).read_text())))
+    )

