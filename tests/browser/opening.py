@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.core.signing import get_cookie_signer
 from django.urls import reverse
 from django.utils import timezone
@@ -12,6 +13,7 @@ from hits.models import Assignment, Campaign, Worker
 from hits.services import take_assignment, take_part
 from hits.visitors import COOKIE
 from tests.factories import make_worker
+from tests.people import client_of
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -114,3 +116,12 @@ def assignment_of(worker: Worker, campaign: Campaign) -> Assignment:
 
 def rating_address(assignment: Assignment) -> str:
     return reverse("rate", args=[assignment.code])
+
+
+def log_in(
+    context: BrowserContext, origin: str, role: str, where: Campaign | None = None
+) -> BrowserContext:
+    """Make this profile that of a person with a login; return it."""
+    cookie = client_of(role, where).cookies[settings.SESSION_COOKIE_NAME]
+    context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": origin}])
+    return context

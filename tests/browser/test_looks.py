@@ -25,7 +25,7 @@ RUN_AXE = """async (options) => {
 HIDDEN_PARTS = """() => {
   const parts = [...document.querySelectorAll(
     "h1, h2, p, li, dt, dd, a, button, legend, label, textarea, output, .ends span, #slider, .tick"
-  )].filter((part) => part.checkVisibility() && !part.closest(".visually-hidden"));
+  )].filter((part) => part.checkVisibility() && !part.closest(".visually-hidden, .skip"));
   // The slider's track is a little wider than the slider, so that its ends can be reached.
   const isCut = (part) =>
     part.id !== "slider" &&

@@ -1,0 +1,172 @@
+"""An admin at the screen: from files to an open campaign, and what the dashboard shows while it runs."""
+
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import override_settings
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from hits.models import Assignment, Campaign, Rating
+from hits.services import submit_assignment
+from tests.browser.opening import Visitor, assignment_of
+from tests.browser.staff_pages import make_busy_campaign, staff_context
+from tests.factories import make_hits, make_worker, rate_items
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_staff"),
+]
+
+EXAMPLE = Path(settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign"
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path):
+    with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
+        yield
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    return staff_context(visitor).new_page()
+
+
+def name_it(page: Page, name: str = "News") -> None:
+    page.goto(reverse("home"))
+    page.get_by_role("link", name="Create your first campaign").click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Source language").fill("de")
+    page.get_by_label("Target language").fill("en")
+    page.get_by_role("button", name="Next: files").click()
+
+
+def choose_files(page: Page, folder: Path) -> None:
+    page.get_by_label("Outputs of the systems").set_input_files(
+        sorted(folder.glob("systems/*.txt"))
+    )
+    page.get_by_label("References").set_input_files(folder / "references.txt")
+    page.get_by_label("Sources").set_input_files(folder / "sources.txt")
+    page.get_by_role("button", name="Upload and check").click()
+
+
+def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
+    name_it(page)
+    choose_files(page, EXAMPLE)
+    page.get_by_label("Trusted ratings per translation").fill("5")
+    page.get_by_label("Pay per HIT").fill("1.20")
+    page.get_by_role("button", name="Next: check").click()
+    expect(page.get_by_text("alder, birch, cedar, dogwood")).to_be_visible()
+    page.get_by_role("button", name="Import the campaign").click()
+    expect(page.get_by_text("News is imported.")).to_be_visible()
+    page.get_by_role("button", name="Build the HITs").click()
+    expect(page.get_by_text("5 HITs of 100 items are built.")).to_be_visible()
+    look_at_it(page)
+    page.get_by_role("button", name="Open the campaign").click()
+    expect(page.locator("h1 .status")).to_have_text("Open")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("h1 .status")).to_have_text("Paused")
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_label("Name of the copy").fill("News again")
+    page.get_by_role("button", name="Duplicate").click()
+    expect(page.locator("h1")).to_contain_text("News again Draft")
+    first, copy = Campaign.objects.order_by("pk")
+    assert (first.status, copy.status) == ("paused", "draft") and first.seed != copy.seed
+
+
+def look_at_it(page: Page) -> None:
+    """Walk from the landing page into the first HIT and out again; nothing is kept of it."""
+    page.get_by_role("link", name="Preview as a worker").click()
+    page.get_by_role("link", name="I agree and want to start").click()
+    page.get_by_role("link", name="Practise").click()
+    expect(page.locator("#progress")).to_have_text("1 of 100")
+    expect(page.locator("#next")).to_be_disabled()
+    page.locator("#slider").press("7")
+    page.locator("#next").click()
+    expect(page.locator("#progress")).to_have_text("2 of 100")
+    page.get_by_label("HIT").fill("3")
+    page.get_by_label("item").fill("50")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#progress")).to_have_text("50 of 100")
+    page.get_by_role("link", name="Leave the preview").click()
+    assert not Rating.objects.exists() and not Assignment.objects.exists()
+
+
+def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, complaints):
+    complaints.expected.append("422 (Unprocessable")
+    folder = tmp_path / "bad"
+    (folder / "systems").mkdir(parents=True)
+    lines = [f"Line number {i} of a text" for i in range(30)]
+    for name in ("sources", "references", "systems/A", "systems/B"):
+        (folder / f"{name}.txt").write_text("".join(f"{name} {line}\n" for line in lines))
+    good = (folder / "systems" / "B.txt").read_bytes()
+    (folder / "systems" / "B.txt").write_bytes(good.replace(b"number 6", b"number \xff"))
+    name_it(page)
+    choose_files(page, folder)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("systems/B.txt")
+    expect(alert.get_by_role("row").nth(1)).to_contain_text("7")
+    expect(alert).to_contain_text("is not UTF-8")
+    assert not Campaign.objects.exists()
+    (folder / "systems" / "B.txt").write_bytes(good)
+    page.get_by_label("Outputs of the systems").set_input_files(
+        sorted(folder.glob("systems/*.txt"))
+    )
+    page.get_by_label("References").set_input_files(folder / "references.txt")
+    page.get_by_role("button", name="Next: settings").click()
+    expect(page.get_by_label("Items in a HIT")).to_be_visible()
+
+
+def test_the_dashboard_follows_what_workers_do(page: Page, visitor: Visitor):
+    campaign = make_hits(min_ratings=3)
+    page.clock.install()
+    page.goto(reverse("campaign_overview", args=[campaign.code]))
+    unproven = page.locator(".tiles div").filter(has_text="Unproven").locator("dd").first
+    expect(unproven).to_have_text("0")
+    assignment = assignment_of(make_worker(), campaign)
+    rate_items(assignment)
+    submit_assignment(assignment=assignment)
+    page.clock.run_for(6_000)
+    expect(unproven).to_have_text("1")
+    expect(page.locator(".events li").first).to_contain_text("HIT 1 handed in")
+
+
+def test_it_does_not_change_under_the_hands_of_someone_selecting_text(page: Page):
+    campaign = make_hits(min_ratings=3)
+    page.clock.install()
+    page.goto(reverse("campaign_overview", args=[campaign.code]))
+    before = page.locator("#dashboard .spread small").inner_text()
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('#forecast-heading'))")
+    with page.expect_response("**/live/"):
+        page.clock.run_for(6_000)
+    assert page.locator("#dashboard .spread small").inner_text() == before
+
+
+def test_costs_follow_the_sliders_and_agree_with_the_server(page: Page):
+    campaign = make_busy_campaign()
+    page.goto(reverse("campaign_cost", args=[campaign.code]))
+    total = page.locator("[data-out=total]")
+    for pay, fee, passing, ratings in [("3.33", "33", "35", "15"), ("0.07", "12.5", "99", "7")]:
+        fields = {"pay": pay, "fee": fee, "passing": passing, "ratings": ratings}
+        for name, value in fields.items():
+            page.locator(f"#{name}").fill(value)
+        outs = page.locator("[data-out]")
+        live = outs.all_inner_texts()
+        page.get_by_role("button", name="Calculate").click()
+        expect(page.locator("#ratings")).to_have_value(ratings)
+        assert outs.all_inner_texts() == live
+    before = total.inner_text()
+    page.get_by_label("Pay per HIT", exact=True).press("End")
+    expect(total).not_to_have_text(before)
+
+
+def test_costs_are_calculated_without_scripts(visitor: Visitor):
+    campaign = make_busy_campaign()
+    page = staff_context(visitor, java_script_enabled=False).new_page()
+    page.goto(reverse("campaign_cost", args=[campaign.code]))
+    page.locator("#pay").fill("5")
+    page.get_by_role("button", name="Calculate").click()
+    expect(page.locator("#pay")).to_have_value("5")
+    # Two HITs, four ratings each; three of four assignments pass, so eleven are paid.
+    expect(page.locator("[data-out=workers]")).to_have_text("55.00")

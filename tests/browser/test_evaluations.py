@@ -1,0 +1,177 @@
+"""A researcher at the screen: files in, directions said, the heat map and a table for the paper out."""
+
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from analysis.jobs import run_job
+from analysis.models import Evaluation, Job, Metric, ScoreCollection
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.staff_pages import staff_context
+from tests.browser.test_looks import axe_violations
+from tests.browser.test_staff_looks import assert_it_fits
+from tests.evaluations import (
+    gold_lines,
+    make_campaign_evaluation,
+    make_collection,
+    make_collection_evaluation,
+    make_scored_campaign,
+    score_lines,
+)
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_staff"),
+]
+
+# Whether the browser could draw an image.
+IS_DRAWN = "image => image.decode().then(() => image.naturalWidth > 100)"
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    return staff_context(visitor, "researcher").new_page()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "scores.tsv").write_text(score_lines("BLEU", "TER"))
+    (tmp_path / "hter.tsv").write_text(gold_lines())
+    return tmp_path
+
+
+def upload(page: Page, folder: Path) -> None:
+    page.goto(reverse("evaluations"))
+    page.get_by_role("link", name="Start from files").click()
+    page.get_by_label("Name", exact=True).fill("My files")
+    page.get_by_role("button", name="Next: files").click()
+    page.get_by_label("Files of scores").set_input_files(folder / "scores.tsv")
+    page.get_by_role("button", name="Upload scores").click()
+    expect(page.get_by_text("2 metrics are stored.")).to_be_visible()
+    page.get_by_label("Files of gold").set_input_files(folder / "hter.tsv")
+    page.get_by_label("What it measures").select_option("HTER")
+    page.get_by_label("Higher is better").check()
+    page.get_by_role("button", name="Upload gold").click()
+    expect(page.get_by_text("Gold is stored")).to_be_visible()
+
+
+def run_waiting_job() -> Job:
+    job = run_job(Job.objects.latest("pk").pk)
+    assert job is not None and job.state == "done", job and job.error
+    return job
+
+
+def walk_from_files_to_the_result(page: Page, folder: Path) -> None:
+    upload(page, folder)
+    for name in ("BLEU", "TER"):
+        for way in ("higher", "lower"):
+            expect(page.get_by_label(f"{way} {name} (segments)")).not_to_be_checked()
+    page.get_by_label("higher BLEU (segments)").check()
+    page.get_by_label("higher TER (segments)").check()
+    page.get_by_role("button", name="Confirm the directions").click()
+    expect(page.get_by_text("The direction of 2 metrics is confirmed.")).to_be_visible()
+    page.get_by_role("link", name="Evaluate", exact=True).click()
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.get_by_role("heading", name="evaluate_collection")).to_be_visible()
+    run_waiting_job()
+    page.reload()
+    page.get_by_role("link", name="See the evaluation").click()
+    expect(page.get_by_role("heading", name="Metrics against hter")).to_be_visible()
+
+
+def test_from_files_to_the_heat_map_and_a_latex_table(page: Page, folder: Path):
+    walk_from_files_to_the_result(page, folder)
+    map_ = page.locator("img[src*=significance]")
+    map_.scroll_into_view_if_needed()
+    assert map_.evaluate(IS_DRAWN)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Segment-level agreement with hter as LaTeX").click()
+    table = Path(download.value.path()).read_text()
+    assert download.value.suggested_filename == "segment-hter.tex"
+    assert r"\toprule" in table and "Williams test" in table and "BLEU" in table
+    page.get_by_role("button", name="Run again").click()
+    run_waiting_job()
+    page.reload()
+    page.get_by_role("link", name="See the evaluation").click()
+    expect(page.get_by_text("the same numbers, to the last bit")).to_be_visible()
+
+
+def test_it_works_without_scripts(visitor: Visitor, folder: Path):
+    page = staff_context(visitor, "researcher", java_script_enabled=False).new_page()
+    walk_from_files_to_the_result(page, folder)
+    assert Evaluation.objects.count() == 1
+
+
+def test_a_scatter_plot_opened_by_itself_is_whole_and_tells_its_points(page: Page, complaints):
+    # A picture has no icon of its own; the browser looks for one.
+    complaints.expected.append("404 (Not Found)")
+    found = make_collection_evaluation()
+    page.goto(reverse("evaluation", args=[found.code]))
+    page.get_by_label("Scatter plot of").select_option("poor")
+    page.get_by_role("button", name="Show").click()
+    page.get_by_role("link", name="Open it").first.click()
+    titles = page.locator("#hover-points use title")
+    assert titles.count() == 36
+    assert "segment 1 by A: poor" in titles.all_text_contents()[0]
+    point = page.locator("#hover-points use").first
+    assert point.evaluate("point => getComputedStyle(point).fill") != "rgb(0, 0, 0)"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        (score_lines("BLEU").replace("A\t4\t", "A\t4\tx"), "5", "is not a finite number"),
+        (score_lines("BLEU") + "A\t1\t1\n", "38", "already has a score"),
+        (score_lines("BLEU") + "A\n", "38", "has 1 cells"),
+        ("segment\tsystem\n1\tA\n", "1", "has no column with scores"),
+        ("nothing that we know\n", "1", "neither names its columns"),
+    ],
+)
+def test_a_bad_file_is_explained(page: Page, tmp_path, complaints, content, line, reason):
+    complaints.expected.append("422 (Unprocessable")
+    collection = ScoreCollection.objects.create(name="x", owner=None)
+    (tmp_path / "bad.tsv").write_text(content)
+    page.goto(reverse("collection_metrics", args=[collection.code]))
+    page.get_by_label("Files of scores").set_input_files(tmp_path / "bad.tsv")
+    page.get_by_role("button", name="Upload scores").click()
+    row = page.get_by_role("alert").get_by_role("row").nth(1)
+    expect(row.get_by_role("cell").nth(0)).to_have_text("bad.tsv")
+    expect(row.get_by_role("cell").nth(1)).to_have_text(line)
+    expect(row.get_by_role("cell").nth(2)).to_contain_text(reason)
+    assert not Metric.objects.exists()
+
+
+def pages_to_look_at() -> dict[str, str]:
+    campaign = make_scored_campaign()
+    evaluation, elsewhere = make_campaign_evaluation(campaign), make_collection_evaluation()
+    unsaid = make_collection(None, "BLEU", "TER", "a-metric-with-quite-a-long-name-of-its-own")
+    return {
+        "list": reverse("evaluations"),
+        "campaign": reverse("campaign_metrics", args=[campaign.code]),
+        "campaign form": reverse("campaign_evaluate", args=[campaign.code]),
+        "new": reverse("new_collection"),
+        "directions": reverse("collection_metrics", args=[unsaid.code]),
+        "pooled": reverse("evaluate_pooled"),
+        "result": reverse("evaluation", args=[evaluation.code]),
+        "result from files": reverse("evaluation", args=[elsewhere.code]),
+        "form": reverse("collection_evaluate", args=[elsewhere.collection.code]),
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_suit_everyone(visitor: Visitor, scheme: str):
+    page = staff_context(visitor, "researcher", color_scheme=scheme).new_page()
+    for name, address in pages_to_look_at().items():
+        page.goto(address)
+        assert axe_violations(page) == [], name
+        assert_it_fits(page, name)
+
+
+def test_the_pages_fit_a_narrow_phone(visitor: Visitor):
+    page = staff_context(visitor, "researcher", **PHONE).new_page()
+    for name, address in pages_to_look_at().items():
+        page.goto(address)
+        assert axe_violations(page) == [], name
+        assert_it_fits(page, name)

@@ -1,0 +1,167 @@
+"""Ways in and out in a real browser: from Prolific and back, by invite link, with scripts and without."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.urls import reverse
+from playwright.sync_api import BrowserContext, Page, expect
+
+from hits.invites import make_invites
+from hits.models import Assignment, Campaign, Invite, Recruitment, Submission, Worker
+from hits.providers import provider_for
+from hits.recruiting import sync_submissions
+from tests.browser.opening import PHONE, Complaints, Visitor
+from tests.browser.rating import rate_by_keys
+from tests.browser.test_looks import axe_violations
+from tests.factories import make_hits, rate_items
+from tests.people import make_person
+from tests.recruits import choose_panel, make_prolific_campaign, right_answer
+from tests.simulators.prolific import ProlificSimulator
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_recruiting"),
+]
+
+SCORES = [37 * position % 101 for position in range(1, 41)]
+
+
+@pytest.fixture
+def study(prolific: ProlificSimulator, live_server: Any, complaints: Complaints) -> Campaign:
+    """A campaign at Prolific, which is the one place beside ours that browsers may go to."""
+    complaints.expected.append(f"left the server: {prolific.url}")
+    return make_prolific_campaign(prolific, host=live_server.url, min_ratings=2)
+
+
+def agree_and_qualify(page: Page, campaign: Campaign) -> None:
+    """Agree and answer the question; the practice in between may be skipped."""
+    page.get_by_role("button").click()
+    page.wait_for_url(re.compile("/instructions/"))
+    page.goto(reverse("check", args=[campaign.code]))
+    page.locator(f"input[value='{right_answer(campaign)}']").check()
+    page.get_by_role("button", name="Answer").click()
+
+
+def test_from_prolific_to_the_approval(prolific: ProlificSimulator, study: Campaign, page: Page):
+    session = prolific.join(study.recruitment.study)
+    page.goto(prolific.launch_url(session))
+    # No id stays where it could be copied or looked at.
+    assert page.url.endswith(study.get_absolute_url())
+    agree_and_qualify(page, study)
+    rate_by_keys(page, SCORES)
+    page.get_by_role("button", name="Hand in").click()
+    # Straight from our form to Prolific, past our own rules for forms.
+    expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
+    assert page.url == f"{prolific.url}/submissions/complete?cc=DONE1"
+    [code] = prolific.completions
+    prolific.complete(session, code)
+    recruitment = Recruitment.objects.get()
+    sync_submissions(recruitment=recruitment)
+    submission = Submission.objects.get()
+    assert submission.assignment.status == Assignment.Status.SUBMITTED
+    provider_for(recruitment).approve(submission)
+    assert session.status == "APPROVED"
+
+
+def test_without_scripts_they_go_back_as_well(
+    prolific: ProlificSimulator, study: Campaign, visitor: Visitor
+):
+    page = visitor.open_context(java_script_enabled=False).new_page()
+    page.goto(prolific.launch_url(prolific.join(study.recruitment.study)))
+    agree_and_qualify(page, study)
+    rate_items(Assignment.objects.get())
+    page.reload()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
+
+
+def test_declining_is_a_link_that_leads_back(
+    prolific: ProlificSimulator, study: Campaign, page: Page
+):
+    page.goto(prolific.launch_url(prolific.join(study.recruitment.study)))
+    page.get_by_role("link", name="I do not want to take part").click()
+    expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
+    assert prolific.completions == ["NOTHANKS"]
+
+
+def test_a_personal_link_goes_on_on_the_phone(visitor: Visitor, live_server: Any):
+    campaign = make_hits(is_open=False)
+    [invite] = make_invites(campaign=campaign, n=1, actor=None)
+    link = f"{live_server.url}{reverse('join', args=[invite.token])}"
+    desktop = visitor.open_context().new_page()
+    desktop.goto(link)
+    assert invite.token not in desktop.url
+    agree_and_qualify(desktop, campaign)
+    rate_by_keys(desktop, SCORES[:5])
+    expect(desktop.locator("#progress")).to_have_text("6 of 40")
+    phone = visitor.open_context(**PHONE).new_page()
+    phone.goto(link)
+    phone.get_by_role("link", name="Continue").click()
+    expect(phone.locator("#progress")).to_have_text("6 of 40")
+    assert Worker.objects.count() == 1
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_refusals_suit_everyone(visitor: Visitor, complaints: Complaints, options: dict[str, Any]):
+    complaints.expected.append("404 (Not Found)")
+    page = visitor.open_context(**options).new_page()
+    closed = make_hits(is_open=False)
+    for url in (
+        reverse("join", args=["x" * 22]),
+        closed.get_absolute_url(),
+        reverse("decline", args=[closed.code]),
+    ):
+        page.goto(url)
+        assert axe_violations(page) == [], url
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+# The page of admins --------------------------------------------------------------------------
+
+
+def log_in(context: BrowserContext, visitor: Visitor) -> None:
+    user, session = make_person("admin"), SessionStore()
+    session["_auth_user_id"] = str(user.pk)
+    session["_auth_user_backend"] = "django.contrib.auth.backends.ModelBackend"
+    session["_auth_user_hash"] = user.get_session_auth_hash()
+    session.create()
+    context.add_cookies(
+        [{"name": "sessionid", "value": session.session_key, "url": visitor.origin}]
+    )
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_the_page_of_recruiting_suits_everyone(
+    prolific: ProlificSimulator, visitor: Visitor, options: dict[str, Any]
+):
+    context = visitor.open_context(**options)
+    log_in(context, visitor)
+    page = context.new_page()
+    panel = make_hits(is_open=False)
+    choose_panel(panel)
+    for campaign in (make_hits(is_open=False), make_prolific_campaign(prolific), panel):
+        make_invites(campaign=campaign, n=3, actor=None, label="A rather long label of a link")
+        page.goto(reverse("campaign_recruiting", args=[campaign.code]))
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
+    context = visitor.open_context(java_script_enabled=False)
+    log_in(context, visitor)
+    page, campaign = context.new_page(), make_hits(is_open=False)
+    page.goto(reverse("campaign_recruiting", args=[campaign.code]))
+    page.get_by_label("How many links").fill("2")
+    page.get_by_role("button", name="Make and show them").click()
+    links = page.locator("code", has_text="/join/").all_text_contents()
+    assert len(links) == 2
+    worker = visitor.open_context().new_page()
+    worker.goto(links[0])
+    agree_and_qualify(worker, campaign)
+    expect(worker.locator("#progress")).to_be_visible()
+    page.goto(reverse("campaign_recruiting", args=[campaign.code]))
+    page.get_by_role("button", name="Withdraw all").click()
+    expect(page.get_by_text("Withdrawn: 2.")).to_be_visible()
+    assert not Invite.objects.usable().exists()

@@ -1,0 +1,50 @@
+"""Pages of staff that everyone can read: axe in light and dark, narrow screens, large text, print."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.staff_pages import staff_tour
+from tests.browser.test_looks import axe_violations, set_text_size
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_staff"),
+]
+
+# What sticks out of the page sideways; tables may, inside a part that scrolls.
+STICKS_OUT = """() => [...document.querySelectorAll("main *, header *")].filter((part) =>
+  part.checkVisibility() && !part.closest(".table, .visually-hidden, pre, svg, .bar") &&
+  part.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+).map((part) => `${part.tagName} ${part.className} ${part.textContent.trim().slice(0, 40)}`)"""
+
+
+def assert_it_fits(page: Page, name: str) -> None:
+    root = page.locator("html")
+    assert page.evaluate(STICKS_OUT) == [], name
+    assert root.evaluate("root => root.scrollWidth <= root.clientWidth"), name
+
+
+def test_every_page_suits_everyone_on_a_desktop(visitor: Visitor):
+    for name, page in staff_tour(visitor):
+        assert axe_violations(page) == [], name
+        assert_it_fits(page, name)
+
+
+def test_every_page_suits_everyone_on_a_narrow_phone(visitor: Visitor):
+    for name, page in staff_tour(visitor, **PHONE):
+        assert axe_violations(page) == [], name
+        assert_it_fits(page, name)
+        set_text_size(page, 24)
+        assert_it_fits(page, f"{name}, large text")
+        set_text_size(page, 16)
+
+
+def test_on_paper_there_are_no_menus_and_buttons(visitor: Visitor):
+    for name, page in staff_tour(visitor):
+        if name in {"campaign_overview", "audit_log", "home"}:
+            page.emulate_media(media="print")
+            for part in (".masthead", ".tabs", ".filters", ".button"):
+                assert page.locator(part).filter(visible=True).count() == 0, (name, part)
+            assert page.locator("main").filter(visible=True).count() == 1
+            page.emulate_media(media="screen")

@@ -1,0 +1,135 @@
+"""Admins at the pages of workers: look at one, exclude with a preview, decide about many at once."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from hits.models import AuditEntry, Campaign, Participation
+from tests.browser.opening import PHONE, Visitor, log_in
+from tests.browser.test_looks import HIDDEN_PARTS, axe_violations
+from tests.cast import campaign_with_workers, worker_like
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser_workers"),
+]
+
+
+def open_table(visitor: Visitor, campaign: Campaign, **options: Any) -> Page:
+    context = log_in(visitor.open_context(**options), visitor.origin, "admin", campaign)
+    page = context.new_page()
+    # Six pictures at once take their time on a busy machine.
+    page.set_default_timeout(60_000)
+    page.goto(reverse("campaign_workers", args=[campaign.code]))
+    return page
+
+
+def shown_workers(page: Page) -> list[str]:
+    return page.locator("tbody th").all_inner_texts()
+
+
+def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_preview(
+    visitor: Visitor,
+):
+    campaign = campaign_with_workers()
+    person = worker_like("honest")
+    page = open_table(visitor, campaign)
+    assert len(shown_workers(page)) == 4
+    page.get_by_label("State").select_option("reliable")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody th")).to_have_count(2)
+    page.get_by_role("link", name=str(person.worker)).click()
+    expect(page.locator(".sentences")).to_contain_text("Tells degraded from genuine: p")
+    pictures = page.locator("figure img")
+    expect(pictures).to_have_count(6)
+    for place in range(6):
+        picture = pictures.nth(place)
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True, timeout=60_000)
+        assert picture.evaluate("image => image.naturalWidth") > 100
+        assert len(picture.get_attribute("alt") or "") > 40
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Numbers of Degraded against genuine as CSV").click()
+    assert download.value.path().read_text().startswith("hit,genuine,degraded,difference\n")
+
+    page.get_by_role("button", name="Leave their ratings out").click()
+    expect(page.get_by_role("heading", name="Leave their ratings out?")).to_be_visible()
+    tile = page.locator(".tiles div").first
+    expect(tile).to_contain_text("fall below 2 ratings")
+    expect(tile.locator("dd").first).to_have_text("140")
+    expect(page.get_by_text("Pay is another matter.")).to_be_visible()
+    assert not Participation.objects.exclude(decision="").exists()
+    page.get_by_label("Reason").fill("Two accounts <of> one person")
+    page.get_by_role("button", name="Leave their ratings out").click()
+    expect(page.get_by_role("status")).to_contain_text("Decided about 1 worker")
+    expect(page.get_by_text("A person decided: excluded.")).to_contain_text("Two accounts <of>")
+    person.refresh_from_db()
+    assert person.state == "excluded" and AuditEntry.objects.first().action == "excluded"
+
+
+def test_many_are_decided_about_at_once_and_back_again(visitor: Visitor):
+    campaign = campaign_with_workers()
+    page = open_table(visitor, campaign)
+    page.get_by_label("All on this page").check()
+    expect(page.locator("[data-count]")).to_have_text("4 ticked")
+    page.get_by_role("checkbox", name=str(worker_like("honest").worker)).uncheck()
+    expect(page.locator("[data-count]")).to_have_text("3 ticked")
+    page.get_by_role("button", name="Leave their ratings out").click()
+    expect(page.locator("tbody tr")).to_have_count(3)
+    page.get_by_label("Reason").fill("A pilot")
+    page.get_by_role("button", name="Leave their ratings out").click()
+    expect(page.get_by_role("status").first).to_contain_text("Decided about 3 workers")
+    assert Participation.objects.filter(decision="excluded").count() == 3
+    page.get_by_label("All on this page").check()
+    page.get_by_role("button", name="Let the evidence decide").click()
+    expect(page.get_by_text("decided so before")).to_have_count(1)
+    page.get_by_label("Reason").fill("Not a pilot")
+    page.get_by_role("button", name="Let the evidence decide").click()
+    expect(page.get_by_role("status").first).to_contain_text("Decided about 3 workers")
+    assert not Participation.objects.exclude(decision="").exists()
+
+
+def test_headings_sort_and_turn_round_and_keep_the_filters(visitor: Visitor):
+    page = open_table(visitor, campaign_with_workers())
+    page.get_by_label("Flag").select_option("scrs")
+    page.get_by_role("button", name="Show").click()
+    heading = page.get_by_role("columnheader", name="Worker")
+    heading.get_by_role("link").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    rising = shown_workers(page)
+    assert rising == sorted(rising)
+    heading.get_by_role("link").click()
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    assert shown_workers(page) == rising[::-1]
+    expect(page.get_by_label("Flag")).to_have_value("scrs")
+
+
+def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor):
+    campaign = campaign_with_workers()
+    page = open_table(visitor, campaign, java_script_enabled=False)
+    page.get_by_role("button", name="Count their ratings").click()
+    expect(page.get_by_text("Tick the workers first.")).to_be_visible()
+    page.get_by_role("checkbox", name=str(worker_like("random").worker)).check()
+    page.get_by_role("button", name="Count their ratings").click()
+    page.get_by_label("Reason").fill("Read them with me")
+    page.get_by_role("button", name="Count their ratings").click()
+    expect(page.get_by_text("A person decided: reinstated.")).to_be_visible()
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
+def test_the_pages_suit_everyone(visitor: Visitor, options: dict[str, Any]):
+    campaign = campaign_with_workers()
+    worker = worker_like("honest").worker
+    page = open_table(visitor, campaign, **options)
+    decide = reverse("decide_workers", args=[campaign.code])
+    for url in (
+        page.url,
+        reverse("campaign_worker", args=[campaign.code, worker.code]),
+        f"{decide}?choice=exclude&worker={worker.code}",
+        f"{reverse('campaign_workers', args=[campaign.code])}?search=nobody",
+    ):
+        page.goto(url)
+        assert axe_violations(page) == [], url
+        assert page.evaluate(HIDDEN_PARTS) == [], url
