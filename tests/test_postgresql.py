@@ -11,10 +11,14 @@ from tests.subprocesses import CHECKOUT, manage, output_of, run_python
 DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
 # Run on PostgreSQL as they are: what they test is said in them.
 SHARED_TESTS = [
+    "tests/analysis/test_score_storing.py",
     "tests/hits/test_constraints.py",
+    "tests/hits/test_deciding.py",
+    "tests/hits/test_guards.py",
     "tests/hits/test_import_collection.py",
     "tests/hits/test_save_rating.py",
     "tests/hits/test_take_assignment.py",
+    "tests/payments/test_sending.py",
 ]
 
 PRINT_CONTENTS = """
@@ -81,4 +85,4 @@ def test_it_passes_on_postgresql_too(path: str, postgres_url: str):
 def test_the_run_above_is_really_on_postgresql(postgres_url: str):
     code = "from tests.settings import DATABASES; print(DATABASES['default']['ENGINE'])"
     process = run_python("-c", code, DA_TEST_DATABASE_URL=postgres_url)
-    assert output_of(process) == "django.db.backends.postgresql\n"
+    assert output_of(process) == "da_platform.postgresql\n"

@@ -183,10 +183,18 @@ with connection.cursor() as cursor:
 def test_a_database_url_chooses_postgresql_and_keeps_its_connections():
     url = "postgres://alice:pa%40ss@db.example:5433/ratings"
     database = database_of(DATABASE_URL=url, DA_CONN_MAX_AGE="5", **PRODUCTION)
-    assert database["ENGINE"] == "django.db.backends.postgresql"
+    assert database["ENGINE"] == "da_platform.postgresql"
     keys = ["NAME", "USER", "PASSWORD", "HOST", "PORT", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS"]
     found = [database[key] for key in keys]
     assert found == ["ratings", "alice", "pa@ss", "db.example", 5433, 5, True]
+
+
+def test_statements_are_prepared_unless_a_pooler_in_between_cannot_have_it():
+    url = "postgres://db.example/ratings?sslmode=require"
+    prepared = database_of(DATABASE_URL=url, **PRODUCTION)["OPTIONS"]
+    assert prepared == {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
+    unprepared = database_of(DATABASE_URL=url, DA_PREPARED_STATEMENTS="0", **PRODUCTION)["OPTIONS"]
+    assert unprepared == {"sslmode": "require"}
 
 
 # Production ----------------------------------------------------------------------------------

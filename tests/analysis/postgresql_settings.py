@@ -2,8 +2,6 @@
 
 import os
 
-import environ
+os.environ["DA_TEST_DATABASE_URL"] = os.environ["DA_TEST_POSTGRESQL"]
 
-from tests.settings import *  # noqa: F403
-
-DATABASES = {"default": environ.Env.db_url_config(os.environ["DA_TEST_POSTGRESQL"])}
+from tests.settings import *  # noqa: E402, F403

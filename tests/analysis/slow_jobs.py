@@ -4,6 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from billiard.exceptions import SoftTimeLimitExceeded
+
 from analysis.jobs import Report, job_kind
 from analysis.models import Job
 from hits.exceptions import HitsError
@@ -42,3 +44,9 @@ def break_down(job: Job, report: Report) -> dict[str, Any]:
 @job_kind("answer_nonsense")
 def answer_nonsense(job: Job, report: Report) -> dict[str, Any]:
     return {"what": object()}
+
+
+@job_kind("sleep_through_the_limit")
+def sleep_through_the_limit(job: Job, report: Report) -> dict[str, Any]:
+    """What Celery does to a task past its soft limit: raise where it stands."""
+    raise SoftTimeLimitExceeded

@@ -14,6 +14,7 @@ from analysis.stats.correlation import (
     correlate_extremes,
     correlate_systems,
     fisher_interval,
+    pearson_of_each,
     system_means,
 )
 
@@ -240,3 +241,19 @@ def test_system_level_correlates_means() -> None:
 def test_a_system_without_any_gold_is_refused() -> None:
     with pytest.raises(ValueError, match=r"`scores` .* \[1\]"):
         system_means([[1, 2], [np.nan, np.nan]])
+
+
+def test_many_metrics_at_once_correlate_as_each_alone():
+    rng = np.random.default_rng(3)
+    gold = rng.normal(size=40)
+    gold[5] = np.nan
+    metrics = np.concatenate([rng.normal(size=(3, 40)), np.ones((1, 40))])
+    flags = [True, False, True, True]
+    found = pearson_of_each(metrics, gold, higher_is_better=flags)
+    alone = [
+        correlate(own, gold, higher_is_better=flag).estimate
+        for own, flag in zip(metrics, flags, strict=True)
+    ]
+    assert_allclose(found, alone, rtol=0, atol=1e-12)
+    assert np.isnan(found[3])
+    assert np.isnan(pearson_of_each(metrics, np.ones(40))).all()

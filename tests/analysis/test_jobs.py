@@ -56,6 +56,18 @@ def ada():
     return User.objects.create_user("ada", is_staff=True)
 
 
+def test_a_job_that_takes_too_long_is_ended_and_says_so(settings):
+    settings.JOB_MAX_SECONDS = -1
+    job = run_job(make_job().pk)
+    assert job.state == Job.State.FAILED and job.result is None
+    assert "was ended after" in job.error and "DA_JOB_MAX_SECONDS" in job.error
+
+
+def test_celerys_clock_ends_a_job_that_reports_nothing():
+    job = run_job(make_job("sleep_through_the_limit").pk)
+    assert job.state == Job.State.FAILED and "was ended after" in job.error
+
+
 def make_job(kind: str = "count_slowly", steps: int = 3, **fields) -> Job:
     return start_job(kind=kind, arguments={"steps": steps}, **fields)
 

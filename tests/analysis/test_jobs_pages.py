@@ -2,36 +2,20 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from analysis.jobs import run_job, start_job
 from analysis.models import Job
-from analysis.views import JOBS_PER_PAGE
+from analysis.views.jobs import JOBS_PER_PAGE
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_campaign
+from tests.people import PEOPLE, client_of
 
 pytestmark = pytest.mark.django_db
 
-ROLES = ["stranger", "user", "inactive", "staff", "superuser"]
 PAGES = [("jobs", "get"), ("job", "get"), ("job_progress", "get")]
 DEEDS = [("cancel_job", "post"), ("retry_job", "post")]
-
-
-def client_of(role: str) -> Client:
-    client = Client(enforce_csrf_checks=False)
-    if role == "stranger":
-        return client
-    user = User.objects.create_user(
-        role,
-        is_staff=role in ("staff", "superuser", "inactive"),
-        is_superuser=role == "superuser",
-    )
-    client.force_login(user)
-    if role == "inactive":
-        User.objects.filter(pk=user.pk).update(is_active=False)
-    return client
 
 
 def make_job(kind: str = "count_slowly") -> Job:
@@ -42,7 +26,7 @@ def address(name: str, job: Job) -> str:
     return reverse(name, args=[] if name == "jobs" else [job.code])
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", PEOPLE)
 @pytest.mark.parametrize(("name", "method"), PAGES + DEEDS)
 def test_only_staff_come_in(role, name, method):
     job = make_job("refuse")
@@ -50,10 +34,10 @@ def test_only_staff_come_in(role, name, method):
         run_job(job.pk)
     before = Job.objects.values().get()
     answer = getattr(client_of(role), method)(address(name, job))
-    if role in ("staff", "superuser"):
+    if role in ("researcher", "admin", "superuser"):
         assert answer.status_code == (200 if method == "get" else 302)
         return
-    if role == "user":
+    if role == "outsider":
         assert answer.status_code == 403
     else:
         assert answer.status_code == 302 and answer.url.startswith(reverse("login"))
@@ -63,13 +47,13 @@ def test_only_staff_come_in(role, name, method):
 @pytest.mark.parametrize(("name", "method"), PAGES + DEEDS)
 def test_each_address_takes_one_method(name, method):
     other = "post" if method == "get" else "get"
-    answer = getattr(client_of("staff"), other)(address(name, make_job()))
+    answer = getattr(client_of("researcher"), other)(address(name, make_job()))
     assert answer.status_code == 405
 
 
 @pytest.mark.parametrize(("name", "method"), DEEDS)
 def test_a_form_from_elsewhere_changes_nothing(name, method):
-    client = client_of("staff")
+    client = client_of("researcher")
     client.handler.enforce_csrf_checks = True
     job = make_job()
     assert client.post(address(name, job)).status_code == 403
@@ -80,14 +64,14 @@ def test_a_form_from_elsewhere_changes_nothing(name, method):
 def test_the_list_has_pages_and_asks_the_database_as_often_however_many_jobs(
     django_assert_num_queries,
 ):
-    client, campaign = client_of("staff"), make_campaign()
+    client, campaign = client_of("researcher"), make_campaign()
     ada = User.objects.get()
     for n in (1, JOBS_PER_PAGE + 1):
         Job.objects.bulk_create(
             Job(kind="count_slowly", campaign=campaign, started_by=ada) for _ in range(n)
         )
-        # Session, user, count, and one for all rows.
-        with django_assert_num_queries(4):
+        # Session, user, what they may see, count, and one for all rows.
+        with django_assert_num_queries(5):
             page = client.get(reverse("jobs")).content.decode()
         assert page.count("count_slowly") == min(n, JOBS_PER_PAGE)
     assert "Page 1 of 2" in page and "?page=2" in page
@@ -95,13 +79,13 @@ def test_the_list_has_pages_and_asks_the_database_as_often_however_many_jobs(
 
 
 def test_an_empty_list_says_what_to_do():
-    assert "start_job" in client_of("staff").get(reverse("jobs")).content.decode()
+    assert "start_job" in client_of("researcher").get(reverse("jobs")).content.decode()
 
 
 def test_a_running_jobs_page_shows_progress_and_looks_again_with_and_without_scripts():
     job = make_job()
     Job.objects.update(state="running", n_done=7, n_total=9, log="2 o'clock <b>\n")
-    page = client_of("staff").get(address("job", job)).content.decode()
+    page = client_of("researcher").get(address("job", job)).content.decode()
     assert 'max="9" value="7"' in page and "7 of 9" in page
     assert "2 o&#x27;clock &lt;b&gt;" in page
     assert f'data-progress="{address("job_progress", job)}"' in page and "analysis/job.js" in page
@@ -113,7 +97,7 @@ def test_a_running_jobs_page_shows_progress_and_looks_again_with_and_without_scr
 def test_what_the_script_asks_for_is_small_and_never_cached():
     job = make_job()
     Job.objects.update(state="running", n_done=7, n_total=9)
-    answer = client_of("staff").get(address("job_progress", job))
+    answer = client_of("researcher").get(address("job_progress", job))
     assert answer.json() == {
         "state": "running",
         "label": "Running",
@@ -127,7 +111,7 @@ def test_what_the_script_asks_for_is_small_and_never_cached():
 
 def test_a_finished_jobs_page_shows_its_result_and_rests():
     job = run_job(make_job().pk)
-    page = client_of("staff").get(address("job", job)).content.decode()
+    page = client_of("researcher").get(address("job", job)).content.decode()
     assert "&quot;n_steps&quot;: 3" in page and "Counted." in page
     assert "job.js" not in page and "refresh" not in page
     assert "cancel" not in page and "retry" not in page
@@ -135,7 +119,7 @@ def test_a_finished_jobs_page_shows_its_result_and_rests():
 
 def test_only_a_superuser_sees_the_details_of_an_error():
     job = run_job(make_job("break_down").pk)
-    staff = client_of("staff").get(address("job", job)).content.decode()
+    staff = client_of("researcher").get(address("job", job)).content.decode()
     assert "Something went wrong; the administrators can see the details." in staff
     assert "ZeroDivisionError" not in staff
     assert "ZeroDivisionError" in client_of("superuser").get(address("job", job)).content.decode()
@@ -144,29 +128,29 @@ def test_only_a_superuser_sees_the_details_of_an_error():
 
 
 def test_staff_cancel_and_retry_by_button():
-    client, job = client_of("staff"), make_job()
+    client, job = client_of("researcher"), make_job()
     assert client.post(address("cancel_job", job)).url == address("job", job)
     job.refresh_from_db()
-    assert job.state == "cancelled" and "Cancelled by staff." in job.log
+    assert job.state == "cancelled" and "Cancelled by researcher0." in job.log
     assert "Retry" in client.get(address("job", job)).content.decode()
     client.post(address("retry_job", job))
     job.refresh_from_db()
-    assert job.state == "queued" and "Retried by staff." in job.log
+    assert job.state == "queued" and "Retried by researcher0." in job.log
 
 
 def test_a_button_pressed_too_late_is_answered_kindly():
-    client, job = client_of("staff"), run_job(make_job().pk)
+    client, job = client_of("researcher"), run_job(make_job().pk)
     answer = client.post(address("cancel_job", job))
     assert answer.status_code == 409 and "finished already" in answer.content.decode()
 
 
 def test_the_masthead_leads_staff_there_and_nobody_else():
     link = f'href="{reverse("jobs")}"'
-    assert link in client_of("staff").get(reverse("home")).content.decode()
+    assert link in client_of("researcher").get(reverse("home")).content.decode()
     assert link not in client_of("user").get(reverse("home")).content.decode()
     assert link not in client_of("stranger").get(reverse("home")).content.decode()
 
 
 def test_a_job_nobody_started_is_the_platforms():
     job = Job.objects.create(kind="count_slowly", finished_at=timezone.now(), state="done")
-    assert "the platform" in client_of("staff").get(address("job", job)).content.decode()
+    assert "the platform" in client_of("researcher").get(address("job", job)).content.decode()

@@ -32,6 +32,7 @@ def test_the_matrix_is_all_single_tests() -> None:
     metrics, gold = metrics_and_gold()
     matrix = williams_matrix(metrics, gold)
     r = np.corrcoef(np.vstack([metrics, gold]))
+    assert_allclose(matrix.between, r[:4, :4], atol=1e-12)
     for i in range(4):
         for j in range(4):
             if i == j:

@@ -5,32 +5,60 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from analysis.models import GoldRun, GoldScore, Job
+from analysis.models import (
+    Evaluation,
+    GoldRun,
+    GoldScore,
+    GoldUpload,
+    Job,
+    Metric,
+    MetricScore,
+    ScoreCollection,
+)
+from da_platform.operation.models import SignOfLife
+from da_platform.operation.signs import give_sign
 from hits.audit import record
 from hits.building import build_hits
+from hits.invites import make_invites
 from hits.models import (
     HIT,
+    ApiToken,
     Assignment,
     Campaign,
+    DeviceSighting,
+    Evidence,
+    Invite,
     Item,
+    Membership,
     Participation,
+    Payment,
+    PaymentRun,
+    PayRule,
+    ProviderEvent,
+    RateCount,
     Rating,
+    Recruitment,
     Segment,
+    Submission,
     System,
     SystemOutput,
     Translation,
     Worker,
 )
 from hits.services import change_status, take_assignment, take_part
+from hits.tokens import make_token
+from hits.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
 
 pytestmark = pytest.mark.django_db
 
 NOW = timezone.now()
+LONG_AGO = NOW - timedelta(days=9)
 ALICE, BOB = "alice", "bob"
 
 # Which row of the model (in the order of its key, from 0) is changed, and to what. A value that begins
@@ -47,6 +75,11 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
     "campaign_lease_is_positive": (Campaign, 0, {"lease_minutes": 0}),
     "campaign_languages_are_named": (Campaign, 0, {"target_language": ""}),
+    "member_has_one_level_in_a_campaign": (Membership, 1, {"campaign_id": "=campaign_id"}),
+    "member_has_one_level_everywhere": (Membership, 2, {"user_id": "=user_id"}),
+    "membership_level_is_known": (Membership, 0, {"level": "guest"}),
+    "api_token_has_a_name": (ApiToken, 0, {"name": ""}),
+    "api_token_expires_after_its_making": (ApiToken, 0, {"expires_at": LONG_AGO}),
     "system_name_is_unique": (System, 1, {"name": "=name"}),
     "system_name_is_not_empty": (System, 0, {"name": ""}),
     "segment_position_is_unique": (Segment, 1, {"position": "=position"}),
@@ -69,6 +102,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "item_is_not_its_own_partner": (Item, -1, {"partner": models.F("pk")}),
     "worker_is_known_once": (Worker, 1, {"external_id": "=external_id"}),
     "worker_has_an_id": (Worker, 0, {"external_id": ""}),
+    "worker_forgotten_has_no_id": (Worker, 0, {"forgotten_at": NOW}),
     "worker_participates_once": (Participation, 1, {"worker_id": "=worker_id"}),
     "participation_check_has_two_tries": (Participation, 0, {"n_check_tries": 3}),
     "participation_trust_is_known": (Participation, 0, {"trust": "hoped"}),
@@ -84,11 +118,66 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "assignment_is_submitted_with_time_and_code": (Assignment, 0, {"completion_code": ""}),
     "assignment_is_weighed_once_submitted": (Assignment, 2, {"evidence_at": NOW}),
     "assignment_expires_after_its_start": (Assignment, 0, {"expires_at": NOW - timedelta(days=9)}),
+    "evidence_is_weighed_once_for_each_hit": (Evidence, 1, {"assignment_id": "=assignment_id"}),
+    "evidence_origin_is_known": (Evidence, 0, {"origin": "hearsay"}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "recruitment_provider_is_known": (Recruitment, 0, {"provider": "post"}),
+    "study_is_of_one_campaign": (Recruitment, 1, {"study": "=study"}),
+    "submission_is_known_once": (Submission, 1, {"reference": "=reference"}),
+    "submission_has_an_id": (Submission, 0, {"reference": ""}),
+    "submission_status_is_known": (Submission, 0, {"status": "lost"}),
+    "provider_event_is_heard_once": (ProviderEvent, 1, {"event_id": "=event_id"}),
+    "provider_event_has_an_id": (ProviderEvent, 0, {"event_id": ""}),
+    "invite_has_a_hash": (Invite, 0, {"token_hash": ""}),
+    "invite_is_not_overused": (Invite, 0, {"n_uses": 2}),
+    "invite_is_for_one_if_personal": (Invite, 0, {"max_uses": 2}),
+    "invite_expires_after_its_making": (Invite, 0, {"expires_at": LONG_AGO}),
+    "device_is_noted_once_per_worker": (DeviceSighting, 1, {"worker_id": "=worker_id"}),
+    "device_kind_is_known": (DeviceSighting, 0, {"kind": "nose"}),
+    "device_has_a_mark": (DeviceSighting, 0, {"mark": ""}),
+    "rate_is_counted_once_per_window": (RateCount, 1, {"key": "=key"}),
+    "pay_rule_has_what_its_kind_needs": (PayRule, 0, {"amount": None}),
+    "pay_rule_has_a_reason": (PayRule, 0, {"reason": ""}),
+    "pay_rule_is_partial_once": (PayRule, 2, {"campaign_id": "=campaign_id"}),
+    "payment_run_kind_is_known": (PaymentRun, 0, {"kind": "gift"}),
+    "payment_run_total_is_not_negative": (PaymentRun, 0, {"total": -1}),
+    "payment_run_has_payments": (PaymentRun, 0, {"n_payments": 0}),
+    "payment_approves_or_rejects_once": (Payment, 1, {"assignment_id": "=assignment_id"}),
+    "payment_follows_a_rule_once": (Payment, 3, {"assignment_id": "=assignment_id"}),
+    "payment_state_is_known": (Payment, 0, {"state": "lost", "settled_at": NOW}),
+    "payment_has_what_its_kind_needs": (Payment, 0, {"kind": "bonus"}),
+    "payment_is_sending_since_a_moment": (Payment, 0, {"state": "sending"}),
+    "payment_is_settled_with_a_time": (Payment, 0, {"state": "sent"}),
     "job_state_is_known": (Job, 0, {"state": "lost"}),
     "job_is_finished_with_a_time": (Job, 0, {"state": "done"}),
     "gold_run_number_is_unique": (GoldRun, 1, {"number": "=number"}),
     "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
+    "metric_is_stored_once_for_a_campaign": (Metric, 1, {"name": "=name"}),
+    "metric_is_stored_once_for_a_collection": (Metric, 3, {"name": "=name"}),
+    "metric_is_of_a_campaign_or_a_collection": (Metric, 0, {"collection": "elsewhere"}),
+    "metric_name_is_not_empty": (Metric, 0, {"name": ""}),
+    "metric_level_is_known": (Metric, 0, {"level": "word"}),
+    "metric_origin_is_known": (Metric, 0, {"origin": "dreamt"}),
+    "metric_direction_is_confirmed_with_a_time": (Metric, 0, {"higher_is_better": True}),
+    "metric_score_is_finite": (MetricScore, 0, {"score": float("inf")}),
+    "sign_of_life_has_a_name": (SignOfLife, 0, {"name": ""}),
+    "evaluation_number_is_unique": (Evaluation, 1, {"number": "=number"}),
+    "evaluation_number_is_unique_in_a_collection": (Evaluation, 3, {"number": "=number"}),
+    "pooled_evaluation_number_is_unique": (Evaluation, 5, {"number": "=number"}),
+    "evaluation_is_not_of_campaign_and_collection": (
+        Evaluation,
+        2,
+        {"campaign_id": "=campaign_id"},
+    ),
+    "collection_name_is_not_empty": (ScoreCollection, 0, {"name": ""}),
+    "gold_upload_is_stored_once_for_a_campaign": (GoldUpload, 1, {"name": "=name"}),
+    "gold_upload_is_stored_once_for_a_collection": (GoldUpload, 3, {"name": "=name"}),
+    "gold_upload_is_of_a_campaign_or_a_collection": (GoldUpload, 0, {"campaign_id": None}),
+    "gold_upload_name_is_not_empty": (GoldUpload, 0, {"name": ""}),
+    "gold_upload_level_is_known": (GoldUpload, 0, {"level": "word"}),
+    "gold_upload_kind_is_known": (GoldUpload, 0, {"kind": "guess"}),
+    "evaluation_number_counts_from_1": (Evaluation, 0, {"number": 0}),
+    "job_makes_one_evaluation": (Evaluation, 1, {"job_id": "=job_id"}),
 }
 # The audit log refuses every change, so its one rule is shown to a new row.
 ONLY_WHEN_ADDED = {"audit_entry_names_its_action"}
@@ -107,13 +196,81 @@ def campaign() -> Campaign:
         assignment = take_assignment(campaign=campaign, worker=worker)
         rate_items(assignment, n_items=1)
         Assignment.objects.filter(pk=assignment.pk).update(
-            status=Assignment.Status.SUBMITTED, submitted_at=NOW, completion_code=name
+            status=Assignment.Status.SUBMITTED,
+            started_at=NOW - timedelta(hours=1),
+            submitted_at=NOW,
+            completion_code=name,
         )
+        update_evidence(assignment=assignment)
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())
     make_gold_runs(campaign)
+    give_sign("alice")
+    make_evaluations(campaign)
+    make_members(campaign)
+    make_recruits(campaign)
+    make_metrics(campaign)
+    make_payments(campaign)
     return campaign
+
+
+def make_recruits(campaign: Campaign) -> None:
+    """Two campaigns with a study each; alice and bob came to the first, with one device."""
+    recruitment = Recruitment.objects.get(campaign=campaign)
+    Recruitment.objects.create(campaign=make_campaign(is_open=False), study="two")
+    Recruitment.objects.filter(pk=recruitment.pk).update(study="one")
+    make_invites(campaign=campaign, n=2, actor=None)
+    for worker in Worker.objects.filter(external_id__in=[ALICE, BOB]):
+        name = worker.external_id
+        Submission.objects.create(recruitment=recruitment, worker=worker, reference=name)
+        ProviderEvent.objects.create(provider="prolific", event_id=name)
+        RateCount.objects.create(key=name, began_at=NOW)
+        DeviceSighting.objects.create(campaign=campaign, worker=worker, kind="cookie", mark="m")
+
+
+def make_payments(campaign: Campaign) -> None:
+    """Alice and bob are to get their pay and a bonus; unfinished work gets a share, elsewhere too."""
+    actor = User.objects.get(username=ALICE)
+    flat = PayRule.objects.create(
+        campaign=campaign, kind="flat", amount=1, reason="Thanks", created_by=actor
+    )
+    for where in (campaign, make_campaign()):
+        PayRule.objects.create(campaign=where, kind="partial", reason="Your part", created_by=actor)
+    for kind, rule in (("approve", None), ("bonus", flat)):
+        run = PaymentRun.objects.create(
+            campaign=campaign, kind=kind, n_payments=2, total=2, confirmed_by=actor
+        )
+        for assignment in Assignment.objects.submitted().order_by("pk"):
+            Payment.objects.create(
+                key=f"{kind}{assignment.pk}",
+                run=run,
+                assignment=assignment,
+                kind=kind,
+                rule=rule,
+                amount=1,
+            )
+
+
+def make_members(campaign: Campaign) -> None:
+    """One person with a level here and a level everywhere, and another."""
+    people = [User.objects.create(username=name) for name in (ALICE, BOB)]
+    for user, where in ((people[0], campaign), (people[0], None), (people[1], None)):
+        Membership.objects.create(user=user, campaign=where, level="researcher")
+    make_token(user=people[0], name="ci", scopes=["read"])
+
+
+def make_metrics(campaign: Campaign) -> None:
+    """Two metrics of the campaign and two of a collection from elsewhere, with a score each."""
+    homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": "elsewhere"}]
+    for home in homes:
+        for name in ("BLEU", "TER"):
+            metric = Metric.objects.create(
+                name=name, level="segment", origin="uploaded", sha256="0" * 64, n_scores=1, **home
+            )
+            MetricScore.objects.create(
+                metric=metric, system="a", segment="1", position=0, score=0.5
+            )
 
 
 def make_gold_runs(campaign: Campaign) -> None:
@@ -127,6 +284,27 @@ def make_gold_runs(campaign: Campaign) -> None:
         GoldScore.objects.create(
             run=run, translation=translation, n=0, n_ratings=0, is_complete=False
         )
+
+
+def make_evaluations(campaign: Campaign) -> None:
+    """Two of the campaign, two of a collection from elsewhere, two of pooled campaigns."""
+    collection = ScoreCollection.objects.create(name="elsewhere")
+    homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": collection}, {}]
+    for home in homes:
+        for number in (1, 2):
+            job = Job.objects.create(kind="evaluate", campaign=campaign)
+            Evaluation.objects.create(number=number, job=job, golds=[], result={}, **home)
+    for home in homes[:2]:
+        for name in ("HTER", "MQM"):
+            GoldUpload.objects.create(
+                name=name,
+                kind="other",
+                level="segment",
+                higher_is_better=False,
+                n_scores=0,
+                table={},
+                **home,
+            )
 
 
 @pytest.mark.parametrize("name", BAD_CHANGES)
@@ -155,7 +333,7 @@ def _blames(message: str, name: str, model: type[models.Model], change: dict[str
 def test_every_constraint_of_every_table_has_a_bad_row_above():
     names = {
         constraint.name
-        for app in ("hits", "analysis")
+        for app in ("hits", "analysis", "operation")
         for model in apps.get_app_config(app).get_models()
         for constraint in model._meta.constraints
     }
@@ -174,10 +352,18 @@ def test_the_same_item_is_rated_once_by_the_primary_key(campaign: Campaign):
 
 
 def test_a_campaign_without_ratings_can_be_deleted_with_all_it_has():
-    campaign, kept = make_hits(), make_hits()
+    campaign, kept = make_campaign(), make_hits()
+    make_translations(campaign)
     campaign.delete()
-    assert set(Item.objects.values_list("hit__campaign", flat=True)) == {kept.pk}
+    assert set(Segment.objects.values_list("campaign", flat=True)) == {kept.pk}
     assert Translation.objects.count() == 28 and Segment.objects.count() == 14
+
+
+def test_a_campaign_that_the_audit_log_names_cannot_be_deleted():
+    campaign = make_hits()
+    with pytest.raises(ProtectedError):
+        campaign.delete()
+    assert Item.objects.filter(hit__campaign=campaign).count() == 40
 
 
 def test_a_campaign_with_ratings_cannot_be_deleted(campaign: Campaign):

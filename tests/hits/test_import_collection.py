@@ -119,7 +119,7 @@ def test_mturk_files_bring_times_rejections_and_comments() -> None:
     assert [one.is_rejected for one in (alice, bob, carol)] == [False, True, False]
     assert carol.comment == 'Long,\nbut "fine".'
     assert set(alice.ratings.values_list("received_at", flat=True)) == {alice.submitted_at}
-    assert bob.evidence.has_rejection_flag and bob.evidence.has_time_flag
+    assert bob.evidence.get().has_rejection_flag and bob.evidence.get().has_time_flag
     assert [item.position for item in alice.hit.items.all()] == list(range(1, 14))
 
 
@@ -202,7 +202,7 @@ def test_wmt_durations_are_kept_though_there_are_no_dates() -> None:
     assert (alice.submitted_at - alice.started_at).total_seconds() == 520
     assert alice.started_at.year == 1970
     assert any("1 January 1970" in note for note in summary.notes)
-    evidence = alice.evidence
+    evidence = alice.evidence.get()
     assert (evidence.fastest_hit_seconds, evidence.window_n_pairs) == (520, 0)
     # Their order is not known either, and a run of equal scores would mean nothing.
     assert evidence.longest_run == 0

@@ -27,6 +27,7 @@ from hits.composition import HIT_SIZES, Layout, Role, plan_hits
 from hits.models import HIT, Assignment, Campaign, Item, Participation, Worker
 from hits.services import change_status, save_rating, submit_assignment, take_assignment
 from hits.visitors import COOKIE, remember_worker
+from tests.audit_log import empty_audit_log
 from tests.factories import make_campaign, make_translations, make_worker
 
 pytestmark = [
@@ -82,6 +83,7 @@ def remove(campaign: Campaign) -> None:
     Worker.objects.filter(participations__campaign=campaign).delete()
     Item.objects.filter(hit__campaign=campaign, partner__isnull=False).delete()
     campaign.hits.all().delete()
+    empty_audit_log()
     campaign.delete()
 
 

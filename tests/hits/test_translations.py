@@ -37,7 +37,17 @@ KEYWORDS = DEFAULT_KEYWORDS | {
     "pgettext_lazy": ((1, "c"), 2),
 }
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
-UNAVAILABLE = ["paused", "closed", "done", "none_left", "busy", "screened_out", "excluded"]
+UNAVAILABLE = [
+    "paused",
+    "closed",
+    "done",
+    "none_left",
+    "busy",
+    "screened_out",
+    "excluded",
+    "not_invited",
+    "declined",
+]
 
 
 every_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -239,6 +249,7 @@ class Visit:
 
     def get_ready(self) -> None:
         self.see("landing", self.url("landing"))
+        self.see("privacy", self.url("privacy"))
         self.client.post(self.url("landing"))
         self.see("instructions", self.url("instructions"))
         self.see("practice", self.url("practice", 1))

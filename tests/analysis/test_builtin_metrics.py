@@ -1,0 +1,240 @@
+"""The metrics computed here: by hand, against sacreBLEU, and by what must hold for any text."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from analysis.metrics import METRIC_NAMES
+from analysis.metrics.catalogue import metrics_for, tokeniser_for
+from analysis.metrics.edits import (
+    cover_disjoint_errors,
+    position_independent_errors,
+    word_errors,
+)
+from analysis.metrics.smoothed_bleu import ngram_statistics, smoothed_bleu
+
+ENGLISH = metrics_for("en")
+PLAIN = metrics_for("en", tokenise="none")
+TEXTS = ["The cat sat on the mat.", "A dog barked, loudly!", "It was 3.5 km away."]
+REFERENCES = ["The cat is on the mat.", "A dog was barking loudly.", "It was 3.5 km from here."]
+
+words = st.lists(st.sampled_from("abcd"), max_size=8)
+texts = st.text(alphabet="abc .,ÄΩ我们", min_size=1, max_size=30).filter(str.strip)
+
+
+def segment_score(metric, translation, reference):
+    return metric.of_segment(metric.counts(translation, reference))
+
+
+def system_score(metric, translations, references):
+    rows = [metric.counts(*pair) for pair in zip(translations, references, strict=True)]
+    return metric.of_system(np.array(rows, dtype=float), translations, references)
+
+
+def test_there_are_as_many_metrics_as_names():
+    assert tuple(ENGLISH) == METRIC_NAMES
+
+
+# By hand --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("translation", "reference", "wer", "per", "cder"),
+    [
+        ("a b c d", "a b c d", 0, 0, 0),
+        ("", "a b", 2, 2, 2),
+        # Two blocks change places: four words are wrong in order, none without, and three jumps are
+        # needed: to the second block, back to the first, and to the end.
+        ("a b c d", "c d a b", 4, 0, 3),
+        ("a b c", "a x c", 1, 1, 1),
+        # A word too many costs each of them one.
+        ("a b x c", "a b c", 1, 1, 1),
+        ("a b", "a b c", 1, 1, 1),
+        # Words may be used again by jumping back, so repeats are cheap for CDER.
+        ("a b", "a b a b", 2, 2, 1),
+        # Dropping three words at the end is one jump.
+        ("a x y z", "a", 3, 3, 1),
+        ("x y z", "a", 3, 3, 2),
+    ],
+)
+def test_edits_are_counted_as_by_hand(translation, reference, wer, per, cder):
+    pair = translation.split(), reference.split()
+    assert word_errors(*pair) == wer
+    assert position_independent_errors(*pair) == per
+    assert cover_disjoint_errors(*pair) == cder
+
+
+def test_rates_are_not_clipped():
+    assert segment_score(PLAIN["WER"], "x y z", "a") == 3
+    assert segment_score(PLAIN["PER"], "x y z", "a") == 3
+
+
+def test_smoothed_bleu_adds_one_to_every_order():
+    # 3 of 4 words, 1 of 3 bigrams, 0 of 2 trigrams, 0 of 1 fourgrams; lengths equal.
+    counts = ngram_statistics(["a", "b", "x", "c"], ["a", "b", "c", "d"])
+    assert counts == (3, 1, 0, 0, 4, 3, 2, 1, 4, 4)
+    assert_allclose(smoothed_bleu(counts), (4 / 5 * 2 / 4 * 1 / 3 * 1 / 2) ** (1 / 4))
+
+
+def test_smoothed_bleu_punishes_what_is_too_short():
+    counts = ngram_statistics(["a", "b", "c", "d"], ["a", "b", "c", "d", "e", "f"])
+    assert_allclose(smoothed_bleu(counts), math.exp(1 - 6 / 4))
+
+
+def test_an_empty_translation_is_wholly_wrong():
+    worst = {"BLEU": 0, "chrF": 0, "TER": 100, "sBLEU": 0, "WER": 1, "PER": 1, "CDER": 1}
+    assert {name: segment_score(ENGLISH[name], "", "a b c") for name in METRIC_NAMES} == worst
+
+
+def test_without_a_reference_word_all_that_is_there_is_wrong():
+    assert segment_score(PLAIN["WER"], "a b", " ") == 1
+    assert segment_score(PLAIN["WER"], " ", " ") == 0
+
+
+def test_a_system_is_scored_as_one_long_text_and_not_by_a_mean():
+    translations, references = ["a", "x y z"], ["a", "a b c"]
+    assert system_score(PLAIN["WER"], translations, references) == 3 / 4
+    mean = np.mean([segment_score(PLAIN["WER"], "a", "a"), 1.0])
+    assert mean == 1 / 2
+
+
+# Against sacreBLEU ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("translation", "reference"), [*zip(TEXTS, REFERENCES, strict=True)])
+def test_segments_score_as_sacrebleu_says(translation, reference):
+    for name, theirs in {
+        "BLEU": BLEU(effective_order=True),
+        "chrF": CHRF(),
+        "TER": TER(),
+    }.items():
+        expected = theirs.sentence_score(translation, [reference]).score
+        assert_allclose(segment_score(ENGLISH[name], translation, reference), expected)
+
+
+@pytest.mark.parametrize(("name", "theirs"), [("BLEU", BLEU()), ("chrF", CHRF()), ("TER", TER())])
+def test_systems_score_as_sacrebleu_says(name, theirs):
+    expected = theirs.corpus_score(TEXTS, [REFERENCES]).score
+    assert_allclose(system_score(ENGLISH[name], TEXTS, REFERENCES), expected)
+
+
+def test_signatures_are_sacrebleus_own():
+    theirs = BLEU()
+    theirs.corpus_score(["a"], [["a"]])
+    assert ENGLISH["BLEU"].signatures["system"] == f"BLEU|{theirs.get_signature()}"
+    assert "eff:yes" in ENGLISH["BLEU"].signatures["segment"]
+    assert "case:lc" in ENGLISH["TER"].signatures["segment"]
+
+
+def test_signatures_tell_every_setting_apart():
+    others = [metrics_for("zh"), metrics_for("th"), PLAIN, ENGLISH]
+    for name in ("BLEU", "sBLEU", "WER", "PER", "CDER"):
+        assert len({metrics[name].signatures["segment"] for metrics in others}) == len(others)
+    sensitive = metrics_for("en", is_case_sensitive=True)["TER"]
+    assert sensitive.signatures != ENGLISH["TER"].signatures
+    assert len({metric.signatures["segment"] for metric in ENGLISH.values()}) == len(METRIC_NAMES)
+
+
+def test_human_targeted_metrics_are_named_and_signed_as_such():
+    targeted = ENGLISH["TER"].targeted()
+    assert targeted.name == "HTER" and not targeted.higher_is_better
+    assert targeted.signatures["segment"].startswith("ref:post-edition|TER|")
+
+
+# Languages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "tokeniser"),
+    [("en", "13a"), ("zh", "zh"), ("zh-Hant", "zh"), ("th", "char"), ("hi", "13a")],
+)
+def test_the_tokeniser_suits_the_language(language, tokeniser):
+    assert tokeniser_for(language) == tokeniser
+
+
+def test_japanese_is_cut_by_a_dictionary_or_into_characters():
+    assert tokeniser_for("ja") in ("ja-mecab", "char")
+
+
+@pytest.mark.parametrize(
+    ("language", "translation", "reference"),
+    [
+        ("zh", "我们今天去北京。", "我们明天去北京。"),
+        ("ja", "今日は東京へ行く", "明日は東京へ行く"),
+        ("th", "วันนี้อากาศดี", "วันนี้อากาศร้อน"),
+    ],
+)
+def test_a_language_without_spaces_is_not_one_long_word(language, translation, reference):
+    metrics = metrics_for(language)
+    for name in ("TER", "WER", "PER", "CDER"):
+        scale = 100 if name == "TER" else 1
+        assert 0 < segment_score(metrics[name], translation, reference) < scale
+
+
+# Properties -----------------------------------------------------------------------------------
+
+PERFECT = {"BLEU": 100, "chrF": 100, "TER": 0, "sBLEU": 1, "WER": 0, "PER": 0, "CDER": 0}
+
+
+@given(texts, st.sampled_from(METRIC_NAMES))
+def test_the_reference_itself_is_perfect(text, name):
+    assert_allclose(segment_score(ENGLISH[name], text, text), PERFECT[name], atol=1e-9)
+
+
+@given(st.lists(texts, min_size=1, max_size=4), st.sampled_from(["TER", "sBLEU", "WER", "CDER"]))
+def test_a_system_that_gives_the_references_is_perfect(given_texts, name):
+    assert_allclose(system_score(ENGLISH[name], given_texts, given_texts), PERFECT[name], atol=1e-9)
+
+
+@given(words, words)
+def test_more_freedom_never_costs_more(translation, reference):
+    wer = word_errors(translation, reference)
+    assert position_independent_errors(translation, reference) <= wer
+    assert cover_disjoint_errors(translation, reference) <= wer
+
+
+@given(words, words)
+def test_words_are_compared_and_nothing_else(translation, reference):
+    renamed = {"a": "zebra", "b": "a", "c": "ß", "d": "我"}
+    pair = [renamed[word] for word in translation], [renamed[word] for word in reference]
+    for errors in (word_errors, position_independent_errors, cover_disjoint_errors):
+        assert errors(*pair) == errors(translation, reference)
+
+
+@given(words, words)
+def test_order_makes_no_difference_to_per(translation, reference):
+    assert position_independent_errors(translation[::-1], reference) == position_independent_errors(
+        translation, reference
+    )
+
+
+@given(words, words)
+def test_cder_is_the_shortest_way_through_the_whole_grid(translation, reference):
+    assert cover_disjoint_errors(translation, reference) == _slow_cder(translation, reference)
+
+
+def _slow_cder(translation, reference):
+    """Find the shortest way by relaxing every step of the grid until nothing changes."""
+    n, m = len(translation), len(reference)
+    cost = np.full((m + 1, n + 1), 10_000)
+    cost[0, 0] = 0
+    while True:
+        before = cost.copy()
+        for row in range(m + 1):
+            for place in range(n + 1):
+                steps = [cost[row, place], cost[row].min() + 1]
+                if place:
+                    steps.append(cost[row, place - 1] + 1)
+                if row:
+                    steps.append(cost[row - 1, place] + 1)
+                if row and place:
+                    differs = translation[place - 1] != reference[row - 1]
+                    steps.append(cost[row - 1, place - 1] + differs)
+                cost[row, place] = min(steps)
+        if (cost == before).all():
+            return cost[m, n]

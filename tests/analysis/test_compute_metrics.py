@@ -1,0 +1,200 @@
+"""Baselines for a campaign: computed once for each text, stored as metrics are, in a job or by command."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.jobs import run_job, start_job
+from analysis.metrics import METRIC_NAMES, computing
+from analysis.metrics.catalogue import metrics_for
+from analysis.metrics.computing import CannotComputeMetrics, compute_metrics
+from analysis.models import Job, Metric, MetricCounts
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.files import RawFile
+from analysis.scores.storing import campaign_keys, stored_table
+from hits.models import Segment, SystemOutput
+from tests.factories import make_campaign, make_translations
+from tests.people import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    campaign = make_campaign(name="baselines")
+    make_translations(campaign, n_segments=3)
+    return campaign
+
+
+def post_editions(campaign, text="a better text", last=""):
+    rows = [
+        f"{system}\t{segment}\t{text}" for system, segment in campaign_keys(campaign, "segment")
+    ]
+    return RawFile("pe.tsv", ("\n".join(["system\tsegment\tpost_edition", *rows]) + last).encode())
+
+
+def test_every_output_and_every_system_gets_every_score(campaign):
+    metrics = compute_metrics(campaign=campaign)
+    assert [(one.name, one.level) for one in metrics] == [
+        (name, level) for name in METRIC_NAMES for level in ("segment", "system")
+    ]
+    assert {one.n_scores for one in metrics} == {6, 2}
+    for metric in metrics:
+        table = stored_table(metric)
+        assert list(table.keys) == list(campaign_keys(campaign, metric.level))
+
+
+def test_scores_are_those_of_the_texts(campaign):
+    (metric, _) = compute_metrics(campaign=campaign, names=["WER"])
+    output = SystemOutput.objects.get(system__name="system-b", segment__name="segment-2")
+    wer = metrics_for("en")["WER"]
+    expected = wer.of_segment(wer.counts(str(output), output.segment.reference))
+    table = stored_table(metric)
+    assert table.scores[table.keys.index(("system-b", "segment-2"))] == expected > 0
+    assert metric.signature == wer.signatures["segment"]
+    assert metric.higher_is_better is False and metric.origin == "computed"
+
+
+def test_the_systems_own_text_counts_where_near_identical_ones_were_merged(campaign):
+    output = SystemOutput.objects.get(system__name="system-a", segment__name="segment-1")
+    SystemOutput.objects.filter(pk=output.pk).update(own_text=output.segment.reference)
+    (metric, _) = compute_metrics(campaign=campaign, names=["WER"])
+    assert stored_table(metric).scores[0] == 0
+
+
+def test_no_text_is_counted_twice(campaign, monkeypatch):
+    compute_metrics(campaign=campaign, names=["PER"])
+    assert MetricCounts.objects.count() == 6
+
+    def fail(*words):
+        raise AssertionError("counted again")
+
+    monkeypatch.setattr("analysis.metrics.catalogue.position_independent_errors", fail)
+    first = Metric.objects.get(level="segment")
+    assert compute_metrics(campaign=campaign, names=["PER"])[0] == first
+    assert Metric.objects.count() == 2
+
+
+def test_a_text_that_has_changed_is_counted_and_its_scores_replaced(campaign):
+    (before, _) = compute_metrics(campaign=campaign, names=["WER"])
+    Segment.objects.filter(name="segment-1").update(reference="something else")
+    (after, _) = compute_metrics(campaign=campaign, names=["WER"])
+    assert after.sha256 != before.sha256 and MetricCounts.objects.count() == 8
+    assert Metric.objects.count() == 2 and stored_table(after).scores[0] > 1
+
+
+def test_emptying_what_is_remembered_changes_nothing(campaign):
+    (metric, _) = compute_metrics(campaign=campaign, names=["BLEU"])
+    before = stored_table(metric).scores.tolist()
+    MetricCounts.objects.all().delete()
+    Metric.objects.all().delete()
+    (metric, _) = compute_metrics(campaign=campaign, names=["BLEU"])
+    assert stored_table(metric).scores.tolist() == before
+
+
+def test_progress_rises_to_the_number_of_texts(campaign, monkeypatch):
+    monkeypatch.setattr(computing, "CHUNK_TEXTS", 2)
+    told = []
+    compute_metrics(
+        campaign=campaign, names=["WER", "PER"], progress=lambda *counts: told.append(counts)
+    )
+    assert told == sorted(told) and told[0] == (0, 12) and told[-1] == (12, 12)
+    assert (2, 12) in told and (8, 12) in told
+
+
+def test_an_uploaded_metric_is_not_overwritten(campaign):
+    compute_metrics(campaign=campaign, names=["WER"])
+    Metric.objects.update(origin="uploaded", sha256="0" * 64)
+    with pytest.raises(ScoresRefused, match="other segment scores of WER already"):
+        compute_metrics(campaign=campaign, names=["WER"])
+
+
+def test_without_references_it_says_what_to_do(campaign):
+    Segment.objects.filter(name="segment-2").update(reference="")
+    with pytest.raises(CannotComputeMetrics, match="no reference for 1 segments.*segment-2"):
+        compute_metrics(campaign=campaign)
+
+
+def test_a_campaign_without_outputs_is_refused(db):
+    with pytest.raises(CannotComputeMetrics, match="no outputs yet"):
+        compute_metrics(campaign=make_campaign())
+
+
+def test_an_unknown_metric_is_refused(campaign):
+    with pytest.raises(CannotComputeMetrics, match="COMET is not computed here. There are BLEU"):
+        compute_metrics(campaign=campaign, names=["BLEU", "COMET"])
+
+
+# Post-editions --------------------------------------------------------------------------------
+
+
+def test_human_targeted_metrics_compare_with_post_editions(campaign):
+    Segment.objects.update(reference="")
+    text = str(SystemOutput.objects.get(system__name="system-a", segment__name="segment-1"))
+    metrics = compute_metrics(
+        campaign=campaign, names=["TER", "sBLEU"], post_editions=post_editions(campaign, text)
+    )
+    assert [one.name for one in metrics] == ["HTER", "HTER", "HsBLEU", "HsBLEU"]
+    assert stored_table(metrics[0]).scores[0] == 0 and stored_table(metrics[2]).scores[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("system-a\tsegment-2", "system-x\tsegment-2"), "no segment segment-2 by system-x"),
+        (("system-a\tsegment-2", "system-x\tsegment-2"), "no post-edition of segment segment-2"),
+        (("system-b\tsegment-1", "system-a\tsegment-1"), "line 3: is a second post-edition"),
+        (("\tpost_edition", "\ttext"), "must have the columns system, segment and post_edition"),
+        (("system-a\tsegment-1\ta better text", "system-a\tsegment-1\t"), "post-edition is empty"),
+    ],
+)
+def test_bad_post_editions_are_refused(campaign, change, reason):
+    raw = post_editions(campaign)
+    changed = RawFile("pe.tsv", raw.content.decode().replace(*change, 1).encode())
+    with pytest.raises(ScoresRefused, match=reason):
+        compute_metrics(campaign=campaign, post_editions=changed)
+    assert not Metric.objects.exists()
+
+
+# The job and the command ----------------------------------------------------------------------
+
+
+def test_a_job_computes_and_tells_how_far_it_is(campaign):
+    ada = make_person("researcher", campaign)
+    job = start_job(
+        kind="compute_metrics", campaign=campaign, arguments={"names": ["PER"]}, started_by=ada
+    )
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE and (job.n_done, job.n_total) == (6, 6)
+    assert job.result == {
+        "metrics": [{"name": "PER", "level": "segment"}, {"name": "PER", "level": "system"}]
+    }
+    assert Metric.objects.filter(uploaded_by=ada).count() == 2
+
+
+def test_the_command_prints_the_systems_scores(campaign, capsys):
+    call_command("compute_metrics", "baselines", "--metrics", "WER")
+    out = capsys.readouterr().out
+    assert out.startswith("WER (lower is better)  metric:WER|") and "system-a" in out
+
+
+def test_the_command_prints_json(campaign, capsys):
+    call_command("compute_metrics", "baselines", "--metrics", "BLEU", "chrF", "--json")
+    facts = json.loads(capsys.readouterr().out)
+    assert [fact["metric"] for fact in facts] == ["BLEU", "chrF"]
+    assert set(facts[0]["systems"]) == {"system-a", "system-b"}
+
+
+def test_the_command_reads_post_editions(campaign, tmp_path, capsys):
+    path = tmp_path / "pe.tsv"
+    path.write_bytes(post_editions(campaign).content)
+    call_command("compute_metrics", "baselines", "--metrics", "PER", "--post-editions", str(path))
+    assert capsys.readouterr().out.startswith("HPER (lower is better)")
+
+
+def test_the_command_tells_what_is_wrong(campaign):
+    Segment.objects.update(reference="")
+    with pytest.raises(CommandError, match="has no reference for 3 segments"):
+        call_command("compute_metrics", "baselines")

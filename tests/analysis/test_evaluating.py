@@ -1,0 +1,253 @@
+"""The evaluation engine: right numbers, the same every time, and plain refusals."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from analysis.evaluating import EvaluationResult, Options, evaluate
+from analysis.evaluating.rows import lengths_of
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.table import ScoreTable
+from analysis.stats.meta_evaluation import tie_accuracy
+from analysis.stats.williams import williams_matrix
+from tests.analysis.evaluation_tables import N_SEGMENTS, SYSTEMS, gold_table, keys, metric
+
+GOOD, FAIR, POOR = metric("good", 0.3), metric("fair", 0.8, seed=3), metric("poor", 4, seed=4)
+
+
+def test_correlations_are_those_of_scipy_best_metric_first():
+    found = evaluate([POOR, GOOD], [gold_table()]).result.golds[0]
+    assert [one.metric for one in found.segment] == ["good", "poor"]
+    gold = gold_table().scores
+    for one, table in zip(found.segment, (GOOD, POOR), strict=True):
+        assert one.pearson.estimate == pytest.approx(stats.pearsonr(table.scores, gold)[0])
+        assert one.spearman.estimate == pytest.approx(stats.spearmanr(table.scores, gold)[0])
+        assert one.kendall.estimate == pytest.approx(stats.kendalltau(table.scores, gold)[0])
+        assert one.pearson.low < one.pearson.estimate < one.pearson.high
+        assert one.pearson.n == 100
+    assert found.winners == ("good",)
+
+
+def test_all_pairs_are_tested_by_williams_in_order_of_r():
+    found = evaluate([POOR, GOOD, FAIR], [gold_table()]).result.golds[0].comparison
+    expected = williams_matrix([GOOD.scores, FAIR.scores, POOR.scores], gold_table().scores)
+    assert found is not None and found.metrics == ("good", "fair", "poor")
+    assert_allclose(np.array(found.pvalue, dtype=float), expected.pvalue)
+    assert found.pvalue[0][0] is None
+    assert_allclose(
+        np.array(found.between, dtype=float),
+        np.corrcoef([GOOD.scores, FAIR.scores, POOR.scores]),
+        atol=1e-12,
+    )
+
+
+def test_winners_are_those_nobody_outperforms_and_not_those_with_most_wins():
+    twin = metric("twin", 0.3, seed=9)
+    found = evaluate([GOOD, twin, POOR], [gold_table()]).result.golds[0]
+    assert set(found.winners) == {"good", "twin"}
+
+
+def test_lower_is_better_turns_signs_of_metrics_and_of_gold():
+    plain = evaluate([GOOD, POOR], [gold_table()]).result.golds[0]
+    cost = replace(GOOD, scores=-GOOD.scores, higher_is_better=False)
+    errors = gold_table(scores=-gold_table().scores, higher_is_better=False)
+    turned = evaluate([cost, POOR], [errors]).result.golds[0]
+    for one, other in zip(plain.segment, turned.segment, strict=True):
+        assert one.pearson == other.pearson
+        assert one.acc_eq == other.acc_eq
+        assert (one.best, one.worst) == (other.best, other.worst)
+    assert plain.system == turned.system
+
+
+def test_acc_eq_groups_by_segment():
+    found = evaluate([FAIR], [gold_table()]).result.golds[0].segment[0]
+    shape = (len(SYSTEMS), N_SEGMENTS)
+    alone = tie_accuracy(FAIR.scores.reshape(shape), gold_table().scores.reshape(shape))
+    assert found.acc_eq is not None
+    assert found.acc_eq.estimate == alone.estimate and found.epsilon == alone.epsilon
+
+
+def test_the_best_and_the_worst_fifth_are_by_gold():
+    found = evaluate([FAIR], [gold_table()]).result.golds[0].segment[0]
+    gold = gold_table().scores
+    best, worst = np.argsort(gold)[-20:], np.argsort(gold)[:20]
+    assert found.best is not None and found.worst is not None
+    assert found.best.estimate == pytest.approx(stats.pearsonr(FAIR.scores[best], gold[best])[0])
+    assert found.worst.estimate == pytest.approx(stats.pearsonr(FAIR.scores[worst], gold[worst])[0])
+    assert found.best.n == found.worst.n == 20
+
+
+def test_system_scores_are_means_unless_a_metric_has_its_own():
+    own = ScoreTable(
+        "fair", "system", tuple((s, "") for s in SYSTEMS), np.array([4.0, 3, 2, 1]), True
+    )
+    found = evaluate([GOOD, FAIR, own], [gold_table()]).result.golds[0]
+    by_name = {one.metric: one for one in found.system}
+    means = gold_table().scores.reshape(len(SYSTEMS), -1).mean(axis=1)
+    good = GOOD.scores.reshape(len(SYSTEMS), -1).mean(axis=1)
+    assert by_name["good"].pearson.estimate == pytest.approx(stats.pearsonr(good, means)[0])
+    assert by_name["fair"].pearson.estimate == pytest.approx(stats.pearsonr([4, 3, 2, 1], means)[0])
+    assert (by_name["good"].from_segments, by_name["fair"].from_segments) == (True, False)
+    assert by_name["good"].accuracy.n == 6 and by_name["good"].spa is not None
+
+
+def test_errors_are_measured_only_of_predictions():
+    assert evaluate([GOOD], [gold_table()]).result.golds[0].predictions == ()
+    found = evaluate([GOOD], [gold_table()], options=Options(qe=True)).result.golds[0]
+    one = found.predictions[0]
+    apart = GOOD.scores - gold_table().scores
+    assert one.mae.estimate == pytest.approx(np.abs(apart).mean())
+    assert one.rmse.estimate == pytest.approx(np.sqrt((apart**2).mean()))
+    assert one.mae.low < one.mae.estimate < one.mae.high
+    other_way = evaluate(
+        [replace(GOOD, higher_is_better=False)], [gold_table()], options=Options(qe=True)
+    )
+    assert other_way.result.golds[0].predictions == ()
+
+
+def test_constant_predictions_have_errors_but_nothing_to_rescale():
+    flat = replace(GOOD, name="flat", scores=np.zeros(len(keys())))
+    found = evaluate([GOOD, flat], [gold_table()], options=Options(qe=True)).result.golds[0]
+    one = next(one for one in found.predictions if one.metric == "flat")
+    assert one.mae.estimate == pytest.approx(np.abs(gold_table().scores).mean())
+    assert one.rescaled_mae.estimate is None
+    assert found.segment[-1].metric == "flat" and found.segment[-1].pearson.estimate is None
+    assert "flat" not in found.winners
+
+
+def test_results_are_broken_down_by_system_document_and_length():
+    documents = tuple("news" if int(segment) <= 12 else "talk" for _, segment in keys())
+    texts = lengths_of({str(i): "word " * i for i in range(1, N_SEGMENTS + 1)})
+    found = evaluate([FAIR], [gold_table(documents=documents)], texts=texts).result.golds[0]
+    by = {one.by: one for one in found.breakdowns}
+    assert by["system"].groups == SYSTEMS and by["system"].n == (25, 25, 25, 25)
+    assert by["document"].groups == ("news", "talk") and by["document"].n == (48, 52)
+    assert by["length"].groups == ("1–7 words", "8–13 words", "14–19 words", "20–25 words")
+    gold, own = gold_table().scores, np.array(documents) == "news"
+    r = stats.pearsonr(FAIR.scores[own], gold[own])[0]
+    assert by["document"].r[0][0] == pytest.approx(r)
+    assert by["document"].mean[0] == pytest.approx(np.mean(by["document"].r[0]))
+
+
+def test_small_groups_are_listed_without_a_correlation():
+    documents = tuple("tiny" if int(segment) == 1 else "rest" for _, segment in keys())
+    found = evaluate([FAIR], [gold_table(documents=documents)]).result.golds[0]
+    by_document = next(one for one in found.breakdowns if one.by == "document")
+    assert by_document.n[0] == 4 and by_document.r[0][0] is None
+
+
+def test_languages_without_spaces_are_measured_in_characters():
+    assert lengths_of({"1": "这是一个没有空格的很长的中文句子用来测试长度"}).unit == "characters"
+    assert lengths_of({"1": "a sentence of six plain words"}).lengths == {"1": 6}
+
+
+def test_two_golds_stand_side_by_side_with_the_ranks_that_change():
+    other = gold_table("other", scores=POOR.scores + 0.1 * GOOD.scores)
+    found = evaluate([GOOD, FAIR, POOR], [gold_table(), other]).result
+    segment = next(one for one in found.comparisons if one.level == "segment")
+    assert (segment.first, segment.second) == ("gold", "other")
+    ranks = {one.metric: (one.first_rank, one.second_rank, one.change) for one in segment.changes}
+    assert ranks["good"][0] == 1 and ranks["poor"] == (3, 1, 2)
+    assert segment.between is not None
+    assert segment.between.estimate == pytest.approx(
+        stats.pearsonr(gold_table().scores, other.scores)[0]
+    )
+
+
+def test_a_second_run_gives_the_same_numbers_to_the_last_bit():
+    tables, golds = [GOOD, FAIR, POOR], [gold_table()]
+    first = evaluate(tables, golds, options=Options(qe=True)).result.to_json()
+    assert evaluate(tables, golds, options=Options(qe=True)).result.to_json() == first
+
+
+def test_a_metric_keeps_its_numbers_whoever_else_takes_part():
+    alone = evaluate([GOOD], [gold_table()], options=Options(qe=True)).result.golds[0]
+    among = evaluate([POOR, GOOD], [gold_table()], options=Options(qe=True)).result.golds[0]
+    assert alone.predictions[0] == among.predictions[0]
+    assert alone.system[0].spa == next(one.spa for one in among.system if one.metric == "good")
+
+
+def test_another_seed_moves_what_is_drawn_at_random_and_nothing_else():
+    one = evaluate([FAIR], [gold_table()], options=Options(seed=1)).result.golds[0]
+    other = evaluate([FAIR], [gold_table()], options=Options(seed=2)).result.golds[0]
+    assert one.segment == other.segment
+    assert one.system[0].spa != other.system[0].spa
+
+
+def test_a_result_survives_json():
+    flat = replace(GOOD, name="flat", scores=np.zeros(len(keys())))
+    result = evaluate([GOOD, flat], [gold_table(), gold_table("two")]).result
+    assert EvaluationResult.from_dict(json.loads(result.to_json())) == result
+    assert "NaN" not in result.to_json()
+
+
+def test_a_result_names_its_inputs_and_how_it_was_made():
+    result = evaluate([GOOD, metric("TER", 1, higher=False)], [gold_table()]).result
+    assert [(one.name, one.role, one.sha256[:1]) for one in result.inputs] == [
+        ("good", "metric", "b"),
+        ("TER", "metric", "b"),
+        ("gold", "gold", "a"),
+    ]
+    assert "lower:TER|" in result.signature and "test:williams" in result.signature
+
+
+def test_translations_without_gold_are_left_out_and_counted():
+    scores = gold_table().scores
+    scores[:7] = np.nan
+    found = evaluate([GOOD], [gold_table(scores=scores)]).result.golds[0]
+    assert found.gold.n == 93 and found.gold.n_without_gold == 7
+    expected = stats.pearsonr(GOOD.scores[7:], scores[7:])[0]
+    assert found.segment[0].pearson.estimate == pytest.approx(expected)
+
+
+def test_a_system_can_be_left_out_on_both_sides():
+    found = evaluate([GOOD], [gold_table()], options=Options(without_systems=("a",))).result
+    assert found.golds[0].gold.n_systems == 3 and found.golds[0].gold.n == 75
+
+
+def test_a_system_that_only_metrics_scored_can_be_left_out_too():
+    extra = keys((*SYSTEMS, "ref"))
+    table = replace(GOOD, keys=extra, scores=np.append(GOOD.scores, np.zeros(N_SEGMENTS)))
+    with pytest.raises(ScoresRefused, match="which has no place here"):
+        evaluate([table], [gold_table()])
+    options = Options(without_systems=("ref",))
+    assert evaluate([table], [gold_table()], options=options).result.golds[0].gold.n == 100
+
+
+@pytest.mark.parametrize(
+    ("tables", "golds", "options", "words"),
+    [
+        ([GOOD], [], Options(), "no gold to evaluate against"),
+        ([], [gold_table()], Options(), "no metric"),
+        ([GOOD, GOOD], [gold_table()], Options(), "2 metrics have the name 'good'"),
+        ([GOOD], [gold_table(), gold_table()], Options(), "two golds of segments have the name"),
+        ([GOOD], [gold_table()], Options(without_systems=("z",)), "no system 'z'"),
+        ([replace(GOOD, higher_is_better=None)], [gold_table()], Options(), "nobody has confirmed"),
+        ([GOOD], [gold_table(scores=np.ones(100))], Options(), "the same score everywhere"),
+        (
+            [GOOD],
+            [gold_table(scores=np.append([1.0, 2, 3], np.full(97, np.nan)))],
+            Options(),
+            "has 3 score",
+        ),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused_with_its_reason(tables, golds, options, words):
+    with pytest.raises(ScoresRefused, match=words):
+        evaluate(tables, golds, options=options)
+
+
+def test_missing_scores_are_named_and_never_left_out_silently():
+    part = replace(GOOD, keys=GOOD.keys[1:], scores=GOOD.scores[1:])
+    with pytest.raises(ScoresRefused, match="good: has no score for segment 1 by a"):
+        evaluate([part], [gold_table()])
+
+
+def test_progress_ends_at_its_total():
+    seen: list[tuple[int, int]] = []
+    evaluate([GOOD, POOR], [gold_table()], progress=lambda *now: seen.append(now))
+    assert seen[-1][0] == seen[-1][1] and [one for one, _ in seen] == sorted({o for o, _ in seen})

@@ -1,0 +1,168 @@
+"""Evaluations of campaigns: stored once, under numbers of their own, and made again bit for bit."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.evaluating.campaigns import (
+    EvaluationRefused,
+    GoldChoice,
+    evaluate_again,
+    evaluate_campaign,
+    options_from,
+    result_of,
+)
+from analysis.evaluating.results import Options
+from analysis.gold import build_gold
+from analysis.jobs import run_job, start_job
+from analysis.models import Evaluation, GoldRun, GoldScore, Job, Metric
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.gold import campaign_gold
+from analysis.scores.storing import store_scores
+from analysis.scores.table import ScoreTable
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import weigh_pending
+from tests.factories import make_campaign, make_hits
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> GoldRun:
+    campaign = make_hits(n_segments=35, hit_size=100, min_ratings=2)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=1)
+    weigh_pending()
+    return build_gold(campaign=campaign)
+
+
+def store(run: GoldRun, name: str, noise: float, *, higher: bool | None = True, **how) -> Metric:
+    gold = campaign_gold(run)
+    rng = np.random.default_rng(int(noise * 100))
+    scores = np.nan_to_num(gold.scores) + noise * rng.normal(size=len(gold.keys))
+    table = ScoreTable(name, "segment", gold.keys, scores, higher, sha256=f"{noise}".ljust(64, "0"))
+    return store_scores(table=table, campaign=run.campaign, **how)
+
+
+def test_an_evaluation_is_stored_with_what_it_was_made_of(run):
+    metrics = [store(run, "good", 0.2), store(run, "poor", 3)]
+    found = evaluate_campaign(campaign=run.campaign)
+    assert (found.number, found.golds) == (1, [{"run": 1, "use": "z"}])
+    assert set(found.metrics.all()) == set(metrics)
+    gold = result_of(found).golds[0]
+    assert gold.winners == ("good",) and gold.gold.n == 70
+    z = campaign_gold(run).scores
+    scores = np.array(list(metrics[0].scores.order_by("position").values_list("score", flat=True)))
+    assert gold.segment[0].pearson.estimate == pytest.approx(stats.pearsonr(scores, z)[0])
+    assert found.signature == found.result["signature"] and len(found.input_digest) == 64
+
+
+def test_it_can_be_made_again_to_the_same_numbers(run):
+    store(run, "good", 0.2)
+    store(run, "poor", 3)
+    found = evaluate_campaign(campaign=run.campaign, options=Options(seed=5, qe=True))
+    found.refresh_from_db()
+    assert evaluate_again(found).result.to_dict() == found.result
+    assert evaluate_again(found).result == result_of(found)
+
+
+def test_it_is_not_made_again_from_other_scores(run):
+    store(run, "good", 0.2)
+    store(run, "poor", 3)
+    found = evaluate_campaign(campaign=run.campaign)
+    store(run, "poor", 2, replace=True)
+    with pytest.raises(EvaluationRefused, match="replaced or removed"):
+        evaluate_again(found)
+
+
+def test_z_and_raw_scores_stand_side_by_side(run):
+    store(run, "good", 0.2)
+    store(run, "poor", 3)
+    found = evaluate_campaign(campaign=run.campaign, golds=[GoldChoice(1), GoldChoice(1, "raw")])
+    compared = result_of(found).comparisons[0]
+    assert (compared.first, compared.second) == ("gold 1", "gold 1, raw")
+
+
+def test_evaluations_of_a_campaign_are_numbered(run):
+    store(run, "good", 0.2)
+    assert [evaluate_campaign(campaign=run.campaign).number for _ in range(3)] == [1, 2, 3]
+
+
+def test_it_runs_as_a_job_with_progress(run, django_user_model):
+    store(run, "good", 0.2)
+    flat = store(run, "flat", 0)
+    flat.scores.update(score=0.5)
+    alice = django_user_model.objects.create(username="alice")
+    job = start_job(kind="evaluate", campaign=run.campaign, started_by=alice)
+    seen: list[tuple[int, int | None]] = []
+    done = run_job(job.pk, listener=lambda *now: seen.append(now))
+    assert done is not None and done.state == Job.State.DONE, done and done.traceback
+    assert done.result["winners"] == {"gold 1": ["good"]}
+    stored = Evaluation.objects.get(code=done.result["evaluation"])
+    assert (stored.job, stored.created_by) == (job, alice)
+    assert seen[-1][0] == seen[-1][1]
+
+
+def test_a_job_that_is_started_again_stores_nothing_twice(run):
+    store(run, "good", 0.2)
+    job = start_job(kind="evaluate", campaign=run.campaign)
+    first = evaluate_campaign(campaign=run.campaign, job=job)
+    done = run_job(job.pk)
+    assert done is not None and done.result["evaluation"] == str(first.code)
+    assert Evaluation.objects.count() == 1
+
+
+def test_a_job_may_choose_metrics_gold_and_options(run):
+    good, _ = store(run, "good", 0.2), store(run, "poor", 3)
+    arguments = {
+        "metrics": [str(good.code)],
+        "golds": [{"run": 1, "use": "raw"}],
+        "options": {"seed": 3, "without_systems": ["system-a"]},
+    }
+    done = run_job(start_job(kind="evaluate", campaign=run.campaign, arguments=arguments).pk)
+    assert done is not None and done.state == Job.State.DONE, done and done.error
+    result = result_of(Evaluation.objects.get())
+    assert result.options == Options(seed=3, without_systems=("system-a",))
+    assert [one.metric for one in result.golds[0].segment] == ["good"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"golds": [{"run": 9}]}, "has no gold 9"),
+        ({"golds": [{"run": 1, "use": "x"}]}, "not a kind of score"),
+        ({"golds": [{"number": 1}]}, "Gold is chosen by"),
+        ({"options": {"colour": 1}}, "no option colour"),
+        ({"options": {"alpha": 2}}, "between 0 and 1"),
+        ({"metrics": ["6f1c8a52-0000-4000-8000-000000000000"]}, "does not have all of these"),
+    ],
+)
+def test_a_job_that_asks_for_what_is_not_there_says_so(run, arguments, words):
+    store(run, "good", 0.2)
+    done = run_job(start_job(kind="evaluate", campaign=run.campaign, arguments=arguments).pk)
+    assert done is not None and done.state == Job.State.FAILED and words in done.error
+
+
+def test_without_gold_or_metrics_it_is_refused(run):
+    with pytest.raises(EvaluationRefused, match="no metric scores yet"):
+        evaluate_campaign(campaign=run.campaign)
+    with pytest.raises(EvaluationRefused, match="no gold yet"):
+        evaluate_campaign(campaign=make_campaign(name="empty"))
+
+
+def test_an_unconfirmed_direction_is_refused(run):
+    store(run, "good", 0.2, higher=None)
+    with pytest.raises(ScoresRefused, match="nobody has confirmed"):
+        evaluate_campaign(campaign=run.campaign)
+
+
+def test_outputs_without_gold_are_left_out_and_counted(run):
+    store(run, "good", 0.2)
+    scarce = GoldScore.objects.filter(run=run)[:1].get()
+    GoldScore.objects.filter(pk=scarce.pk).update(raw=None, z=None, is_complete=False)
+    gold = result_of(evaluate_campaign(campaign=run.campaign)).golds[0].gold
+    assert (gold.n, gold.n_without_gold) == (69, 1)
+
+
+def test_options_come_back_from_json_as_they_were():
+    assert options_from({}) == Options()
+    assert options_from({"without_systems": ["a"]}).without_systems == ("a",)

@@ -1,0 +1,524 @@
+"""The pages of evaluations: files in, directions said, numbers out; and who sees what."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from analysis.evaluating.campaigns import PooledChoice, evaluate_pooled, result_of
+from analysis.evaluating.visible import visible_evaluations
+from analysis.jobs import run_job, start_job
+from analysis.models import Evaluation, GoldUpload, Job, Metric, ScoreCollection
+from analysis.scores.files import RawFile
+from analysis.scores.uploading import store_uploaded_scores
+from hits.models import AuditEntry, Membership
+from tests.evaluations import (
+    gold_lines,
+    make_campaign_evaluation,
+    make_collection,
+    make_collection_evaluation,
+    make_gold_run,
+    make_scored_campaign,
+    score_lines,
+)
+from tests.factories import make_campaign, make_translations
+from tests.people import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+def file(content: str | bytes, name: str = "scores.tsv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content if isinstance(content, bytes) else content.encode())
+
+
+def owner_of(client: Client) -> User:
+    return User.objects.get(pk=client.session["_auth_user_id"])
+
+
+@pytest.fixture
+def client() -> Client:
+    return client_of("researcher")
+
+
+@pytest.fixture
+def collection(client: Client) -> ScoreCollection:
+    client.post(reverse("new_collection"), {"name": "WMT"})
+    return ScoreCollection.objects.get()
+
+
+def send(client: Client, page: str, home, **fields):
+    return client.post(reverse(page, args=[home.code]), fields)
+
+
+def text_of(client: Client, page: str, *args, **query) -> str:
+    answer = client.get(reverse(page, args=args), query)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+# Files in -------------------------------------------------------------------------------------
+
+
+def test_without_anything_the_list_says_what_to_do(client):
+    text = text_of(client, "evaluations")
+    assert "No evaluations yet" in text and reverse("new_collection") in text
+
+
+def test_a_collection_needs_a_name(client):
+    assert client.post(reverse("new_collection"), {"name": " "}).status_code == 422
+    assert not ScoreCollection.objects.exists()
+
+
+def test_scores_are_stored_and_a_direction_is_asked_for(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "odd")))
+    assert set(collection.metrics.values_list("name", "higher_is_better")) == {
+        ("BLEU", None),
+        ("TER", None),
+        ("odd", None),
+    }
+    text = text_of(client, "collection_metrics", collection.code)
+    assert "Which way do they go?" in text and "seems to be an error rate" in text
+    assert "the name does not tell" in text
+    assert (
+        " checked"
+        not in text[text.index("Which way do they go?") : text.index("leave unmarked</label>")]
+    )
+
+
+def test_nothing_is_confirmed_that_was_not_said(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER")))
+    send(client, "collection_directions", collection, rest="")
+    assert collection.metrics.unconfirmed().count() == 2
+    ter = collection.metrics.get(name="TER")
+    send(client, "collection_directions", collection, **{f"way-{ter.code}": "lower"})
+    ter.refresh_from_db()
+    assert (ter.higher_is_better, ter.direction_confirmed_by) == (False, owner_of(client))
+    assert collection.metrics.unconfirmed().get().name == "BLEU"
+
+
+def test_one_word_for_all_spares_those_that_are_marked(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "chrF")))
+    ter = collection.metrics.get(name="TER")
+    said = {f"way-{ter.code}": "lower", "rest": "higher"}
+    send(client, "collection_directions", collection, **said)
+    ways = dict(collection.metrics.values_list("name", "higher_is_better"))
+    assert ways == {"BLEU": True, "TER": False, "chrF": True}
+
+
+def test_a_direction_can_be_corrected_and_both_are_in_the_audit_log(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("BLEU")))
+    send(client, "collection_directions", collection, rest="lower")
+    bleu = collection.metrics.get()
+    send(client, "collection_directions", collection, metric=str(bleu.code), way="higher")
+    bleu.refresh_from_db()
+    assert bleu.higher_is_better is True
+    assert AuditEntry.objects.filter(action="metric_direction_confirmed").count() == 2
+
+
+def test_gold_is_not_taken_without_its_direction(client, collection):
+    fields = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "mqm"}
+    assert send(client, "collection_gold", collection, **fields).status_code == 422
+    assert not GoldUpload.objects.exists()
+
+
+def test_gold_is_stored_once_and_replaced_only_when_asked(client, collection):
+    def upload(content: str, **more: str):
+        fields = {"gold-uploads": file(content, "gold.tsv"), "gold-kind": "mqm"}
+        return send(
+            client, "collection_gold", collection, **fields, **{"gold-direction": "lower"}, **more
+        )
+
+    assert upload(gold_lines()).status_code == upload(gold_lines()).status_code == 302
+    stored = GoldUpload.objects.get()
+    assert (stored.kind, stored.higher_is_better, stored.n_scores) == ("mqm", False, 36)
+    other = gold_lines().replace("A\t1\t", "A\t1\t9")
+    refused = upload(other)
+    assert refused.status_code == 422 and "other gold of segments" in refused.content.decode()
+    assert upload(other, **{"gold-replace": "on"}).status_code == 302
+    assert GoldUpload.objects.get().sha256 != stored.sha256
+
+
+BAD_FILES = {
+    "text among numbers": (
+        score_lines("BLEU").replace("B\t3\t", "B\t3\tx"),
+        13,
+        "not a finite number",
+    ),
+    "a doubled row": (score_lines("BLEU") + "A\t1\t0.5\n", 38, "already has a score"),
+    "too few cells": (score_lines("BLEU") + "A\t10\n", 38, "has 2 cells"),
+    "not a number": (score_lines("BLEU").replace("A\t2\t", "A\t2\tNaN"), 3, "not a finite number"),
+    "no scores": ("system\tsegment\nA\t1\n", 1, "no column with scores"),
+    "an unknown format": ("one two three\nfour\n", 1, "names its columns"),
+    "another encoding": (score_lines("BLEU").encode() + b"A\t10\t\xff\n", 38, "is not UTF-8"),
+    "a zip file": (b"PK\x03\x04abc", "", "is compressed (zip)"),
+    "nothing": (b"\n", "", "no line that is not empty"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_is_named_with_line_and_reason_and_nothing_is_stored(client, collection, name):
+    content, line, reason = BAD_FILES[name]
+    files = [file(score_lines("chrF"), "good.tsv"), file(content, "bad.tsv")]
+    answer = send(client, "collection_scores", collection, uploads=files)
+    text = answer.content.decode()
+    assert answer.status_code == 422 and not Metric.objects.exists()
+    assert "bad.tsv" in text and reason in text
+    assert f'data-label="Line" class="number">{line}<' in text
+
+
+def test_all_bad_files_are_named_at_once(client, collection):
+    files = [file("system\tsegment\tx\nA\t1\ty\n", f"bad{i}.tsv") for i in (1, 2)]
+    text = send(client, "collection_scores", collection, uploads=files).content.decode()
+    assert "bad1.tsv" in text and "bad2.tsv" in text and "2 things to mend" in text
+
+
+def test_files_that_are_together_too_large_are_refused(client, collection, monkeypatch):
+    monkeypatch.setattr("analysis.scores.uploading.MAX_FILE_BYTES", 100)
+    answer = send(client, "collection_scores", collection, uploads=file(score_lines("BLEU")))
+    assert answer.status_code == 422 and "upload them in parts" in answer.content.decode()
+
+
+def test_a_campaign_takes_scores_of_its_own_outputs_only(client):
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=3)
+    answer = send(client, "campaign_scores", campaign, uploads=file(score_lines("BLEU")))
+    text = answer.content.decode()
+    assert answer.status_code == 422 and not Metric.objects.exists()
+    assert "has no score for segment segment-1 by system-a" in text
+    gold = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "da"}
+    answer = send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "higher"})
+    assert (
+        answer.status_code == 422
+        and "the campaign has no segment 1 by A" in answer.content.decode()
+    )
+
+
+def test_hostile_names_stay_text(client, collection):
+    nasty = "<img src=x>"
+    send(client, "collection_scores", collection, uploads=file(score_lines(nasty), f"{nasty}.tsv"))
+    text = text_of(client, "collection_metrics", collection.code)
+    assert nasty not in text and "&lt;img src=x&gt;" in text
+
+
+def test_the_built_in_metrics_are_computed_by_a_button(client):
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=3)
+    answer = send(client, "compute_metrics", campaign, names=["BLEU", "WER"])
+    job = Job.objects.get()
+    assert answer.url == reverse("job", args=[job.code])
+    assert run_job(job.pk).state == "done"
+    text = text_of(client, "campaign_metrics", campaign.code)
+    assert "Computed here" in text and text.count(">WER</th>") == 2
+    assert send(client, "compute_metrics", campaign).status_code == 302
+    assert Job.objects.count() == 1
+
+
+# Evaluating -----------------------------------------------------------------------------------
+
+
+def evaluate(client: Client, page: str, home, **fields) -> Evaluation:
+    answer = send(client, page, home, seed=1, **fields)
+    assert answer.status_code == 302, answer.context["form"].errors
+    job = run_job(Job.objects.latest("pk").pk)
+    assert job is not None and job.state == "done", job and job.error
+    assert reverse("evaluation", args=[job.result["evaluation"]]) in text_of(
+        client, "job", job.code
+    )
+    return Evaluation.objects.get(code=job.result["evaluation"])
+
+
+def test_from_files_to_the_result_without_a_campaign(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("good", "poor")))
+    gold = {"gold-uploads": file(gold_lines(), "human.tsv"), "gold-kind": "hter"}
+    send(client, "collection_gold", collection, **gold, **{"gold-direction": "lower"})
+    send(client, "collection_directions", collection, rest="lower")
+    upload = GoldUpload.objects.get()
+    found = evaluate(
+        client,
+        "collection_evaluate",
+        collection,
+        golds=[f"upload-{upload.code}"],
+        metrics=[str(one.code) for one in collection.metrics],
+        qe="on",
+        without="C\n",
+    )
+    assert (found.collection, found.created_by) == (collection, owner_of(client))
+    assert found.options["without_systems"] == ["C"] and found.options["qe"] is True
+    text = text_of(client, "evaluation", found.code)
+    for words in (
+        "Predictions against human",
+        "Segment-level agreement with human",
+        "Predictions of human",
+        "System-level agreement with human",
+        "Pearson correlation with human by system",
+        "Williams test",
+        "not outperformed",
+        upload.sha256,
+        found.input_digest,
+    ):
+        assert words in text, words
+
+
+def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
+    campaign = make_scored_campaign()
+    content = "system\tsegment\tscore\n" + "".join(
+        f"system-{s}\tsegment-{i}\t{(i * 7 + ord(s)) % 11}\n" for i in range(1, 15) for s in "ab"
+    )
+    gold = {"gold-uploads": file(content, "hter.tsv"), "gold-kind": "hter"}
+    assert (
+        send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "lower"}).status_code
+        == 302
+    )
+    upload = campaign.gold_uploads.get()
+    found = evaluate(
+        client,
+        "campaign_evaluate",
+        campaign,
+        golds=["z-1", f"upload-{upload.code}"],
+        metrics=[str(one.code) for one in campaign.metrics.all()],
+    )
+    compared = result_of(found).comparisons[0]
+    assert (compared.first, compared.second) == ("gold 1", "hter")
+    text = text_of(client, "evaluation", found.code)
+    assert "Segment-level correlations with gold 1 and with hter" in text and "rank-changes" in text
+
+
+def test_campaigns_are_pooled_and_made_again(client):
+    campaigns = [make_scored_campaign(), make_scored_campaign()]
+    make_gold_run(campaigns[1], seed=5)
+    codes = [str(one.code) for one in campaigns]
+    answer = client.post(
+        reverse("evaluate_pooled"), {"campaigns": codes, "uses": ["z", "raw"], "seed": 1}
+    )
+    assert answer.status_code == 302
+    job = run_job(Job.objects.latest("pk").pk)
+    assert job.state == "done", job.error
+    found = Evaluation.objects.get()
+    assert set(found.pooled.all()) == set(campaigns) and found.campaign is None
+    assert [gold.gold.n for gold in result_of(found).golds] == [56, 56]
+    again = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
+    assert again.result["is_same"] is True
+    text = text_of(client, "evaluation", found.code)
+    assert "2 sets pooled" in text and "the same numbers, to the last bit" in text
+    assert campaigns[0].name in text_of(client, "evaluations")
+
+
+def test_one_campaign_is_no_pool(client):
+    campaigns = [make_scored_campaign(), make_scored_campaign()]
+    answer = client.post(
+        reverse("evaluate_pooled"), {"campaigns": [str(campaigns[0].code)], "uses": "z", "seed": 1}
+    )
+    assert answer.status_code == 422 and "at least two" in answer.content.decode()
+
+
+def test_what_is_missing_is_said_before_anything_is_started(client, collection):
+    text = text_of(client, "collection_evaluate", collection.code)
+    assert "There is no gold yet" in text and "There are no metric scores yet" in text
+    answer = send(client, "collection_evaluate", make_collection(), seed=1)
+    assert answer.status_code == 422 and "at least one metric" in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_a_metric_without_a_direction_is_not_offered(client):
+    collection = make_collection(None, "good:higher", "open")
+    text = text_of(client, "collection_evaluate", collection.code)
+    assert "1 metric without a confirmed direction" in text
+    open_one = collection.metrics.unconfirmed().get()
+    answer = send(client, "collection_evaluate", collection, seed=1, metrics=[str(open_one.code)])
+    assert answer.status_code == 422
+
+
+def test_gold_of_another_home_cannot_be_chosen(client):
+    own, other = make_collection(), make_collection()
+    upload = other.gold_uploads.get()
+    metrics = [str(one.code) for one in own.metrics]
+    fields = {"golds": [f"upload-{upload.code}"], "metrics": metrics}
+    assert send(client, "collection_evaluate", own, seed=1, **fields).status_code == 422
+    arguments = {"collection": own.key, "golds": [{"upload": str(upload.code)}]}
+    job = run_job(start_job(kind="evaluate_collection", arguments=arguments).pk)
+    assert job.state == "failed" and "not there" in job.error
+
+
+def test_documents_and_texts_beside_the_gold_give_results_by_both(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("good:higher")))
+    fields = {
+        "gold-uploads": file(gold_lines(), "gold.tsv"),
+        "gold-kind": "da",
+        "gold-direction": "higher",
+        "gold-documents": file("".join(f"doc{i // 5}\n" for i in range(9)), "docs.txt"),
+        "gold-texts": file("".join("word " * (i + 1) + "\n" for i in range(9)), "texts.txt"),
+    }
+    assert send(client, "collection_gold", collection, **fields).status_code == 302
+    found = evaluate(
+        client,
+        "collection_evaluate",
+        collection,
+        golds=[f"upload-{GoldUpload.objects.get().code}"],
+        metrics=[str(collection.metrics.get().code)],
+    )
+    by = {one.by: one.groups for one in result_of(found).golds[0].breakdowns}
+    assert by["document"] == ("doc0", "doc1") and by["length"][0] == "1–3 words"
+
+
+def test_documents_that_do_not_fit_the_gold_are_refused(client, collection):
+    fields = {
+        "gold-uploads": file(gold_lines(), "gold.tsv"),
+        "gold-kind": "da",
+        "gold-direction": "higher",
+        "gold-documents": file("one\n", "docs.txt"),
+    }
+    answer = send(client, "collection_gold", collection, **fields)
+    assert answer.status_code == 422 and not GoldUpload.objects.exists()
+    assert "has 1 lines for 9 segments" in answer.content.decode()
+
+
+# What can be taken away -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fmt", ["tex", "md", "csv"])
+def test_every_table_can_be_taken_away(client, fmt):
+    found = make_collection_evaluation()
+    tables = client.get(reverse("evaluation", args=[found.code])).context["tables"]
+    assert len(tables) >= 3
+    for one in tables:
+        answer = client.get(reverse("evaluation_table", args=[found.code, one.name, fmt]))
+        assert answer.status_code == 200 and f"{one.name}.{fmt}" in answer["Content-Disposition"]
+        assert fmt == "csv" or one.table.note.split()[0].encode() in answer.content
+
+
+def test_every_picture_can_be_taken_away(client):
+    found = make_collection_evaluation()
+    pictures = client.get(reverse("evaluation", args=[found.code])).context["pictures"]
+    names = [one.name for one in pictures]
+    assert names == [
+        "significance-gold",
+        "between-metrics",
+        "scatter-good-gold",
+        "scatter-poor-gold",
+    ]
+    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b""}
+    for name in (names[0], names[2]):
+        for fmt, start in starts.items():
+            answer = client.get(reverse("evaluation_picture", args=[found.code, name, fmt]))
+            assert answer.status_code == 200 and answer.content.startswith(start)
+    for name, fmt in (("portrait", "svg"), (names[0], "gif")):
+        answer = client.get(reverse("evaluation_picture", args=[found.code, name, fmt]))
+        assert answer.status_code == 404
+    wrong = client.get(reverse("evaluation_table", args=[found.code, "segment-gold", "exe"]))
+    assert wrong.status_code == 404
+
+
+def test_the_json_is_what_was_stored(client):
+    found = make_collection_evaluation()
+    answer = client.get(reverse("evaluation_json", args=[found.code]))
+    assert json.loads(answer.content) == found.result
+
+
+def test_run_again_shows_the_same_numbers(client):
+    found = make_collection_evaluation()
+    answer = send(client, "check_evaluation", found)
+    job = Job.objects.get()
+    assert answer.url == reverse("job", args=[job.code])
+    assert run_job(job.pk).result["is_same"] is True
+    assert "the same numbers, to the last bit" in text_of(client, "evaluation", found.code)
+    Evaluation.objects.update(result=found.result | {"signature": "tampered"})
+    run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
+    assert "other numbers came out" in text_of(client, "evaluation", found.code)
+
+
+def test_scores_that_were_replaced_are_missed(client):
+    found = make_collection_evaluation()
+    raw = RawFile("new.tsv", score_lines("poor:higher", seed=9).encode())
+    store_uploaded_scores(files=[raw], home=found.collection, replace=True)
+    text = text_of(client, "evaluation", found.code)
+    assert "replaced or removed since" in text and "scatter-" not in text
+    scatter = reverse("evaluation_picture", args=[found.code, "scatter-poor-gold", "svg"])
+    assert client.get(scatter).status_code == 410
+    job = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
+    assert job.state == "failed" and "replaced or removed" in job.error
+
+
+# Who sees what --------------------------------------------------------------------------------
+
+
+def test_a_researcher_of_one_campaign_does_not_see_evaluations_of_another():
+    own, other = make_campaign_evaluation(), make_campaign_evaluation()
+    pooled = evaluate_pooled(
+        golds=[PooledChoice(tuple((str(one.campaign.code), 1) for one in (own, other)))]
+    )
+    from_files = make_collection_evaluation()
+    alice = client_of("researcher", own.campaign)
+    assert list(visible_evaluations(owner_of(alice))) == [own]
+    text = text_of(alice, "evaluations")
+    assert str(own.code) in text
+    for hidden in (other, pooled, from_files):
+        assert str(hidden.code) not in text
+        for page in ("evaluation", "evaluation_json"):
+            assert alice.get(reverse(page, args=[hidden.code])).status_code == 404
+        for page, name, fmt in (
+            ("evaluation_table", "segment-gold-1", "csv"),
+            ("evaluation_picture", "between-metrics", "svg"),
+        ):
+            assert alice.get(reverse(page, args=[hidden.code, name, fmt])).status_code == 404
+        assert send(alice, "check_evaluation", hidden).status_code == 404
+    hidden_files = from_files.collection
+    assert alice.get(reverse("collection_metrics", args=[hidden_files.code])).status_code == 404
+    assert send(alice, "collection_scores", hidden_files, uploads=file("x")).status_code == 404
+    assert not Job.objects.exists()
+
+
+def test_pooled_evaluations_are_for_those_with_a_part_in_all_of_them():
+    campaigns = [make_scored_campaign(), make_scored_campaign()]
+    found = evaluate_pooled(golds=[PooledChoice(tuple((str(one.code), 1) for one in campaigns))])
+    alice = client_of("researcher", campaigns[0])
+    assert alice.get(reverse("evaluation", args=[found.code])).status_code == 404
+    Membership.objects.create(user=owner_of(alice), campaign=campaigns[1], level="researcher")
+    assert alice.get(reverse("evaluation", args=[found.code])).status_code == 200
+
+
+def test_nobody_pools_a_campaign_that_is_not_theirs():
+    campaigns = [make_scored_campaign(), make_scored_campaign()]
+    alice = client_of("researcher", campaigns[0])
+    codes = [str(one.code) for one in campaigns]
+    answer = alice.post(reverse("evaluate_pooled"), {"campaigns": codes, "uses": "z", "seed": 1})
+    assert answer.status_code == 422
+    arguments = {"runs": [[code, 1] for code in codes]}
+    job = start_job(kind="evaluate_pooled", arguments=arguments, started_by=owner_of(alice))
+    assert run_job(job.pk).state == "failed" and not Evaluation.objects.exists()
+
+
+def test_whoever_brought_files_along_sees_them_and_so_do_researchers_of_all(client):
+    campaign = make_campaign()
+    alice, bob = client_of("researcher", campaign), client_of("researcher", campaign)
+    found = make_collection_evaluation(owner_of(alice))
+    address = reverse("evaluation", args=[found.code])
+    assert [one.get(address).status_code for one in (alice, bob, client)] == [200, 404, 200]
+
+
+def test_the_list_asks_the_database_as_often_however_long_it_is(
+    client, django_assert_max_num_queries
+):
+    make_collection_evaluation()
+    counts = []
+    for _ in range(2):
+        with django_assert_max_num_queries(12) as queries:
+            text_of(client, "evaluations")
+        counts.append(len(queries))
+        make_collection_evaluation()
+        make_campaign_evaluation()
+    assert counts[0] == counts[1]
+
+
+def test_the_page_of_metrics_asks_as_often_however_many_there_are(
+    client, django_assert_max_num_queries
+):
+    counts = []
+    for names in (("a:higher",), ("a:higher", "b:lower", "c", "d")):
+        collection = make_collection(None, *names)
+        with django_assert_max_num_queries(12) as queries:
+            text_of(client, "collection_metrics", collection.code)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

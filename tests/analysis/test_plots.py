@@ -1,0 +1,118 @@
+"""Pictures of evaluations: they show the data they come with, and say it in words."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from analysis.plots.densities import densities
+from analysis.plots.heat_maps import (
+    correlation_map,
+    shortened,
+    significance_levels,
+    significance_map,
+    three_places,
+)
+from analysis.plots.rank_changes import rank_changes
+from analysis.plots.rendering import Picture, render_pictures
+from analysis.plots.scatter import MOST_HOVERED, scatter
+from analysis.plots.style import style
+from analysis.plots.svg import SVG
+
+RNG = np.random.default_rng(1)
+GOLD = RNG.normal(size=40)
+
+
+def drawn(picture: Picture):
+    with style():
+        return picture.draw()
+
+
+def test_levels_of_significance_are_05_01_and_001():
+    p = np.array([[np.nan, 0.05, 0.049], [0.0099, 0.001, 0.0009]])
+    assert significance_levels(p).tolist() == [[0, 0, 1], [2, 2, 3]]
+
+
+def test_a_significance_map_marks_winners_and_keeps_the_order():
+    p = np.array([[np.nan, 0.02], [0.98, np.nan]])
+    found = significance_map(["best", "worst"], [0.7, None], p, winners=["best"], against="MQM")
+    axes = drawn(found).axes[0]
+    assert [one.get_text() for one in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
+    assert [one.get_text() for one in axes.get_xticklabels()] == ["best", "worst"]
+    assert found.rows == [("best", "worst", 0.7, None, 0.02), ("worst", "best", None, 0.7, 0.98)]
+    assert "Not outperformed by any other: best" in found.alternative
+
+
+def test_44_metrics_have_room_for_their_names():
+    names = [f"a-metric-with-a-name-{i}" for i in range(44)]
+    figure = drawn(significance_map(names, [0.5] * 44, np.full((44, 44), 0.5)))
+    figure.canvas.draw()
+    boxes = [one.get_window_extent() for one in figure.axes[0].get_yticklabels()]
+    tops = sorted((box.y0, box.y1) for box in boxes)
+    assert all(above[0] >= below[1] - 0.5 for below, above in zip(tops, tops[1:], strict=False))
+
+
+def test_a_metric_that_never_varies_leaves_a_gap_in_the_map():
+    found = correlation_map(
+        ["a", "b", "flat"], np.array([[1, 0.5, np.nan], [0.5, 1, np.nan], [np.nan] * 3])
+    )
+    assert found.render("png").startswith(b"\x89PNG")
+    assert found.alternative.startswith("Most alike are a and b (r = .500)")
+
+
+def test_points_of_a_scatter_tell_their_segments():
+    found = scatter("chrF", GOLD * 2, GOLD, [f"segment {i}" for i in range(40)], r=1.0)
+    root = ElementTree.fromstring(found.render("svg"))
+    texts = [one.findtext(f"{{{SVG}}}title") for one in root.iter(f"{{{SVG}}}use")]
+    assert sum(bool(text and text.startswith("segment ")) for text in texts) == 40
+    assert len(found.rows) == 40 and "Pearson's r is 1.000" in found.alternative
+
+
+def test_of_many_points_a_sample_tells_and_all_are_in_the_data():
+    n = MOST_HOVERED + 500
+    scores = RNG.normal(size=n)
+    found = scatter("m", scores, scores, [str(i) for i in range(n)])
+    assert len(found.hover) == MOST_HOVERED and len(found.rows) == n
+    assert b"<image" in found.render("svg")
+
+
+def test_a_density_is_one_in_all_and_a_constant_is_a_needle():
+    found = densities(["wide", "flat"], [GOLD * 0.8, np.full(40, 0.1)], GOLD, errors=[0.2, None])
+    by_series: dict[str, list[tuple[float, float]]] = {}
+    for series, x, y in found.rows:
+        by_series.setdefault(series, []).append((x, y))
+    for series, points in by_series.items():
+        x, y = np.array(points).T
+        # The ends of the broad hills lie outside.
+        assert np.trapezoid(y, x) == pytest.approx(1, abs=0.12), series
+    assert "0.000 (flat)" in found.alternative
+    assert found.render("pdf").startswith(b"%PDF")
+
+
+def test_a_wild_prediction_does_not_squeeze_the_others():
+    found = densities(["wild"], [np.append(GOLD[1:], 1e6)], GOLD)
+    assert max(x for _, x, _ in found.rows) < 10
+
+
+def test_rank_changes_join_places_and_name_the_largest():
+    found = rank_changes(
+        ["a", "b", "c"], [0.9, 0.8, None], [0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1],
+        golds=("HTER", "DA"), winners=(["a"], ["c"]),
+    )  # fmt: skip
+    assert [row[-1] for row in found.rows] == [-2, 0, 2]
+    assert "2 of 3 metrics change their rank" in found.alternative
+    bold = [t.get_text() for t in drawn(found).axes[0].texts if t.get_fontweight() == "bold"]
+    assert bold == ["1  a  .900", "1  c  .300"]
+
+
+def test_pictures_drawn_side_by_side_are_the_same():
+    pictures = [
+        rank_changes(["a"], [0.9], [0.1], [1], [1], golds=("x", "y")),
+        correlation_map(["a", "b"], np.array([[1, 0.5], [0.5, 1]])),
+    ]
+    assert list(render_pictures(pictures, 2)) == list(render_pictures(pictures, 1))
+
+
+def test_names_and_numbers_are_shortened_for_pictures_only():
+    assert shortened("x" * 40) == "x" * 27 + "…" and shortened("short") == "short"
+    assert [three_places(x) for x in (0.5, -0.25, None, 1.0)] == [".500", "−.250", "–", "1.000"]

@@ -1,0 +1,202 @@
+"""The pages of results: what they show, to whom, and what can be taken away."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+from django.utils.html import escape
+
+from analysis.agreement import measure_agreement
+from analysis.gold import build_gold, rank_systems
+from analysis.jobs import run_job, start_job
+from analysis.models import GoldRun, Job
+from analysis.report import make_report, report_as_pdf
+from hits.models import Campaign
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import weigh_pending
+from tests.factories import make_hits
+from tests.people import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    """Rated by four honest workers and a careless one."""
+    campaign = make_hits(n_segments=35, hit_size=100, min_ratings=5)
+    crowd = {Behaviour.HONEST: 4, Behaviour.RANDOM: 1}
+    simulate_workers(campaign=campaign, crowd=crowd, seed=4)
+    weigh_pending()
+    return campaign
+
+
+@pytest.fixture
+def run(campaign: Campaign) -> GoldRun:
+    return build_gold(campaign=campaign, minimum=3)
+
+
+def page(name: str, campaign: Campaign, *args: str, role: str = "researcher", **query: object):
+    return client_of(role).get(reverse(name, args=[campaign.code, *args]), query)
+
+
+def test_before_there_is_gold_it_says_what_to_do(campaign):
+    text = page("campaign_results", campaign).content.decode()
+    assert "No gold yet" in text and "Build gold" in text
+
+
+def test_it_builds_gold_and_measures_agreement_by_a_button(campaign):
+    client = client_of("researcher")
+    form = {"minimum": 3, "method": "per_worker"}
+    answer = client.post(reverse("build_gold", args=[campaign.code]), form)
+    jobs = {job.kind: job for job in Job.objects.all()}
+    assert answer.url == reverse("job", args=[jobs["build_gold"].code])
+    for job in jobs.values():
+        assert run_job(job.pk).state == "done"
+    text = client.get(reverse("campaign_results", args=[campaign.code])).content.decode()
+    assert "Gold 1" in text and "Krippendorff" in text
+
+
+def test_a_form_without_a_number_builds_nothing(campaign):
+    client = client_of("researcher")
+    client.post(reverse("build_gold", args=[campaign.code]), {"minimum": "many"})
+    assert not Job.objects.exists()
+
+
+def test_it_shows_the_ranking_as_it_was_computed(campaign, run):
+    text = page("campaign_results", campaign).content.decode()
+    ranking = rank_systems(run)
+    places = [text.index(f'<th scope="row">{name}</th>') for name in ranking.scores.systems]
+    assert places == sorted(places)
+    assert f"{ranking.scores.z[0]:.3f}" in text and escape(run.signature) in text
+
+
+def test_another_run_can_be_looked_at_and_one_that_is_not_there_cannot(campaign, run):
+    build_gold(campaign=campaign, minimum=2)
+    assert "<h2>Gold 1</h2>" in page("campaign_results", campaign, run=1).content.decode()
+    for wrong in ("3", "x", "-1"):
+        assert page("campaign_results", campaign, run=wrong).status_code == 404
+
+
+def test_gold_with_too_few_ratings_is_shown_as_incomplete(campaign):
+    build_gold(campaign=campaign, minimum=50)
+    text = page("campaign_results", campaign).content.decode()
+    assert "no system can be ranked" in text
+    table = page("campaign_segments", campaign).content.decode()
+    assert "incomplete" in table
+
+
+@pytest.mark.parametrize("fmt", ["svg", "png", "pdf", "csv"])
+@pytest.mark.parametrize(
+    "name", ["segment-scores", "ratings-per-translation", "system-ranking", "system-significance"]
+)
+def test_every_picture_can_be_taken_away(campaign, run, name, fmt):
+    answer = page("result_picture", campaign, name, fmt)
+    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b""}
+    assert answer.status_code == 200 and answer.content.startswith(starts[fmt])
+    assert f"{name}.{fmt}" in answer["Content-Disposition"]
+
+
+def test_the_data_of_the_ranking_are_its_numbers(campaign, run):
+    content = page("result_picture", campaign, "system-ranking", "csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(content)))
+    scores = rank_systems(run).scores
+    assert [row["system"] for row in rows] == scores.systems.tolist()
+    assert [float(row["z"]) for row in rows] == scores.z.tolist()
+
+
+def test_a_picture_or_format_that_is_not_there_is_not_found(campaign, run):
+    for name, fmt in (("portrait", "svg"), ("segment-scores", "gif"), ("how-many-ratings", "svg")):
+        assert page("result_picture", campaign, name, fmt).status_code == 404
+
+
+def test_the_table_of_segments_filters_and_sorts(campaign, run):
+    system = campaign.systems.first().name
+    shown = page("campaign_segments", campaign, system=system).context["page"].paginator.count
+    assert shown == campaign.segments.count()
+    down = page("campaign_segments", campaign, sort="-z").context["page"].object_list
+    scores = [row["z"] for row in down if row["z"] is not None]
+    assert scores == sorted(scores, reverse=True)
+    name = campaign.segments.first().name
+    found = page("campaign_segments", campaign, search=name).context["page"].object_list
+    assert {row["segment"] for row in found} >= {name}
+    assert "No output fits" in page("campaign_segments", campaign, search="zzz").content.decode()
+    assert page("campaign_segments", campaign, sort="'; DROP", search="\x00").status_code == 200
+
+
+def test_the_pages_ask_the_database_as_often_however_many_segments(django_assert_max_num_queries):
+    client = client_of("researcher")
+    counts = []
+    for n_segments in (35, 70):
+        campaign = make_hits(min_ratings=2, n_segments=n_segments, hit_size=100)
+        simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=1)
+        weigh_pending()
+        build_gold(campaign=campaign, minimum=1)
+        for name in ("campaign_results", "campaign_segments", "campaign_report"):
+            with django_assert_max_num_queries(20) as queries:
+                client.get(reverse(name, args=[campaign.code]))
+            counts.append(len(queries))
+    assert counts[:3] == counts[3:]
+
+
+@pytest.mark.parametrize("kind", ["segments", "systems", "ratings", "evidence"])
+def test_every_table_can_be_exported_under_pseudonyms(campaign, run, kind):
+    answer = page("result_export", campaign, kind, "csv")
+    content = b"".join(answer.streaming_content).decode()
+    assert len(content.splitlines()) > 2
+    worker = campaign.participations.first().worker
+    assert worker.external_id not in content
+
+
+def test_an_export_without_gold_says_so(campaign):
+    answer = page("result_export", campaign, "segments", "csv")
+    assert answer.status_code == 302
+    assert page("result_export", campaign, "people", "csv").status_code == 404
+
+
+# Agreement -----------------------------------------------------------------------------------
+
+
+def test_agreement_is_the_same_each_time_and_of_trusted_workers_only(campaign):
+    first, second = measure_agreement(campaign), measure_agreement(campaign)
+    assert first.as_json() == second.as_json()
+    assert first.n_workers == campaign.participations.trusted().count() < 5
+    assert first.between.pearson > 0.1
+    campaign.participations.update(trust="unreliable")
+    assert measure_agreement(campaign).as_json()["between"]["pearson"] is None
+
+
+def test_the_curve_is_a_picture_once_agreement_was_measured(campaign):
+    run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
+    answer = page("result_picture", campaign, "how-many-ratings", "csv")
+    assert answer.content.decode().startswith("ratings,r,low,high,predicted,translations\n1,")
+
+
+# The report ----------------------------------------------------------------------------------
+
+
+def test_the_report_has_the_real_numbers(campaign, run):
+    report = make_report(run)
+    assert report.people.n_recruited == report.people.n_finished == 5
+    assert report.people.n_trusted + report.people.n_unreliable + report.people.n_unproven == 5
+    assert report.work.n_ratings == report.work.n_assignments * 100
+    text = page("campaign_report", campaign).content.decode()
+    assert "5 workers agreed to take part" in text and f"{run.n_ratings:,} of genuine" in text
+    assert run.input_digest in text
+
+
+def test_without_gold_there_is_no_report_yet(campaign):
+    assert page("campaign_report", campaign).url == reverse(
+        "campaign_results", args=[campaign.code]
+    )
+    assert page("campaign_report_pdf", campaign).status_code == 404
+
+
+def test_the_pdf_says_the_same_and_takes_names_as_text(campaign, run):
+    campaign.name = 'Évaluation #eval("boom") *bold* 中文'
+    campaign.save()
+    campaign.systems.filter(pk=campaign.systems.first().pk).update(name="#panic() $x$ <b>")
+    answer = page("campaign_report_pdf", campaign)
+    assert answer.content.startswith(b"%PDF") and len(answer.content) > 20_000
+    assert answer["Content-Disposition"].endswith('.pdf"')
+    assert report_as_pdf(make_report(run))[:4] == b"%PDF"

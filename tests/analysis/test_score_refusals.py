@@ -1,0 +1,172 @@
+"""Files of scores with something wrong: the refusal names file, line and reason, and everything at once."""
+
+import os
+
+import pytest
+
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.files import MAX_FILE_BYTES, RawFile
+from analysis.scores.reading import read_scores
+
+GOOD = b"system\tsegment\tscore\nA\t1\t0.5\nA\t2\t0.25\n"
+
+
+def refusal(content: bytes, **options) -> str:
+    with pytest.raises(ScoresRefused) as refused:
+        read_scores(RawFile("m.tsv", content), **options)
+    return str(refused.value)
+
+
+BAD_FILES = {
+    "empty": (b"", "m.tsv: is empty"),
+    "blank": (b"\n\n", "m.tsv: has no line that is not empty"),
+    "header only": (b"system\tsegment\tscore\n", "m.tsv: has no scores"),
+    "no header": (b"A\t1\t0.5\n", "m.tsv, line 1: neither names its columns"),
+    "prose": (b"These are my scores.\n", "m.tsv, line 1: neither names its columns"),
+    "byte order mark": (b"\xef\xbb\xbf" + GOOD, "m.tsv, line 1: begins with a byte order mark"),
+    "UTF-16": (GOOD.decode().encode("utf-16"), "m.tsv, line 1: is UTF-16"),
+    "Latin-1": (GOOD.replace(b"A\t2", b"\xe9\t2"), "m.tsv, line 3: is not UTF-8: byte 0xE9"),
+    "CR LF": (GOOD.replace(b"\n", b"\r\n"), "m.tsv, line 1: ends with CR LF"),
+    "NUL in a name": (
+        GOOD.replace(b"A\t2", b"A\x00\t2"),
+        "m.tsv, line 3: the system's name holds a control character (U+0000)",
+    ),
+    "NUL in a number": (
+        GOOD.replace(b"0.25", b"0.2\x00"),
+        "m.tsv, line 3: the score '0.2\\\\x00' is not a finite number",
+    ),
+    "too few cells": (
+        GOOD.replace(b"\t0.25", b""),
+        "m.tsv, line 3: has 2 cells, but the header has 3",
+    ),
+    "too many cells": (GOOD.replace(b"0.25", b"0.25\t9"), "m.tsv, line 3: has 4 cells"),
+    "an empty line": (GOOD + b"\nB\t1\t2\n", "m.tsv, line 4: is an empty line"),
+    "text for a number": (
+        GOOD.replace(b"0.25", b"good"),
+        "line 3: the score 'good' is not a finite",
+    ),
+    "comma in a number": (
+        GOOD.replace(b"0.25", b"0,25"),
+        "line 3: the score '0,25' is not a finite",
+    ),
+    "grouped digits": (
+        GOOD.replace(b"0.25", b"1_000"),
+        "line 3: the score '1_000' is not a finite",
+    ),
+    "foreign digits": (
+        GOOD.replace(b"0.25", "٣".encode()),
+        "line 3: the score '٣' is not a finite number",
+    ),
+    "NaN": (GOOD.replace(b"0.25", b"nan"), "m.tsv, line 3: has no score ('nan')"),
+    "None": (GOOD.replace(b"0.25", b"None"), "m.tsv, line 3: has no score ('None')"),
+    "nothing": (GOOD.replace(b"0.25", b""), "m.tsv, line 3: has no score"),
+    "infinity": (GOOD.replace(b"0.25", b"inf"), "line 3: the score 'inf' is not a finite number"),
+    "overflow": (GOOD.replace(b"0.25", b"1e999"), "line 3: the score 1e999 is too large"),
+    "doubled": (
+        GOOD.replace(b"A\t2", b"A\t1"),
+        "line 3: m already has a score for segment 1 by A on line 2",
+    ),
+    "no system's name": (GOOD.replace(b"A\t2", b"\t2"), "line 3: the system's name is empty"),
+    "no segment's name": (GOOD.replace(b"A\t2", b"A\t"), "line 3: the segment's name is empty"),
+    "a doubled column": (
+        b"system\tscore\tscore\nA\t1\t2\n",
+        "line 1: column 'score' is there 2 times",
+    ),
+    "an unnamed column": (b"system\t\nA\t1\n", "line 1: has a column without a name"),
+    "no scores' column": (b"system\tsegment\nA\t1\n", "line 1: has no column with scores"),
+    "two ways at once": (
+        b"system\tscore\tTER\nA\t1\t2\n",
+        "line 1: beside the column 'score' there cannot be others: 'TER'",
+    ),
+    "gzip": (b"\x1f\x8b\x08\x00", "m.tsv: is compressed (gzip); unpack it first"),
+    "zip": (b"PK\x03\x04xxxx", "m.tsv: is compressed (zip)"),
+    "broken CSV": (b'system,segment,score\nA,1,"2\n', "line 2: is not CSV"),
+    "broken JSON": (b'{"system": "A", "score": 1}\n{"system"\n', "line 2: is not JSON"),
+    "JSON of another shape": (
+        b'{"system": "A", "score": 1}\n{"system": "B"}\n',
+        "line 2: does not have the same names as the first row",
+    ),
+    "JSON truth": (
+        b'{"system": "A", "score": true}\n',
+        "line 1: the value of 'score' is neither a text nor a number",
+    ),
+    "JSON NaN": (b'{"system": "A", "score": NaN}\n', "line 1: has no score ('nan')"),
+    "JSON null": (b'{"system": "A", "score": null}\n', "line 1: has no score ('null')"),
+    "unequal systems": (
+        b"A\t1\nA\t2\nB\t1\n",
+        "m.tsv: does not have as many scores for every system: A 2, B 1",
+    ),
+    "a line of a shared task cut short": (
+        b"M\tcs-en\tt\tA\t1\t0.5\n" * 1 + b"M\tcs-en\tt\tA\t2\t0.5\nM\tcs-en\tt\tA\t3\n",
+        "line 3: has 5 cells, but most lines have 6",
+    ),
+    "a QE line cut short": (
+        b"".join(b"qe\t%d\t0.5\t0\n" % n for n in range(1, 11)) + b"qe\t11\t0.5\n",
+        "line 11: has 3 cells, not 4",
+    ),
+    "a formula": (
+        GOOD.replace(b"0.25", b"=1+1"),
+        "line 3: the score '=1+1' is not a finite number",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_bad_file_is_refused_with_its_line_and_reason(kind):
+    content, reason = BAD_FILES[kind]
+    assert reason in refusal(content)
+
+
+def test_all_problems_are_told_at_once():
+    message = refusal(GOOD.replace(b"0.5", b"x").replace(b"0.25", b"y"))
+    assert "2 problems" in message and "line 2" in message and "line 3" in message
+
+
+def test_a_hopeless_file_is_told_in_a_screenful():
+    content = b"system\tsegment\tscore\n" + b"".join(b"A\t%d\tx\n" % n for n in range(5_000))
+    message = refusal(content)
+    assert "5,000 problems" in message and "… and 4,980 more" in message
+    assert len(message.splitlines()) == 22
+
+
+def test_a_file_beyond_the_bound_is_refused_unread(tmp_path):
+    path = tmp_path / "huge.tsv"
+    with path.open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    with pytest.raises(ScoresRefused, match=r"huge\.tsv: is larger than 67,108,864 bytes"):
+        read_scores(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ScoresRefused, match=r"none\.tsv: does not exist"):
+        read_scores(tmp_path / "none.tsv")
+
+
+def test_a_folder_or_a_pipe_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ScoresRefused, match="is not a regular file"):
+            read_scores(path)
+
+
+def test_a_file_that_could_be_of_two_formats_asks_for_its_format():
+    # A QE system named like a language pair, whose third cell is a whole number.
+    content = b"en-de\t1\t2\t3\nen-de\t2\t3\t1\n"
+    message = refusal(content)
+    assert "could be wmt-qe or wmt-qe-pairs; name its format" in message
+    found = read_scores(RawFile("m", content), format="wmt-qe")
+    assert [table.name for table in found.tables] == ["en-de", "en-de (ranks)"]
+
+
+def test_a_format_there_is_not_is_refused():
+    assert "'xls' is not a format; there are tsv" in refusal(GOOD, format="xls")
+
+
+def test_a_choice_that_cannot_be_made_is_refused():
+    assert "does not say which testset" in refusal(GOOD, only={"testset": "x"})
+    assert "'year' cannot be chosen" in refusal(GOOD, only={"year": "x"})
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal():
+    message = refusal(GOOD.replace(b"0.25", b"\x1b[31m"))
+    assert "\x1b" not in message

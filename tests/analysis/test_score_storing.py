@@ -1,0 +1,222 @@
+"""Scores in the database: whole, once, and back as they were."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from numpy.testing import assert_array_equal
+
+from analysis.models import Metric, MetricScore
+from analysis.scores import storing
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.files import RawFile
+from analysis.scores.reading import read_scores
+from analysis.scores.storing import (
+    campaign_keys,
+    confirm_direction,
+    store_score_file,
+    store_scores,
+    stored_table,
+    stored_tables,
+)
+from hits.models import AuditEntry
+from tests.factories import make_campaign, make_translations
+from tests.people import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=3)
+    return campaign
+
+
+def text_of(campaign, *, title="score", number=0.5, level="segment"):
+    rows = [
+        f"{system}\t{segment}\t{number + place / 7}"
+        for place, (system, segment) in enumerate(campaign_keys(campaign, level))
+    ]
+    return "\n".join([f"system\tsegment\t{title}", *rows]) + "\n"
+
+
+def read(text, **options):
+    return read_scores(RawFile("BLEU.tsv", text.encode()), **options)
+
+
+def store(campaign, text, **options):
+    file = read(text)
+    return store_score_file(file=file, file_name="BLEU.tsv", campaign=campaign, **options)
+
+
+def test_scores_come_back_as_they_were_given(campaign):
+    file = read(text_of(campaign, number=1 / 3))
+    (metric,) = store_score_file(file=file, file_name="BLEU.tsv", campaign=campaign)
+    (given,), found = file.tables, stored_table(metric)
+    assert found.keys == given.keys and found.sha256 == given.sha256
+    assert_array_equal(found.scores, given.scores)
+    assert (metric.name, metric.level, metric.n_scores) == ("BLEU", "segment", 6)
+    assert (metric.file_name, metric.format, metric.origin) == ("BLEU.tsv", "tsv", "uploaded")
+
+
+def test_the_same_file_is_stored_once(campaign):
+    (first,), (second,) = (store(campaign, text_of(campaign)) for _ in range(2))
+    assert first == second and MetricScore.objects.count() == 6
+    assert AuditEntry.objects.filter(action="scores_stored").count() == 1
+
+
+def look_too_early(monkeypatch):
+    """Let the first look for a metric of that name come before the other person's scores are there."""
+    looks, really_look = iter([None]), storing._namesake
+    monkeypatch.setattr(
+        storing, "_namesake", lambda *where: next(looks, "again") and really_look(*where)
+    )
+
+
+def test_whoever_comes_second_gets_what_the_first_has_stored(campaign, monkeypatch):
+    (first,) = store(campaign, text_of(campaign))
+    look_too_early(monkeypatch)
+    (second,) = store(campaign, text_of(campaign))
+    assert first == second and MetricScore.objects.count() == 6
+
+
+def test_whoever_comes_second_with_other_scores_is_refused(campaign, monkeypatch):
+    store(campaign, text_of(campaign))
+    look_too_early(monkeypatch)
+    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+        store(campaign, text_of(campaign, number=9))
+    assert MetricScore.objects.count() == 6
+
+
+def test_other_scores_of_that_name_are_refused_and_change_nothing(campaign):
+    (metric,) = store(campaign, text_of(campaign))
+    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+        store(campaign, text_of(campaign, number=9))
+    assert stored_table(metric).scores[0] == 0.5
+
+
+def test_other_scores_of_that_name_can_be_put_in_their_place(campaign):
+    store(campaign, text_of(campaign))
+    (metric,) = store(campaign, text_of(campaign, number=9), replace=True)
+    assert stored_table(metric).scores[0] == 9 and Metric.objects.count() == 1
+    assert AuditEntry.objects.latest("pk").details["replaced"] is True
+
+
+def test_what_was_computed_here_is_not_replaced_by_an_upload(campaign):
+    store(campaign, text_of(campaign))
+    Metric.objects.update(origin=Metric.Origin.COMPUTED)
+    with pytest.raises(ScoresRefused):
+        store(campaign, text_of(campaign, number=9), replace=True)
+
+
+def test_missing_and_extra_scores_are_named_and_nothing_is_stored(campaign):
+    text = text_of(campaign).replace("system-a\tsegment-2", "system-x\tsegment-2")
+    with pytest.raises(ScoresRefused) as refused:
+        store(campaign, text)
+    assert "BLEU: has no score for segment segment-2 by system-a" in str(refused.value)
+    assert "the campaign has no segment segment-2 by system-x" in str(refused.value)
+    assert not Metric.objects.exists()
+
+
+def test_a_file_of_several_metrics_is_stored_whole_or_not_at_all(campaign):
+    store(campaign, text_of(campaign, title="TER"))
+    lines = text_of(campaign, title="chrF\tTER").splitlines()
+    wide = "\n".join([lines[0], *(f"{line}\t1" for line in lines[1:])]) + "\n"
+    with pytest.raises(ScoresRefused, match="of TER already"):
+        store(campaign, wide)
+    assert list(Metric.objects.values_list("name", flat=True)) == ["TER"]
+
+
+def test_a_metric_can_have_scores_of_systems_beside_those_of_segments(campaign):
+    store(campaign, text_of(campaign))
+    store(campaign, "system\tscore\nsystem-a\t1\nsystem-b\t2\n")
+    assert set(Metric.objects.values_list("level", flat=True)) == {"segment", "system"}
+
+
+def test_scores_of_a_collection_need_no_campaign():
+    table = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0]
+    first, second = (store_scores(table=table, collection="WMT14 task 1.2") for _ in range(2))
+    assert first == second and stored_table(first).keys == (("", "1"), ("", "2"))
+
+
+def test_scores_belong_to_a_campaign_or_a_collection(campaign):
+    table = read(text_of(campaign)).tables[0]
+    with pytest.raises(ValueError, match="not both"):
+        store_scores(table=table, campaign=campaign, collection="x")
+    with pytest.raises(ValueError, match="must be given"):
+        store_scores(table=table)
+
+
+def test_many_metrics_are_read_with_one_query(campaign, django_assert_num_queries):
+    for name in ("A", "B", "C"):
+        store(campaign, text_of(campaign, title=name))
+    metrics = list(Metric.objects.all())
+    with django_assert_num_queries(1):
+        assert [table.name for table in stored_tables(metrics)] == ["A", "B", "C"]
+
+
+# Directions -----------------------------------------------------------------------------------
+
+
+def test_an_undeclared_direction_waits_for_somebody(campaign):
+    (metric,) = store(campaign, text_of(campaign))
+    assert metric.higher_is_better is None and metric in Metric.objects.unconfirmed()
+
+
+def test_a_declared_direction_counts_as_confirmed_by_the_uploader(campaign):
+    ada = make_person("researcher", campaign)
+    (metric,) = store(campaign, text_of(campaign, title="TER:lower"), uploaded_by=ada)
+    assert metric.higher_is_better is False and metric.direction_confirmed_by == ada
+    assert metric.direction_confirmed_at is not None
+
+
+def test_a_direction_is_confirmed_with_who_and_when_and_once(campaign):
+    ada, bob = make_person("researcher", campaign), make_person("admin", campaign)
+    (metric,) = store(campaign, text_of(campaign))
+    confirm_direction(metric=metric, higher_is_better=True, actor=ada)
+    confirm_direction(metric=metric, higher_is_better=True, actor=bob)
+    assert metric.higher_is_better is True and metric.direction_confirmed_by == ada
+    assert AuditEntry.objects.filter(action="metric_direction_confirmed").count() == 1
+    assert metric in Metric.objects.confirmed()
+
+
+def test_a_wrong_direction_can_be_set_right_and_leaves_a_trace(campaign):
+    ada = make_person("researcher", campaign)
+    (metric,) = store(campaign, text_of(campaign, title="TER:higher"))
+    assert confirm_direction(metric=metric, higher_is_better=False, actor=ada) == metric
+    assert metric.higher_is_better is False
+    assert AuditEntry.objects.latest("pk").details["higher_is_better"] is False
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def test_the_command_stores_a_file(campaign, tmp_path, capsys):
+    path = tmp_path / "TER.tsv"
+    path.write_text(text_of(campaign))
+    call_command("add_scores", campaign.name, str(path), "--direction", "TER=lower")
+    assert capsys.readouterr().out == "TER: 6 segment scores stored.\n"
+    assert Metric.objects.get().higher_is_better is False
+
+
+def test_the_command_suggests_a_direction_and_does_not_take_it(campaign, tmp_path):
+    path = tmp_path / "TER.tsv"
+    path.write_text(text_of(campaign))
+    with pytest.raises(
+        CommandError, match="--direction 'TER=lower'. TER seems to be an error rate"
+    ):
+        call_command("add_scores", campaign.name, str(path))
+    assert not Metric.objects.exists()
+
+
+def test_the_command_refuses_a_direction_for_a_metric_that_is_not_there(campaign, tmp_path):
+    path = tmp_path / "TER.tsv"
+    path.write_text(text_of(campaign))
+    with pytest.raises(CommandError, match="The file has no metric WER"):
+        call_command("add_scores", campaign.name, str(path), "--direction", "WER=lower")
+
+
+def test_the_command_tells_what_is_wrong(campaign, tmp_path):
+    path = tmp_path / "TER.tsv"
+    path.write_text("nonsense")
+    with pytest.raises(CommandError, match="TER.tsv, line 1"):
+        call_command("add_scores", campaign.name, str(path))

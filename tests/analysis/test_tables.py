@@ -1,0 +1,92 @@
+"""Tables for papers: escaped, rounded once, and with the test named."""
+
+import pytest
+
+from analysis.evaluating import Options, evaluate
+from analysis.evaluating.tables import tables_of
+from analysis.tables import Cell, Column, Table, correlation, number, to_html, to_latex, to_markdown
+from analysis.tables.table import interval, signed
+from analysis.tables.writing import escape_latex, escape_markdown
+from tests.analysis.evaluation_tables import gold_table, metric
+
+
+def table(*names: str) -> Table:
+    return Table(
+        name="Segment one",
+        caption="A & B",
+        columns=[Column("metric", is_number=False), Column("r")],
+        rows=[[Cell(name, name, bold=True), correlation(0.5)] for name in names],
+        note="Bold: p < .05.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.5496, ".550"), (-0.0114, "−.011"), (1.0, "1.000"), (0.9996, "1.000"), (-0.0001, ".000"),
+     (-1.0, "−1.000"), (None, "–")],
+)  # fmt: skip
+def test_correlations_have_three_places_and_no_zero_before_the_point(value, shown):
+    assert correlation(value).text == shown
+
+
+def test_numbers_are_rounded_only_for_the_eye():
+    assert number(1234.5678, 1) == Cell("1,234.6", 1234.5678)
+    assert interval(0.1, 0.2).text == "[.100, .200]" and interval(None, 0.2).text == "–"
+    assert [signed(change).text for change in (2, -3, 0)] == ["+2", "−3", "="]
+
+
+def test_latex_sets_what_was_written():
+    assert escape_latex(r"a_b\c{d}50%&#$~^<|>") == (
+        r"a\_b\textbackslash{}c\{d\}50\%\&\#\$\textasciitilde{}\textasciicircum{}"
+        r"\textless{}\textbar{}\textgreater{}"
+    )
+    assert escape_latex("two\nlines\x00") == "two lines"
+
+
+def test_a_latex_table_has_booktabs_rules_caption_and_label():
+    found = to_latex(table("BLEU_1", "[x]"))
+    for part in (
+        r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lr}", r"\textbf{BLEU\_1} & .500 \\",
+        r"\caption{A \& B. Bold: p \textless{} .05.}", r"\label{tab:segment-one}", r"\textbf{{[x]}}",
+    ):  # fmt: skip
+        assert part in found, part
+
+
+def test_markdown_cells_cannot_break_the_table():
+    assert escape_markdown("a|b*c_[d](e)") == r"a\|b\*c\_\[d\](e)"
+    lines = to_markdown(table("a|b")).splitlines()
+    assert lines[2:5] == ["| metric | r |", "| :-- | --: |", r"| **a\|b** | .500 |"]
+
+
+def test_html_is_escaped_and_names_its_rows():
+    found = to_html(table("<b>"))
+    assert '<th scope="row"><strong>&lt;b&gt;</strong></th><td class="number">.500</td>' in found
+    assert "<caption>A &amp; B</caption>" in found
+
+
+def test_csv_has_all_digits():
+    assert table("=x").csv().decode() == "metric,r\n'=x,0.5\n"
+
+
+def test_rows_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="`rows`"):
+        Table("x", "x", [Column("a")], [[Cell("1"), Cell("2")]])
+
+
+def test_every_table_that_marks_winners_names_the_test():
+    tables = [metric("good", 0.3), metric("TER", 1, higher=False)]
+    golds = [gold_table(), gold_table("two")]
+    found = {
+        one.name: one for one in tables_of(evaluate(tables, golds, options=Options(qe=True)).result)
+    }
+    assert set(found) == {
+        f"{kind}-{gold}"
+        for kind in ("segment", "prediction", "system", "by-system")
+        for gold in ("gold", "two")
+    } | {"compared-segment-gold-two", "compared-system-gold-two"}
+    for name, one in found.items():
+        has_bold = any(cell.bold for row in one.rows for cell in row)
+        assert not has_bold or "Williams test, one-sided, p < .05" in one.note, name
+    assert found["segment-gold"].rows[0][0] == Cell("good", "good", bold=True)
+    assert "Signs of metrics where lower is better are turned." in found["segment-gold"].note
+    assert "n = 100 translations of 25 segments by 4 systems." in found["segment-gold"].note

@@ -1,0 +1,146 @@
+"""Pictures of one worker: the right numbers in them, and files that can be read."""
+
+import csv
+import io
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.plots.workers import (
+    RUNNING_MEAN,
+    WorkerRatings,
+    running_means,
+    window_pvalues,
+    worker_pictures,
+)
+from analysis.stats.quality_control import NO_PARTNER, make_pairs
+from analysis.stats.roles import Role
+
+N_PAIRS = 6
+
+
+@pytest.fixture
+def ratings() -> WorkerRatings:
+    """Four HITs, each with six genuine items, each of which has a degraded and a repeated one."""
+    rng = np.random.default_rng(3)
+    n_hits = 4
+    roles = [Role.GENUINE, Role.BAD_REFERENCE, Role.REPEAT] * N_PAIRS
+    items = np.arange(n_hits * len(roles))
+    genuine = items // 3 * 3
+    role = np.array(roles * n_hits, dtype=np.int64)
+    hit = items // len(roles) + 1
+    return WorkerRatings(
+        assignment=10 * hit,
+        item=items,
+        partner=np.where(role == Role.GENUINE, NO_PARTNER, genuine),
+        role=role,
+        score=np.where(role == Role.BAD_REFERENCE, 30.0, 70.0) + rng.integers(-20, 20, len(items)),
+        seconds=rng.lognormal(1, 0.5, len(items)),
+        submitted=1000.0 * hit,
+        hit_number=hit,
+    )
+
+
+def table(picture) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(picture.csv().decode())))
+
+
+def picture_named(ratings: WorkerRatings, name: str):
+    return next(one for one in worker_pictures(ratings) if one.name == name)
+
+
+def test_there_is_a_picture_of_everything_that_is_known(ratings):
+    assert [picture.name for picture in worker_pictures(ratings)] == [
+        "degraded-pairs",
+        "repeats",
+        "drift",
+        "score-distribution",
+        "scores-over-time",
+        "seconds-per-item",
+    ]
+
+
+def test_every_picture_is_drawn_as_an_svg_with_its_words_and_as_png_and_pdf(ratings):
+    for picture in worker_pictures(ratings):
+        svg, png, pdf = (picture.render(fmt) for fmt in ("svg", "png", "pdf"))
+        root = ElementTree.fromstring(svg)
+        assert root.find("{http://www.w3.org/2000/svg}desc").text == picture.alternative
+        assert b"style=" not in svg and b"<style" not in svg and b"mathdefault" not in svg
+        assert png.startswith(b"\x89PNG") and pdf.startswith(b"%PDF")
+        assert picture.render("svg") == svg
+
+
+def test_pairs_are_the_scores_of_item_and_partner(ratings):
+    rows = table(picture_named(ratings, "degraded-pairs"))
+    assert len(rows) == 4 * N_PAIRS
+    first = rows[0]
+    assert (first["hit"], float(first["genuine"])) == ("1", ratings.score[0])
+    assert float(first["degraded"]) == ratings.score[1]
+    assert float(first["difference"]) == ratings.score[1] - ratings.score[0]
+    repeats = table(picture_named(ratings, "repeats"))
+    assert float(repeats[0]["repeat"]) == ratings.score[2]
+
+
+def test_the_words_say_how_many_were_told_apart(ratings):
+    text = picture_named(ratings, "degraded-pairs").alternative
+    n_lower = sum(
+        float(row["difference"]) < 0 for row in table(picture_named(ratings, "degraded-pairs"))
+    )
+    assert f"{n_lower} of 24 degraded texts were scored lower" in text
+
+
+def test_windows_are_scipys_tests_over_three_hits(ratings):
+    pairs = make_pairs(ratings.assignment, ratings.item, ratings.partner, ratings.score)
+    rows = window_pvalues(ratings, pairs)
+    genuine, degraded = (
+        ratings.score[ratings.role == role].reshape(4, N_PAIRS)
+        for role in (Role.GENUINE, Role.BAD_REFERENCE)
+    )
+    for number, n_latest, n_so_far, latest_p, so_far_p in rows:
+        window = slice(max(0, number - 3), number)
+        expected = stats.ttest_rel(
+            degraded[window].ravel(), genuine[window].ravel(), alternative="less"
+        )
+        assert latest_p == pytest.approx(expected.pvalue, rel=1e-9)
+        overall = stats.ttest_rel(
+            degraded[:number].ravel(), genuine[:number].ravel(), alternative="less"
+        )
+        assert so_far_p == pytest.approx(overall.pvalue, rel=1e-9)
+        assert (n_latest, n_so_far) == (N_PAIRS * min(number, 3), N_PAIRS * number)
+
+
+def test_the_histogram_holds_every_score_once(ratings):
+    rows = table(picture_named(ratings, "score-distribution"))
+    assert len(rows) == 10
+    assert sum(int(row["genuine"]) for row in rows) == 4 * N_PAIRS
+    top = replace(ratings, score=np.full(len(ratings), 100.0))
+    assert table(picture_named(top, "score-distribution"))[-1]["genuine"] == str(4 * N_PAIRS)
+
+
+def test_running_means_are_means_of_the_latest():
+    values = np.arange(30.0)
+    means = running_means(values, RUNNING_MEAN)
+    assert np.isnan(means[: RUNNING_MEAN - 1]).all()
+    assert means[-1] == values[-RUNNING_MEAN:].mean()
+    assert np.isnan(running_means(values[:5], RUNNING_MEAN)).all()
+
+
+def test_what_is_not_known_has_no_picture(ratings):
+    timeless = replace(ratings, seconds=np.zeros(len(ratings)))
+    assert "seconds-per-item" not in [one.name for one in worker_pictures(timeless)]
+    lonely = replace(ratings, partner=np.full(len(ratings), NO_PARTNER))
+    names = [one.name for one in worker_pictures(lonely)]
+    assert names == ["score-distribution", "scores-over-time", "seconds-per-item"]
+    empty = WorkerRatings(*(getattr(ratings, name)[:0] for name in WorkerRatings.__slots__))
+    assert worker_pictures(empty) == []
+
+
+def test_few_pairs_have_no_p_and_a_single_rating_can_be_drawn(ratings):
+    one = WorkerRatings(*(getattr(ratings, name)[:3] for name in WorkerRatings.__slots__))
+    names = [picture.name for picture in worker_pictures(one)]
+    assert "drift" not in names and "degraded-pairs" in names
+    for picture in worker_pictures(one):
+        assert picture.render("svg")

@@ -1,0 +1,285 @@
+"""The pages about workers: what admins see there, in how many questions to the database."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hits.evidence_reading import (
+    SORTS,
+    WORKERS_PER_PAGE,
+    WorkerFilters,
+    duration,
+    flags_in_words,
+    p_in_words,
+    pairs_in_words,
+    repeats_in_words,
+    window_in_words,
+    workers_page,
+)
+from hits.models import Assignment, Campaign, Evidence, Participation, Worker
+from hits.services import take_part
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import exclude, weigh_pending
+from tests.cast import campaign_with_workers, worker_like
+from tests.factories import make_hits, make_worker
+from tests.people import client_of, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return campaign_with_workers()
+
+
+@pytest.fixture
+def admin(campaign) -> Client:
+    return client_of("admin", campaign)
+
+
+def address(name: str, campaign: Campaign, *args: object) -> str:
+    return reverse(name, args=[campaign.code, *args])
+
+
+def words(answer) -> str:
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def names(campaign: Campaign, **filters: str) -> list[str]:
+    found = workers_page(campaign, WorkerFilters(**filters))
+    return [row.participation.worker.external_id for row in found.rows]
+
+
+# The table -----------------------------------------------------------------------------------
+
+
+def test_the_table_lists_each_worker_with_what_the_ratings_say(campaign, admin):
+    page = words(admin.get(address("campaign_workers", campaign)))
+    assert page.count('scope="row"') == campaign.participations.count()
+    assert "Reliable 2" in page and "Unreliable" in page
+    assert (
+        f'href="{address("campaign_worker", campaign, worker_like("honest").worker.code)}"' in page
+    )
+
+
+def test_researchers_see_no_worker_and_no_tab_that_leads_there(campaign):
+    client = client_of("researcher", campaign)
+    assert client.get(address("campaign_workers", campaign)).status_code == 403
+    overview = client.get(address("campaign_overview", campaign)).content.decode()
+    assert address("campaign_workers", campaign) not in overview and "honest-3" not in overview
+
+
+def test_it_asks_the_database_as_often_for_sixty_workers_as_for_four(campaign, admin):
+    counts = []
+    for n_more in (0, WORKERS_PER_PAGE + 6):
+        workers = Worker.objects.bulk_create(
+            Worker(provider="link", external_id=f"w{n}") for n in range(n_more)
+        )
+        people = Participation.objects.bulk_create(
+            Participation(campaign=campaign, worker=worker) for worker in workers
+        )
+        copies = [Evidence.objects.values().first() for _ in people]
+        Evidence.objects.bulk_create(
+            Evidence(**copy | {"id": None, "participation_id": one.pk, "origin": "recomputation"})
+            for copy, one in zip(copies, people, strict=True)
+        )
+        for query in ({}, {"sort": "p", "flag": "scrs"}, {"sort": "-flags", "search": "a"}):
+            with CaptureQueriesContext(connection) as queries:
+                admin.get(address("campaign_workers", campaign), query)
+            counts.append(len(queries))
+    # Session, user, memberships, campaign; count, page, evidence, last deeds, states.
+    assert set(counts) == {9}
+    page = words(admin.get(address("campaign_workers", campaign)))
+    assert "Page 1 of 2" in page and page.count('scope="row"') == WORKERS_PER_PAGE
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_every_heading_sorts_both_ways_and_puts_the_unknown_last(campaign, sort):
+    take_part(campaign=campaign, worker=make_worker("nothing known"))
+    rising, falling = names(campaign, sort=sort), names(campaign, sort=f"-{sort}")
+    assert sorted(rising) == sorted(falling) and len(rising) == 5
+    if sort not in ("worker", "state"):
+        assert rising[-1] == falling[-1] == "nothing known"
+
+
+def test_sorting_goes_by_the_latest_evidence(campaign):
+    by_p = names(campaign, sort="p")
+    pvalues = [worker_like(name).evidence.last().p for name in by_p]
+    assert pvalues == sorted(pvalues)
+    worst = worker_like(by_p[-1])
+    copy = Evidence.objects.filter(participation=worst).values().last()
+    Evidence.objects.create(**copy | {"id": None, "origin": "recomputation", "p": 1e-12})
+    assert names(campaign, sort="p")[0] == by_p[-1]
+
+
+def test_filters_narrow_the_table_down(campaign):
+    honest, careless = {"honest-3-1", "honest-3-2"}, {"random-3-1", "random-3-2"}
+    assert set(names(campaign, state="reliable")) == honest
+    assert set(names(campaign, state="unreliable")) == careless
+    assert set(names(campaign, flag="time")) == careless
+    assert names(campaign, search="t-3-2") == names(campaign, search="simulation:HONEST-3-2")
+    assert names(campaign, search="link:honest") == []
+    assert names(campaign, decision="person") == []
+    exclude(participation=worker_like("honest-3-1"), actor=make_person("admin"), reason="spam")
+    assert names(campaign, decision="person") == names(campaign, state="excluded")
+    assert names(campaign, state="excluded") == ["honest-3-1"]
+    assert "honest-3-1" not in names(campaign, state="reliable", decision="evidence")
+
+
+def test_workers_without_a_flag_can_be_asked_for(campaign):
+    Evidence.objects.update(has_scores_flag=False, has_time_flag=False, has_sequence_flag=False)
+    assert len(names(campaign, flag="none")) == 4
+    Evidence.objects.filter(participation=worker_like("random")).update(has_time_flag=True)
+    assert len(names(campaign, flag="none")) == 3
+
+
+@pytest.mark.parametrize(
+    "query", ["?sort=nonsense", "?state=gone", "?page=99", "?flag=x&search=%00", "?sort=-"]
+)
+def test_an_address_typed_by_hand_still_gives_a_page(campaign, admin, query):
+    assert words(admin.get(address("campaign_workers", campaign) + query)).count("honest-3") >= 2
+
+
+def test_narrowing_down_keeps_the_order_that_the_table_has(campaign, admin):
+    page = words(admin.get(address("campaign_workers", campaign)))
+    assert '<option value="-active" selected>' in page
+    page = words(admin.get(address("campaign_workers", campaign), {"sort": "p"}))
+    assert '<option value="p" selected>' in page
+
+
+def test_empty_tables_say_what_to_do(campaign, admin):
+    page = words(admin.get(address("campaign_workers", campaign), {"search": "nobody"}))
+    assert "No worker is like that" in page and "Show all" in page
+    other = make_hits()
+    page = words(client_of("admin").get(address("campaign_workers", other)))
+    assert "Nobody has taken part yet" in page
+
+
+def test_a_hostile_id_is_shown_as_text(campaign, admin):
+    take_part(campaign=campaign, worker=make_worker("<script>alert(1)</script>"))
+    page = words(admin.get(address("campaign_workers", campaign)))
+    assert "&lt;script&gt;alert(1)" in page and "<script>alert" not in page
+
+
+# One worker ----------------------------------------------------------------------------------
+
+
+def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign, admin):
+    person = worker_like("honest")
+    exclude(participation=person, actor=make_person("admin"), reason="two <accounts>")
+    Assignment.objects.filter(worker=person.worker, hit__number=1).update(
+        is_late=True, is_rejected=True
+    )
+    page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
+    assert "Tells degraded from genuine: p &lt; 0.0001, 20 pairs." in page
+    assert "two &lt;accounts&gt;" in page and "The evidence alone would say: reliable." in page
+    assert "Fine, &lt;b&gt;thank you&lt;/b&gt;." in page
+    assert "late</span>" in page and "Payment refused" in page
+    assert "equal scores in a row at most" in page and "The fastest HIT took" in page
+    assert "reliable → excluded" in page and page.count('data-label="Verdict"') == 2
+
+
+def test_a_workers_page_asks_as_often_however_much_was_done(campaign, admin):
+    counts = []
+    for name in ("random", "honest"):
+        worker = worker_like(name).worker
+        with CaptureQueriesContext(connection) as queries:
+            admin.get(address("campaign_worker", campaign, worker.code))
+        counts.append(len(queries))
+    assert Assignment.objects.filter(worker__external_id="honest-3-1").count() == 2
+    # Session, user, memberships, campaign; worker, evidence, last deed; assignments and ratings of
+    # the pictures; assignments, history, log.
+    assert counts == [12, 12]
+
+
+def test_a_worker_of_another_campaign_is_not_found(campaign, admin):
+    stranger = take_part(campaign=make_hits(), worker=make_worker())
+    assert admin.get(address("campaign_worker", campaign, stranger.worker.code)).status_code == 404
+
+
+def test_a_worker_without_work_has_a_page_too(campaign, admin):
+    person = take_part(campaign=campaign, worker=make_worker("new here"))
+    page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
+    assert "Nothing to tell yet" in page and "has not begun a HIT" in page
+
+
+def test_each_picture_comes_as_a_file_of_each_kind(campaign, admin):
+    worker = worker_like("honest").worker
+    page = words(admin.get(address("campaign_worker", campaign, worker.code)))
+    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"hit,genuine,degraded"}
+    for format, start in starts.items():
+        url = address("worker_picture", campaign, worker.code, "degraded-pairs", format)
+        assert url in page
+        answer = admin.get(url)
+        assert answer.status_code == 200 and answer.content.startswith(start)
+        assert "no-store" in answer["Cache-Control"]
+    assert answer.content.count(b"\n") == 21
+    for name, format in (("nonsense", "svg"), ("drift", "exe")):
+        url = address("worker_picture", campaign, worker.code, name, format)
+        assert admin.get(url).status_code == 404
+
+
+# In words ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.00009, "p < 0.0001"),
+        (0.0003, "p = 0.0003"),
+        (0.0312, "p = 0.031"),
+        (1.0, "p = 1.000"),
+        (None, "p unknown"),
+    ],
+)
+def test_p_values_are_written_as_people_read_them(p, text):
+    assert p_in_words(p) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(9.4, "9 s"), (59.6, "1 min 00 s"), (164, "2 min 44 s"), (7260, "2 h 01 min")],
+)
+def test_times_are_written_as_people_read_them(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_tests_are_told_in_words():
+    evidence = Evidence(
+        n_pairs=40, p=0.0003, window_p=0.2, window_n_pairs=30, n_repeats=10, repeat_p=0.01,
+        repeat_mean_difference=-4.0, repeat_mean_absolute_difference=6.25,
+    )  # fmt: skip
+    assert pairs_in_words(evidence) == "Tells degraded from genuine: p = 0.0003, 40 pairs."
+    assert window_in_words(evidence) == (
+        "Over the latest 3 HITs alone does not: p = 0.200, 30 pairs."
+    )
+    assert repeats_in_words(evidence) == (
+        "The same text twice: 6.2 points apart on average over 10. "
+        "The second time is rated lower: p = 0.010."
+    )
+    assert pairs_in_words(Evidence(n_pairs=4, p=0.01)) == (
+        "Too little to tell: 4 pairs, and it takes 5."
+    )
+    assert pairs_in_words(Evidence(n_pairs=9, p=0.05)).startswith("Does not tell")
+
+
+def test_flags_come_with_the_numbers_behind_them():
+    campaign = make_hits(n_segments=35, hit_size=100)
+    simulate_workers(campaign=campaign, crowd={Behaviour.CONSTANT: 1}, seed=1)
+    weigh_pending()
+    flags = {flag.name: flag for flag in flags_in_words(Evidence.objects.get())}
+    assert [name for name, flag in flags.items() if flag.is_raised] == ["scrs", "time", "seq"]
+    assert flags["seq"].numbers.startswith("100 equal scores in a row at most; up to 8")
+    assert flags["rej"].numbers == "0 HITs of this worker were rejected."
+
+
+@given(st.floats(0, 1))
+def test_a_p_value_in_words_never_claims_less_doubt_than_there_is(p):
+    text = p_in_words(p)
+    if text.startswith("p ="):
+        assert abs(float(text.removeprefix("p = ")) - p) <= 0.0005

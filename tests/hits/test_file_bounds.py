@@ -1,0 +1,106 @@
+"""Files have bounds in lines, outputs and time; beyond them nothing is stored, and the file is named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.files import RawFile
+from analysis.scores.reading import read_scores
+from hits.archives import import_collection
+from hits.batches import import_results
+from hits.exceptions import ImportRefused
+from hits.importing import import_campaign
+from hits.importing.files import ReadingLimits
+from hits.models import Campaign, Rating
+from tests.factories import make_hits
+
+pytestmark = pytest.mark.django_db
+
+DATA = Path(__file__).parents[1] / "data"
+CAMPAIGNS = {
+    "simple": "line 3: is beyond the 2 lines",
+    "mt-metrics-eval": "line 3: is beyond the 2 lines",
+    "table.csv": "table.csv, line 3: is beyond the 2 lines",
+    "table.tsv": "table.tsv, line 3: is beyond the 2 lines",
+    "table.jsonl": "table.jsonl, line 3: is beyond the 2 lines",
+    "test-set.xml": "test-set.xml: text 3 is beyond the 2 lines",
+}
+COLLECTIONS = {
+    "appraise": ["appraise.csv"],
+    "mturk": ["mturk.csv"],
+    "wmt-da": ["wmt-da-means.txt", "wmt-da.csv"],
+}
+SCORES = b"system\tsegment\tscore\n" + b"".join(b"A\t%d\t0.5\n" % i for i in range(2_000))
+
+
+def refused_campaign(path: Path) -> str:
+    with pytest.raises(ImportRefused) as refusal:
+        import_campaign(path=path, name="New", source_language="de", target_language="en")
+    assert not Campaign.objects.exists()
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_a_campaign_file_with_too_many_lines_is_refused(name: str, settings: Any):
+    settings.MAX_FILE_LINES = 2
+    reason = refused_campaign(DATA / "campaigns" / name)
+    assert CAMPAIGNS[name] in reason and "the rest was not read" in reason
+
+
+@pytest.mark.parametrize("format", COLLECTIONS)
+def test_a_collection_with_too_many_lines_is_refused(format: str, settings: Any):
+    settings.MAX_FILE_LINES = 2
+    names = COLLECTIONS[format]
+    with pytest.raises(ImportRefused, match=f"{names[0]}, line 3: is beyond the 2 lines"):
+        import_collection(
+            paths=[DATA / "collections" / name for name in names],
+            format=format,
+            name="Old",
+            source_language="de",
+            target_language="en",
+        )
+    assert not Rating.objects.exists()
+
+
+def test_results_with_too_many_lines_are_refused(settings: Any):
+    settings.MAX_FILE_LINES = 2
+    with pytest.raises(ImportRefused, match="mturk.csv, line 3: is beyond the 2 lines"):
+        import_results(campaign=make_hits(), paths=[DATA / "collections" / "mturk.csv"])
+
+
+def test_scores_with_too_many_lines_are_refused(settings: Any):
+    settings.MAX_FILE_LINES = 1_500
+    with pytest.raises(ScoresRefused, match="m.tsv, line 1501: is beyond the 1,500 lines"):
+        read_scores(RawFile("m.tsv", SCORES))
+
+
+def test_what_takes_too_long_to_read_is_refused(settings: Any, tmp_path: Path):
+    settings.MAX_READING_SECONDS = -1
+    with pytest.raises(ScoresRefused, match="m.tsv, line 1000: was not reached in"):
+        read_scores(RawFile("m.tsv", SCORES))
+    table = tmp_path / "long.tsv"
+    table.write_text(
+        "segment\tsystem\ttranslation\treference\n"
+        + "".join(f"{i}\tA\tone\ttwo\n" for i in range(1_000))
+    )
+    assert "long.tsv, line 1000: was not reached in" in refused_campaign(table)
+
+
+def test_time_is_looked_at_now_and_then_only(settings: Any):
+    settings.MAX_READING_SECONDS = -1
+    limits = ReadingLimits()
+    assert [number for number in range(1, 3_001) if limits.fault_at(number)] == [
+        1_000, 2_000, 3_000,
+    ]  # fmt: skip
+
+
+def test_a_small_file_cannot_ask_for_the_memory_of_a_large_one(settings: Any, tmp_path: Path):
+    """Each row names a new system and a new segment: places are needed for all pairs."""
+    settings.MAX_OUTPUTS = 10_000
+    table = tmp_path / "square.tsv"
+    rows = (f"{i}\tS{i}\tone\ttwo\n" for i in range(1_000))
+    table.write_text("segment\tsystem\ttranslation\treference\n" + "".join(rows))
+    reason = refused_campaign(table)
+    assert "square.tsv: holds more than 10,000 outputs (systems times segments)" in reason

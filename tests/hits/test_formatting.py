@@ -1,0 +1,31 @@
+"""An admin's plain text becomes paragraphs and lists; markup in it stays text."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hits.formatting import format_text
+
+
+def test_blank_lines_part_paragraphs_and_marks_make_lists():
+    text = "One\ntwo\r\n\r\n- a\n* b\n\n1. first\n2) second\n\nEnd"
+    assert format_text(text) == (
+        "<p>One<br>two</p>\n<ul><li>a</li><li>b</li></ul>\n"
+        "<ol><li>first</li><li>second</li></ol>\n<p>End</p>"
+    )
+
+
+def test_a_list_may_follow_its_heading_directly():
+    assert format_text("Mind:\n- a") == "<p>Mind:</p>\n<ul><li>a</li></ul>"
+
+
+def test_nothing_is_nothing():
+    assert format_text(" \n\n ") == ""
+
+
+@given(st.text(alphabet=st.sampled_from("<>&\"'-*1. \n\tab/script=")))
+def test_no_text_brings_markup_of_its_own(text):
+    tags = set(re.findall(r"<[^>]*>", format_text(text)))
+    allowed = {f"<{slash}{tag}>" for tag in ("p", "ul", "ol", "li") for slash in ("", "/")}
+    assert tags <= allowed | {"<br>"}

@@ -1,0 +1,247 @@
+"""Superusers invite people, give them parts and take them away; people set and change their passwords."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core import mail
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hits.models import AuditEntry, Membership
+from tests.factories import make_campaign
+from tests.people import client_of, make_person
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "correct horse battery"  # noqa: S105
+PEOPLE = "/people/"
+
+
+def invite(client: Client, **fields: str) -> str:
+    """Invite alice and return the link that is shown for her."""
+    page = client.post(PEOPLE, {"username": "alice", "level": "admin"} | fields, follow=True)
+    found = re.search(r"http://testserver(/password/set/[^<\s]+)", page.content.decode())
+    return found[1] if found else ""
+
+
+def set_password(link: str, password: str = PASSWORD) -> Client:
+    client = Client()
+    form = client.get(link, follow=True)
+    # A link that was used leads nowhere.
+    address = form.redirect_chain[-1][0] if form.redirect_chain else link
+    client.post(address, {"new_password1": password, "new_password2": password})
+    return client
+
+
+def log_in(client: Client, username: str = "alice", password: str = PASSWORD) -> bool:
+    answer = client.post(reverse("login"), {"username": username, "password": password})
+    return answer.status_code == 302
+
+
+def test_an_invited_person_sets_a_password_by_the_link_and_logs_in():
+    campaign = make_campaign()
+    link = invite(client_of("superuser"), campaign=str(campaign.code))
+    assert not log_in(Client())
+    set_password(link)
+    client = Client()
+    assert log_in(client)
+    assert client.get(reverse("campaign_settings", args=[campaign.code])).status_code == 200
+    assert client.get(PEOPLE).status_code == 403
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.campaign) == ("person invited", campaign)
+
+
+def test_the_link_is_shown_once_and_works_once():
+    client = client_of("superuser")
+    link = invite(client)
+    alice = User.objects.get(username="alice")
+    page = client.get(reverse("person", args=[alice.pk])).content.decode()
+    assert "/password/set/" not in page
+    set_password(link)
+    set_password(link, "another fine password")
+    assert log_in(Client()) and not log_in(Client(), password="another fine password")
+
+
+def test_a_new_link_takes_over_and_nobody_but_superusers_makes_one():
+    alice = make_person("admin")
+    url = reverse("make_password_link", args=[alice.pk])
+    assert client_of("admin").post(url).status_code == 403
+    page = client_of("superuser").post(url, follow=True).content.decode()
+    assert "/password/set/" in page
+
+
+def test_a_weak_password_is_refused():
+    set_password(invite(client_of("superuser")), "12345678")
+    assert not User.objects.get(username="alice").has_usable_password()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"username": "a b<"}, "Enter a valid username"),
+        ({"username": "BOB"}, "Somebody has this name already"),
+        ({"level": "emperor"}, "Select a valid choice"),
+        ({"campaign": "x"}, "is not a valid UUID"),
+        ({"email": "nowhere"}, "valid email"),
+    ],
+)
+def test_an_invitation_says_what_it_cannot_take(fields, message):
+    User.objects.create_user("bob")
+    data = {"username": "alice", "level": "admin"} | fields
+    page = client_of("superuser").post(PEOPLE, data)
+    assert page.status_code == 422 and message in page.content.decode()
+    assert not Membership.objects.exists()
+
+
+def test_parts_are_given_changed_and_taken_away_with_a_line_each():
+    alice, client = make_person("researcher"), client_of("superuser")
+    client.post(reverse("add_part", args=[alice.pk]), {"level": "admin", "campaign": ""})
+    membership = Membership.objects.get(user=alice)
+    assert (membership.level, membership.campaign) == ("admin", None)
+    client.post(reverse("remove_part", args=[alice.pk, membership.pk]))
+    assert not alice.memberships.exists()
+    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["part given", "part taken away"]
+
+
+def test_somebody_elses_part_is_not_taken_away_by_a_wrong_address():
+    alice, bob = make_person("admin"), make_person("admin")
+    url = reverse("remove_part", args=[alice.pk, bob.memberships.get().pk])
+    assert client_of("superuser").post(url).status_code == 404
+
+
+def test_a_deactivated_person_is_out_with_the_next_page_and_may_come_back():
+    set_password(invite(client_of("superuser")))
+    alice, client, boss = User.objects.get(username="alice"), Client(), client_of("superuser")
+    assert log_in(client) and client.get("/audit/").status_code == 200
+    url = reverse("change_activity", args=[alice.pk])
+    boss.post(url, {"is_active": "0"})
+    assert client.get("/audit/").status_code == 302 and not log_in(Client())
+    boss.post(url, {"is_active": "1"})
+    assert log_in(Client())
+
+
+def test_nobody_locks_themselves_out():
+    boss = make_person("superuser")
+    client = Client()
+    client.force_login(boss)
+    url = reverse("change_activity", args=[boss.pk])
+    page = client.post(url, {"is_active": "0"}, follow=True).content.decode()
+    assert "cannot lock yourself out" in page
+    assert User.objects.get(pk=boss.pk).is_active
+
+
+def test_the_list_asks_as_many_questions_for_many_people_as_for_few():
+    client, counts = client_of("superuser"), []
+    for n in (2, 12):
+        for _ in range(n):
+            make_person("admin", make_campaign())
+        with CaptureQueriesContext(connection) as queries:
+            client.get(PEOPLE)
+        counts.append(len(queries))
+    # The list of campaigns to choose from is one question too.
+    assert counts[0] == counts[1]
+
+
+def test_a_forgotten_password_is_set_anew_by_mail():
+    alice = User.objects.create_user("alice", "alice@example.org", "old password 1")
+    client = Client()
+    client.post(reverse("password_reset"), {"email": "alice@example.org"})
+    assert len(mail.outbox) == 1
+    link = re.search(r"http://[^/]+(/\S+)", mail.outbox[0].body)
+    assert link is not None
+    set_password(link[1])
+    assert log_in(Client())
+    alice.refresh_from_db()
+    assert not alice.check_password("old password 1")
+
+
+def test_an_unknown_address_is_answered_alike_and_gets_no_mail():
+    answer = Client().post(reverse("password_reset"), {"email": "x@example.org"}, follow=True)
+    assert "If that address is known here" in answer.content.decode() and not mail.outbox
+
+
+def test_a_password_is_changed_by_whoever_knows_the_old_one():
+    set_password(invite(client_of("superuser")))
+    client = Client()
+    log_in(client)
+    new = {"new_password1": "a new fine password", "new_password2": "a new fine password"}
+    url = reverse("password_change")
+    assert client.post(url, new | {"old_password": "wrong"}).status_code == 200
+    assert client.post(url, new | {"old_password": PASSWORD}).status_code == 302
+    assert log_in(Client(), password="a new fine password")
+
+
+# Guessing ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice", password=PASSWORD)
+
+
+def test_five_wrong_passwords_lock_that_name_for_that_visitor_with_a_clear_word(alice):
+    client = Client()
+    for _ in range(4):
+        assert (
+            "do not match"
+            in client.post(
+                reverse("login"), {"username": "alice", "password": "guess"}
+            ).content.decode()
+        )
+    answer = client.post(reverse("login"), {"username": "alice", "password": "guess"})
+    assert answer.status_code == 429 and "Too many tries" in answer.content.decode()
+    # Now the right one does not help either, from any process: it is kept in the database.
+    assert not log_in(Client())
+
+
+def test_others_can_still_log_in_and_so_can_alice_from_elsewhere(alice):
+    User.objects.create_user("bob", password=PASSWORD)
+    for _ in range(6):
+        log_in(Client(), password="guess")
+    assert log_in(Client(), "bob")
+    assert log_in(Client(REMOTE_ADDR="203.0.113.9"))
+
+
+def test_after_a_quarter_of_an_hour_it_works_again(alice, time_machine_forward):
+    for _ in range(6):
+        log_in(Client(), password="guess")
+    assert not log_in(Client())
+    time_machine_forward(minutes=16)
+    assert log_in(Client())
+
+
+def test_a_success_wipes_the_slate(alice):
+    for _ in range(3):
+        for _ in range(4):
+            log_in(Client(), password="guess")
+        assert log_in(Client())
+
+
+def test_an_address_claimed_by_the_visitor_counts_only_behind_a_proxy(alice, settings):
+    for i in range(5):
+        log_in(Client(HTTP_X_FORWARDED_FOR=f"203.0.113.{i}"), password="guess")
+    assert not log_in(Client(HTTP_X_FORWARDED_FOR="203.0.113.99"))
+    settings.BEHIND_PROXY = True
+    assert log_in(Client(HTTP_X_FORWARDED_FOR="203.0.113.1, 203.0.113.99"))
+
+
+@pytest.fixture
+def time_machine_forward():
+    from datetime import UTC, datetime, timedelta
+
+    import time_machine
+
+    travellers = []
+
+    def forward(**span: int) -> None:
+        traveller = time_machine.travel(datetime.now(UTC) + timedelta(**span), tick=True)
+        traveller.start()
+        travellers.append(traveller)
+
+    yield forward
+    for traveller in travellers:
+        traveller.stop()

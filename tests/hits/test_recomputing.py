@@ -1,0 +1,130 @@
+"""Workers judged anew: nothing changes that was right, and what was wrong is mended."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from analysis.jobs import run_job, start_job
+from analysis.stats import quality_control
+from hits.exceptions import RecomputingRefused
+from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
+from hits.recomputing import recompute_workers
+from hits.services import take_part
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import exclude, weigh_pending
+from tests.factories import make_campaign, make_hits, make_worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    """An honest worker and a careless one, two HITs each, weighed as they were handed in."""
+    campaign = make_hits(n_segments=70, hit_size=100, min_ratings=2)
+    simulate_workers(
+        campaign=campaign,
+        crowd={Behaviour.HONEST: 1, Behaviour.RANDOM: 1},
+        hits_per_worker=2,
+        seed=3,
+        after_hit=lambda assignment: weigh_pending(),
+    )
+    return campaign
+
+
+def person(kind: str) -> Participation:
+    return Participation.objects.get(worker__external_id__startswith=kind)
+
+
+def places(campaign: Campaign) -> list[int]:
+    return list(campaign.hits.order_by("number").values_list("places_left", flat=True))
+
+
+def everything() -> list[object]:
+    models = (AuditEntry, Evidence, Participation, Assignment)
+    return [list(model.objects.order_by("pk").values()) for model in models]
+
+
+def test_it_changes_nothing_where_everything_is_right(campaign):
+    take_part(campaign=campaign, worker=make_worker("new here"))
+    before, offered = everything(), places(campaign)
+    summary = recompute_workers(campaign=campaign)
+    assert (summary.n_workers, summary.n_evidence_changed, summary.n_trust_changed) == (3, 0, 0)
+    assert everything() == before and places(campaign) == offered
+
+
+def test_it_mends_trust_that_is_not_what_the_ratings_say_and_the_places_with_it(campaign):
+    offered = places(campaign)
+    Participation.objects.filter(worker__external_id__startswith="honest").update(
+        trust="unreliable"
+    )
+    Participation.objects.filter(worker__external_id__startswith="random").update(trust="reliable")
+    campaign.hits.update(places_left=7)
+    n_entries = AuditEntry.objects.count()
+    summary = recompute_workers(campaign=campaign)
+    assert summary.n_trust_changed == 2 and summary.n_evidence_changed == 0
+    assert person("honest").trust == "reliable" and person("random").trust == "unreliable"
+    assert places(campaign) == offered
+    entries = AuditEntry.objects.all()[: AuditEntry.objects.count() - n_entries]
+    assert {(entry.details["before"], entry.details["after"]) for entry in entries} == {
+        ("unreliable", "reliable"),
+        ("reliable", "unreliable"),
+    }
+    assert recompute_workers(campaign=campaign).n_trust_changed == 0
+
+
+def test_trust_without_any_work_is_taken_back(campaign):
+    newcomer = take_part(campaign=campaign, worker=make_worker("new here"))
+    Participation.objects.filter(pk=newcomer.pk).update(trust="reliable")
+    assert recompute_workers(campaign=campaign).n_trust_changed == 1
+    newcomer.refresh_from_db()
+    assert newcomer.trust == "unproven" and not newcomer.evidence.exists()
+    assert AuditEntry.objects.first().reason == "Nothing has been handed in."
+
+
+def test_a_new_threshold_adds_evidence_and_keeps_what_was_said_before(campaign, monkeypatch):
+    monkeypatch.setattr(quality_control, "MINIMUM_PAIRS", 50)
+    n_before = person("honest").evidence.count()
+    assert recompute_workers(campaign=campaign).n_evidence_changed == 2
+    honest = person("honest")
+    latest = honest.evidence.last()
+    assert honest.trust == latest.verdict == "unproven" and "pairs>=50" in latest.signature
+    assert latest.origin == "recomputation" and honest.evidence.count() == n_before + 1
+    assert latest.assignment.hit.number == 2
+    assert recompute_workers(campaign=campaign).n_evidence_changed == 0
+
+
+def test_lost_evidence_is_found_again(campaign):
+    Evidence.objects.all().delete()
+    assert recompute_workers(campaign=campaign).n_evidence_changed == 2
+    assert {row.verdict for row in Evidence.objects.all()} == {"reliable", "unreliable"}
+
+
+def test_a_persons_decision_survives(campaign):
+    exclude(participation=person("honest"), actor=User.objects.create(), reason="two accounts")
+    Participation.objects.filter(decision="excluded").update(trust="unproven")
+    offered = places(campaign)
+    recompute_workers(campaign=campaign)
+    honest = person("honest")
+    assert (honest.trust, honest.state) == ("reliable", "excluded")
+    assert honest.decision_reason == "two accounts" and places(campaign) == offered
+
+
+def test_it_is_a_job_that_says_how_far_it_is(campaign):
+    told = []
+    job = run_job(
+        start_job(kind="recompute_workers", campaign=campaign).pk,
+        listener=lambda done, total: told.append((done, total)),
+    )
+    assert job.state == "done" and job.result["n_workers"] == 2
+    assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_it_is_a_command_too(campaign, capsys):
+    call_command("recompute_workers", campaign.name)
+    assert "2 workers judged anew" in capsys.readouterr().out
+
+
+def test_an_archive_is_left_as_it_was_imported():
+    archive = make_campaign(is_archive=True, status="closed")
+    with pytest.raises(RecomputingRefused, match="collected elsewhere"):
+        recompute_workers(campaign=archive)

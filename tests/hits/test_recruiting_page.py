@@ -1,0 +1,222 @@
+"""The page on which admins of a campaign choose how workers come in."""
+
+import csv
+import io
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.models import Job
+from hits.models import AuditEntry, Campaign, DeviceSighting, Invite, Recruitment, Submission
+from tests.factories import log_lines, make_campaign, make_hits, make_worker
+from tests.people import client_of
+from tests.recruits import CODES, choose_panel, make_prolific_campaign
+from tests.simulators.prolific import ProlificSimulator
+
+pytestmark = pytest.mark.django_db
+
+PROLIFIC = {
+    "provider": "prolific",
+    "title": "Rate",
+    "description": "Rate texts.",
+    "minutes": "20",
+    **CODES,
+}
+LINKS = {"kind": "personal", "n": "3", "days": "7", "label": "pilot"}
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return make_hits(is_open=False)
+
+
+@pytest.fixture
+def admin(campaign: Campaign) -> Client:
+    return client_of("admin", campaign)
+
+
+def url(name: str, campaign: Campaign) -> str:
+    return reverse(name, args=[campaign.code])
+
+
+def page_of(admin: Client, campaign: Campaign, **query: str) -> str:
+    return admin.get(url("campaign_recruiting", campaign), query).content.decode()
+
+
+def test_a_new_campaign_says_that_nobody_can_come_in(admin: Client, campaign: Campaign):
+    assert "Nobody can come in yet" in page_of(admin, campaign)
+
+
+def test_the_link_is_opened_and_closed_by_choice(admin: Client, campaign: Campaign):
+    settings = {"provider": "link", "is_open": "on"}
+    assert admin.post(url("recruiting_settings", campaign), settings).status_code == 302
+    assert "the link is open" in page_of(admin, campaign)
+    assert Client().post(campaign.get_absolute_url()).status_code == 302
+    admin.post(url("recruiting_settings", campaign), {"provider": "link"})
+    assert "only people with an invite link" in page_of(admin, campaign)
+    assert not Recruitment.objects.get().is_open
+    assert AuditEntry.objects.filter(action="recruiting changed").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [("prolific", "Signed launches only"), ("panel", "Name of the panel"), ("link", "Open link")],
+)
+def test_each_provider_has_its_settings(
+    admin: Client, campaign: Campaign, provider: str, said: str
+):
+    page = page_of(admin, campaign, provider=provider)
+    assert said in page
+    assert f'<input type="hidden" name="provider" value="{provider}">' in page
+
+
+def test_an_unknown_provider_is_not_offered(admin: Client, campaign: Campaign):
+    assert "Open link" in page_of(admin, campaign, provider="os.system")
+    admin.post(url("recruiting_settings", campaign), {"provider": "os.system"})
+    assert Recruitment.objects.get().provider == "link"
+
+
+def test_wrong_settings_come_back_with_what_is_wrong(admin: Client, campaign: Campaign):
+    answer = admin.post(url("recruiting_settings", campaign), PROLIFIC | {"minutes": "0"})
+    assert answer.status_code == 422
+    assert "greater than or equal to 1" in answer.content.decode()
+    assert not Recruitment.objects.exists()
+
+
+def test_equal_codes_are_refused(admin: Client, campaign: Campaign):
+    same = PROLIFIC | {"no_consent_code": PROLIFIC["completed_code"]}
+    assert admin.post(url("recruiting_settings", campaign), same).status_code == 422
+
+
+# Links ---------------------------------------------------------------------------------------
+
+
+def test_links_are_shown_once_and_work(admin: Client, campaign: Campaign):
+    shown = admin.post(url("make_links", campaign), LINKS).content.decode()
+    links = re.findall(r"http://testserver(/join/[\w-]+/)", shown)
+    assert len(links) == 3 and "pilot 1" in shown
+    assert Client().get(links[0]).status_code == 302
+    assert "/join/" not in page_of(admin, campaign)
+
+
+def test_links_come_as_a_file(admin: Client, campaign: Campaign):
+    label = LINKS | {"as_file": "yes", "label": "=1+1"}
+    answer = admin.post(url("make_links", campaign), label)
+    assert answer["Content-Disposition"].startswith("attachment")
+    [header, *rows] = csv.reader(io.StringIO(answer.content.decode()))
+    assert header == ["label", "link", "expires_at"]
+    assert [row[0] for row in rows] == ["'=1+1 1", "'=1+1 2", "'=1+1 3"]
+    path = rows[0][1].removeprefix("http://testserver")
+    assert Client().get(path).status_code == 302
+
+
+@pytest.mark.parametrize("change", [{"n": "0"}, {"n": "5001"}, {"days": "0"}, {"kind": "x"}])
+def test_odd_numbers_of_links_are_refused(
+    admin: Client, campaign: Campaign, change: dict[str, str]
+):
+    assert admin.post(url("make_links", campaign), LINKS | change).status_code == 422
+    assert not Invite.objects.exists()
+
+
+def test_chosen_links_are_withdrawn_or_all(admin: Client, campaign: Campaign):
+    admin.post(url("make_links", campaign), LINKS)
+    first = Invite.objects.order_by("pk")[0]
+    admin.post(url("revoke_links", campaign), {"invite": [first.pk, "x", "9" * 400, "9" * 5_000]})
+    assert Invite.objects.usable().count() == 2
+    assert "withdrawn" in page_of(admin, campaign)
+    admin.post(url("revoke_links", campaign), {"all": "yes"})
+    assert Invite.objects.usable().count() == 0
+
+
+def test_a_label_is_text(admin: Client, campaign: Campaign):
+    admin.post(url("make_links", campaign), LINKS | {"label": "<b>x</b>", "n": "1"})
+    page = page_of(admin, campaign)
+    assert "&lt;b&gt;x" in page and "<b>x" not in page
+
+
+# The study -----------------------------------------------------------------------------------
+
+
+def test_a_study_is_created_and_published_from_the_page(
+    prolific: ProlificSimulator, admin: Client, campaign: Campaign
+):
+    admin.post(url("recruiting_settings", campaign), PROLIFIC)
+    assert "no study yet" in page_of(admin, campaign)
+    admin.post(url("change_study", campaign), {"action": "create"})
+    [study] = prolific.studies.values()
+    landing = f"http://testserver{campaign.get_absolute_url()}"
+    assert study["external_study_url"].startswith(f"{landing}?")
+    assert study["id"] in page_of(admin, campaign)
+    admin.post(url("change_study", campaign), {"action": "publish"})
+    assert prolific.studies[study["id"]]["status"] == "ACTIVE"
+    actors = set(log_lines().values_list("actor__username", flat=True))
+    assert actors == {"admin0"}
+
+
+def test_what_prolific_refuses_is_said_on_the_page(
+    prolific: ProlificSimulator, admin: Client, campaign: Campaign
+):
+    admin.post(url("recruiting_settings", campaign), PROLIFIC)
+    prolific.failing = 503
+    answer = admin.post(url("change_study", campaign), {"action": "create"}, follow=True)
+    assert "Prolific failed (503)" in answer.content.decode()
+
+
+def test_codes_that_prolific_knows_cannot_change(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific)
+    admin = client_of("admin", campaign)
+    changed = PROLIFIC | {"completed_code": "OTHER", "study": "other", "title": "New"}
+    assert admin.post(url("recruiting_settings", campaign), changed).status_code == 302
+    recruitment = Recruitment.objects.get()
+    assert recruitment.settings["completed_code"] == CODES["completed_code"]
+    assert recruitment.settings["title"] == "New"
+    assert recruitment.study in prolific.studies
+
+
+@pytest.mark.parametrize("kind", ["sync_submissions", "raise_places"])
+def test_news_and_places_are_jobs(prolific: ProlificSimulator, kind: str):
+    campaign = make_prolific_campaign(prolific)
+    answer = client_of("admin", campaign).post(url("change_study", campaign), {"action": kind})
+    job = Job.objects.get()
+    assert job.kind == kind and answer.url == reverse("job", args=[job.code])
+
+
+# What has come -------------------------------------------------------------------------------
+
+
+def test_submissions_and_shared_devices_are_shown_to_admins(admin: Client, campaign: Campaign):
+    choose_panel(campaign)
+    recruitment = Recruitment.objects.get()
+    for name in ("alice", "bob"):
+        worker = make_worker(name)
+        Submission.objects.create(recruitment=recruitment, worker=worker, reference=f"v-{name}")
+        DeviceSighting.objects.create(campaign=campaign, worker=worker, kind="cookie", mark="m")
+    page = page_of(admin, campaign)
+    assert "v-alice" in page and "link:bob" in page and "Same browser" in page
+
+
+def test_researchers_see_none_of_it(campaign: Campaign):
+    answer = client_of("researcher", campaign).get(url("campaign_recruiting", campaign))
+    assert answer.status_code == 403
+
+
+def test_the_page_asks_the_same_few_questions_however_many_came(
+    campaign: Campaign, admin: Client, django_assert_max_num_queries: Any
+):
+    choose_panel(campaign)
+    recruitment = Recruitment.objects.get()
+    for number in range(60):
+        worker = make_worker(f"w{number}")
+        Submission.objects.create(recruitment=recruitment, worker=worker, reference=f"v{number}")
+        DeviceSighting.objects.create(campaign=campaign, worker=worker, kind="cookie", mark="m")
+    with django_assert_max_num_queries(18):
+        page_of(admin, campaign)
+
+
+def test_the_tab_leads_here():
+    campaign = make_campaign()
+    page = client_of("admin", campaign).get(reverse("campaign_overview", args=[campaign.code]))
+    assert url("campaign_recruiting", campaign) in page.content.decode()

@@ -1,0 +1,267 @@
+"""Opening, pausing, changing and copying campaigns; who may; and what the log says of it."""
+
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.models import Job
+from hits.building import build_hits
+from hits.editing import FREE, duplicate_campaign, edit_campaign, editable_fields
+from hits.exceptions import CannotBuildHITs, EditRefused
+from hits.models import HIT, AuditEntry, Campaign, Item, Membership
+from hits.services import take_assignment, take_part
+from hits.views import running
+from tests.factories import log_lines, make_campaign, make_hits, make_translations, make_worker
+from tests.people import client_of, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def make_draft(**fields) -> Campaign:
+    campaign = make_campaign(**fields)
+    make_translations(campaign, n_segments=28)
+    return campaign
+
+
+def take_one(campaign: Campaign) -> None:
+    alice = make_worker()
+    take_part(campaign=campaign, worker=alice)
+    assert take_assignment(campaign=campaign, worker=alice)
+
+
+def post(client, view: str, campaign: Campaign, **data):
+    answer = client.post(reverse(view, args=[campaign.code]), data, follow=True)
+    campaign.refresh_from_db()
+    return " ".join(answer.content.decode().split())
+
+
+def test_a_draft_is_built_opened_paused_and_closed_by_buttons():
+    campaign, client = make_draft(), client_of("admin")
+    assert "Build them before you open it" in post(
+        client, "change_campaign_status", campaign, to="open"
+    )
+    assert "2 HITs of 40 items are built" in post(client, "build_campaign", campaign)
+    for to, deed in [("open", "opened"), ("paused", "paused"), ("closed", "closed")]:
+        assert f"The campaign is {deed}." in post(client, "change_campaign_status", campaign, to=to)
+        assert campaign.status == to
+    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    deeds = ["HITs built", "campaign opened", "campaign paused", "campaign closed"]
+    assert list(actions) == deeds
+    assert set(AuditEntry.objects.values_list("actor__username", flat=True)) != {None}
+
+
+def test_what_commands_do_is_in_the_log_without_a_name():
+    campaign = make_draft()
+    call_command("build_hits", campaign.name, open=True, stdout=StringIO())
+    call_command("build_hits", make_draft().name, stdout=StringIO())
+    entries = AuditEntry.objects.order_by("pk").values_list("action", "actor", "campaign")
+    assert list(entries[:2]) == [
+        ("HITs built", None, campaign.pk),
+        ("campaign opened", None, campaign.pk),
+    ]
+    first, second, third = AuditEntry.objects.order_by("pk")
+    assert first.details == {"n_hits": 2, "is_rebuild": False}
+    assert second.details == {"before": "draft", "after": "open"}
+    assert third.action == "HITs built" and third.campaign != campaign
+
+
+def test_a_build_that_is_refused_leaves_no_line():
+    campaign = make_hits()
+    n_before = AuditEntry.objects.count()
+    with pytest.raises(CannotBuildHITs):
+        build_hits(campaign=campaign)
+    assert AuditEntry.objects.count() == n_before
+
+
+def test_nonsense_changes_no_status():
+    campaign = make_hits()
+    assert "can be opened, paused or closed" in post(
+        client_of("admin"), "change_campaign_status", campaign, to="burnt"
+    )
+    assert campaign.status == "open" and not log_lines().exists()
+
+
+def test_many_translations_are_built_by_a_job(monkeypatch):
+    monkeypatch.setattr(running, "BUILT_AT_ONCE", 5)
+    campaign = make_draft()
+    assert "build_hits" in post(client_of("admin"), "build_campaign", campaign, rebuild="1")
+    assert Job.objects.get().arguments == {"rebuild": True}
+
+
+def test_hits_are_not_built_again_unless_asked():
+    campaign, client = make_draft(), client_of("admin")
+    post(client, "build_campaign", campaign)
+    assert "has HITs already" in post(client, "build_campaign", campaign)
+    assert "are built" in post(client, "build_campaign", campaign, rebuild="1")
+
+
+# Settings ------------------------------------------------------------------------------------
+
+
+def test_a_change_is_stored_and_logged_with_what_was_before():
+    campaign, admin = make_hits(pay_per_hit=1), make_person("admin")
+    changed = edit_campaign(
+        campaign=campaign, actor=admin, changes={"pay_per_hit": Decimal("2.50"), "min_ratings": 15}
+    )
+    assert changed == ["pay_per_hit"]
+    entry = log_lines().get()
+    assert (entry.actor, entry.details["before"], entry.details["after"]) == (
+        admin,
+        {"pay_per_hit": "1.00"},
+        {"pay_per_hit": "2.50"},
+    )
+
+
+def test_more_ratings_open_more_places():
+    campaign = make_hits(min_ratings=1)
+    take_one(campaign)
+    assert HIT.objects.get().places_left == 0
+    edit_campaign(campaign=campaign, actor=None, changes={"min_ratings": 3})
+    assert HIT.objects.get().places_left == 2
+
+
+def test_once_a_hit_is_taken_pay_and_hits_stay():
+    campaign = make_hits(pay_per_hit=1)
+    assert "pay_per_hit" in editable_fields(campaign)
+    take_one(campaign)
+    assert editable_fields(campaign) == FREE
+    for changes in ({"pay_per_hit": Decimal(2)}, {"seed": 8}, {"task": "fluency"}):
+        with pytest.raises(EditRefused, match="can no longer be changed"):
+            edit_campaign(campaign=campaign, actor=None, changes=changes)
+    assert not log_lines().exists()
+
+
+def test_another_seed_removes_the_hits_made_with_the_old_one():
+    campaign = make_draft()
+    build_hits(campaign=campaign)
+    edit_campaign(campaign=campaign, actor=None, changes={"seed": 8})
+    assert not campaign.hits.exists()
+
+
+def test_an_impossible_value_changes_nothing():
+    campaign = make_draft()
+    with pytest.raises(ValidationError):
+        edit_campaign(campaign=campaign, actor=None, changes={"lease_minutes": 0})
+    assert Campaign.objects.get().lease_minutes == 180 and not log_lines().exists()
+
+
+def settings_of(campaign: Campaign, **changes) -> dict[str, object]:
+    names = ("name", "min_ratings", "lease_minutes", "pay_per_hit", "currency", "hit_size", "seed")
+    return {name: getattr(campaign, name) for name in names} | changes
+
+
+def test_the_settings_page_saves_and_says_what_it_cannot_take():
+    campaign, client = make_hits(), client_of("admin")
+    assert "Saved." in post(
+        client, "campaign_settings", campaign, **settings_of(campaign, spending_cap="20")
+    )
+    assert campaign.spending_cap == 20
+    page = post(client, "campaign_settings", campaign, **settings_of(campaign, min_ratings=0))
+    assert "greater than or equal to 1" in page
+    take_one(campaign)
+    post(client, "campaign_settings", campaign, **settings_of(campaign, pay_per_hit=9, name="New"))
+    assert (campaign.pay_per_hit, campaign.name) == (0, "New")
+
+
+# Instructions --------------------------------------------------------------------------------
+
+
+def test_instructions_are_previewed_without_being_stored_and_then_stored():
+    campaign, client = make_hits(), client_of("admin")
+    text = "Read\n\n- twice\n- <script>alert(1)</script>"
+    page = post(client, "campaign_instructions", campaign, instructions=text, preview="1")
+    assert "<ul><li>twice</li><li>&lt;script&gt;" in page and campaign.instructions == ""
+    page = post(client, "campaign_instructions", campaign, instructions=text)
+    assert campaign.instructions == text and "<script>alert" not in page
+    assert log_lines().get().action == "settings changed"
+
+
+def test_instructions_with_hidden_controls_are_refused():
+    campaign = make_hits()
+    page = post(client_of("admin"), "campaign_instructions", campaign, instructions="a\n\u202eb")
+    assert "Line 2" in page and campaign.instructions == ""
+
+
+# Copies --------------------------------------------------------------------------------------
+
+
+def texts(campaign: Campaign) -> list[tuple]:
+    rows = campaign.segments.values_list(
+        "position", "source", "reference", "outputs__system__name", "outputs__translation__text"
+    )
+    return sorted(rows)
+
+
+def test_a_copy_has_the_same_texts_and_a_seed_of_its_own():
+    campaign = make_hits(n_segments=28, pay_per_hit=2, instructions="Read.")
+    copy = duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
+    assert texts(copy) == texts(campaign) and len(texts(copy)) == 56
+    assert (copy.status, copy.pay_per_hit, copy.instructions) == ("draft", 2, "Read.")
+    assert copy.seed != campaign.seed and not copy.hits.exists()
+
+
+def test_with_the_same_seed_a_copys_hits_are_the_same():
+    campaign = make_hits(n_segments=28)
+    copy = duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
+    copy.seed = campaign.seed
+    build_hits(campaign=copy)
+
+    def shown(campaign: Campaign) -> list[tuple]:
+        items = Item.objects.filter(hit__campaign=campaign).order_by("hit__number", "position")
+        return list(items.values_list("hit__number", "position", "role", "text"))
+
+    assert shown(copy) == shown(campaign)
+
+
+def test_an_admin_of_one_campaign_runs_the_copy_and_no_other():
+    campaign = make_hits()
+    admin = make_person("admin", campaign)
+    copy = duplicate_campaign(campaign=campaign, name="Again", actor=admin)
+    own = Membership.objects.filter(user=admin, level="admin")
+    assert set(own.values_list("campaign", flat=True)) == {campaign.pk, copy.pk}
+
+
+def test_a_copy_is_made_by_a_button_and_a_taken_name_is_refused():
+    campaign, client = make_hits(), client_of("admin")
+    assert "This is a copy of" in post(client, "duplicate_campaign", campaign, name="Again")
+    assert "Not copied" in post(client, "duplicate_campaign", campaign, name="Again")
+    assert Campaign.objects.count() == 2
+
+
+def test_an_archive_is_neither_copied_nor_changed():
+    campaign = make_campaign(is_archive=True, status="closed")
+    with pytest.raises(EditRefused):
+        duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
+    assert editable_fields(campaign) == ("name",)
+
+
+# Who -----------------------------------------------------------------------------------------
+
+ADMIN_PAGES = (
+    "campaign_settings",
+    "campaign_instructions",
+    "campaign_cost",
+    "preview",
+    "preview_landing",
+    "preview_instructions",
+)
+
+
+@pytest.mark.parametrize("name", ADMIN_PAGES)
+def test_researchers_do_not_run_campaigns(name):
+    campaign = make_hits()
+    url = reverse(name, args=[campaign.code])
+    assert client_of("researcher").get(url).status_code == 403
+    assert client_of("admin", campaign).get(url, follow=True).status_code == 200
+
+
+def test_buttons_are_shown_to_those_who_may_press_them():
+    campaign = make_hits()
+    url = reverse("campaign_overview", args=[campaign.code])
+    button = reverse("change_campaign_status", args=[campaign.code])
+    assert button in client_of("admin", campaign).get(url).content.decode()
+    assert button not in client_of("researcher", campaign).get(url).content.decode()

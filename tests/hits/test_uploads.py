@@ -1,0 +1,163 @@
+"""What admins upload stays within its bounds and within its folder."""
+
+import io
+import os
+import stat
+import time
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import override_settings
+from django.utils import timezone
+
+from hits import uploads
+from hits.exceptions import ImportRefused
+from hits.models import CampaignDraft
+from hits.uploads import Upload, campaign_path, drop_old_drafts, folder_of, keep_files
+from tests.people import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path):
+    with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
+        yield
+
+
+@pytest.fixture
+def draft():
+    return CampaignDraft.objects.create(owner=make_person("admin"), basics={"name": "new"})
+
+
+def upload(name: str, content: bytes = b"a line\n", path: str | None = None) -> Upload:
+    file = SimpleUploadedFile(name, content)
+    return Upload(path or name, file)
+
+
+def zipped(entries: dict[str, bytes], name: str = "campaign.zip") -> Upload:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in entries.items():
+            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+    return upload(name, packed.getvalue())
+
+
+def kept(draft: CampaignDraft) -> list[str]:
+    folder = folder_of(draft)
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def reasons(draft: CampaignDraft, *given: Upload) -> str:
+    with pytest.raises(ImportRefused) as refusal:
+        keep_files(draft=draft, uploads=given)
+    return str(refusal.value)
+
+
+def test_files_are_kept_under_their_names_with_their_sizes(draft):
+    names = ["A.txt", "système é.txt"]
+    keep_files(draft=draft, uploads=[upload(name, path=f"systems/{name}") for name in names])
+    assert kept(draft) == [f"systems/{name}" for name in names]
+    assert [file["size"] for file in draft.files] == [7, 7]
+    assert campaign_path(draft) == folder_of(draft)
+
+
+def test_a_zip_is_unpacked_and_its_outer_folder_and_packers_litter_are_passed_over(draft):
+    entries = {
+        "news/sources.txt": b"x\n",
+        "news/systems/A.txt": b"y\n",
+        "__MACOSX/news/._sources.txt": b"",
+        "news/.DS_Store": b"",
+    }
+    keep_files(draft=draft, uploads=[zipped(entries)])
+    assert kept(draft) == ["news/sources.txt", "news/systems/A.txt"]
+    assert campaign_path(draft) == folder_of(draft) / "news"
+
+
+def test_a_zip_with_one_table_is_that_table(draft):
+    keep_files(draft=draft, uploads=[zipped({"deep/er/table.tsv": b"x\n"})])
+    assert campaign_path(draft) == folder_of(draft) / "deep/er/table.tsv"
+
+
+def test_new_files_take_the_place_of_the_earlier_ones(draft):
+    keep_files(draft=draft, uploads=[upload("old.tsv")])
+    keep_files(draft=draft, uploads=[upload("new.tsv")])
+    assert kept(draft) == ["new.tsv"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../out.txt", "a/../../out.txt", "/etc/passwd", "..\\out.txt", "C:\\out.txt", "a/\u202eb.txt"],
+)
+def test_a_name_that_leads_out_or_cannot_be_read_is_refused(draft, path):
+    keep_files(draft=draft, uploads=[upload("old.tsv")])
+    assert "has a name" in reasons(draft, zipped({path: b"x"}))
+    assert kept(draft) == ["old.tsv"]
+    root = folder_of(draft).parent
+    assert [path.name for path in root.iterdir()] == [str(draft.code)]
+    assert not (root.parent / "out.txt").exists()
+
+
+def test_a_link_in_a_zip_is_refused(draft):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        entry = zipfile.ZipInfo("sources.txt")
+        entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(entry, "/etc/passwd")
+    assert "is a link or a device" in reasons(draft, upload("x.zip", packed.getvalue()))
+
+
+def test_a_file_that_is_there_twice_is_refused(draft):
+    assert "is there twice" in reasons(draft, upload("a.tsv"), upload("a.tsv"))
+
+
+def test_a_broken_zip_is_refused(draft):
+    assert "is not a zip file" in reasons(draft, upload("x.zip", b"PK\x03\x04 and no more"))
+
+
+def test_too_many_files_are_refused(draft, monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_FILES", 3)
+    assert "more than 3 files" in reasons(draft, zipped({f"{i}.txt": b"x" for i in range(4)}))
+
+
+def test_too_many_bytes_are_refused_however_small_they_are_packed(draft, monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_BYTES", 3_000_000)
+    bomb = zipped({"a.txt": b"0" * 9_000_000})
+    assert bomb.file.size is not None and bomb.file.size < 20_000
+    assert "more than 3,000,000 bytes" in reasons(draft, bomb)
+    assert not folder_of(draft).exists()
+
+
+def test_a_zip_bomb_is_refused_before_the_bound_is_reached(draft, monkeypatch):
+    monkeypatch.setattr(uploads, "RATIO_COUNTS_FROM", 1_000_000)
+    monkeypatch.setattr(uploads, "MAX_RATIO", 100)
+    assert "far more than text can" in reasons(draft, zipped({"a.txt": b"0" * 9_000_000}))
+
+
+def test_nothing_chosen_is_said_so(draft):
+    assert "No files were chosen" in reasons(draft)
+
+
+def test_drafts_that_nobody_finished_are_forgotten_with_their_files(draft):
+    keep_files(draft=draft, uploads=[upload("a.tsv")])
+    assert drop_old_drafts() == 0 and kept(draft) == ["a.tsv"]
+    assert drop_old_drafts(at=timezone.now() + timedelta(days=8)) == 1
+    assert not folder_of(draft).exists() and not CampaignDraft.objects.exists()
+
+
+def test_files_without_a_draft_are_removed_after_some_days(draft):
+    keep_files(draft=draft, uploads=[upload("a.tsv")])
+    stray = Path(folder_of(draft).parent) / ".new-stray"
+    stray.mkdir()
+    drop_old_drafts()
+    assert stray.exists()
+    long_ago = time.time() - 9 * 24 * 3600
+    os.utime(stray, (long_ago, long_ago))
+    os.utime(folder_of(draft), (long_ago, long_ago))
+    drop_old_drafts()
+    assert not stray.exists() and kept(draft) == ["a.tsv"]

@@ -1,0 +1,97 @@
+"""Graham et al., COLING 2016, Table 2: metrics against references and post-editions, against crowd DA."""
+
+import csv
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from analysis.metrics.catalogue import BuiltIn, metrics_for
+from analysis.scores.gold import read_gold
+from analysis.scores.table import GoldTable, ScoreTable, align
+from analysis.stats.correlation import correlate
+from tests.replication.locating import replication_data
+
+PAIRS = ("cs-en", "de-en", "es-en", "en-de")
+# Our names, and those of the table.
+EXACT = {"sBLEU": "BLEU", "WER": "WER", "PER": "PER", "CDER": "CDER"}
+COMPARED_WITH = {"": "ref", "H-": "human-post-edit"}
+# TER there is Moses' own; sacreBLEU's searches for shifts in another order.
+TER_TOLERANCE = 0.013
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What was published for a language pair: texts, already cut into words, and gold."""
+
+    gold: GoldTable
+    translations: list[str]
+    compared_with: dict[str, list[str]]
+    metrics: dict[str, BuiltIn]
+
+    def counts(self, name: str, prefix: str) -> list[tuple[float, ...]]:
+        pairs = zip(self.translations, self.compared_with[prefix], strict=True)
+        return [self.metrics[name].counts(*pair) for pair in pairs]
+
+    def scores(self, name: str, prefix: str) -> np.ndarray:
+        metric = self.metrics[name]
+        return np.array([metric.of_segment(counts) for counts in self.counts(name, prefix)])
+
+
+def lines_of(kind: str, pair: str) -> list[str]:
+    text = replication_data("coling16-posteditions", f"{kind}.{pair}").read_text()
+    return text.removesuffix("\n").split("\n")
+
+
+@pytest.fixture(scope="module", params=PAIRS)
+def pair(request) -> tuple[str, Pair]:
+    name = request.param
+    path = replication_data("coling16-posteditions", f"human-scores.{name}.csv")
+    return name, Pair(
+        gold=read_gold(path, kind="da", higher_is_better=True),
+        translations=lines_of("sys", name),
+        compared_with={prefix: lines_of(kind, name) for prefix, kind in COMPARED_WITH.items()},
+        metrics=metrics_for(name[-2:], tokenise="none", is_case_sensitive=True),
+    )
+
+
+@pytest.fixture(scope="module")
+def published() -> dict[tuple[str, str], float]:
+    path = replication_data("coling16-posteditions", "expected-table2.csv")
+    with path.open(newline="") as file:
+        return {(row["metric"], row["lp"]): float(row["published"]) for row in csv.DictReader(file)}
+
+
+def correlation(pair: Pair, name: str, prefix: str) -> float:
+    table = ScoreTable(
+        name=name,
+        level="segment",
+        keys=pair.gold.keys,
+        scores=pair.scores(name, prefix),
+        higher_is_better=pair.metrics[name].higher_is_better,
+    )
+    rows = align([table], pair.gold)
+    return correlate(rows.scores[0], rows.gold, higher_is_better=rows.higher_is_better[0]).estimate
+
+
+@pytest.mark.parametrize("prefix", COMPARED_WITH)
+@pytest.mark.parametrize("name", EXACT)
+def test_the_published_correlation_is_met_at_three_places(pair, published, name, prefix):
+    found = correlation(pair[1], name, prefix)
+    assert f"{found:.3f}" == f"{published[prefix + EXACT[name], pair[0]]:.3f}"
+
+
+@pytest.mark.parametrize("prefix", COMPARED_WITH)
+def test_sacrebleus_ter_comes_close_to_the_published_correlation(pair, published, prefix):
+    found = correlation(pair[1], "TER", prefix)
+    assert_allclose(found, published[prefix + "TER", pair[0]], atol=TER_TOLERANCE)
+
+
+@pytest.mark.parametrize("prefix", COMPARED_WITH)
+@pytest.mark.parametrize("name", EXACT)
+def test_every_segment_scores_as_it_did(pair, name, prefix):
+    path = replication_data("coling16-posteditions", f"expected-segment-scores.{pair[0]}.csv")
+    with path.open(newline="") as file:
+        expected = [float(row[prefix + EXACT[name]]) for row in csv.DictReader(file)]
+    assert_allclose(pair[1].scores(name, prefix), expected, rtol=0, atol=1e-12)
