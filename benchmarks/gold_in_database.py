@@ -136,7 +136,7 @@ def report_evidence(evidence: dict[str, float]) -> bool:
 # Steps, each in a process of its own ------------------------------------------------------------
 
 
-def _with_django() -> None:
+def with_django() -> None:
     import django
     from django.conf import settings
 
@@ -150,7 +150,7 @@ def _peak_megabytes() -> float:
 
 
 def _gold(options: argparse.Namespace) -> None:
-    _with_django()
+    with_django()
     from analysis.gold import build_gold
     from hits.models import Campaign
 
@@ -178,7 +178,7 @@ def _gold(options: argparse.Namespace) -> None:
 
 
 def _evidence(options: argparse.Namespace) -> None:
-    _with_django()
+    with_django()
     from hits.models import Assignment
     from hits.trust import update_evidence
 
@@ -199,21 +199,27 @@ def _evidence(options: argparse.Namespace) -> None:
 
 
 def _fill(options: argparse.Namespace) -> None:
-    _with_django()
-    from django.core.management import call_command
-    from django.db import transaction
-
-    call_command("migrate", verbosity=0)
+    with_django()
     ratings = make_ratings(options.ratings, np.random.default_rng(SEED))
-    with transaction.atomic():
-        n_translations = _fill_texts(ratings)
-        _fill_items(ratings)
-        _fill_work(ratings)
-    _settle_statistics()
+    n_translations = fill_database(ratings)
     print(json.dumps({"n_ratings": len(ratings["scores"]), "n_translations": n_translations}))
 
 
 # Filling ------------------------------------------------------------------------------------------
+
+
+def fill_database(ratings: Columns) -> int:
+    """Make the tables and one campaign with these ratings in them; return how many translations it has."""
+    from django.core.management import call_command
+    from django.db import transaction
+
+    call_command("migrate", verbosity=0)
+    with transaction.atomic():
+        n_translations = _fill_texts(ratings)
+        _fill_items(ratings)
+        _fill_work(ratings)
+    settle_statistics()
+    return n_translations
 
 
 def _insert(table: str, columns: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -233,7 +239,7 @@ def _insert(table: str, columns: str, rows: Iterable[tuple[object, ...]]) -> Non
             )
 
 
-def _settle_statistics() -> None:
+def settle_statistics() -> None:
     """Let PostgreSQL know what it holds, as it would by itself after a while."""
     from django.db import connection
 

@@ -26,8 +26,11 @@ def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
     hits = list(campaign.hits.order_by("number"))
     desks = [take_desk(hits[i % N_HITS]) for i in range(n_desks)]
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        # As a database is that has grown slowly: otherwise the first measurements would have to wait
+        # for PostgreSQL's own tidying up.
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     return {
+        "pages": pages_of(campaign, desks[-1]),
         "desks": [desk_of(assignment) for assignment in desks[1:]],
         "n_queries": count_queries(desks[0]),
         "n_ratings": Rating.objects.count(),
@@ -83,6 +86,25 @@ def cookie_of(assignment: "Assignment") -> str:
     return value
 
 
+def pages_of(campaign: "Campaign", assignment: "Assignment") -> list[dict[str, str]]:
+    """The main pages, each with the cookie of someone who may open it."""
+    take_part(campaign=campaign, worker=assignment.worker)
+    session = client_of("superuser").cookies[settings.SESSION_COOKIE_NAME].value
+    worker, staff = f"{COOKIE}={cookie_of(assignment)}", f"{settings.SESSION_COOKIE_NAME}={session}"
+    pages = [
+        ("worker: landing", worker, reverse("landing", args=[campaign.code])),
+        ("worker: instructions", worker, reverse("instructions", args=[campaign.code])),
+        ("worker: practice", worker, reverse("practice", args=[campaign.code, 1])),
+        ("worker: rating page", worker, reverse("rate", args=[assignment.code])),
+        ("login", "", reverse("login")),
+        ("staff: campaigns", staff, reverse("home")),
+        ("staff: campaign", staff, reverse("campaign_overview", args=[campaign.code])),
+        ("staff: jobs", staff, reverse("jobs")),
+        ("bare page", staff, "/bare/page/"),
+    ]
+    return [{"title": title, "cookie": cookie, "url": url} for title, cookie, url in pages]
+
+
 def count_queries(assignment: "Assignment") -> dict[int, int]:
     """Rate all items of a HIT, and say how many queries the first and the last but one took."""
     client = Client(headers={"Accept": "application/json"})
@@ -100,6 +122,7 @@ def count_queries(assignment: "Assignment") -> dict[int, int]:
 
 if __name__ == "__main__":
     django.setup()
+    from django.conf import settings
     from django.db import connection
     from django.http import HttpResponse
     from django.test import Client
@@ -109,8 +132,9 @@ if __name__ == "__main__":
 
     from hits.building import build_hits
     from hits.models import HIT, Assignment, Campaign, Rating, Worker
-    from hits.services import change_status
+    from hits.services import change_status, take_part
     from hits.visitors import COOKIE, remember_worker
     from tests.factories import make_campaign, make_translations, make_worker
+    from tests.people import client_of
 
     print(json.dumps(prepare(*map(int, sys.argv[1:]))))
