@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from hits.campaign_forms import SeveralFilesField
+from hits.campaigns.forms import SeveralFilesField
 from hits.importing.texts import fault_in_name
 
 from .metrics import METRIC_NAMES

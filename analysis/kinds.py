@@ -12,11 +12,11 @@ from hits.audit import record
 from hits.building import build_hits
 from hits.importing import import_campaign
 from hits.models import Assignment, Campaign
-from hits.recomputing import recompute_workers
-from hits.recruiting import recruitment_of, sync_submissions
+from hits.recruiting.arrivals import recruitment_of, sync_submissions
+from hits.recruiting.studies import raise_places
 from hits.services import release_expired
-from hits.studies import raise_places
 from hits.trust import update_evidence
+from hits.workers.recomputing import recompute_workers
 
 from .agreement import measure_agreement
 from .evaluating.campaigns import (

@@ -139,6 +139,6 @@ class ResultCalls(Connection):
     def table(
         self, code: str, number: int, name: str, path: Path | str, *, format: str = "csv"
     ) -> Path:
-        """Write a table to a file: csv, tex, md or html."""
+        """Write a table to a file: csv, tex or md."""
         address = f"/campaigns/{code}/evaluations/{number}/tables/{name}"
         return self._download(address, path, format=format)

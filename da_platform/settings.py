@@ -111,7 +111,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Before whatever reads cookies or makes addresses.
-    "hits.framing.FramedPages",
+    "hits.recruiting.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -355,7 +355,7 @@ MAX_FILE_LINES = whole_number("DA_MAX_FILE_LINES", default=5_000_000)
 MAX_READING_SECONDS = whole_number("DA_MAX_READING_SECONDS", default=600)
 MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
 FILE_UPLOAD_HANDLERS = [
-    "hits.uploads.BoundedUploadHandler",
+    "hits.campaigns.uploads.BoundedUploadHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

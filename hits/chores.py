@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from .campaigns.uploads import drop_old_drafts
 from .guards import forget_counts
 from .places import settle_unproven
+from .recruiting.studies import look_after_studies
 from .services import release_expired
-from .studies import look_after_studies
 from .trust import weigh_pending
-from .uploads import drop_old_drafts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from .framing import visit_of
 from .models import Campaign, Invite, Worker
+from .recruiting.framing import visit_of
 
 COOKIE = "worker"
 COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60

@@ -10,8 +10,8 @@ from django.urls import reverse
 from hits.models import Assignment, Campaign, Recruitment
 from hits.practice import practice_for
 from hits.providers.prolific import ProlificForm
-from hits.recruiting import save_recruitment
-from hits.studies import create_study, publish_study
+from hits.recruiting.arrivals import save_recruitment
+from hits.recruiting.studies import create_study, publish_study
 from tests.factories import make_hits, rate_items
 from tests.simulators.prolific import ProlificSimulator, Session
 

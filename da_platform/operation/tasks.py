@@ -14,6 +14,6 @@ def give_sign(self: Any) -> None:
 
 @shared_task(name="operation.forget_workers")
 def forget_workers() -> None:
-    from hits.forgetting import forget_inactive_workers
+    from hits.workers.forgetting import forget_inactive_workers
 
     forget_inactive_workers()

@@ -8,7 +8,7 @@ from ninja.security import HttpBearer
 from ninja.throttling import SimpleRateThrottle
 
 from ..models import ApiToken
-from ..tokens import token_of
+from ..people.tokens import token_of
 
 Scope = ApiToken.Scope
 

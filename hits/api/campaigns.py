@@ -10,9 +10,9 @@ from ninja import Query, Router, Schema
 from ninja.pagination import paginate
 
 from ..access import Level, campaign_for, campaigns_of
+from ..campaigns.reporting import CampaignStatus, campaign_status, campaign_statuses
 from ..models import Campaign
 from ..places import forecast
-from ..reporting import CampaignStatus, campaign_status, campaign_statuses
 from ..services import change_status
 from .auth import Needs, Scope
 from .texts import Text

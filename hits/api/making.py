@@ -18,7 +18,10 @@ from analysis.jobs import start_job
 from analysis.models import Job
 
 from ..access import Level, campaign_for, has_level
-from ..campaign_forms import (
+from ..campaigns.costs import Cost, estimate, usual_numbers
+from ..campaigns.creating import import_uploads
+from ..campaigns.editing import EDITABLE, duplicate_campaign, edit_campaign, editable_fields
+from ..campaigns.forms import (
     BasicsForm,
     EditForm,
     FilesForm,
@@ -26,12 +29,9 @@ from ..campaign_forms import (
     NameForm,
     SettingsForm,
 )
-from ..costs import Cost, estimate, usual_numbers
-from ..creating import import_uploads
-from ..editing import EDITABLE, duplicate_campaign, edit_campaign, editable_fields
+from ..campaigns.reporting import CampaignStatus, campaign_status
 from ..models import Campaign
 from ..places import forecast
-from ..reporting import CampaignStatus, campaign_status
 from .auth import Needs, Scope
 from .campaigns import CampaignOut, router
 from .forms import checked

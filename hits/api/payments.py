@@ -22,7 +22,7 @@ from ..payments import runs
 from ..payments.owing import Due, Kind, Plan, plan_run, plans
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
-from ..recruiting import recruitment_of
+from ..recruiting.arrivals import recruitment_of
 from .auth import Needs, Scope
 from .texts import Money, Reason, Text, Total, a_file, caller_of
 

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from ..access import is_superuser
 from ..models import Membership
-from ..people import give_part, invite, password_path, set_active, take_part_away
-from ..people_forms import InviteForm, PartForm
+from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
+from ..people.forms import InviteForm, PartForm
 from .auth import Needs, Scope
 from .forms import checked
 from .texts import Name, Number, Text, caller_of

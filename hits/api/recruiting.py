@@ -18,10 +18,10 @@ from analysis.models import Job
 
 from ..access import Level, campaign_for
 from ..guards import shared_devices
-from ..invites import MAX_INVITES, NewInvite, make_invites, revoke_invites
 from ..models import Campaign, DeviceSighting, Invite, Recruitment, Submission
-from ..recruiting import recruitment_of, save_recruitment, settings_form
-from ..studies import create_study, places_wanted, publish_study
+from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
+from ..recruiting.invites import MAX_INVITES, NewInvite, make_invites, revoke_invites
+from ..recruiting.studies import create_study, places_wanted, publish_study
 from .auth import Needs, Scope
 from .forms import checked
 from .texts import Name, Number, Text, caller_of

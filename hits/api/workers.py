@@ -18,8 +18,10 @@ from analysis.jobs import start_job
 from analysis.models import Job
 
 from ..access import Level, campaign_for
-from ..deciding import Choice, Preview, decide_as_seen, preview_decision
-from ..evidence_reading import (
+from ..models import Assignment, Campaign, Evidence, Participation
+from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
+from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS
+from ..workers.reading import (
     DEFAULT_SORT,
     FLAGS,
     SORTS,
@@ -30,8 +32,6 @@ from ..evidence_reading import (
     found_workers,
     worker_rows,
 )
-from ..models import Assignment, Campaign, Evidence, Participation
-from ..worker_forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS
 from .auth import Needs, Scope
 from .texts import Reason, Text, caller_of
 

@@ -14,7 +14,7 @@ class LinkForm(forms.Form):
 
 
 class LinkProvider(Provider):
-    """Workers are let in by `hits.invites` or by the open link; they leave with their code."""
+    """Workers are let in by `hits.recruiting.invites` or by the open link; they leave with their code."""
 
     name = "link"
     label = "Invite links"

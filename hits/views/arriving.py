@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET, require_POST
 from ..access import View, for_anyone, for_workers
 from ..exceptions import ArrivalRefused, ProviderFailed, TooOften
 from ..guards import check_arrival
-from ..invites import invite_with
 from ..languages import direction
 from ..models import Recruitment
 from ..providers import provider_for
 from ..providers.base import ReportedSubmission
 from ..providers.prolific import is_fresh, is_signed, status_named
-from ..recruiting import admit, hear_event
+from ..recruiting.arrivals import admit, hear_event
+from ..recruiting.invites import invite_with
 from ..visitors import COOKIE, remember_invite, remember_worker
 
 logger = logging.getLogger(__name__)

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_GET
 
 from analysis.jobs import visible_jobs
 
-from .. import charts
 from ..access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
-from ..events import recent_events
+from ..campaigns import charts
+from ..campaigns.events import recent_events
+from ..campaigns.progress import Column, Counts, progress_of
+from ..campaigns.reporting import campaign_status, campaign_statuses
 from ..models import Campaign
 from ..places import Forecast, forecast, work_by_hit
-from ..progress import Column, Counts, progress_of
-from ..recruiting import recruitment_of
-from ..reporting import campaign_status, campaign_statuses
+from ..recruiting.arrivals import recruitment_of
 
 CAMPAIGNS_PER_PAGE = 50
 N_EVENTS = 12

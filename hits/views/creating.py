@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.models import Job
 
-from .. import creating
 from ..access import for_admins
-from ..campaign_forms import BasicsForm, FilesForm, SettingsForm
-from ..creating import begin_import, check_draft, is_small, settled, storable
+from ..campaigns import creating
+from ..campaigns.creating import begin_import, check_draft, is_small, settled, storable
+from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
+from ..campaigns.uploads import keep_files
 from ..exceptions import ImportRefused
 from ..models import Campaign, CampaignDraft
-from ..uploads import keep_files
 from .running import person
 
 STEPS = [

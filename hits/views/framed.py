@@ -13,12 +13,12 @@ from django.views.decorators.http import require_GET
 from ..access import View
 from ..desk import minutes_needed
 from ..exceptions import ArrivalRefused
-from ..framing import allow_framing, framed_address
 from ..guards import check_arrival
 from ..models import Assignment, Campaign, Recruitment, Submission, Worker
 from ..providers.base import INVALID, Arrival
 from ..providers.mturk import MTurkProvider, is_preview, submit_origin
-from ..recruiting import recruitment_of
+from ..recruiting.arrivals import recruitment_of
+from ..recruiting.framing import allow_framing, framed_address
 from ..services import find_or_make_worker
 from .arriving import SeeOther
 from .working import campaign_page, look

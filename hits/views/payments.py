@@ -21,7 +21,7 @@ from ..payments.owing import Kind, Plan, is_paid_by_hand, plan_run, plans
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
 from ..providers import provider_class
-from ..recruiting import recruitment_of
+from ..recruiting.arrivals import recruitment_of
 
 ROWS_PER_PAGE = 50
 # A plan may be of thousands; its file has them all.

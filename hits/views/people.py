@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from ..access import for_superusers
 from ..exceptions import PeopleRefused
 from ..models import Membership
-from ..people import give_part, invite, password_path, set_active, take_part_away
-from ..people_forms import InviteForm, PartForm
+from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
+from ..people.forms import InviteForm, PartForm
 from .running import person
 
 PEOPLE_PER_PAGE = 50

@@ -19,11 +19,11 @@ from django.views.decorators.http import require_GET, require_POST
 from ..access import for_campaign_admins
 from ..exceptions import HitsError
 from ..guards import shared_devices
-from ..invites import MAX_INVITES, NewInvite, links_csv, make_invites, revoke_invites
 from ..models import Campaign, Recruitment
 from ..providers import provider_class
-from ..recruiting import recruitment_of, save_recruitment, settings_form
-from ..studies import create_study, places_wanted, publish_study
+from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
+from ..recruiting.invites import MAX_INVITES, NewInvite, links_csv, make_invites, revoke_invites
+from ..recruiting.studies import create_study, places_wanted, publish_study
 
 SUBMISSIONS_PER_PAGE = 50
 # The latest; whoever makes thousands keeps the file.

@@ -10,9 +10,9 @@ from analysis.jobs import start_job
 
 from ..access import for_campaign_admins
 from ..building import build_hits
-from ..campaign_forms import CostForm, EditForm, InstructionsForm, NameForm
-from ..costs import estimate, usual_numbers
-from ..editing import duplicate_campaign, edit_campaign, editable_fields
+from ..campaigns.costs import estimate, usual_numbers
+from ..campaigns.editing import duplicate_campaign, edit_campaign, editable_fields
+from ..campaigns.forms import CostForm, EditForm, InstructionsForm, NameForm
 from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
 from ..models import Campaign, Translation
 from ..places import forecast

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from ..access import for_members
 from ..models import ApiToken
-from ..tokens import DEFAULT_DAYS, MAX_DAYS, make_token, revoke_token
+from ..people.tokens import DEFAULT_DAYS, MAX_DAYS, make_token, revoke_token
 
 
 class TokenForm(forms.Form):

@@ -14,8 +14,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from analysis.downloads import picture_file
 
 from ..access import for_campaign_admins
-from ..deciding import Choice, Preview, decide_as_seen, preview_decision
-from ..evidence_reading import (
+from ..exceptions import DecisionRefused
+from ..models import Campaign, Evidence, Participation
+from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
+from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
+from ..workers.reading import (
     DEFAULT_SORT,
     SORTS,
     assignments_of,
@@ -27,9 +30,6 @@ from ..evidence_reading import (
     worker_rows,
     workers_page,
 )
-from ..exceptions import DecisionRefused
-from ..models import Campaign, Evidence, Participation
-from ..worker_forms import ChoiceForm, DecisionForm, WorkersForm
 
 if TYPE_CHECKING:
     from analysis.plots.rendering import Picture
@@ -130,7 +130,7 @@ def worker_picture(
 
 def _pictures(participation: Participation) -> "list[Picture]":
     # Not above, as it brings Matplotlib along: most processes of the web server never draw.
-    from ..worker_pictures import pictures_of
+    from ..workers.pictures import pictures_of
 
     return pictures_of(participation)
 

@@ -26,15 +26,13 @@ from .. import desk
 from ..access import View, for_workers
 from ..exceptions import NotFinished, RatingRefused, WorkerIsBusy
 from ..forms import CheckForm, CommentForm, RatingForm, ScoreForm, read_rating
-from ..framing import framed_exit
 from ..guards import check_arrival, check_claim, exit_origins, note_device
-from ..invites import accept_invite
 from ..languages import direction
 from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, Worker
 from ..payments.runs import rejection_of
 from ..practice import Practice, practice_for, statement_for, wording_language
 from ..providers.base import Ending
-from ..recruiting import (
+from ..recruiting.arrivals import (
     current_submission,
     exit_of,
     may_take_part,
@@ -42,6 +40,8 @@ from ..recruiting import (
     recruitment_of,
     take_hit,
 )
+from ..recruiting.framing import framed_exit
+from ..recruiting.invites import accept_invite
 from ..services import (
     answer_check,
     find_or_make_worker,

@@ -5,7 +5,7 @@ from typing import Any
 from django.test import Client
 
 from hits.models import ApiToken, Campaign
-from hits.tokens import make_token
+from hits.people.tokens import make_token
 from tests.people import make_person
 
 ALL_SCOPES = tuple(ApiToken.Scope.values)

@@ -9,8 +9,8 @@ from django.test import override_settings
 
 from analysis.jobs import run_job
 from analysis.models import Job
-from hits import creating
 from hits.building import build_hits
+from hits.campaigns import creating
 from hits.demo import DEMO_FOLDER
 from hits.models import AuditEntry, Campaign, CampaignDraft, Translation
 from hits.services import take_assignment

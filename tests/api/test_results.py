@@ -118,8 +118,6 @@ class TestEvaluations:
         assert b"good" in ada.get(f"{path}/tables/{name}").content
         assert b"\\toprule" in ada.get(f"{path}/tables/{name}", format="tex").content
         assert b"|" in ada.get(f"{path}/tables/{name}", format="md").content
-        html = ada.get(f"{path}/tables/{name}", format="html")
-        assert b"<table" in html.content and html["Content-Type"].startswith("text/plain")
         assert ada.get(f"{path}/tables/none").status_code == 404
         pictures = ada.get(f"{path}/pictures").json()
         drawn = ada.get(f"{path}/pictures/{pictures[0]['name']}", format="png")

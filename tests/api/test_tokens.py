@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits.models import ApiToken, AuditEntry, Membership
-from hits.tokens import MAX_DAYS, make_token, revoke_token
+from hits.people.tokens import MAX_DAYS, make_token, revoke_token
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign
 from tests.people import client_of, make_person

@@ -8,10 +8,10 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from hits.invites import make_invites
 from hits.models import Assignment, Campaign, Invite, Recruitment, Submission, Worker
 from hits.providers import provider_for
-from hits.recruiting import sync_submissions
+from hits.recruiting.arrivals import sync_submissions
+from hits.recruiting.invites import make_invites
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import rate_by_keys
 from tests.browser.test_looks import axe_violations

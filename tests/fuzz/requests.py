@@ -382,8 +382,8 @@ if __name__ == "__main__":
     from analysis.models import Job
     from da_platform.api import api
     from hits.models import ApiToken, Participation
+    from hits.people.tokens import make_token
     from hits.services import submit_assignment, take_assignment, take_part
-    from hits.tokens import make_token
     from hits.visitors import remember_worker
     from tests.factories import make_hits, make_worker, rate_items
     from tests.people import client_of, make_person

@@ -8,7 +8,11 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.evidence_reading import (
+from hits.models import Assignment, Campaign, Evidence, Participation, Worker
+from hits.services import take_part
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import exclude, weigh_pending
+from hits.workers.reading import (
     SORTS,
     WORKERS_PER_PAGE,
     WorkerFilters,
@@ -20,10 +24,6 @@ from hits.evidence_reading import (
     window_in_words,
     workers_page,
 )
-from hits.models import Assignment, Campaign, Evidence, Participation, Worker
-from hits.services import take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, weigh_pending
 from tests.cast import campaign_with_workers, worker_like
 from tests.factories import make_hits, make_worker
 from tests.people import client_of, make_person

@@ -24,7 +24,6 @@ from da_platform.operation.models import SignOfLife
 from da_platform.operation.signs import give_sign
 from hits.audit import record
 from hits.building import build_hits
-from hits.invites import make_invites
 from hits.models import (
     HIT,
     ApiToken,
@@ -50,8 +49,9 @@ from hits.models import (
     Translation,
     Worker,
 )
+from hits.people.tokens import make_token
+from hits.recruiting.invites import make_invites
 from hits.services import change_status, take_assignment, take_part
-from hits.tokens import make_token
 from hits.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from hits.costs import Cost, count_hits
+from hits.campaigns.costs import Cost, count_hits
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
 

@@ -7,13 +7,13 @@ from django.urls import reverse
 
 from analysis.gold import build_gold
 from analysis.models import GoldScore
-from hits.deciding import Choice, decide, preview_decision
 from hits.exceptions import DecisionRefused
 from hits.models import AuditEntry, Campaign, Participation, Segment
 from hits.places import amount_owed, forecast
 from hits.services import take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import exclude, weigh_pending
+from hits.workers.deciding import Choice, decide, preview_decision
 from tests.cast import campaign_with_workers, worker_like
 from tests.factories import make_hits, make_worker
 from tests.hits.test_import_collection import take_in

@@ -13,8 +13,6 @@ from django.utils import timezone
 from analysis.gold import build_gold
 from analysis.models import GoldScore
 from hits.exceptions import ArrivalRefused
-from hits.forgetting import ACTION, CLEARED, forget_inactive_workers, forget_worker
-from hits.invites import accept_invite, invite_with, make_invites
 from hits.models import (
     Assignment,
     AuditEntry,
@@ -26,9 +24,11 @@ from hits.models import (
     Submission,
     Worker,
 )
+from hits.recruiting.invites import accept_invite, invite_with, make_invites
 from hits.services import submit_assignment, take_assignment, take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
+from hits.workers.forgetting import ACTION, CLEARED, forget_inactive_workers, forget_worker
 from tests.factories import make_campaign, make_hits, make_worker, rate_items
 
 pytestmark = pytest.mark.django_db
@@ -164,7 +164,7 @@ def test_every_text_that_hangs_on_a_worker_has_been_thought_of():
         for field in model._meta.fields
         if isinstance(field, models.CharField | models.TextField | models.JSONField)
     }
-    assert texts == CLEARED.keys(), "Say in hits/forgetting.py what becomes of it."
+    assert texts == CLEARED.keys(), "Say in hits/workers/forgetting.py what becomes of it."
 
 
 def test_how_a_worker_came_here_is_forgotten_too():

@@ -8,9 +8,9 @@ from django.templatetags.static import static
 from django.test import Client
 from django.urls import get_script_prefix, reverse
 
-from hits.framing import framed_address
 from hits.models import Assignment, Participation, Rating, Recruitment, Submission, Worker
 from hits.practice import practice_for
+from hits.recruiting.framing import framed_address
 from tests.factories import make_hits
 from tests.people import client_of
 

@@ -13,8 +13,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits.exceptions import ArrivalRefused
-from hits.invites import NewInvite, accept_invite, hash_of, links_csv, make_invites, revoke_invites
 from hits.models import Campaign, Invite, Participation, Worker
+from hits.recruiting.invites import (
+    NewInvite,
+    accept_invite,
+    hash_of,
+    links_csv,
+    make_invites,
+    revoke_invites,
+)
 from hits.visitors import COOKIE, INVITE_COOKIE
 from tests.factories import log_lines, make_hits, make_worker
 from tests.recruits import begin, hand_in

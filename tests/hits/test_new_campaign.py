@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from analysis.jobs import run_job
 from analysis.models import Job
-from hits import creating
+from hits.campaigns import creating
 from hits.models import AuditEntry, Campaign, CampaignDraft, Segment, Translation
 from tests.people import client_of
 

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from hits.campaigns.progress import MAX_COLUMNS, count_assignments, pace, progress_of
 from hits.models import Assignment, Campaign, Item, Participation, Rating
 from hits.places import forecast
-from hits.progress import MAX_COLUMNS, count_assignments, pace, progress_of
 from hits.services import release_expired, take_assignment, take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import exclude, reinstate, weigh_pending

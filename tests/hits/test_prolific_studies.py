@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from hits.chores import do_chores
 from hits.exceptions import NotOffered, ProviderFailed, RecruitmentRefused
-from hits.forgetting import forget_worker
 from hits.models import (
     HIT,
     Assignment,
@@ -28,9 +27,10 @@ from hits.places import settle_places
 from hits.providers import provider_for
 from hits.providers.base import Bonus
 from hits.providers.prolific import FRESH_SECONDS, REJECTION_CATEGORIES, status_named
-from hits.recruiting import save_recruitment, sync_submissions
+from hits.recruiting.arrivals import save_recruitment, sync_submissions
+from hits.recruiting.studies import create_study, places_wanted, publish_study, raise_places
 from hits.services import change_status
-from hits.studies import create_study, places_wanted, publish_study, raise_places
+from hits.workers.forgetting import forget_worker
 from tests.factories import make_hits
 from tests.recruits import CODES, begin, choose_prolific, hand_in, make_prolific_campaign, send
 from tests.simulators import prolific_shapes as shapes

@@ -8,10 +8,10 @@ from analysis.jobs import run_job, start_job
 from analysis.stats import quality_control
 from hits.exceptions import RecomputingRefused
 from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
-from hits.recomputing import recompute_workers
 from hits.services import take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import exclude, weigh_pending
+from hits.workers.recomputing import recompute_workers
 from tests.factories import make_campaign, make_hits, make_worker
 
 pytestmark = pytest.mark.django_db

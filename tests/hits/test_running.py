@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from analysis.models import Job
 from hits.building import build_hits
-from hits.editing import FREE, duplicate_campaign, edit_campaign, editable_fields
+from hits.campaigns.editing import FREE, duplicate_campaign, edit_campaign, editable_fields
 from hits.exceptions import CannotBuildHITs, EditRefused
 from hits.models import HIT, AuditEntry, Campaign, Item, Membership
 from hits.services import take_assignment, take_part

@@ -13,10 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.utils import timezone
 
-from hits import uploads
+from hits.campaigns import uploads
+from hits.campaigns.uploads import Upload, campaign_path, drop_old_drafts, folder_of, keep_files
 from hits.exceptions import ImportRefused
 from hits.models import CampaignDraft
-from hits.uploads import Upload, campaign_path, drop_old_drafts, folder_of, keep_files
 from tests.people import make_person
 
 pytestmark = pytest.mark.django_db

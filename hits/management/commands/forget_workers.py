@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.exceptions import ForgettingRefused
-from hits.forgetting import find_worker, forget_inactive_workers, forget_worker
+from hits.workers.forgetting import find_worker, forget_inactive_workers, forget_worker
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from hits.exceptions import RecomputingRefused
 from hits.management.sharing import campaign_named, progress_bar
-from hits.recomputing import recompute_workers
+from hits.workers.recomputing import recompute_workers
 
 
 class Command(BaseCommand):

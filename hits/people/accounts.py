@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from .audit import record
-from .exceptions import PeopleRefused
-from .models import Campaign, Membership
+from ..audit import record
+from ..exceptions import PeopleRefused
+from ..models import Campaign, Membership
 
 
 @dataclass(frozen=True, slots=True)

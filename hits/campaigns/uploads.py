@@ -19,12 +19,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.utils import timezone
 
-from .importing.files import printable
-from .importing.mt_metrics_eval import OUTPUTS_FOLDER
-from .importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
-from .importing.problems import Problems
-from .importing.texts import fault_in_name
-from .models import CampaignDraft
+from ..importing.files import printable
+from ..importing.mt_metrics_eval import OUTPUTS_FOLDER
+from ..importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
+from ..importing.problems import Problems
+from ..importing.texts import fault_in_name
+from ..models import CampaignDraft
 
 MAX_FILES = 500
 # Of all files together, unpacked: far above any test set there is.

@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 
 from .deciding import Choice
-from .evidence_reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
+from .reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
 
 MAX_REASON_LENGTH = 1_000
 MAX_SEARCH_LENGTH = 200

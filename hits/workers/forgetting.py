@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from .audit import record
-from .exceptions import ForgettingRefused
-from .models import Assignment, AuditEntry, Invite, Participation, Submission, Worker
-from .recruiting import forget_arrivals
-from .services import new_completion_code
+from ..audit import record
+from ..exceptions import ForgettingRefused
+from ..models import Assignment, AuditEntry, Invite, Participation, Submission, Worker
+from ..recruiting.arrivals import forget_arrivals
+from ..services import new_completion_code
 
 ACTION = "worker forgotten"
 # Workers handled in one go; the rest waits for the next night.

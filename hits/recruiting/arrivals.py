@@ -13,10 +13,10 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from .audit import record
-from .exceptions import ArrivalRefused, NotOffered, RecruitmentRefused
-from .guards import is_known_exit
-from .models import (
+from ..audit import record
+from ..exceptions import ArrivalRefused, NotOffered, RecruitmentRefused
+from ..guards import is_known_exit
+from ..models import (
     Assignment,
     Campaign,
     Invite,
@@ -26,10 +26,10 @@ from .models import (
     Submission,
     Worker,
 )
-from .providers import provider_class, provider_for
-from .providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
-from .providers.link import LinkProvider
-from .services import (
+from ..providers import provider_class, provider_for
+from ..providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
+from ..providers.link import LinkProvider
+from ..services import (
     find_or_make_worker,
     release_assignment,
     return_assignment,

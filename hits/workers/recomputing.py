@@ -11,10 +11,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from .exceptions import RecomputingRefused
-from .models import Assignment, Campaign, Evidence, Participation
-from .places import settle_places, unsettled_hits
-from .trust import follow, locked_participation, weigh
+from ..exceptions import RecomputingRefused
+from ..models import Assignment, Campaign, Evidence, Participation
+from ..places import settle_places, unsettled_hits
+from ..trust import follow, locked_participation, weigh
 
 # Databases give rows in any order, and sums of the same numbers differ in their last digits.
 TOLERANCE = 1e-9

@@ -15,7 +15,7 @@ from analysis.stats.flags import FASTEST_HIT_SECONDS, LONGEST_EQUAL_RUN, LOWEST_
 from analysis.stats.quality_control import RELIABLE_P, WINDOW_HITS
 from analysis.stats.thresholds import MINIMUM_PAIRS
 
-from .models import Assignment, AuditEntry, Campaign, Evidence, Participation
+from ..models import Assignment, AuditEntry, Campaign, Evidence, Participation
 
 WORKERS_PER_PAGE = 50
 

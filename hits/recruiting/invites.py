@@ -14,11 +14,11 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from .audit import record
-from .exceptions import ArrivalRefused
-from .models import Campaign, Invite, Participation, Worker
-from .providers.base import EXPIRED
-from .services import find_or_make_worker
+from ..audit import record
+from ..exceptions import ArrivalRefused
+from ..models import Campaign, Invite, Participation, Worker
+from ..providers.base import EXPIRED
+from ..services import find_or_make_worker
 
 # 16 bytes, 128 bits: nobody guesses one.
 TOKEN_BYTES = 16

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 
-from .models import Assignment, AuditEntry, Campaign
+from ..models import Assignment, AuditEntry, Campaign
 
 
 @dataclass(frozen=True, slots=True)

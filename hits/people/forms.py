@@ -4,8 +4,8 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from .models import Campaign, Membership
-from .people import Part
+from ..models import Campaign, Membership
+from .accounts import Part
 
 
 class PartForm(forms.Form):

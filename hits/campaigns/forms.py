@@ -7,10 +7,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
-from .composition import HIT_SIZES
+from ..composition import HIT_SIZES
+from ..importing.texts import fault_in_name, fault_in_text
+from ..models import SEED_LIMIT, Campaign
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS
-from .importing.texts import fault_in_name, fault_in_text
-from .models import SEED_LIMIT, Campaign
 from .uploads import Upload
 
 MAX_INSTRUCTIONS = 10_000

@@ -16,10 +16,10 @@ from django.db import models
 from django.db.models import Count
 from django.utils import timezone
 
-from .exceptions import DecisionRefused
-from .models import HIT, Assignment, Campaign, Item, Participation, Rating
-from .places import HELD, forecast, with_promise
-from .trust import exclude, let_evidence_decide, reinstate
+from ..exceptions import DecisionRefused
+from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
+from ..places import HELD, forecast, with_promise
+from ..trust import exclude, let_evidence_decide, reinstate
 
 CHANGED = "Something has changed meanwhile. Look at the numbers again before you confirm."
 

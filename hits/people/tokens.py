@@ -10,8 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from .audit import record
-from .models import ApiToken
+from ..audit import record
+from ..models import ApiToken
 
 # Says what it is when it turns up where it should not, for people and for secret scanners.
 PREFIX = "dap_"

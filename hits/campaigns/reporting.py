@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
-from .models import HIT, Assignment, Campaign, Rating, Segment, System, Translation
+from ..models import HIT, Assignment, Campaign, Rating, Segment, System, Translation
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from .models import Assignment, Campaign, Item, Participation
-from .places import Work, work_by_hit
+from ..models import Assignment, Campaign, Item, Participation
+from ..places import Work, work_by_hit
 
 Status = Assignment.Status
 

@@ -16,7 +16,7 @@ from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
 
-from .models import Assignment, Campaign, Worker
+from ..models import Assignment, Campaign, Worker
 
 PREFIX = "framed/"
 SALT = "hits.framing"

@@ -10,11 +10,11 @@ from django.db import transaction
 from analysis.jobs import start_job
 from analysis.models import Job
 
-from .audit import record
-from .exceptions import ImportRefused
-from .importing import import_campaign
-from .importing.service import CheckSummary, check_campaign
-from .models import Campaign, CampaignDraft
+from ..audit import record
+from ..exceptions import ImportRefused
+from ..importing import import_campaign
+from ..importing.service import CheckSummary, check_campaign
+from ..models import Campaign, CampaignDraft
 from .uploads import Upload, campaign_path, drop_files, keep_files
 
 # So much is read while the admin waits, in about a second; more by a job.

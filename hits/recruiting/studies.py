@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.db.models import Q, Sum
 from django.utils import timezone
 
-from .audit import record
-from .exceptions import HitsError, NotOffered, ProviderFailed
-from .models import Campaign, Recruitment, Submission
-from .places import amount_owed
-from .providers import provider_for
-from .providers.prolific import ProlificProvider
-from .recruiting import sync_submissions
+from ..audit import record
+from ..exceptions import HitsError, NotOffered, ProviderFailed
+from ..models import Campaign, Recruitment, Submission
+from ..places import amount_owed
+from ..providers import provider_for
+from ..providers.prolific import ProlificProvider
+from .arrivals import sync_submissions
 
 logger = logging.getLogger(__name__)
 

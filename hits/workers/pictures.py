@@ -6,7 +6,7 @@ from analysis.plots.rendering import Picture
 from analysis.plots.workers import WorkerRatings, worker_pictures
 from analysis.stats.quality_control import NO_PARTNER
 
-from .models import Assignment, Participation, Rating
+from ..models import Assignment, Participation, Rating
 
 
 def pictures_of(participation: Participation) -> list[Picture]:

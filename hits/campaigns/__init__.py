@@ -1,0 +1,1 @@
+"""Campaigns as admins run them: made, priced, changed, watched."""

@@ -1,0 +1,1 @@
+"""The people behind the pages, and the tokens of their programs."""

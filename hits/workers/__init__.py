@@ -1,0 +1,1 @@
+"""Workers as admins see them: evidence, decisions, and being forgotten."""
