@@ -1,12 +1,61 @@
-"""What commands share: finding a campaign, and telling a waiting person how far the work is."""
+"""What commands share: examples in their help, common arguments, summaries, and progress for who waits."""
 
+import argparse
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import (
+    BaseCommand,
+    CommandError,
+    CommandParser,
+    DjangoHelpFormatter,
+)
 from tqdm import tqdm
 
 from hits.models import Campaign
+
+
+class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of texts as they are."""
+
+
+class CommandWithExamples(BaseCommand):
+    """A command whose help ends with examples."""
+
+    examples = ""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, epilog=self.examples, **kwargs)
+        parser.formatter_class = HelpFormatter
+        return parser
+
+
+def add_campaign_arguments(parser: CommandParser) -> None:
+    """What every new campaign is told: its name, its languages and what workers rate."""
+    parser.add_argument("--name", required=True, help="what to call the campaign")
+    parser.add_argument(
+        "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
+    )
+    parser.add_argument(
+        "--target-language", "--to", required=True, metavar="CODE", help="such as en or pt-BR"
+    )
+    parser.add_argument(
+        "--task",
+        choices=Campaign.Task.values,
+        default=Campaign.Task.REFERENCE_ADEQUACY.value,
+        help="what is rated: adequacy against the reference (default) or the source, or fluency",
+    )
+
+
+def summary_as_json(summary: Any) -> str:
+    """A summary of what was stored in a campaign, for programs."""
+    campaign = summary.campaign
+    facts = {one.name: getattr(summary, one.name) for one in fields(summary)}
+    told = facts | {"campaign": str(campaign.code), "name": campaign.name}
+    return json.dumps(told, ensure_ascii=False, indent=2)
 
 
 def campaign_named(name: str) -> Campaign:

@@ -1,6 +1,5 @@
 """Evaluate metrics or predictions of quality in files against gold in files."""
 
-import argparse
 import os
 import shlex
 from collections.abc import Iterator
@@ -8,12 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import (
-    BaseCommand,
-    CommandError,
-    CommandParser,
-    DjangoHelpFormatter,
-)
+from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from analysis.evaluating import (
@@ -29,6 +23,7 @@ from analysis.evaluating.report import PAGE, check_folder, findings
 from analysis.scores.reading import CHOICES
 from analysis.scores.table import GOLD_KINDS
 from hits.exceptions import HitsError
+from hits.management.sharing import CommandWithExamples
 
 DEFAULTS = Options()
 
@@ -49,19 +44,11 @@ Gold is FILE, KIND=FILE or KIND=FILE::COLUMN. docs/evaluation.md describes files
 """
 
 
-class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of the examples as they are."""
-
-
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = "Evaluate metrics or predictions of quality against gold, from files alone, and write a report."
+    examples = EXAMPLES
     # Neither a database nor a configured site is needed.
     requires_system_checks = ()
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = HelpFormatter
-        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("scores", nargs="+", help="files of metric scores, or folders of them")

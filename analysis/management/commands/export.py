@@ -1,6 +1,5 @@
 """Write ratings, evidence or scores to a file."""
 
-import argparse
 import json
 import signal
 import sys
@@ -9,16 +8,11 @@ from types import FrameType
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import (
-    BaseCommand,
-    CommandError,
-    CommandParser,
-    DjangoHelpFormatter,
-)
+from django.core.management.base import CommandError, CommandParser
 
 from analysis.exporting import FORMATS, KINDS, ExportError, ExportSummary, export
 from analysis.models import GoldRun
-from hits.management.sharing import campaign_named, progress_bar
+from hits.management.sharing import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
 
 EXAMPLES = """\
@@ -40,19 +34,11 @@ Beside each file a NAME.meta.json says how it was made. docs/exports.md describe
 """
 
 
-class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of the examples as they are."""
-
-
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = (
         "Write a campaign's ratings, workers' evidence, segment scores or system ranking to a file."
     )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = HelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=KINDS)

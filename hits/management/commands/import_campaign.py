@@ -1,23 +1,21 @@
 """Make a campaign from files."""
 
 import argparse
-import json
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import (
-    BaseCommand,
-    CommandError,
-    CommandParser,
-    DjangoHelpFormatter,
-)
+from django.core.management.base import CommandError, CommandParser
 
 from hits.exceptions import ImportRefused
 from hits.importing import FORMATS, ImportSummary, import_campaign
-from hits.management.sharing import progress_bar
-from hits.models import Campaign
+from hits.management.sharing import (
+    CommandWithExamples,
+    add_campaign_arguments,
+    progress_bar,
+    summary_as_json,
+)
 
 EXAMPLES = """\
 examples:
@@ -48,33 +46,13 @@ SETTINGS = (
 )
 
 
-class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of the examples as they are."""
-
-
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = "Make a campaign from a folder or a file of sources, references and translations."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = HelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", type=Path, help="the folder or the file")
-        parser.add_argument("--name", required=True, help="what to call the campaign")
-        parser.add_argument(
-            "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
-        )
-        parser.add_argument(
-            "--target-language", "--to", required=True, metavar="CODE", help="such as en or pt-BR"
-        )
-        parser.add_argument(
-            "--task",
-            choices=Campaign.Task.values,
-            default=Campaign.Task.REFERENCE_ADEQUACY.value,
-            help="what workers rate: adequacy against the reference (default) or the source, or fluency",
-        )
+        add_campaign_arguments(parser)
         self._add_file_arguments(parser)
         self._add_setting_arguments(parser)
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -149,7 +127,7 @@ class Command(BaseCommand):
                 )
             except ImportRefused as refusal:
                 raise CommandError(str(refusal)) from refusal
-        self.stdout.write(_as_json(summary) if options["json"] else _as_text(summary))
+        self.stdout.write(summary_as_json(summary) if options["json"] else _as_text(summary))
 
 
 def _money(text: str) -> Decimal:
@@ -173,19 +151,3 @@ def _as_text(summary: ImportSummary) -> str:
         f"{summary.n_outputs:,} outputs, {summary.n_translations:,} distinct translations."
     ]
     return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
-
-
-def _as_json(summary: ImportSummary) -> str:
-    return json.dumps(
-        {
-            "campaign": str(summary.campaign.code),
-            "name": summary.campaign.name,
-            "n_systems": summary.n_systems,
-            "n_segments": summary.n_segments,
-            "n_translations": summary.n_translations,
-            "n_outputs": summary.n_outputs,
-            "notes": summary.notes,
-        },
-        ensure_ascii=False,
-        indent=2,
-    )

@@ -1,21 +1,19 @@
 """Take over a finished collection."""
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import (
-    BaseCommand,
-    CommandError,
-    CommandParser,
-    DjangoHelpFormatter,
-)
+from django.core.management.base import CommandError, CommandParser
 
 from hits.archives import FORMATS, CollectionSummary, Judgement, import_collection
 from hits.exceptions import ImportRefused
-from hits.management.sharing import progress_bar
-from hits.models import DEFAULT_MIN_RATINGS, Campaign
+from hits.management.sharing import (
+    CommandWithExamples,
+    add_campaign_arguments,
+    progress_bar,
+    summary_as_json,
+)
+from hits.models import DEFAULT_MIN_RATINGS
 
 EXAMPLES = """\
 examples:
@@ -34,34 +32,14 @@ Nothing is stored unless every file is in order. docs/collections.md describes t
 """
 
 
-class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of the examples as they are."""
-
-
-class Command(BaseCommand):
+class Command(CommandWithExamples):
     help = "Make a closed campaign from the files of a finished collection, ratings and all."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLES, **kwargs)
-        parser.formatter_class = HelpFormatter
-        return parser
+    examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", type=Path, nargs="+", metavar="file", help="the files")
         parser.add_argument("--format", required=True, choices=FORMATS, help="what wrote them")
-        parser.add_argument("--name", required=True, help="what to call the campaign")
-        parser.add_argument(
-            "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
-        )
-        parser.add_argument(
-            "--target-language", "--to", required=True, metavar="CODE", help="such as en or pt-BR"
-        )
-        parser.add_argument(
-            "--task",
-            choices=Campaign.Task.values,
-            default=Campaign.Task.REFERENCE_ADEQUACY.value,
-            help="what workers rated: adequacy against the reference (default) or the source, or fluency",
-        )
+        add_campaign_arguments(parser)
         parser.add_argument(
             "--min-ratings",
             type=int,
@@ -121,7 +99,7 @@ class Command(BaseCommand):
                 )
             except ImportRefused as refusal:
                 raise CommandError(str(refusal)) from refusal
-        self.stdout.write(_as_json(summary) if options["json"] else _as_text(summary))
+        self.stdout.write(summary_as_json(summary) if options["json"] else _as_text(summary))
 
 
 def _as_text(summary: CollectionSummary) -> str:
@@ -133,23 +111,3 @@ def _as_text(summary: CollectionSummary) -> str:
         f"by {summary.n_workers:,} workers, {summary.n_trusted:,} of them trusted."
     ]
     return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
-
-
-def _as_json(summary: CollectionSummary) -> str:
-    return json.dumps(
-        {
-            "campaign": str(summary.campaign.code),
-            "name": summary.campaign.name,
-            "n_systems": summary.n_systems,
-            "n_segments": summary.n_segments,
-            "n_translations": summary.n_translations,
-            "n_hits": summary.n_hits,
-            "n_workers": summary.n_workers,
-            "n_trusted": summary.n_trusted,
-            "n_assignments": summary.n_assignments,
-            "n_ratings": summary.n_ratings,
-            "notes": summary.notes,
-        },
-        ensure_ascii=False,
-        indent=2,
-    )

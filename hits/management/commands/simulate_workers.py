@@ -1,13 +1,13 @@
 import json
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named, progress_bar
+from hits.management.sharing import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
 from hits.simulation import Behaviour, simulate_workers
 
@@ -33,15 +33,11 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-class Command(BaseCommand):
-    help = (
-        "Let simulated workers rate an open campaign, through the same services as people.\n\n"
-        f"Kinds: {KINDS}.\n\nExample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
+class Command(CommandWithExamples):
+    help = "Let simulated workers rate an open campaign, through the same services as people."
+    examples = (
+        f"kinds: {KINDS}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
     )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
-        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
-        return super().create_parser(prog_name, subcommand, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
