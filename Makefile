@@ -5,6 +5,9 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Many processes come and go here; compiled files spare each of them seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run test lint bench soak audit format lock messages clean
 
 help:
