@@ -50,7 +50,6 @@ bench: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.gold_in_database
 	$(BIN)/python -m benchmarks.exporting
 	$(BIN)/python -m benchmarks.staff_pages
-	$(BIN)/python -m benchmarks.dashboard
 
 soak: $(VENV)/ready-to-test
 	$(BIN)/pytest -n 0 -m soak -rP $(PYTEST)
