@@ -39,6 +39,8 @@ class CampaignOut(Schema):
     n_in_progress: int
     n_submitted: int
     n_ratings: int
+    # When a large campaign in a list was last counted; None if that was just now.
+    counted_at: datetime | None
 
 
 class CampaignFilter(Schema):

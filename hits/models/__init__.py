@@ -22,6 +22,7 @@ from .campaigns import (
     new_seed,
     validate_hit_size,
 )
+from .counts import KeptCounts
 from .drafts import CampaignDraft
 from .evidence import (
     Evidence,
@@ -65,6 +66,7 @@ __all__ = [
     "Translation",
     "new_seed",
     "validate_hit_size",
+    "KeptCounts",
     "CampaignDraft",
     "Evidence",
     "HIT",

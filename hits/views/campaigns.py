@@ -5,7 +5,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_GET
 
@@ -14,10 +13,11 @@ from analysis.jobs import visible_jobs
 from ..access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
 from ..campaigns import charts
 from ..campaigns.events import recent_events
-from ..campaigns.progress import Column, Counts, progress_of
-from ..campaigns.reporting import campaign_status, campaign_statuses
+from ..campaigns.keeping import overview_of
+from ..campaigns.progress import Column, Counts
+from ..campaigns.reporting import campaign_statuses
 from ..models import Campaign
-from ..places import Forecast, forecast, work_by_hit
+from ..places import Forecast
 from ..recruiting.arrivals import recruitment_of
 
 CAMPAIGNS_PER_PAGE = 50
@@ -52,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Say how far a campaign is, what it lacks, and what that will take."""
     context = _dashboard(request, campaign)
-    context["status"] = campaign_status(campaign)
+    [context["status"]] = campaign_statuses([campaign])
     context["recruitment"] = recruitment_of(campaign)
     context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)
     return render(request, "hits/campaign_overview.html", context)
@@ -66,11 +66,9 @@ def campaign_live(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
-    now = timezone.now()
-    by_hit = work_by_hit(campaign, campaign.hits.all(), now)
-    progress = progress_of(campaign, at=now, by_hit=by_hit)
+    overview = overview_of(campaign)
+    progress, future = overview.progress, overview.forecast
     runs_it = has_level(request.user, Level.ADMIN, campaign)
-    future = forecast(campaign, at=now, by_hit=by_hit)
     spent = [("accent", float(future.spent))]
     return {
         "campaign": campaign,
@@ -88,7 +86,6 @@ def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "hit_states": progress.counts.hit_states.items(),
         # Researchers see what happened, never to whom.
         "events": recent_events(campaign, limit=N_EVENTS, names_workers=runs_it),
-        "now": now,
     }
 
 
