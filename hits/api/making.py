@@ -29,9 +29,9 @@ from ..campaigns.forms import (
     NameForm,
     SettingsForm,
 )
+from ..campaigns.keeping import forecast_of
 from ..campaigns.reporting import CampaignStatus, campaign_status
 from ..models import Campaign
-from ..places import forecast
 from .auth import Needs, Scope
 from .campaigns import CampaignOut, router
 from .forms import checked
@@ -234,7 +234,7 @@ def duplicate(request: HttpRequest, code: UUID, wanted: NameIn) -> Status[Campai
 def get_estimate(request: HttpRequest, code: UUID, wanted: Query[EstimateIn]) -> Cost:
     """What the whole campaign costs with these numbers, to play with before money is spent."""
     campaign = _own(request, code)
-    usual = usual_numbers(campaign, forecast(campaign).pass_rate)
+    usual = usual_numbers(campaign, forecast_of(campaign).pass_rate)
     return estimate(campaign, **usual | wanted.model_dump(exclude_none=True))
 
 

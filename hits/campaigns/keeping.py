@@ -44,9 +44,21 @@ class Overview:
 def overview_of(campaign: Campaign, *, at: datetime | None = None) -> Overview:
     """What was kept of a large campaign if that is recent, and what is counted now if not."""
     now = at or timezone.now()
+    return _kept(campaign, now) or _count(campaign, now)
+
+
+def forecast_of(campaign: Campaign, *, at: datetime | None = None) -> Forecast:
+    """The forecast alone, which takes fewer questions."""
+    now = at or timezone.now()
+    kept = _kept(campaign, now)
+    return kept.forecast if kept else forecast(campaign, at=now)
+
+
+def _kept(campaign: Campaign, now: datetime) -> Overview | None:
+    """What is kept of the campaign, counted anew if it is too old; None for a small one."""
     kept = KeptCounts.objects.filter(campaign=campaign).first()
     if kept is None:
-        return _count(campaign, now)
+        return None
     if kept.asked_at is None or kept.asked_at < now - LOOKING / 2:
         KeptCounts.objects.filter(pk=kept.pk).update(asked_at=now)
     if kept.counted_at < now - TOO_OLD:

@@ -13,9 +13,9 @@ from ..building import build_hits
 from ..campaigns.costs import estimate, usual_numbers
 from ..campaigns.editing import duplicate_campaign, edit_campaign, editable_fields
 from ..campaigns.forms import CostForm, EditForm, InstructionsForm, NameForm
+from ..campaigns.keeping import forecast_of
 from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
 from ..models import Campaign, Translation
-from ..places import forecast
 from ..services import STATUS_CHANGES, STATUS_DEEDS, change_status
 
 # So many translations are built into HITs while the admin waits, in about a second; more by a job.
@@ -134,7 +134,7 @@ def duplicate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_admins
 def cost(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What the campaign costs with these numbers, beside what it has cost so far."""
-    future = forecast(campaign)
+    future = forecast_of(campaign)
     form = CostForm(request.GET)
     form.is_valid()
     chosen = usual_numbers(campaign, future.pass_rate) | form.cleaned_data

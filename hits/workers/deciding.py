@@ -16,9 +16,10 @@ from django.db import models
 from django.db.models import Count
 from django.utils import timezone
 
+from ..campaigns.keeping import forecast_of
 from ..exceptions import DecisionRefused
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
-from ..places import HELD, forecast, with_promise
+from ..places import HELD, with_promise
 from ..trust import exclude, let_evidence_decide, reinstate
 
 CHANGED = "Something has changed meanwhile. Look at the numbers again before you confirm."
@@ -139,7 +140,7 @@ def preview_decision(
     changes = tuple(Change(one, choice, n_hits.get(one.worker_id, 0)) for one in participations)
     matters = [change for change in changes if change.matters]
     opened, closed = _places(campaign, matters, at or timezone.now()) if matters else (0, 0)
-    facts = forecast(campaign, at=at)
+    facts = forecast_of(campaign, at=at)
     n_expected = round(opened / facts.pass_rate)
     n_owed = sum(_n_hits(campaign, participations, is_rejected=False).values())
     cost = n_expected * campaign.pay_per_hit
