@@ -431,9 +431,16 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_SAMESITE = "Lax"
+# Of every cookie. A browser takes one of such a name only over https, from this host and for all of it, so
+# that no other host of the same domain can plant one. Over plain http it would take none at all.
+COOKIE_PREFIX = "" if DEBUG else "__Host-"
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+# Scripts read the token from the page's form.
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# Not in a cookie of their own, where whoever has the browser could read them later.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # What a request may bring along. Files have bounds of their own, where they are read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000

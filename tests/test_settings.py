@@ -215,7 +215,7 @@ GET_PAGES = """
 import json, sys
 import django; django.setup()
 from django.core.management import call_command
-from django.test import Client
+from django.test import Client, override_settings
 call_command("migrate", verbosity=0)
 call_command("collectstatic", interactive=False, verbosity=0)
 secure, plain = Client(headers={"host": "da.example.org"}), Client(headers={"host": "da.example.org"})
@@ -230,10 +230,16 @@ for path in %r:
         "body": response.content.decode(),
     }
 insecure = plain.get("/")
+from tests.factories import make_hits
+from tests.recruits import begin
+worker = Client(headers={"host": "da.example.org"})
+with override_settings(SECURE_SSL_REDIRECT=False):
+    begin(worker, make_hits())
 print(json.dumps({
     "pages": pages,
     "insecure": [insecure.status_code, insecure["location"]],
     "stranger": stranger.get("/", secure=True).status_code,
+    "worker": [morsel.OutputString() for morsel in worker.cookies.values() if morsel.value],
 }))
 """
 
@@ -277,14 +283,34 @@ def test_the_content_security_policy_allows_own_files_only(production, path):
     assert "unsafe" not in policy and "http:" not in policy and "*" not in policy
 
 
+def is_guarded(cookie: str) -> bool:
+    """Whether a cookie goes over https only, to this host only, not across sites, and is nothing for scripts."""
+    name, *attributes = cookie.split("; ")
+    wanted = {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"}
+    is_for_others = any(attribute.startswith("Domain") for attribute in attributes)
+    return name.startswith("__Host-") and wanted <= set(attributes) and not is_for_others
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_cookies_are_sent_over_https_only_and_not_across_sites(production, path):
-    for cookie in production["pages"][path]["cookies"]:
-        assert "Secure" in cookie and "SameSite=Lax" in cookie
+    assert all(is_guarded(cookie) for cookie in production["pages"][path]["cookies"])
 
 
 def test_the_login_page_sets_a_cookie_to_look_at(production):
     assert production["pages"]["/admin/login/"]["cookies"]
+
+
+def test_so_are_the_cookies_of_workers(production):
+    names = {cookie.partition("=")[0] for cookie in production["worker"]}
+    assert names == {"__Host-worker", "__Host-device"}
+    assert all(is_guarded(cookie) for cookie in production["worker"])
+
+
+def test_a_cookie_that_lacks_one_guard_is_told():
+    assert is_guarded("__Host-a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("__Host-a=1; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("__Host-a=1; Domain=example.org; HttpOnly; Path=/; SameSite=Lax; Secure")
 
 
 @pytest.mark.parametrize("path", OWN_PAGES)
