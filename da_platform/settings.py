@@ -302,6 +302,13 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 
+# A login ends when nobody has used it for so long: a working day with its breaks, so that a screen left alone
+# overnight is closed in the morning. And after so long however busy: nobody is asked in the middle of a
+# campaign's day, and a stolen cookie is worth a week at most. Shorter where more is at stake.
+SESSION_ENGINE = "da_platform.sessions"
+SESSION_COOKIE_AGE = 60 * whole_number("DA_SESSION_IDLE_MINUTES", default=720)
+SESSION_MAX_SECONDS = 3600 * whole_number("DA_SESSION_HOURS", default=168)
+
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
