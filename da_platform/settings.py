@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "da_platform.headers.guard_answers",
     # Before whatever reads cookies or makes addresses.
     "hits.recruiting.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -419,6 +420,8 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+# Our own pages alone load them.
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # Security ------------------------------------------------------------------------------------
 
@@ -432,6 +435,7 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [SELF],
         "manifest-src": [SELF],
         "form-action": [SELF],
+        "object-src": [NONE],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
     },

@@ -215,6 +215,7 @@ GET_PAGES = """
 import json, sys
 import django; django.setup()
 from django.core.management import call_command
+from django.templatetags.static import static
 from django.test import Client, override_settings
 call_command("migrate", verbosity=0)
 call_command("collectstatic", interactive=False, verbosity=0)
@@ -239,6 +240,7 @@ print(json.dumps({
     "pages": pages,
     "insecure": [insecure.status_code, insecure["location"]],
     "stranger": stranger.get("/", secure=True).status_code,
+    "static": dict(secure.get(static("hits/platform.css"), secure=True).items()),
     "worker": [morsel.OutputString() for morsel in worker.cookies.values() if morsel.value],
 }))
 """
@@ -271,6 +273,10 @@ def test_every_answer_carries_the_security_headers(production, path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
     assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "camera=()" in headers["permissions-policy"]
+    assert "no-store" in headers["cache-control"]
+    assert "access-control-allow-origin" not in headers
     assert headers["strict-transport-security"] == "max-age=31536000; includeSubDomains; preload"
 
 
@@ -278,9 +284,16 @@ def test_every_answer_carries_the_security_headers(production, path):
 def test_the_content_security_policy_allows_own_files_only(production, path):
     policy = production["pages"][path]["headers"]["content-security-policy"]
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";") if part.strip())
-    assert directives["default-src"] == directives["frame-ancestors"] == "'none'"
+    for nothing in ("default-src", "object-src", "base-uri", "frame-ancestors"):
+        assert directives[nothing] == "'none'"
     assert directives["script-src"] == directives["style-src"] == "'self'"
     assert "unsafe" not in policy and "http:" not in policy and "*" not in policy
+
+
+def test_own_files_may_be_kept_and_other_sites_get_no_leave_to_read_them(production):
+    assert "max-age" in production["static"]["Cache-Control"]
+    assert production["static"]["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in production["static"]
 
 
 def is_guarded(cookie: str) -> bool:
