@@ -5,6 +5,8 @@ and ended after `SESSION_MAX_SECONDS` all the same. Workers have no sessions.
 """
 
 import time
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +14,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 BEGAN, SEEN = "began_at", "seen_at"
@@ -40,6 +43,18 @@ class SessionStore(DatabaseStore):
         data.setdefault(BEGAN, now)
         data.setdefault(SEEN, now)
         super().save(must_create=must_create)
+
+
+def asked_by_a_script(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Mark a view that an open page asks for by itself: that is no sign of its person."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        request.session.modified = False
+        return response
+
+    return inner
 
 
 def end_sessions_of(user: User) -> int:

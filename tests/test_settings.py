@@ -238,6 +238,7 @@ with override_settings(SECURE_SSL_REDIRECT=False):
     begin(worker, make_hits())
 print(json.dumps({
     "pages": pages,
+    "insecure_call": plain.get("/api/v1/campaigns", headers={"Authorization": "Bearer x"}).status_code,
     "insecure": [insecure.status_code, insecure["location"]],
     "stranger": stranger.get("/", secure=True).status_code,
     "static": dict(secure.get(static("hits/platform.css"), secure=True).items()),
@@ -343,6 +344,10 @@ def test_an_unknown_page_shows_no_traceback(production):
 
 def test_plain_http_is_sent_to_https(production):
     assert production["insecure"] == [301, "https://da.example.org/"]
+
+
+def test_a_program_that_comes_by_plain_http_is_refused_and_not_sent_on(production):
+    assert production["insecure_call"] == 403
 
 
 def test_another_host_name_is_refused(production):

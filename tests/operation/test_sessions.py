@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from da_platform.sessions import end_sessions_of
 from hits.models import AuditEntry
+from tests.factories import make_campaign
 from tests.people import client_of, make_person
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,15 @@ def test_it_lasts_over_pauses_that_are_shorter(alice: User, clock: Any):
     for _ in range(3):
         clock.shift(timedelta(hours=11))
         assert is_in(client)
+
+
+def test_a_dashboard_left_open_does_not_keep_it_alive(alice: User, clock: Any):
+    client, url = browser_of(alice), reverse("campaign_live", args=[make_campaign().code])
+    for _ in range(11):
+        clock.shift(timedelta(hours=1))
+        assert client.get(url).status_code == 200
+    clock.shift(timedelta(hours=2))
+    assert client.get(url).status_code == 302
 
 
 def test_it_ends_after_a_week_however_busy_and_its_row_is_gone(alice: User, clock: Any):
