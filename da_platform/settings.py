@@ -351,6 +351,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
+] + [{"NAME": "da_platform.passwords.KnownWordsValidator"}]
+# Words that whoever guesses here would try: of the platform, of its host, and of those who run it.
+PASSWORD_WORDS = [
+    "platform",
+    "assessment",
+    "translation",
+    "campaign",
+    "prolific",
+    "mturk",
+    *(host for host in ALLOWED_HOSTS if len(host) > 3),
+    *env.list("DA_PASSWORD_WORDS", default=[]),
 ]
 
 # Uploads -------------------------------------------------------------------------------------
