@@ -5,7 +5,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help run test lint bench soak audit format lock messages clean
+.PHONY: help run test lint bench soak audit sbom format lock messages clean
 
 help:
 	@echo "make run     set everything up and serve the platform with a demo campaign"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench   measure speed against baselines, on this machine, now"
 	@echo "make soak    the long tests: the whole stack under disasters, fuzzing at full size"
 	@echo "make audit   known vulnerabilities of the pinned packages; asks a service on the internet"
+	@echo "make sbom    write sbom.json: every package that is shipped, with version and hashes (CycloneDX)"
 	@echo "make format  format the code      make lock   pin the newest dependencies again"
 	@echo "make clean   remove the environment and caches; the data in var/ stay"
 
@@ -54,6 +55,9 @@ soak: $(VENV)/ready-to-test
 
 audit: $(VENV)/ready-to-test
 	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements.txt
+
+sbom: $(VENV)/ready-to-test
+	$(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible --of JSON -o sbom.json
 
 format: $(VENV)/ready-to-test
 	$(BIN)/ruff format .

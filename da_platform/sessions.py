@@ -39,7 +39,7 @@ class SessionStore(DatabaseStore):
     def save(self, must_create: bool = False) -> None:
         now = int(time.time())
         # As Django does: what is to be created is not looked for first.
-        data = self._get_session(no_load=must_create)
+        data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         data.setdefault(BEGAN, now)
         data.setdefault(SEEN, now)
         super().save(must_create=must_create)

@@ -90,6 +90,20 @@ def test_no_answer_to_staff_is_kept_by_browser_or_proxy(path: str):
     assert "no-store" in client_of("superuser").get(path)["Cache-Control"]
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/password/", "/audit/", "/healthz", "/api/v1/campaigns"])
+def test_no_request_is_echoed(path: str):
+    assert client_of("superuser").trace(path).status_code in (401, 405)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/healthz", "/nowhere/", "/hooks/prolific/"])
+def test_every_text_says_how_it_is_written(path: str):
+    for answer in (Client().get(path, follow=True), Client().post(path)):
+        if answer.content:
+            assert answer["Content-Type"].endswith("; charset=utf-8")
+
+
 # What is shipped -----------------------------------------------------------------------------
 
 
