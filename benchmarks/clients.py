@@ -127,14 +127,14 @@ def ratings_of(desks: Iterable[Mapping[str, Any]]) -> Iterator[Request]:
     for desk in desks:
         for position, body in enumerate(_bodies(desk), start=1):
             expected = b'"saved": %d,' % position
-            yield Request(post(desk["url"], desk["cookie"], body), expected)
+            yield Request(post(desk["url"], desk["cookies"], body), expected)
 
 
 def same_bodies(url: str, desks: Iterable[Mapping[str, Any]]) -> Iterator[Request]:
     """Send the very same bodies and cookies to another view."""
     for desk in desks:
         for body in _bodies(desk):
-            yield Request(post(url, desk["cookie"], body), b'"saved": 1,')
+            yield Request(post(url, desk["cookies"], body), b'"saved": 1,')
 
 
 def _bodies(desk: Mapping[str, Any]) -> Iterator[str]:
@@ -143,8 +143,8 @@ def _bodies(desk: Mapping[str, Any]) -> Iterator[str]:
         yield urlencode(rating | {"elapsed_ms": 40, "active_ms": 30})
 
 
-def post(url: str, cookie: str, body: str) -> bytes:
-    headers = {"Host": "127.0.0.1", "Content-Length": len(body)} | Desk(url, cookie).headers
+def post(url: str, cookies: str, body: str) -> bytes:
+    headers = {"Host": "127.0.0.1", "Content-Length": len(body)} | Desk(url, cookies).headers
     lines = [f"POST {url} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", body]).encode()
 

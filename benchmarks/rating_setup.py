@@ -74,23 +74,16 @@ def desk_of(assignment: "Assignment") -> dict[str, Any]:
     codes = assignment.hit.items.order_by("position").values_list("code", flat=True)
     return {
         "url": reverse("rate", args=[assignment.code]),
-        "cookie": cookie_of(assignment),
+        "cookies": cookies_of(assignment.worker),
         "items": [str(code) for code in codes],
     }
-
-
-def cookie_of(assignment: "Assignment") -> str:
-    response = HttpResponse()
-    remember_worker(response, assignment.worker)
-    value: str = response.cookies[COOKIE].value
-    return value
 
 
 def pages_of(campaign: "Campaign", assignment: "Assignment") -> list[dict[str, str]]:
     """The main pages, each with the cookie of someone who may open it."""
     take_part(campaign=campaign, worker=assignment.worker)
     session = client_of("superuser").cookies[settings.SESSION_COOKIE_NAME].value
-    worker, staff = f"{COOKIE}={cookie_of(assignment)}", f"{settings.SESSION_COOKIE_NAME}={session}"
+    worker, staff = cookies_of(assignment.worker), f"{settings.SESSION_COOKIE_NAME}={session}"
     pages = [
         ("worker: landing", worker, reverse("landing", args=[campaign.code])),
         ("worker: instructions", worker, reverse("instructions", args=[campaign.code])),
@@ -108,7 +101,7 @@ def pages_of(campaign: "Campaign", assignment: "Assignment") -> list[dict[str, s
 def count_queries(assignment: "Assignment") -> dict[int, int]:
     """Rate all items of a HIT, and say how many queries the first and the last but one took."""
     client = Client(headers={"Accept": "application/json"})
-    client.cookies[COOKIE] = cookie_of(assignment)
+    client.cookies.load(cookies_of(assignment.worker))
     desk = desk_of(assignment)
     n_queries = {}
     for position, code in enumerate(desk["items"], start=1):
@@ -124,7 +117,6 @@ if __name__ == "__main__":
     django.setup()
     from django.conf import settings
     from django.db import connection
-    from django.http import HttpResponse
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
     from django.urls import reverse
@@ -133,7 +125,7 @@ if __name__ == "__main__":
     from hits.building import build_hits
     from hits.models import HIT, Assignment, Campaign, Rating, Worker
     from hits.services import change_status, take_part
-    from hits.visitors import COOKIE, remember_worker
+    from tests.concurrency.cookies import cookies_of
     from tests.factories import make_campaign, make_translations, make_worker
     from tests.people import client_of
 

@@ -107,9 +107,11 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "da_platform.counting.count_responses",
+    "da_platform.headers.refuse_plain_calls",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "da_platform.headers.guard_answers",
     # Before whatever reads cookies or makes addresses.
     "hits.recruiting.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -302,6 +304,13 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 
+# A login ends when nobody has used it for so long: a working day with its breaks, so that a screen left alone
+# overnight is closed in the morning. And after so long however busy: nobody is asked in the middle of a
+# campaign's day, and a stolen cookie is worth a week at most. Shorter where more is at stake.
+SESSION_ENGINE = "da_platform.sessions"
+SESSION_COOKIE_AGE = 60 * whole_number("DA_SESSION_IDLE_MINUTES", default=720)
+SESSION_MAX_SECONDS = 3600 * whole_number("DA_SESSION_HOURS", default=168)
+
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
@@ -342,6 +351,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "CommonPasswordValidator",
         "NumericPasswordValidator",
     )
+] + [{"NAME": "da_platform.passwords.KnownWordsValidator"}]
+# Words that whoever guesses here would try: of the platform, of its host, and of those who run it.
+PASSWORD_WORDS = [
+    "platform",
+    "assessment",
+    "translation",
+    "campaign",
+    "prolific",
+    "mturk",
+    *(host for host in ALLOWED_HOSTS if len(host) > 3),
+    *env.list("DA_PASSWORD_WORDS", default=[]),
 ]
 
 # Uploads -------------------------------------------------------------------------------------
@@ -412,6 +432,8 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+# Our own pages alone load them.
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # Security ------------------------------------------------------------------------------------
 
@@ -425,15 +447,23 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [SELF],
         "manifest-src": [SELF],
         "form-action": [SELF],
+        "object-src": [NONE],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
     },
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_SAMESITE = "Lax"
+# Of every cookie. A browser takes one of such a name only over https, from this host and for all of it, so
+# that no other host of the same domain can plant one. Over plain http it would take none at all.
+COOKIE_PREFIX = "" if DEBUG else "__Host-"
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
+# Scripts read the token from the page's form.
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# Not in a cookie of their own, where whoever has the browser could read them later.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # What a request may bring along. Files have bounds of their own, where they are read.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000

@@ -100,7 +100,7 @@ def client_address(request: HttpRequest) -> str:
 
 # Devices -------------------------------------------------------------------------------------
 
-DEVICE_COOKIE = "device"
+DEVICE_COOKIE = f"{settings.COOKIE_PREFIX}device"
 # The part of an address that a household or an office shares.
 PREFIX_BITS = {4: 24, 6: 48}
 

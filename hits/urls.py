@@ -112,6 +112,7 @@ urlpatterns = [
     path("people/<int:pk>/parts/", people.add_part, name="add_part"),
     path("people/<int:pk>/parts/<int:membership>/remove/", people.remove_part, name="remove_part"),
     path("people/<int:pk>/active/", people.change_activity, name="change_activity"),
+    path("people/<int:pk>/logout/", people.log_out, name="log_out_person"),
     path("api/", api_reference.api_reference, name="api_reference"),
     path("tokens/", tokens.tokens, name="api_tokens"),
     path("tokens/<uuid:token>/revoke/", tokens.revoke, name="revoke_token"),

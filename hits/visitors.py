@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from .models import Campaign, Invite, Worker
 from .recruiting.framing import visit_of
 
-COOKIE = "worker"
+COOKIE = f"{settings.COOKIE_PREFIX}worker"
 COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
 # An invite that was followed and not accepted yet.
-INVITE_COOKIE = "invite"
+INVITE_COOKIE = f"{settings.COOKIE_PREFIX}invite"
 INVITE_AGE_SECONDS = 24 * 60 * 60
 
 

@@ -215,7 +215,8 @@ GET_PAGES = """
 import json, sys
 import django; django.setup()
 from django.core.management import call_command
-from django.test import Client
+from django.templatetags.static import static
+from django.test import Client, override_settings
 call_command("migrate", verbosity=0)
 call_command("collectstatic", interactive=False, verbosity=0)
 secure, plain = Client(headers={"host": "da.example.org"}), Client(headers={"host": "da.example.org"})
@@ -230,10 +231,18 @@ for path in %r:
         "body": response.content.decode(),
     }
 insecure = plain.get("/")
+from tests.factories import make_hits
+from tests.recruits import begin
+worker = Client(headers={"host": "da.example.org"})
+with override_settings(SECURE_SSL_REDIRECT=False):
+    begin(worker, make_hits())
 print(json.dumps({
     "pages": pages,
+    "insecure_call": plain.get("/api/v1/campaigns", headers={"Authorization": "Bearer x"}).status_code,
     "insecure": [insecure.status_code, insecure["location"]],
     "stranger": stranger.get("/", secure=True).status_code,
+    "static": dict(secure.get(static("hits/platform.css"), secure=True).items()),
+    "worker": [morsel.OutputString() for morsel in worker.cookies.values() if morsel.value],
 }))
 """
 
@@ -265,6 +274,10 @@ def test_every_answer_carries_the_security_headers(production, path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
     assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "camera=()" in headers["permissions-policy"]
+    assert "no-store" in headers["cache-control"]
+    assert "access-control-allow-origin" not in headers
     assert headers["strict-transport-security"] == "max-age=31536000; includeSubDomains; preload"
 
 
@@ -272,19 +285,46 @@ def test_every_answer_carries_the_security_headers(production, path):
 def test_the_content_security_policy_allows_own_files_only(production, path):
     policy = production["pages"][path]["headers"]["content-security-policy"]
     directives = dict(part.strip().split(" ", 1) for part in policy.split(";") if part.strip())
-    assert directives["default-src"] == directives["frame-ancestors"] == "'none'"
+    for nothing in ("default-src", "object-src", "base-uri", "frame-ancestors"):
+        assert directives[nothing] == "'none'"
     assert directives["script-src"] == directives["style-src"] == "'self'"
     assert "unsafe" not in policy and "http:" not in policy and "*" not in policy
 
 
+def test_own_files_may_be_kept_and_other_sites_get_no_leave_to_read_them(production):
+    assert "max-age" in production["static"]["Cache-Control"]
+    assert production["static"]["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in production["static"]
+
+
+def is_guarded(cookie: str) -> bool:
+    """Whether a cookie goes over https only, to this host only, not across sites, and is nothing for scripts."""
+    name, *attributes = cookie.split("; ")
+    wanted = {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"}
+    is_for_others = any(attribute.startswith("Domain") for attribute in attributes)
+    return name.startswith("__Host-") and wanted <= set(attributes) and not is_for_others
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_cookies_are_sent_over_https_only_and_not_across_sites(production, path):
-    for cookie in production["pages"][path]["cookies"]:
-        assert "Secure" in cookie and "SameSite=Lax" in cookie
+    assert all(is_guarded(cookie) for cookie in production["pages"][path]["cookies"])
 
 
 def test_the_login_page_sets_a_cookie_to_look_at(production):
     assert production["pages"]["/admin/login/"]["cookies"]
+
+
+def test_so_are_the_cookies_of_workers(production):
+    names = {cookie.partition("=")[0] for cookie in production["worker"]}
+    assert names == {"__Host-worker", "__Host-device"}
+    assert all(is_guarded(cookie) for cookie in production["worker"])
+
+
+def test_a_cookie_that_lacks_one_guard_is_told():
+    assert is_guarded("__Host-a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("__Host-a=1; Path=/; SameSite=Lax; Secure")
+    assert not is_guarded("__Host-a=1; Domain=example.org; HttpOnly; Path=/; SameSite=Lax; Secure")
 
 
 @pytest.mark.parametrize("path", OWN_PAGES)
@@ -304,6 +344,10 @@ def test_an_unknown_page_shows_no_traceback(production):
 
 def test_plain_http_is_sent_to_https(production):
     assert production["insecure"] == [301, "https://da.example.org/"]
+
+
+def test_a_program_that_comes_by_plain_http_is_refused_and_not_sent_on(production):
+    assert production["insecure_call"] == 403
 
 
 def test_another_host_name_is_refused(production):

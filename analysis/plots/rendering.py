@@ -20,7 +20,7 @@ Format = Literal["svg", "png", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 CONTENT_TYPES = {
-    "svg": "image/svg+xml",
+    "svg": "image/svg+xml; charset=utf-8",
     "png": "image/png",
     "pdf": "application/pdf",
     "csv": "text/csv; charset=utf-8",

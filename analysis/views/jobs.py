@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from da_platform.sessions import asked_by_a_script
 from hits.access import for_members
 
 from ..jobs import JobRefused, cancel_job, retry_job, visible_jobs
@@ -36,6 +37,7 @@ def job(request: HttpRequest, code: UUID) -> HttpResponse:
 
 
 @require_GET
+@asked_by_a_script
 @for_members
 def job_progress(request: HttpRequest, code: UUID) -> JsonResponse:
     """What the script of a job's page asks for, about once a second."""

@@ -17,7 +17,7 @@ from .health import findings, is_ready, readiness, worst
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
     """Say that this process lives. Nothing else is asked: a database that is away kills no process."""
-    return HttpResponse("ok\n", content_type="text/plain")
+    return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
 @require_GET

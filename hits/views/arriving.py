@@ -117,13 +117,13 @@ def prolific_hook(request: HttpRequest) -> HttpResponse:
     timestamp = request.headers.get("X-Prolific-Request-Timestamp", "")
     signature = request.headers.get("X-Prolific-Request-Signature", "")
     if int(request.headers.get("Content-Length") or 0) > MAX_EVENT_BYTES:
-        return HttpResponse("Too long.", status=413, content_type="text/plain")
+        return HttpResponse("Too long.", status=413, content_type="text/plain; charset=utf-8")
     if not is_signed(request.body, timestamp=timestamp, signature=signature):
         logger.warning("Refused a message to Prolific's webhook: not signed.")
-        return HttpResponse("Not signed.", status=400, content_type="text/plain")
+        return HttpResponse("Not signed.", status=400, content_type="text/plain; charset=utf-8")
     if not is_fresh(timestamp):
         logger.warning("Refused a message to Prolific's webhook: too old.")
-        return HttpResponse("Too old.", status=400, content_type="text/plain")
+        return HttpResponse("Too old.", status=400, content_type="text/plain; charset=utf-8")
     try:
         event = json.loads(request.body)
         if event["event_type"] != "submission.status.change":
@@ -136,7 +136,7 @@ def prolific_hook(request: HttpRequest) -> HttpResponse:
         )
     except (ValueError, KeyError, TypeError, ProviderFailed) as error:
         logger.warning("A message to Prolific's webhook makes no sense: %s", error)
-        return HttpResponse("Not understood.", status=400, content_type="text/plain")
+        return HttpResponse("Not understood.", status=400, content_type="text/plain; charset=utf-8")
     hear_event(
         provider=Recruitment.Provider.PROLIFIC,
         # Each signature is of one message: as good as an id where there is none.

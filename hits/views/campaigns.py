@@ -9,6 +9,7 @@ from django.utils.formats import date_format
 from django.views.decorators.http import require_GET
 
 from analysis.jobs import visible_jobs
+from da_platform.sessions import asked_by_a_script
 
 from ..access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
 from ..campaigns import charts
@@ -59,6 +60,7 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 @require_GET
+@asked_by_a_script
 @for_campaign_researchers
 def campaign_live(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """The part of the dashboard that its script asks for again and again."""

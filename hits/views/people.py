@@ -10,8 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from da_platform.sessions import end_sessions_of
+
 from ..access import for_superusers
 from ..exceptions import PeopleRefused
+from ..logging_out import log_out_everywhere
 from ..models import Membership
 from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
 from ..people.forms import InviteForm, PartForm
@@ -106,5 +109,19 @@ def change_activity(request: HttpRequest, pk: int) -> HttpResponse:
     except PeopleRefused as refusal:
         messages.error(request, str(refusal))
     else:
+        # Otherwise logins from before would come back to life with the person.
+        end_sessions_of(user)
         messages.success(request, "Saved.")
+    return redirect("person", pk)
+
+
+@require_POST
+@for_superusers
+def log_out(request: HttpRequest, pk: int) -> HttpResponse:
+    """Log a person out wherever they are logged in: after a theft, or a browser left open elsewhere."""
+    user = get_object_or_404(User, pk=pk)
+    n_ended = log_out_everywhere(user=user, actor=person(request))
+    if user != request.user:
+        browsers = "1 browser" if n_ended == 1 else f"{n_ended} browsers"
+        messages.success(request, f"Logged out in {browsers}.")
     return redirect("person", pk)

@@ -77,7 +77,7 @@ class TestGold:
         names = [picture["name"] for picture in ada.get(path).json()]
         assert len(names) == 4
         drawn = ada.get(f"{path}/{names[0]}")
-        assert drawn["Content-Type"] == "image/svg+xml" and b"<svg" in drawn.content
+        assert drawn["Content-Type"] == "image/svg+xml; charset=utf-8" and b"<svg" in drawn.content
         assert b"," in ada.get(f"{path}/{names[0]}", format="csv").content
         assert ada.get(f"{path}/none").status_code == 404
         assert ada.get(f"{path}/{names[0]}", format="exe").status_code == 422

@@ -6,12 +6,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
 from analysis.gold import build_gold
 from analysis.jobs import run_job, start_job
+from da_platform.sessions import SessionStore
 from hits.audit import record
 from hits.models import Campaign, CampaignDraft
 from hits.simulation import Behaviour, simulate_workers

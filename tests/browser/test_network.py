@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, Route, expect
 
 from hits.desk import n_ahead
@@ -214,7 +215,7 @@ def test_a_closed_tab_is_taken_up_in_another_one_with_what_it_had_not_sent(hit):
 def test_unsent_ratings_outlive_a_stale_form(hit):
     """Logging in elsewhere in the browser changes the CSRF token: the server refuses the old page's."""
     page, assignment = hit
-    cookies = [c for c in page.context.cookies() if c["name"] == "csrftoken"]
+    cookies = [c for c in page.context.cookies() if c["name"] == settings.CSRF_COOKIE_NAME]
     page.context.add_cookies([cookies[0] | {"value": "x" * 32}])
     rate_by_keys(page, SCORES[:1])
     wait_until(page, lambda: stored_scores(assignment) == SCORES[:1])

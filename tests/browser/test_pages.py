@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment, Participation
+from hits.models import Assignment, Item, Participation
 from hits.practice import practice_for
 from hits.services import change_status
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
@@ -108,3 +108,16 @@ def test_a_busy_worker_can_go_on_with_the_task_in_hand(visitor: Visitor):
         page.get_by_role("link", name="Continue").click()
         expect_position(page, 1)
         assert page.url.endswith(rating_address(Assignment.objects.get()))
+
+
+def test_a_text_with_markup_is_shown_as_text_by_page_and_script(visitor: Visitor):
+    text = "</script><img src=x onerror=alert(1)><b>bold</b>"
+    campaign = make_hits()
+    Item.objects.update(text=text)
+    page, _ = visitor.open_hit(campaign)
+    for position in (1, 2):
+        expect_position(page, position)
+        expect(page.get_by_text(text, exact=True)).to_be_visible()
+        assert page.locator("main img, main b").count() == 0
+        # The page has written the first one, its script writes the second.
+        rate_by_keys(page, [50], first=position)

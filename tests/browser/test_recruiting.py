@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.sessions.backends.db import SessionStore
+from django.conf import settings
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
+from da_platform.sessions import SessionStore
 from hits.models import Assignment, Campaign, Invite, Recruitment, Submission, Worker
 from hits.providers import provider_for
 from hits.recruiting.arrivals import sync_submissions
@@ -127,9 +128,8 @@ def log_in(context: BrowserContext, visitor: Visitor) -> None:
     session["_auth_user_backend"] = "django.contrib.auth.backends.ModelBackend"
     session["_auth_user_hash"] = user.get_session_auth_hash()
     session.create()
-    context.add_cookies(
-        [{"name": "sessionid", "value": session.session_key, "url": visitor.origin}]
-    )
+    name = settings.SESSION_COOKIE_NAME
+    context.add_cookies([{"name": name, "value": session.session_key, "url": visitor.origin}])
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])

@@ -17,17 +17,17 @@ ITEMS_START = '<script id="items" type="application/json">'
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a worker rates, and the cookie that opens it."""
+    """Where a worker rates, and the cookies that open it."""
 
     url: str
-    worker_cookie: str
+    cookies: str
 
     @property
     def headers(self) -> dict[str, str]:
         return {
             "Accept": "application/json",
             "Content-Type": "application/x-www-form-urlencoded",
-            "Cookie": f"worker={self.worker_cookie}; csrftoken={CSRF_TOKEN}",
+            "Cookie": self.cookies,
             "X-CSRFToken": CSRF_TOKEN,
         }
 

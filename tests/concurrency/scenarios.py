@@ -186,10 +186,7 @@ def prepare_desks() -> Facts:
 
 
 def _desk_of(worker: "Worker") -> tuple[str, str]:
-    response = HttpResponse()
-    remember_worker(response, worker)
-    url = reverse("rate", args=[worker.assignments.get().code])
-    return url, response.cookies[COOKIE].value
+    return reverse("rate", args=[worker.assignments.get().code]), cookies_of(worker)
 
 
 def stored_ratings() -> Facts:
@@ -258,14 +255,13 @@ SCENARIOS = {
 
 if __name__ == "__main__":
     django.setup()
-    from django.http import HttpResponse
     from django.urls import reverse
     from django.utils import timezone
 
     from hits.building import build_hits
     from hits.models import Assignment, Campaign, Rating, Worker
     from hits.services import change_status, release_expired, submit_assignment, take_assignment
-    from hits.visitors import COOKIE, remember_worker
+    from tests.concurrency.cookies import cookies_of
     from tests.factories import make_campaign, make_translations, make_worker, rate, rate_items
 
     print(json.dumps(SCENARIOS[sys.argv[1]]()))

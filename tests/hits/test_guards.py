@@ -13,6 +13,7 @@ from django.utils import timezone
 from hits import guards
 from hits.exceptions import TooOften
 from hits.models import Campaign, DeviceSighting, RateCount, Worker
+from hits.visitors import COOKIE
 from tests.factories import make_hits, make_worker
 from tests.recruits import begin, take_hit
 
@@ -130,7 +131,7 @@ def work_at(campaign: Campaign, address: str = ADDRESS, browser: str = "A") -> C
 def test_one_browser_under_two_ids_is_flagged():
     campaign = make_hits()
     client = work_at(campaign)
-    del client.cookies["worker"]
+    del client.cookies[COOKIE]
     begin(client, campaign)
     assert kinds_of(campaign) == [("address", 2), ("cookie", 2)]
 

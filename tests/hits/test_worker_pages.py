@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.core import signing
 from django.http import HttpResponse
 from django.test import Client
@@ -509,7 +510,7 @@ def test_every_form_needs_its_token(campaign):
     alice = Client(enforce_csrf_checks=True)
     assert alice.post(campaign.get_absolute_url()).status_code == HTTPStatus.FORBIDDEN
     alice.get(campaign.get_absolute_url())
-    token = alice.cookies["csrftoken"].value
+    token = alice.cookies[settings.CSRF_COOKIE_NAME].value
     headers = {"X-CSRFToken": token}
     assert alice.post(campaign.get_absolute_url(), headers=headers).status_code == HTTPStatus.FOUND
     Participation.objects.update(qualified_at=timezone.now())

@@ -8,7 +8,8 @@ import pytest
 
 from tests.subprocesses import CHECKOUT
 
-DOCUMENTS = ("docs/asvs.md", "docs/threat-model.md")
+# docs/asvs.md has its own: tests/test_asvs.py.
+DOCUMENTS = ("docs/threat-model.md",)
 # `tests/…/test_x.py::test_y`, `tests/…/test_x.py`, `tests/folder` or, in short, `test_x`.
 CITATION = re.compile(r"`(tests/[\w/]+(?:\.py)?(?:::\w+)?|test_\w+)`")
 

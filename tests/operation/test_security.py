@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from da_platform.operation.environment import descriptions
+from tests.people import client_of
 from tests.subprocesses import CHECKOUT
 
 PACKAGES = ("hits", "analysis", "da_platform")
@@ -81,6 +82,26 @@ def test_a_request_that_brings_too_much_is_refused():
     large = "a" * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
     form = "application/x-www-form-urlencoded"
     assert Client().post(url, f"username={large}", content_type=form).status_code in (400, 413)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/password/", "/audit/", "/api/v1/campaigns", "/nowhere/"])
+def test_no_answer_to_staff_is_kept_by_browser_or_proxy(path: str):
+    assert "no-store" in client_of("superuser").get(path)["Cache-Control"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/password/", "/audit/", "/healthz", "/api/v1/campaigns"])
+def test_no_request_is_echoed(path: str):
+    assert client_of("superuser").trace(path).status_code in (401, 405)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/", "/healthz", "/nowhere/", "/hooks/prolific/"])
+def test_every_text_says_how_it_is_written(path: str):
+    for answer in (Client().get(path, follow=True), Client().post(path)):
+        if answer.content:
+            assert answer["Content-Type"].endswith("; charset=utf-8")
 
 
 # What is shipped -----------------------------------------------------------------------------

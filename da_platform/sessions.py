@@ -1,0 +1,65 @@
+"""Sessions of staff, with an end: Django's own in the database, known by the moment they began.
+
+Django ends one that is not renewed for `SESSION_COOKIE_AGE`; here it is renewed while its person is at work,
+and ended after `SESSION_MAX_SECONDS` all the same. Workers have no sessions.
+"""
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+BEGAN, SEEN = "began_at", "seen_at"
+# That somebody is still there is noted once in so long, which saves a write with each page.
+SEEN_EVERY_SECONDS = 5 * 60
+
+
+class SessionStore(DatabaseStore):
+    def load(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().load()
+        now = int(time.time())
+        if data and now - data.get(BEGAN, 0) > settings.SESSION_MAX_SECONDS:
+            self.delete(self.session_key)
+            self._session_key = None
+            return {}
+        if data and now - data.get(SEEN, 0) > SEEN_EVERY_SECONDS:
+            # What is modified is saved after the request, with a new end.
+            data[SEEN] = now
+            self.modified = True
+        return data
+
+    def save(self, must_create: bool = False) -> None:
+        now = int(time.time())
+        # As Django does: what is to be created is not looked for first.
+        data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
+        data.setdefault(BEGAN, now)
+        data.setdefault(SEEN, now)
+        super().save(must_create=must_create)
+
+
+def asked_by_a_script(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Mark a view that an open page asks for by itself: that is no sign of its person."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        request.session.modified = False
+        return response
+
+    return inner
+
+
+def end_sessions_of(user: User) -> int:
+    """Log a person out in every browser, and say in how many."""
+    running = Session.objects.filter(expire_date__gt=timezone.now())
+    # Whose a session is stands inside it. There are as many as there are people at work: few.
+    own = [row.pk for row in running if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    return Session.objects.filter(pk__in=own).delete()[0]

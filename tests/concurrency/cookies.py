@@ -1,0 +1,16 @@
+"""The cookies of a scripted worker, under the names that the settings in force give them."""
+
+from django.conf import settings
+from django.http import HttpResponse
+
+from hits.models import Worker
+from hits.visitors import COOKIE, remember_worker
+
+from .raters import CSRF_TOKEN
+
+
+def cookies_of(worker: Worker) -> str:
+    response = HttpResponse()
+    remember_worker(response, worker)
+    value = response.cookies[COOKIE].value
+    return f"{COOKIE}={value}; {settings.CSRF_COOKIE_NAME}={CSRF_TOKEN}"

@@ -1,0 +1,170 @@
+"""A login ends: unused, after a week however busy, with a new password, and when a superuser says so."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from da_platform.sessions import end_sessions_of
+from hits.models import AuditEntry
+from tests.factories import make_campaign
+from tests.people import client_of, make_person
+
+pytestmark = pytest.mark.django_db
+
+BEGINNING = datetime(2026, 5, 4, 9, tzinfo=UTC)
+PAGE = "/audit/"
+
+
+@pytest.fixture
+def alice() -> User:
+    return make_person("admin")
+
+
+@pytest.fixture
+def clock() -> Any:
+    with time_machine.travel(BEGINNING, tick=False) as clock:
+        yield clock
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get(PAGE).status_code == 200
+
+
+def test_a_login_that_nobody_uses_ends_after_half_a_day(alice: User, clock: Any):
+    client = browser_of(alice)
+    clock.shift(timedelta(hours=12, minutes=1))
+    assert not is_in(client)
+
+
+def test_it_lasts_over_pauses_that_are_shorter(alice: User, clock: Any):
+    client = browser_of(alice)
+    for _ in range(3):
+        clock.shift(timedelta(hours=11))
+        assert is_in(client)
+
+
+def test_a_dashboard_left_open_does_not_keep_it_alive(alice: User, clock: Any):
+    client, url = browser_of(alice), reverse("campaign_live", args=[make_campaign().code])
+    for _ in range(11):
+        clock.shift(timedelta(hours=1))
+        assert client.get(url).status_code == 200
+    clock.shift(timedelta(hours=2))
+    assert client.get(url).status_code == 302
+
+
+def test_it_ends_after_a_week_however_busy_and_its_row_is_gone(alice: User, clock: Any):
+    client = browser_of(alice)
+    for _ in range(16):
+        clock.shift(timedelta(hours=10))
+        assert is_in(client)
+    clock.shift(timedelta(hours=9))
+    assert not is_in(client) and not Session.objects.exists()
+
+
+def test_a_login_anew_begins_anew(alice: User, clock: Any):
+    client = browser_of(alice)
+    clock.shift(timedelta(days=8))
+    assert not is_in(client)
+    client.force_login(alice)
+    clock.shift(timedelta(hours=11))
+    assert is_in(client)
+
+
+def test_a_session_that_does_not_say_when_it_began_has_ended(alice: User):
+    client = browser_of(alice)
+    session = client.session
+    del session["began_at"]
+    row = Session.objects.get()
+    row.session_data = session.encode(dict(session.items()))
+    row.save()
+    assert not is_in(client)
+
+
+def test_a_page_soon_after_another_writes_nothing(alice: User, clock: Any):
+    client = browser_of(alice)
+    clock.shift(timedelta(minutes=4))
+    with CaptureQueriesContext(connection) as soon:
+        client.get(PAGE)
+    clock.shift(timedelta(minutes=4))
+    with CaptureQueriesContext(connection) as later:
+        client.get(PAGE)
+    assert not any("UPDATE" in query["sql"] for query in soon)
+    assert sum("UPDATE" in query["sql"] for query in later) == 1
+
+
+def test_a_login_gives_a_new_key_and_ends_the_old_one(alice: User):
+    client = Client()
+    session = client.session
+    session["seen"] = 1
+    session.save()
+    before = client.cookies[settings.SESSION_COOKIE_NAME].value
+    client.force_login(alice)
+    after = client.cookies[settings.SESSION_COOKIE_NAME].value
+    assert before != after and list(Session.objects.values_list("pk", flat=True)) == [after]
+
+
+def test_a_logout_ends_it_on_the_server(alice: User):
+    client = browser_of(alice)
+    stolen = client.cookies[settings.SESSION_COOKIE_NAME].value
+    client.post(reverse("logout"))
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = stolen
+    assert not is_in(thief) and not Session.objects.exists()
+
+
+def test_a_new_password_ends_the_others(alice: User):
+    old, new = "correct horse battery", "a new fine password"  # pragma: allowlist secret
+    alice.set_password(old)
+    alice.save()
+    here, elsewhere = browser_of(alice), browser_of(alice)
+    fields = {"old_password": old, "new_password1": new, "new_password2": new}
+    here.post(reverse("password_change"), fields)
+    assert is_in(here) and not is_in(elsewhere)
+
+
+def test_who_was_deactivated_and_let_in_again_has_to_log_in(alice: User):
+    client, boss = browser_of(alice), client_of("superuser")
+    for is_active in "01":
+        boss.post(reverse("change_activity", args=[alice.pk]), {"is_active": is_active})
+    assert User.objects.get(pk=alice.pk).is_active and not is_in(client)
+
+
+def test_a_superuser_logs_somebody_out_everywhere_and_nobody_else(alice: User):
+    here, elsewhere, bob = browser_of(alice), browser_of(alice), client_of("admin")
+    boss = client_of("superuser")
+    page = boss.post(reverse("log_out_person", args=[alice.pk]), follow=True).content.decode()
+    assert "Logged out in 2 browsers." in page
+    assert not is_in(here) and not is_in(elsewhere)
+    assert is_in(bob) and is_in(boss)
+    entry = AuditEntry.objects.get()
+    assert entry.action == "person logged out" and entry.details["n_sessions"] == 2
+
+
+def test_whoever_logs_themselves_out_everywhere_is_asked_to_log_in():
+    boss = make_person("superuser")
+    client = browser_of(boss)
+    answer = client.post(reverse("log_out_person", args=[boss.pk]), follow=True)
+    assert answer.redirect_chain[-1][0].startswith(reverse("login"))
+
+
+def test_sessions_without_a_person_are_left_alone(alice: User):
+    stranger = Client()
+    session = stranger.session
+    session["seen"] = 1
+    session.save()
+    assert end_sessions_of(alice) == 0 and Session.objects.count() == 1
