@@ -12,8 +12,6 @@ from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from da_platform.sessions import end_sessions_of
-
 from ..access import is_superuser
 from ..models import Membership
 from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
@@ -130,7 +128,6 @@ def let_in(request: HttpRequest, person: Number, wanted: ActiveIn) -> User:
     """Let a person log in, or no longer. Nobody locks themselves out."""
     user = get_person(request, person)
     set_active(user=user, is_active=wanted.is_active, actor=caller_of(request))
-    end_sessions_of(user)
     return get_person(request, person)
 
 

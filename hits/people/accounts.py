@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from da_platform.sessions import end_sessions_of
+
 from ..audit import record
 from ..exceptions import PeopleRefused
 from ..models import Campaign, Membership
@@ -73,10 +75,19 @@ def take_part_away(*, membership: Membership, actor: User) -> None:
 
 @transaction.atomic
 def set_active(*, user: User, is_active: bool, actor: User) -> None:
-    """Let a person log in, or no longer; whoever is logged in is so no more with the next page."""
+    """Let a person log in, or no longer; logins from before end, so that none comes back to life."""
     if user == actor and not is_active:
         raise PeopleRefused("You cannot lock yourself out.")
     changed = User.objects.filter(pk=user.pk).exclude(is_active=is_active)
     if changed.update(is_active=is_active):
+        end_sessions_of(user)
         deed = "person let in again" if is_active else "person deactivated"
         record(deed, actor=actor, person=user.get_username())
+
+
+@transaction.atomic
+def log_out_everywhere(*, user: User, actor: User) -> int:
+    """End all sessions of a person, and say how many there were. Django does so when a password changes."""
+    n_ended = end_sessions_of(user)
+    record("person logged out", actor=actor, person=user.get_username(), n_sessions=n_ended)
+    return n_ended

@@ -10,13 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from da_platform.sessions import end_sessions_of
-
 from ..access import for_superusers
 from ..exceptions import PeopleRefused
-from ..logging_out import log_out_everywhere
 from ..models import Membership
-from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
+from ..people.accounts import (
+    give_part,
+    invite,
+    log_out_everywhere,
+    password_path,
+    set_active,
+    take_part_away,
+)
 from ..people.forms import InviteForm, PartForm
 from .running import person
 
@@ -109,8 +113,6 @@ def change_activity(request: HttpRequest, pk: int) -> HttpResponse:
     except PeopleRefused as refusal:
         messages.error(request, str(refusal))
     else:
-        # Otherwise logins from before would come back to life with the person.
-        end_sessions_of(user)
         messages.success(request, "Saved.")
     return redirect("person", pk)
 
