@@ -41,6 +41,7 @@ from .recruitment import (
     Recruitment,
     Submission,
 )
+from .second_factor import Authenticator
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
     Participation,
@@ -83,6 +84,7 @@ __all__ = [
     "RateCount",
     "Recruitment",
     "Submission",
+    "Authenticator",
     "ApiToken",
     "ApiTokenQuerySet",
     "Worker",

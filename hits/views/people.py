@@ -15,6 +15,7 @@ from ..exceptions import PeopleRefused
 from ..models import Membership
 from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
 from ..people.forms import InviteForm, PartForm
+from ..people.second_factor import authenticator_of, reset
 from .running import person
 
 PEOPLE_PER_PAGE = 50
@@ -56,6 +57,7 @@ def _show(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
         "one": user,
         "memberships": user.memberships.select_related("campaign"),
         "form": PartForm(),
+        "has_second_factor": authenticator_of(user) is not None,
     } | context
     return render(request, "hits/person.html", context)
 
@@ -107,4 +109,18 @@ def change_activity(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refusal))
     else:
         messages.success(request, "Saved.")
+    return redirect("person", pk)
+
+
+@require_POST
+@for_superusers
+def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
+    """For someone who lost phone and recovery codes: the password alone lets them in again."""
+    user = get_object_or_404(User, pk=pk)
+    try:
+        reset(user=user, actor=person(request))
+    except PeopleRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "Their two-step login is off.")
     return redirect("person", pk)

@@ -59,6 +59,18 @@ def test_times_and_codes_are_no_addresses(told):
 
 
 @pytest.mark.django_db
+def test_a_login_is_told_with_whose_and_from_where_and_no_other_line_is(told):
+    client = Client(REMOTE_ADDR="203.0.113.9")
+    client.post(reverse("login"), {"username": "my password", "password": "alice"})
+    logging.getLogger("hits").warning("Else", extra={"person": 7, "address": "203.0.113.9"})
+    lines = [line for line in told() if line["logger"].startswith("hits")]
+    [login, other] = lines
+    assert (login["person"], login["address"]) == (None, "203.0.113.9")
+    assert "my password" not in str(told())
+    assert "person" not in other and "address" not in other
+
+
+@pytest.mark.django_db
 def test_an_exception_is_told_without_the_row_it_quotes(told):
     make_worker("alice-of-prolific")
     try:
