@@ -3,7 +3,7 @@
 A line of our own code is told as it is: by rule it names nothing but random codes and counts. Of other
 packages' lines only the template is told, not what they filled in: Django's would hold paths, a login
 guard's would hold user names and addresses. Of an exception the kind and the places are told, not its
-message, which may quote a row.
+message, which may quote a row. Logins of staff alone are told with the address they came from.
 """
 
 import json

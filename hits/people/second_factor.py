@@ -4,6 +4,7 @@ import logging
 from base64 import urlsafe_b64encode
 from datetime import datetime
 from math import ceil
+from string import ascii_lowercase, digits
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 N_RECOVERY_CODES = 10
 # Without what is easily taken for something else. Twelve of them are 59 bits: nobody guesses one.
-_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+_LETTERS = "".join(sorted({*ascii_lowercase, *digits} - {*"ilo01"}))
 _RECOVERY_LENGTH = 12
 # Of the digest, so that as text it fits where django-otp keeps recovery codes.
 _DIGEST_BYTES = 12

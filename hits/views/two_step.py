@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from ..access import for_logged_in
 from ..exceptions import CodeRefused, PeopleRefused, SealBroken
 from ..models import Authenticator
+from ..people.qr import qr_code
 from ..people.second_factor import (
     authenticator_in_making,
     authenticator_of,
@@ -109,7 +109,11 @@ def set_up(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and (codes := _turned_on(request, user, form)):
         return _show_codes(request, codes)
     try:
-        context = {"form": form, "key": _grouped_key(authenticator), "picture": _qr(authenticator)}
+        context = {
+            "form": form,
+            "key": _grouped_key(authenticator),
+            "qr": qr_code(authenticator.config_url),
+        }
     except SealBroken:
         # Sealed by a key that was changed since: there is nothing to lose.
         authenticator.delete()
@@ -135,16 +139,3 @@ def _grouped_key(authenticator: Authenticator) -> str:
     """The key as apps take it by hand, four letters at a time."""
     key = b32encode(authenticator.bin_key).decode()
     return " ".join(key[start : start + 4] for start in range(0, len(key), 4))
-
-
-def _qr(authenticator: Authenticator) -> SafeString:
-    """The same as a picture for the phone's camera: an element of the page, without styles of its own."""
-    # Here, because every start would wait for it.
-    import segno
-
-    code = segno.make(authenticator.config_url, error="m", micro=False)
-    drawing = code.svg_inline(
-        border=4, omitsize=True, svgclass=None, lineclass=None, title=None, light="#fff"
-    )
-    # Drawn by the library from numbers alone: the texts in it are dark and light squares.
-    return mark_safe(drawing)  # noqa: S308

@@ -155,7 +155,7 @@ def test_it_waits_ten_minutes(app):
         assert not is_in(client)
 
 
-@pytest.mark.parametrize("change", [{"is_active": False}, {"password": "another"}])
+@pytest.mark.parametrize("change", [{"is_active": False}, {"password": PASSWORD}])
 def test_it_ends_with_a_new_password_and_with_the_account(app, alice, change):
     client = Client()
     give_password(client)
@@ -271,7 +271,7 @@ def test_logins_and_failures_are_logged_by_number_and_address(alice, app, caplog
 
 
 def test_a_name_that_nobody_has_is_not_logged(caplog):
-    Client().post("/login/", {"username": "my password", "password": "alice"})
+    Client().post("/login/", {"username": "my password", "password": PASSWORD})
     assert logins(caplog) == [("Person unknown failed to log in by password.", None, "127.0.0.1")]
     assert "my password" not in caplog.text
 

@@ -125,7 +125,7 @@ def test_there_is_nothing_to_confirm_before_one_began_nor_twice():
 def test_a_key_that_can_no_longer_be_read_is_thrown_away(settings):
     user = person_with_password("admin")
     do(browser_of(user), "begin")
-    settings.SECRET_KEY = "another"
+    settings.SECRET_KEY = "another"  # pragma: allowlist secret
     assert browser_of(user).get(SET_UP).url == PAGE
     assert not Authenticator.objects.exists()
 

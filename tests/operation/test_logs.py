@@ -13,6 +13,7 @@ from da_platform.operation.logs import JsonFormatter
 from hits.models import Worker
 from hits.services import take_assignment
 from tests.factories import make_hits, make_worker
+from tests.two_step import PASSWORD
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_times_and_codes_are_no_addresses(told):
 @pytest.mark.django_db
 def test_a_login_is_told_with_whose_and_from_where_and_no_other_line_is(told):
     client = Client(REMOTE_ADDR="203.0.113.9")
-    client.post(reverse("login"), {"username": "my password", "password": "alice"})
+    client.post(reverse("login"), {"username": "my password", "password": PASSWORD})
     logging.getLogger("hits").warning("Else", extra={"person": 7, "address": "203.0.113.9"})
     lines = [line for line in told() if line["logger"].startswith("hits")]
     [login, other] = lines
