@@ -1,6 +1,6 @@
 """QR codes as one path of an SVG, which a page can hold without markup from elsewhere and without styles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -24,7 +24,7 @@ def qr_code(text: str) -> QrCode:
     return QrCode(len(rows), "".join(_dark_runs(rows)))
 
 
-def _dark_runs(rows: list[list[int]]) -> Iterator[str]:
+def _dark_runs(rows: Iterable[Iterable[int]]) -> Iterator[str]:
     for y, row in enumerate(rows):
         x = 0
         for is_dark, squares in groupby(row):
