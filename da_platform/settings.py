@@ -89,6 +89,9 @@ ALLOWED_HOSTS = env.list(
 CSRF_TRUSTED_ORIGINS = env.list("DA_CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
+    # Before hits, which takes them off Django's admin site.
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "hits",
     "analysis",
     "da_platform.operation",
@@ -118,6 +121,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Who has a second factor is logged in only where it was given.
+    "hits.people.second_step.SecondStep",
     # Deny by default: a page open to everyone says so with @login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -327,11 +332,19 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+# Kept with a failure: not what might be a recovery code, mistyped.
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 # How often in ten minutes: tries to log in from one address, whatever the names; requests for mails that set
 # a password, from one address and to one mailbox. 0: no limit.
 LOGINS_PER_ADDRESS = whole_number("DA_LOGINS_PER_ADDRESS", default=30)
 RESETS_PER_ADDRESS = whole_number("DA_RESETS_PER_ADDRESS", default=10)
 RESETS_PER_MAILBOX = whole_number("DA_RESETS_PER_MAILBOX", default=3)
+
+# Whether superusers and admins must have a second factor before any page of staff opens.
+REQUIRE_TWO_FACTOR = flag("DA_REQUIRE_TWO_FACTOR", default=False)
+OTP_TOTP_ISSUER = "DA Platform"
+# A code may be one step early or late. It stays so: the window does not follow a clock that goes wrong.
+OTP_TOTP_SYNC = False
 
 # Links to set a password work so long, and once.
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60

@@ -119,6 +119,11 @@ def for_workers(view: View) -> View:
     return _ruled(login_not_required(never_cache(view)), "workers")
 
 
+def for_logged_in(view: View) -> View:
+    """Let in whoever has a login, with a part in something or not: for pages about the login itself."""
+    return _ruled(never_cache(view), "logged in")
+
+
 def for_members(view: View) -> View:
     """Let in whoever has a part in something; the view shows them no more than that."""
     return _guarded(view, "members", is_member)

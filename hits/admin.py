@@ -4,8 +4,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from .models import HIT, Assignment, Campaign, System, Worker
+
+# Second factors are turned on and off on pages that leave a line in the audit log.
+admin.site.unregister([TOTPDevice, StaticDevice])
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

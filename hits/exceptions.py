@@ -29,6 +29,18 @@ class PeopleRefused(HitsError):
     """A change of who may log in that would do harm."""
 
 
+class CodeRefused(HitsError):
+    """A code of the second step that is wrong or used already."""
+
+
+class CodeTooSoon(CodeRefused):
+    """A code that comes too soon after wrong ones: it was not even looked at."""
+
+
+class SealBroken(HitsError):
+    """A secret that was sealed with a key that the platform no longer has."""
+
+
 class WorkerIsBusy(HitsError):
     """The worker has a HIT of another campaign in hand."""
 

@@ -5,7 +5,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from secrets import token_urlsafe
 from urllib.parse import urlsplit
 
+from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -46,6 +48,26 @@ def check_login(request: HttpRequest) -> None:
     Tries at one name are counted by django-axes. This is for whoever tries one password at many names.
     """
     _check("login", str(address_of(request)), limit=settings.LOGINS_PER_ADDRESS)
+
+
+def check_second_step(request: HttpRequest) -> None:
+    """Count a code given after the password, by address; raise `TooOften` beyond the limit for logins."""
+    _check("second step", str(address_of(request)), limit=settings.LOGINS_PER_ADDRESS)
+
+
+def is_locked_out(request: HttpRequest, user: User) -> bool:
+    """Whether django-axes lets nobody in as this person from here; if so, it answers the request."""
+    request.axes_locked_out = not AxesProxyHandler.is_allowed(request, _credentials(user))  # type: ignore[attr-defined]
+    return request.axes_locked_out  # type: ignore[attr-defined]
+
+
+def count_wrong_code(request: HttpRequest, user: User) -> None:
+    """Let a wrong code count like a wrong password for django-axes, which may lock."""
+    AxesProxyHandler.user_login_failed(__name__, _credentials(user), request)
+
+
+def _credentials(user: User) -> dict[str, str]:
+    return {"username": user.get_username()}
 
 
 def check_reset(request: HttpRequest) -> None:

@@ -13,6 +13,7 @@ from .views import (
     recruiting,
     running,
     tokens,
+    two_step,
     workers,
     working,
 )
@@ -113,6 +114,9 @@ urlpatterns = [
     path("people/<int:pk>/parts/<int:membership>/remove/", people.remove_part, name="remove_part"),
     path("people/<int:pk>/active/", people.change_activity, name="change_activity"),
     path("people/<int:pk>/logout/", people.log_out, name="log_out_person"),
+    path("people/<int:pk>/two-step/reset/", people.reset_second_factor, name="reset_second_factor"),
+    path("account/two-step/", two_step.two_step, name="two_step"),
+    path("account/two-step/set-up/", two_step.set_up, name="two_step_set_up"),
     path("api/", api_reference.api_reference, name="api_reference"),
     path("tokens/", tokens.tokens, name="api_tokens"),
     path("tokens/<uuid:token>/revoke/", tokens.revoke, name="revoke_token"),

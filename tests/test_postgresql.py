@@ -17,6 +17,7 @@ SHARED_TESTS = [
     "tests/hits/test_guards.py",
     "tests/hits/test_import_collection.py",
     "tests/hits/test_save_rating.py",
+    "tests/hits/test_second_factor.py",
     "tests/hits/test_take_assignment.py",
     "tests/payments/test_sending.py",
 ]

@@ -3,7 +3,7 @@
 A line of our own code is told as it is: by rule it names nothing but random codes and counts. Of other
 packages' lines only the template is told, not what they filled in: Django's would hold paths, a login
 guard's would hold user names and addresses. Of an exception the kind and the places are told, not its
-message, which may quote a row.
+message, which may quote a row. Logins of staff alone are told with the address they came from.
 """
 
 import json
@@ -19,6 +19,8 @@ _ADDRESSES = re.compile(
     re.IGNORECASE,
 )
 MAX_FRAMES = 30
+# The one logger whose lines may say where a visitor is: a guessed password is of no use without it.
+LOGINS = "hits.logins"
 
 
 class JsonFormatter(logging.Formatter):
@@ -30,7 +32,7 @@ class JsonFormatter(logging.Formatter):
             "message": _ADDRESSES.sub("[removed]", _message(record)),
             "process": record.process,
         }
-        line |= _request_facts(record)
+        line |= _request_facts(record) | _login_facts(record)
         if record.exc_info and record.exc_info[0]:
             line |= _exception_facts(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
@@ -52,6 +54,13 @@ def _request_facts(record: logging.LogRecord) -> dict[str, Any]:
         "status": getattr(record, "status_code", None),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _login_facts(record: logging.LogRecord) -> dict[str, Any]:
+    """Of logins, and of nothing else: who, by a number that tells strangers nothing, and from where."""
+    if record.name != LOGINS:
+        return {}
+    return {name: getattr(record, name, None) for name in ("person", "address")}
 
 
 def _exception_facts(exc_info: Any) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from .recruitment import (
     Recruitment,
     Submission,
 )
+from .second_factor import Authenticator
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
     Participation,
@@ -85,6 +86,7 @@ __all__ = [
     "RateCount",
     "Recruitment",
     "Submission",
+    "Authenticator",
     "ApiToken",
     "ApiTokenQuerySet",
     "Worker",

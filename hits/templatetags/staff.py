@@ -25,6 +25,13 @@ MENU = [
     ("API tokens", "api_tokens", "is_member"),
 ]
 
+# About the visitor's own login. The last of them is for members alone.
+ACCOUNT = [
+    ("Password", "password_change"),
+    ("Two-step login", "two_step"),
+    ("API tokens", "api_tokens"),
+]
+
 # What is said, the name of its URL, and the level it needs in the campaign.
 TABS = [
     ("Overview", "campaign_overview", Level.RESEARCHER),
@@ -52,6 +59,13 @@ def menu(context: Context) -> dict[str, Any]:
     """The pages that the visitor may open."""
     standing: Standing = context["standing"]
     pages = [(label, name) for label, name, needed in MENU if getattr(standing, needed)]
+    return {"links": _links(context["request"], pages)}
+
+
+@register.inclusion_tag("parts/links.html", takes_context=True)
+def account_tabs(context: Context) -> dict[str, Any]:
+    """The pages about the visitor's own login."""
+    pages = ACCOUNT if context["standing"].is_member else ACCOUNT[:-1]
     return {"links": _links(context["request"], pages)}
 
 

@@ -1,15 +1,32 @@
-"""Logging in and asking for a new password: Django's views, with limits on how often."""
+"""Logging in, in one step or two, and asking for a new password: Django's views, with limits on how often."""
 
 import logging
 from typing import Any
 
+from django import forms
+from django.contrib.auth import login
 from django.contrib.auth import views as auth
-from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 
-from ..exceptions import TooOften
-from ..guards import check_login, check_mail_to, check_reset
+from ..exceptions import CodeRefused, CodeTooSoon, TooOften
+from ..guards import (
+    check_login,
+    check_mail_to,
+    check_reset,
+    check_second_step,
+    count_wrong_code,
+    is_locked_out,
+)
+from ..people.logins import log_failed_login, log_login, person_named
+from ..people.second_factor import authenticator_of, check_code
+from ..people.second_step import PendingLogin, mark
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +40,93 @@ class Login(auth.LoginView):
         except TooOften as error:
             return _refused(request, error)
         return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Log in, or ask for the code first. Until it is given nobody is logged in."""
+        user = form.get_user()
+        if authenticator_of(user):
+            PendingLogin.begin(self.request, user)
+            return redirect(self._code_address())
+        login(self.request, user)
+        mark(self.request, None)
+        log_login(self.request, user, by="password")
+        return HttpResponseRedirect(self.get_success_url())
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        person = person_named(form.cleaned_data.get("username", ""))
+        log_failed_login(self.request, person, by="password")
+        return super().form_invalid(form)
+
+    def _code_address(self) -> str:
+        # Empty if it leads elsewhere.
+        wanted = self.get_redirect_url()
+        query = f"?{urlencode({self.redirect_field_name: wanted})}" if wanted else ""
+        return reverse("login_code") + query
+
+
+class CodeForm(forms.Form):
+    """A code of the app or a recovery code, of the person who has just given their password."""
+
+    code = forms.CharField(max_length=40)
+
+    def __init__(self, request: HttpRequest, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.is_wrong = False
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        try:
+            self.authenticator = check_code(user=self.user, code=code)
+        except CodeRefused as refusal:
+            self.is_wrong = not isinstance(refusal, CodeTooSoon)
+            raise ValidationError(str(refusal)) from refusal
+        return code
+
+
+class LoginCode(auth.LoginView):
+    """The second step, for whoever has given the password a moment ago."""
+
+    template_name = "registration/login_code.html"
+    form_class = CodeForm  # type: ignore[assignment]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        pending = PendingLogin.of(request)
+        self.person = pending.user() if pending else None
+        if self.person is None:
+            return self._without_password(request)
+        return super().dispatch(request, *args, **kwargs)
+
+    def _without_password(self, request: HttpRequest) -> HttpResponse:
+        if request.user.is_authenticated:
+            return HttpResponseRedirect(self.get_success_url())
+        return render(request, "registration/login_again.html", {"next": self.get_redirect_url()})
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        assert self.person
+        try:
+            check_second_step(request)
+        except TooOften as error:
+            return _refused(request, error)
+        if is_locked_out(request, self.person):
+            # What django-axes puts its own answer in place of.
+            return HttpResponse(status=429)
+        return super().post(request, *args, **kwargs)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"user": self.person}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        login(self.request, form.user)
+        mark(self.request, form.authenticator)
+        log_login(self.request, form.user, by="password and code")
+        return HttpResponseRedirect(self.get_success_url())
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if form.is_wrong:
+            count_wrong_code(self.request, form.user)
+            log_failed_login(self.request, form.user.pk, by="code")
+        return super().form_invalid(form)
 
 
 class PasswordReset(auth.PasswordResetView):

@@ -22,6 +22,7 @@ from ..people.accounts import (
     take_part_away,
 )
 from ..people.forms import InviteForm, PartForm
+from ..people.second_factor import authenticator_of, reset
 from .running import person
 
 PEOPLE_PER_PAGE = 50
@@ -63,6 +64,7 @@ def _show(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
         "one": user,
         "memberships": user.memberships.select_related("campaign"),
         "form": PartForm(),
+        "has_second_factor": authenticator_of(user) is not None,
     } | context
     return render(request, "hits/person.html", context)
 
@@ -126,4 +128,18 @@ def log_out(request: HttpRequest, pk: int) -> HttpResponse:
     if user != request.user:
         browsers = "1 browser" if n_ended == 1 else f"{n_ended} browsers"
         messages.success(request, f"Logged out in {browsers}.")
+    return redirect("person", pk)
+
+
+@require_POST
+@for_superusers
+def reset_second_factor(request: HttpRequest, pk: int) -> HttpResponse:
+    """For someone who lost phone and recovery codes: the password alone lets them in again."""
+    user = get_object_or_404(User, pk=pk)
+    try:
+        reset(user=user, actor=person(request))
+    except PeopleRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "Their two-step login is off.")
     return redirect("person", pk)

@@ -98,6 +98,7 @@ def staff_pages() -> list[tuple[str, str]]:
         ("people", reverse("people")),
         ("person", reverse("person", args=[person.pk])),
         ("password_change", reverse("password_change")),
+        ("two_step", reverse("two_step")),
         ("jobs", reverse("jobs")),
     ]
 
@@ -109,6 +110,6 @@ def staff_tour(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
         page.goto(address)
         yield name, page
     stranger = visitor.open_context(**options).new_page()
-    for name in ("home", "login", "password_reset", "password_reset_done"):
+    for name in ("home", "login", "login_code", "password_reset", "password_reset_done"):
         stranger.goto(reverse(name))
         yield f"{name}, not logged in", stranger

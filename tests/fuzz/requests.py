@@ -104,6 +104,7 @@ FIELDS = [
     "order",
     "sort",
     "code",
+    "deed",
     "token",
     "task",
     "source_language",

@@ -92,8 +92,8 @@ def test_it_asks_the_database_as_often_for_sixty_workers_as_for_four(campaign, a
             with CaptureQueriesContext(connection) as queries:
                 admin.get(address("campaign_workers", campaign), query)
             counts.append(len(queries))
-    # Session, user, memberships, campaign; count, page, evidence, last deeds, states.
-    assert set(counts) == {9}
+    # Session, user, second factor, memberships, campaign; count, page, evidence, last deeds, states.
+    assert set(counts) == {10}
     page = words(admin.get(address("campaign_workers", campaign)))
     assert "Page 1 of 2" in page and page.count('scope="row"') == WORKERS_PER_PAGE
 
@@ -192,9 +192,9 @@ def test_a_workers_page_asks_as_often_however_much_was_done(campaign, admin):
             admin.get(address("campaign_worker", campaign, worker.code))
         counts.append(len(queries))
     assert Assignment.objects.filter(worker__external_id="honest-3-1").count() == 2
-    # Session, user, memberships, campaign; worker, evidence, last deed; assignments and ratings of
+    # Session, user, second factor, memberships, campaign; worker, evidence, last deed; assignments and ratings of
     # the pictures; assignments, history, log.
-    assert counts == [12, 12]
+    assert counts == [13, 13]
 
 
 def test_a_worker_of_another_campaign_is_not_found(campaign, admin):

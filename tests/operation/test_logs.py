@@ -13,6 +13,7 @@ from da_platform.operation.logs import JsonFormatter
 from hits.models import Worker
 from hits.services import take_assignment
 from tests.factories import make_hits, make_worker
+from tests.two_step import PASSWORD
 
 
 @pytest.fixture
@@ -56,6 +57,18 @@ def test_times_and_codes_are_no_addresses(told):
     text = "at 12:34:56 assignment 0f8fad5b-d9cb-469f-a165-70867728950e"
     logging.getLogger("hits").warning(text)
     assert told()[0]["message"] == text
+
+
+@pytest.mark.django_db
+def test_a_login_is_told_with_whose_and_from_where_and_no_other_line_is(told):
+    client = Client(REMOTE_ADDR="203.0.113.9")
+    client.post(reverse("login"), {"username": "my password", "password": PASSWORD})
+    logging.getLogger("hits").warning("Else", extra={"person": 7, "address": "203.0.113.9"})
+    lines = [line for line in told() if line["logger"].startswith("hits")]
+    [login, other] = lines
+    assert (login["person"], login["address"]) == (None, "203.0.113.9")
+    assert "my password" not in str(told())
+    assert "person" not in other and "address" not in other
 
 
 @pytest.mark.django_db

@@ -1,0 +1,32 @@
+"""A line in the log for every login and every failed one: whose, and from where, never the name typed.
+
+People type their password where the name belongs. So somebody is told by the number of their account, and
+a name that nobody has is told as nobody.
+"""
+
+import logging
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+from ..guards import client_address
+
+# Its lines, and no others, keep the address: see da_platform/operation/logs.py.
+logger = logging.getLogger("hits.logins")
+
+
+def log_login(request: HttpRequest, user: User, *, by: str) -> None:
+    _log(logging.INFO, request, user.pk, f"logged in by {by}")
+
+
+def log_failed_login(request: HttpRequest, person: int | None, *, by: str) -> None:
+    _log(logging.WARNING, request, person, f"failed to log in by {by}")
+
+
+def person_named(username: str) -> int | None:
+    return User.objects.filter(username=username).values_list("pk", flat=True).first()
+
+
+def _log(level: int, request: HttpRequest, person: int | None, what: str) -> None:
+    facts = {"person": person, "address": client_address(request)}
+    logger.log(level, "Person %s %s.", person or "unknown", what, extra=facts)

@@ -1,0 +1,213 @@
+"""A second factor beside the password: codes of an app, and recovery codes for when it is lost."""
+
+import logging
+from base64 import urlsafe_b64encode
+from datetime import datetime
+from math import ceil
+from string import ascii_lowercase, digits
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import get_random_string, salted_hmac
+from django_otp.models import Device
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+
+from ..audit import record
+from ..exceptions import CodeRefused, CodeTooSoon, PeopleRefused, SealBroken
+from ..models import Authenticator
+from .sealing import accepted_keys
+
+logger = logging.getLogger(__name__)
+
+N_RECOVERY_CODES = 10
+# Without what is easily taken for something else. Twelve of them are 59 bits: nobody guesses one.
+_LETTERS = "".join(sorted({*ascii_lowercase, *digits} - {*"ilo01"}))
+_RECOVERY_LENGTH = 12
+# Of the digest, so that as text it fits where django-otp keeps recovery codes.
+_DIGEST_BYTES = 12
+_APP_CODE_LENGTH = 6
+
+WRONG = (
+    "That code is not right, or was used already. Codes change every half minute: try the next one."
+)
+UNREADABLE = "The platform can no longer read the key of your app. Ask a superuser to reset your two-step login."
+
+
+# Questions -----------------------------------------------------------------------------------
+
+
+def authenticator_of(user: User) -> Authenticator | None:
+    """The one that a person logs in with."""
+    return Authenticator.objects.filter(user=user, confirmed=True).first()
+
+
+def authenticator_in_making(user: User) -> Authenticator | None:
+    return Authenticator.objects.filter(user=user, confirmed=False).first()
+
+
+def n_recovery_codes(user: User) -> int:
+    return StaticToken.objects.filter(device__user=user).count()
+
+
+# Turning it on and off -----------------------------------------------------------------------
+
+
+@transaction.atomic
+def begin(*, user: User) -> Authenticator:
+    """Make a key to put into the app. It opens nothing until `turn_on` has seen a code of it."""
+    _lock(user)
+    _refuse_a_second(user)
+    Authenticator.objects.filter(user=user).delete()
+    authenticator = Authenticator(user=user, name="app", confirmed=False)
+    authenticator.draw_key()
+    authenticator.save()
+    return authenticator
+
+
+def turn_on(*, user: User, code: str) -> tuple[Authenticator, list[str]]:
+    """Use the key that `begin` made, now that the app tells its codes; return it and the recovery codes."""
+    with transaction.atomic():
+        _lock(user)
+        _refuse_a_second(user)
+        authenticator = authenticator_in_making(user)
+        if authenticator is None:
+            raise CodeRefused("Begin again: there is no key to confirm.")
+        refusal = _refusal(authenticator, _tidied(code))
+        codes = [] if refusal else _confirm(authenticator)
+    # Outside, so that the count of wrong codes is kept.
+    if refusal:
+        raise refusal
+    return authenticator, codes
+
+
+def _confirm(authenticator: Authenticator) -> list[str]:
+    user = authenticator.user
+    authenticator.confirmed = True
+    authenticator.save(update_fields=["confirmed"])
+    record("two-step login turned on", actor=user, person=user.get_username())
+    return _draw_codes(user)
+
+
+@transaction.atomic
+def make_recovery_codes(*, user: User) -> list[str]:
+    """Make new ones in place of those there are; they are shown this once and only their hashes are kept."""
+    _lock(user)
+    if authenticator_of(user) is None:
+        raise PeopleRefused("Turn two-step login on first.")
+    codes = _draw_codes(user)
+    record("recovery codes made", actor=user, person=user.get_username())
+    return codes
+
+
+@transaction.atomic
+def turn_off(*, user: User) -> None:
+    if _remove(user):
+        record("two-step login turned off", actor=user, person=user.get_username())
+
+
+@transaction.atomic
+def reset(*, user: User, actor: User | None, reason: str = "") -> None:
+    """Take away the second factor of someone who lost it. Without an actor, by command."""
+    if user == actor:
+        raise PeopleRefused("Your own is turned off on its page, with your password.")
+    if _remove(user):
+        record("two-step login reset", actor=actor, reason=reason, person=user.get_username())
+
+
+def _remove(user: User) -> bool:
+    _lock(user)
+    was_on = authenticator_of(user) is not None
+    Authenticator.objects.filter(user=user).delete()
+    StaticDevice.objects.filter(user=user).delete()
+    return was_on
+
+
+def _draw_codes(user: User) -> list[str]:
+    StaticDevice.objects.filter(user=user).delete()
+    codes = [get_random_string(_RECOVERY_LENGTH, _LETTERS) for _ in range(N_RECOVERY_CODES)]
+    device = StaticDevice.objects.create(user=user, name="recovery codes")
+    StaticToken.objects.bulk_create(
+        StaticToken(device=device, token=_digests(user, code)[0]) for code in codes
+    )
+    return [f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes]
+
+
+def _refuse_a_second(user: User) -> None:
+    if authenticator_of(user):
+        raise PeopleRefused("Two-step login is on already. Turn it off to set it up anew.")
+
+
+def _lock(user: User) -> None:
+    """Two tabs, or one code sent twice at once: the second waits for the first."""
+    User.objects.select_for_update().get(pk=user.pk)
+
+
+# Codes ---------------------------------------------------------------------------------------
+
+
+def check_code(*, user: User, code: str) -> Authenticator:
+    """Take a code of the app or a recovery code, each of which is good once; raise `CodeRefused`.
+
+    django-otp counts wrong ones for each person, wherever they come from, and waits twice as long after each.
+    """
+    typed = _tidied(code)
+    with transaction.atomic():
+        _lock(user)
+        authenticator = authenticator_of(user)
+        if authenticator is None:
+            raise CodeRefused(WRONG)
+        if typed.isdecimal() and len(typed) == _APP_CODE_LENGTH:
+            refusal = _refusal(authenticator, typed)
+        else:
+            refusal = _recovery_refusal(user, typed)
+    if refusal:
+        raise refusal
+    return authenticator
+
+
+def _recovery_refusal(user: User, typed: str) -> CodeRefused | None:
+    device = StaticDevice.objects.get(user=user)
+    digests = _digests(user, typed)
+    known = device.token_set.filter(token__in=digests).values_list("token", flat=True).first()
+    refusal = _refusal(device, known or digests[0])
+    if not refusal:
+        left = device.token_set.count()
+        record("recovery code used", actor=user, person=user.get_username(), left=left)
+    return refusal
+
+
+def _refusal(device: Device, token: str) -> CodeRefused | None:
+    """Verify a token; say why it is not taken, if so."""
+    is_allowed, told = device.verify_is_allowed()
+    if not is_allowed:
+        wait = _wait(told["locked_until"])
+        return CodeTooSoon(f"After a wrong code, wait {wait}, then try again.")
+    try:
+        return None if device.verify_token(token) else CodeRefused(WRONG)
+    except SealBroken:
+        logger.error("An app's key cannot be read. Is an earlier DA_SECRET_KEY missing?")
+        return CodeRefused(UNREADABLE)
+
+
+def _wait(until: datetime) -> str:
+    seconds = ceil((until - timezone.now()).total_seconds())
+    if seconds <= 90:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    return f"{-(-seconds // 60)} minutes"
+
+
+def _tidied(code: str) -> str:
+    """As people type it, with spaces, hyphens and capitals, to how it was made."""
+    return "".join(code.split()).replace("-", "").lower()
+
+
+def _digests(user: User, code: str) -> list[str]:
+    """The hash under the secret key, then those under earlier keys."""
+    return [_digest(user, code, key) for key in accepted_keys()]
+
+
+def _digest(user: User, code: str, key: str) -> str:
+    # Keyed: who has the database alone cannot try codes out.
+    mac = salted_hmac(f"hits.recovery_code.{user.pk}", code, secret=key, algorithm="sha256")
+    return urlsafe_b64encode(mac.digest()[:_DIGEST_BYTES]).decode()
