@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.urls import reverse
 
 from analysis.evaluating.campaigns import evaluate_campaign, evaluate_collection
 from analysis.gold import build_gold
@@ -36,6 +37,7 @@ from hits.recruiting.invites import make_invites
 from hits.services import change_status
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
+from tests.addresses import Address, addresses
 from tests.evaluations import gold_lines, make_collection
 from tests.factories import make_campaign, make_translations, make_worker
 from tests.paying import confirm
@@ -225,3 +227,56 @@ def _make_collections(admin: User, n: int) -> ScoreCollection:
         metrics = list(collection.metrics.confirmed())
         evaluate_collection(collection=collection, metrics=metrics, created_by=admin)
     return collection
+
+
+# Addresses of all this ------------------------------------------------------------------------
+
+# What stands in addresses besides the codes of things.
+WORDS: dict[str, dict[str, Any]] = {
+    "plan_payments": {"kind": "bonus", "way": "hand"},
+    "preview_practice": {"step": 1},
+    "preview_item": {"number": 1, "position": 1},
+    "preview_finish": {"number": 1},
+    "preview_done": {"number": 1},
+    "worker_picture": {"name": "degraded-pairs", "format": "csv"},
+    "result_picture": {"name": "system-ranking", "fmt": "csv"},
+    "result_export": {"kind": "ratings", "fmt": "csv"},
+    "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
+}
+
+
+def staff_addresses() -> list[Address]:
+    """Those of staff. Workers' pages and what anyone may open list nothing, but for the first page."""
+    return [
+        one
+        for one in addresses()
+        if one.rule not in ("workers", "anyone", "tokens") or one.name == "home"
+    ]
+
+
+def path_of(address: Address, plenty: Plenty) -> str:
+    words = WORDS.get(address.name, {})
+    values = {key: words.get(key) or _value(key, address, plenty) for key, _ in address.parameters}
+    return reverse(address.name, kwargs=values)
+
+
+def table_name(plenty: Plenty) -> str:
+    """The table of an evaluation is called after the gold that its metrics were held against."""
+    return f"segment-gold-{plenty.gold.number}"
+
+
+def _value(key: str, address: Address, plenty: Plenty) -> Any:
+    if address.name == "evaluation_table" and key in ("name", "fmt"):
+        return {"name": table_name(plenty), "fmt": "csv"}[key]
+    if key == "pk":
+        return plenty.membership.user.pk
+    if key == "membership":
+        return plenty.membership.pk
+    if key != "code":
+        return getattr(plenty, key).code
+    if address.is_of_a_campaign:
+        return plenty.campaign.code
+    owner = next(
+        name for name in ("draft", "collection", "evaluation", "job") if name in address.name
+    )
+    return getattr(plenty, owner).code

@@ -16,15 +16,13 @@ from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from da_platform.api import api
 from hits.people.tokens import make_token
-from tests.addresses import Address, addresses
 from tests.api.callers import ALL_SCOPES
 from tests.factories import make_campaign
 from tests.people import make_person
-from tests.plenty import Plenty, make_plenty
+from tests.plenty import Plenty, make_plenty, path_of, staff_addresses, table_name
 
 # On one worker of a parallel run: what they all look at takes half a minute to make.
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("query counts")]
@@ -99,19 +97,6 @@ LEADING_ON = {"preview", "decide_workers", "draft_settings", "draft_check"}
 
 MOST_QUERIES_OF_THE_API = 20
 
-# What stands in addresses besides the codes of things.
-WORDS: dict[str, dict[str, Any]] = {
-    "plan_payments": {"kind": "bonus", "way": "hand"},
-    "preview_practice": {"step": 1},
-    "preview_item": {"number": 1, "position": 1},
-    "preview_finish": {"number": 1},
-    "preview_done": {"number": 1},
-    "worker_picture": {"name": "degraded-pairs", "format": "csv"},
-    "result_picture": {"name": "system-ranking", "fmt": "csv"},
-    "result_export": {"kind": "ratings", "fmt": "csv"},
-    "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
-}
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -138,43 +123,6 @@ class Readings:
 
 
 # Addresses ------------------------------------------------------------------------------------
-
-
-def staff_addresses() -> list[Address]:
-    """Those of staff. Workers' pages and what anyone may open list nothing, but for the first page."""
-    return [
-        one
-        for one in addresses()
-        if one.rule not in ("workers", "anyone", "tokens") or one.name == "home"
-    ]
-
-
-def path_of(address: Address, plenty: Plenty) -> str:
-    words = WORDS.get(address.name, {})
-    values = {key: words.get(key) or _value(key, address, plenty) for key, _ in address.parameters}
-    return reverse(address.name, kwargs=values)
-
-
-def _table_name(plenty: Plenty) -> str:
-    """The table of an evaluation is called after the gold that its metrics were held against."""
-    return f"segment-gold-{plenty.gold.number}"
-
-
-def _value(key: str, address: Address, plenty: Plenty) -> Any:
-    if address.name == "evaluation_table" and key in ("name", "fmt"):
-        return {"name": _table_name(plenty), "fmt": "csv"}[key]
-    if key == "pk":
-        return plenty.membership.user.pk
-    if key == "membership":
-        return plenty.membership.pk
-    if key != "code":
-        return getattr(plenty, key).code
-    if address.is_of_a_campaign:
-        return plenty.campaign.code
-    owner = next(
-        name for name in ("draft", "collection", "evaluation", "job") if name in address.name
-    )
-    return getattr(plenty, owner).code
 
 
 def operations() -> dict[str, dict[str, Any]]:
@@ -207,7 +155,7 @@ def api_path(path: str, plenty: Plenty) -> str:
 
 def _name_of_file(path: str, plenty: Plenty) -> str:
     if "/tables" in path:
-        return _table_name(plenty)
+        return table_name(plenty)
     return "between-metrics" if "/evaluations" in path else "system-ranking"
 
 
