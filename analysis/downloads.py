@@ -20,6 +20,13 @@ from .stats import __version__
 
 # A day: what a run shows never changes, but nobody looks at it for ever.
 PICTURE_SECONDS = 86_400
+# Said, not guessed from the name: what a machine knows of them differs.
+EXPORT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
 
 
 def exported(*, kind: str, campaign: Campaign, format: str, **options: Any) -> FileResponse:
@@ -29,7 +36,12 @@ def exported(*, kind: str, campaign: Campaign, format: str, **options: Any) -> F
         path = Path(folder) / name
         export(kind=kind, campaign=campaign, path=path, format=format, **options)
         # The open file outlives its name.
-        return FileResponse(path.open("rb"), as_attachment=True, filename=name)
+        return FileResponse(
+            path.open("rb"),
+            as_attachment=True,
+            filename=name,
+            content_type=EXPORT_TYPES[format],
+        )
 
 
 def report_file(run: GoldRun) -> HttpResponse:

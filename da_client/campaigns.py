@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .connection import Connection
-from .models import AuditEntry, Campaign, Estimate, Forecast, Job, Settings
+from .models import AuditEntry, Campaign, Cost, Estimate, Forecast, Job, Settings
 
 
 class CampaignCalls(Connection):
@@ -77,6 +77,10 @@ class CampaignCalls(Connection):
 
     def forecast(self, code: str) -> Forecast:
         return Forecast.of(self._get(f"/campaigns/{code}/forecast"))
+
+    def cost(self, code: str) -> Cost:
+        """The forecast with what was spent and what the rest will likely cost."""
+        return Cost.of(self._get(f"/campaigns/{code}/cost"))
 
     def estimate(self, code: str, **numbers: Any) -> Estimate:
         """What it costs; `pay`, `fee`, `passing` and `ratings` may be played with."""

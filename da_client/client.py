@@ -3,13 +3,14 @@
 from .campaigns import CampaignCalls
 from .connection import ApiError, JobFailed
 from .payments import PaymentCalls
+from .people import PeopleCalls
 from .results import ResultCalls
 from .workers import WorkerCalls
 
 __all__ = ["ApiError", "Client", "JobFailed"]
 
 
-class Client(CampaignCalls, WorkerCalls, PaymentCalls, ResultCalls):
+class Client(CampaignCalls, WorkerCalls, PaymentCalls, ResultCalls, PeopleCalls):
     """A connection to a platform.
 
     Parameters

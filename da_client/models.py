@@ -45,6 +45,18 @@ class Forecast(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Cost(Forecast):
+    """The same with money, in exact decimals."""
+
+    currency: str
+    spent: str
+    spending_cap: str | None
+    n_expected: int
+    expected_cost: str
+    is_stopped_by_cap: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Job(Record):
     code: str
     kind: str
@@ -334,3 +346,87 @@ class Evaluation(Record):
     signature: str
     created_at: str
     result: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScore(Record):
+    """Of one output, or of a whole system: then the segment is empty."""
+
+    system: str
+    segment: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment(Record):
+    code: str
+    status: str
+    started_at: str
+    submitted_at: str | None
+    is_rejected: bool
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invite(Record):
+    """A link without its address, which was told when it was made."""
+
+    id: int
+    label: str
+    is_personal: bool
+    max_uses: int | None
+    n_uses: int
+    expires_at: str | None
+    revoked_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission(Record):
+    """A visit as the provider counts it."""
+
+    reference: str
+    worker: str
+    status: str
+    assignment: str | None
+    arrived_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting(Record):
+    """A worker seen with a device; others were seen with the one of the same mark."""
+
+    kind: str
+    mark: str
+    worker: str
+    first_seen_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Due(Record):
+    """A line of a plan."""
+
+    assignment: str
+    worker: str
+    amount: str
+    message: str
+    rule: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Person(Record):
+    """Someone who may log in; `parts` such as `{"id": 7, "level": "admin", "campaign": None}`."""
+
+    id: int
+    username: str
+    email: str
+    is_active: bool
+    is_superuser: bool
+    parts: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Invited(Record):
+    """A new person, and the link by which they set their password. It is told this once."""
+
+    person: Person
+    password_url: str

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .connection import Connection
-from .models import Money, Payment, Plan, Rule, Run
+from .models import Due, Job, Money, Payment, Plan, Rule, Run
 
 
 class PaymentCalls(Connection):
@@ -16,6 +16,11 @@ class PaymentCalls(Connection):
     def plan(self, code: str, kind: str = "approve", way: str = "provider") -> Plan:
         """What a run would pay: `approve` or `bonus`, through the `provider` or by `hand`."""
         return Plan.of(self._get(f"/campaigns/{code}/payments/plan/{kind}/{way}"))
+
+    def dues(self, code: str, kind: str = "approve", way: str = "provider") -> Iterator[Due]:
+        """The plan line by line: who would get how much for what."""
+        for row in self._pages(f"/campaigns/{code}/payments/plan/{kind}/{way}/dues"):
+            yield Due.of(row)
 
     def confirm(self, code: str, plan: Plan) -> Run:
         """Confirm a plan that was looked at. Asked again, it is still paid once."""
@@ -39,6 +44,10 @@ class PaymentCalls(Connection):
         body = {"total": run.total, "reference": reference}
         return Run.of(self._post(f"/campaigns/{code}/payments/runs/{run.code}/paid", body))
 
+    def go_on(self, code: str, run: Run) -> Job:
+        """Go on with a run that stopped on its way. Nothing in it is paid twice."""
+        return Job.of(self._post(f"/campaigns/{code}/payments/runs/{run.code}/go-on"))
+
     def cancel_run(self, code: str, run: Run) -> Run:
         return Run.of(self._post(f"/campaigns/{code}/payments/runs/{run.code}/cancel"))
 
@@ -46,6 +55,16 @@ class PaymentCalls(Connection):
         """Refuse payment for work handed in; the worker reads the message."""
         path = f"/campaigns/{code}/payments/assignments/{assignment}/reject"
         return Run.of(self._post(path, {"message": message, "category": category}))
+
+    def withdraw_rejection(self, code: str, assignment: str, *, reason: str) -> Payment:
+        """Take a rejection back: the work is owed again."""
+        path = f"/campaigns/{code}/payments/assignments/{assignment}/withdraw-rejection"
+        return Payment.of(self._post(path, {"reason": reason}))
+
+    def rules(self, code: str) -> Iterator[Rule]:
+        """What was promised beside the pay per HIT, newest first."""
+        for row in self._pages(f"/campaigns/{code}/payments/rules"):
+            yield Rule.of(row)
 
     def add_rule(self, code: str, kind: str, *, reason: str, **options: Any) -> Rule:
         """Promise a `flat` bonus, an `adjustment` or a `partial` share; `amount`, `assignment`."""
@@ -59,6 +78,11 @@ class PaymentCalls(Connection):
         """Every payment; by `state` and `run`."""
         for row in self._pages(f"/campaigns/{code}/payments/ledger", **filters):
             yield Payment.of(row)
+
+    def settle(self, code: str, payment: str, answer: str, *, reason: str = "") -> Payment:
+        """Say what became of a payment that is unknown: `paid`, `not_paid`, or `ask` the provider."""
+        body = {"answer": answer, "reason": reason}
+        return Payment.of(self._post(f"/campaigns/{code}/payments/ledger/{payment}/settle", body))
 
     def download_ledger(self, code: str, path: Path | str) -> Path:
         return self._download(f"/campaigns/{code}/payments/ledger.csv", path)

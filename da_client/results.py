@@ -11,6 +11,7 @@ from .models import (
     GoldRun,
     Job,
     Metric,
+    MetricScore,
     RankedSystem,
     Ranking,
     RunComparison,
@@ -27,6 +28,9 @@ class ResultCalls(Connection):
 
     def gold_runs(self, code: str) -> list[GoldRun]:
         return [GoldRun.of(row) for row in self._pages(f"/campaigns/{code}/gold")]
+
+    def gold_run(self, code: str, number: int) -> GoldRun:
+        return GoldRun.of(self._get(f"/campaigns/{code}/gold/{number}"))
 
     def scores(self, code: str, number: int) -> Iterator[SegmentScore]:
         """Every output's score in a run, page by page."""
@@ -82,6 +86,11 @@ class ResultCalls(Connection):
 
     def metrics(self, code: str) -> list[Metric]:
         return [Metric.of(row) for row in self._pages(f"/campaigns/{code}/metrics")]
+
+    def metric_scores(self, code: str, metric: str) -> Iterator[MetricScore]:
+        """Every score of a metric, page by page."""
+        for row in self._pages(f"/campaigns/{code}/metrics/{metric}/scores"):
+            yield MetricScore.of(row)
 
     def upload_scores(
         self,
@@ -141,4 +150,16 @@ class ResultCalls(Connection):
     ) -> Path:
         """Write a table to a file: csv, tex or md."""
         address = f"/campaigns/{code}/evaluations/{number}/tables/{name}"
+        return self._download(address, path, format=format)
+
+    def evaluation_pictures(self, code: str, number: int) -> list[str]:
+        """The names of the pictures of an evaluation."""
+        rows = self._get(f"/campaigns/{code}/evaluations/{number}/pictures")
+        return [row["name"] for row in rows]
+
+    def evaluation_picture(
+        self, code: str, number: int, name: str, path: Path | str, *, format: str = "svg"
+    ) -> Path:
+        """Write a picture of an evaluation to a file: svg, png, pdf, or its numbers as csv."""
+        address = f"/campaigns/{code}/evaluations/{number}/pictures/{name}"
         return self._download(address, path, format=format)

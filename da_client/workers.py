@@ -4,7 +4,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .connection import Connection
-from .models import Evidence, Job, Link, Preview, Recruiting, Worker
+from .models import (
+    Assignment,
+    Evidence,
+    Invite,
+    Job,
+    Link,
+    Preview,
+    Recruiting,
+    Sighting,
+    Submission,
+    Worker,
+)
 
 
 class WorkerCalls(Connection):
@@ -21,8 +32,16 @@ class WorkerCalls(Connection):
         for row in self._pages(f"/campaigns/{code}/workers/{worker}/evidence"):
             yield Evidence.of(row)
 
+    def assignments(self, code: str, worker: str) -> Iterator[Assignment]:
+        """The HITs that a worker took, newest first."""
+        for row in self._pages(f"/campaigns/{code}/workers/{worker}/assignments"):
+            yield Assignment.of(row)
+
     def preview(self, code: str, choice: str, workers: Sequence[str]) -> Preview:
-        """What a decision would do: `exclude`, `reinstate`, or `evidence` to let that decide."""
+        """What a decision would do: `exclude`, `reinstate`, or `evidence` to let that decide.
+
+        About 500 workers at most at once.
+        """
         body = {"choice": choice, "workers": list(workers)}
         return Preview.of(self._post(f"/campaigns/{code}/workers/preview", body))
 
@@ -49,6 +68,11 @@ class WorkerCalls(Connection):
         body = {"provider": provider, "values": values}
         return Recruiting.of(self._send("PUT", f"/campaigns/{code}/recruiting", body))
 
+    def invites(self, code: str) -> Iterator[Invite]:
+        """The links that were made, newest first."""
+        for row in self._pages(f"/campaigns/{code}/invites"):
+            yield Invite.of(row)
+
     def make_links(self, code: str, n: int = 1, **options: Any) -> list[Link]:
         """Make invite links: `label`, `days`, `is_personal`, `max_uses`. They are told this once."""
         rows = self._post(f"/campaigns/{code}/invites", {"n": n, **options})
@@ -68,3 +92,17 @@ class WorkerCalls(Connection):
 
     def sync_submissions(self, code: str) -> Job:
         return Job.of(self._post(f"/campaigns/{code}/study/sync"))
+
+    def raise_places(self, code: str) -> Job:
+        """Ask Prolific for as many places as the campaign wants by now."""
+        return Job.of(self._post(f"/campaigns/{code}/study/places"))
+
+    def submissions(self, code: str) -> Iterator[Submission]:
+        """The provider's submissions, newest first."""
+        for row in self._pages(f"/campaigns/{code}/submissions"):
+            yield Submission.of(row)
+
+    def devices(self, code: str) -> Iterator[Sighting]:
+        """Devices that several workers were seen with, worker by worker."""
+        for row in self._pages(f"/campaigns/{code}/devices"):
+            yield Sighting.of(row)

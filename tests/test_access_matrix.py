@@ -1,32 +1,18 @@
 """Every address with every kind of visitor. Made from the URL configuration: a new page without a rule fails."""
 
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import reverse
 from django.urls.converters import IntConverter, UUIDConverter
 
 from hits.models import Campaign
+from tests.addresses import Address, addresses
 from tests.factories import make_campaign
 from tests.people import client_of
 
-# What Django brings along, and what we say of it. The admin site is Django's; it asks for is_staff,
-# which none but superusers have.
-RULES_OF_DJANGO = {
-    "login": "anyone",
-    "logout": "logged in",
-    "password_change": "logged in",
-    "password_change_done": "logged in",
-    "password_reset": "anyone",
-    "password_reset_done": "anyone",
-    "password_reset_confirm": "anyone",
-    "password_reset_complete": "anyone",
-}
-DJANGO_ADMIN = "admin:"
 # A session opens nothing of the API: see tests/api.
 TOKENS_ONLY = "tokens"
 
@@ -63,49 +49,19 @@ ALLOWED = {
 STRANGE_TO_CAMPAIGN = {"outsider", "researcher elsewhere", "admin elsewhere"}
 
 
-@dataclass(frozen=True)
-class Address:
-    name: str
-    rule: str
-    parameters: tuple[tuple[str, Any], ...]
-
-    @property
-    def is_of_a_campaign(self) -> bool:
-        return self.rule.startswith("campaign_")
-
-    def path(self, campaign: Campaign) -> str:
-        return reverse(
-            self.name,
-            kwargs={
-                key: self._value(key, converter, campaign) for key, converter in self.parameters
-            },
-        )
-
-    def _value(self, key: str, converter: Any, campaign: Campaign) -> Any:
-        if key == "code" and self.is_of_a_campaign:
-            return campaign.code
-        if isinstance(converter, UUIDConverter):
-            return uuid.UUID(int=7)
-        return 1 if isinstance(converter, IntConverter) else "x"
+def path_of(address: Address, campaign: Campaign) -> str:
+    values = {
+        key: _value(key, converter, address, campaign) for key, converter in address.parameters
+    }
+    return reverse(address.name, kwargs=values)
 
 
-def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            space = f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
-            yield from walk(pattern.url_patterns, space)
-        else:
-            yield f"{prefix}{pattern.name}", pattern
-
-
-def addresses() -> list[Address]:
-    found = []
-    for name, pattern in walk(get_resolver().url_patterns):
-        if name.startswith(DJANGO_ADMIN):
-            continue
-        rule = getattr(pattern.callback, "access_rule", RULES_OF_DJANGO.get(name))
-        found.append(Address(name, rule, tuple(pattern.pattern.converters.items())))
-    return found
+def _value(key: str, converter: Any, address: Address, campaign: Campaign) -> Any:
+    if key == "code" and address.is_of_a_campaign:
+        return campaign.code
+    if isinstance(converter, UUIDConverter):
+        return uuid.UUID(int=7)
+    return 1 if isinstance(converter, IntConverter) else "x"
 
 
 def client_for(visitor: str, campaign: Campaign) -> Client:
@@ -137,7 +93,7 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize(("address", "visitor"), cases())
 def test_it_lets_in_whom_its_rule_names_and_nobody_else(address: Address, visitor: str):
     campaign = make_campaign()
-    client, path = client_for(visitor, campaign), address.path(campaign)
+    client, path = client_for(visitor, campaign), path_of(address, campaign)
     methods = METHODS if address.rule == TOKENS_ONLY else METHODS[:2]
     answers = [client.generic(method, path) for method in methods]
     # A page may take one method only; whoever asks with the other learns no more than that.

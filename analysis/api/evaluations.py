@@ -23,6 +23,7 @@ from ..evaluating.showing import TABLE_TYPES, table_file
 from ..evaluating.tables import tables_of
 from ..jobs import start_job
 from ..models import Evaluation, Job
+from ..plots.rendering import CONTENT_TYPES
 from .jobs import JobOut
 from .results import PictureFormat, PictureOut
 
@@ -120,7 +121,7 @@ def list_tables(request: HttpRequest, code: UUID, number: Number) -> list[dict[s
 @router.get(
     "/{uuid:code}/evaluations/{number}/tables/{name}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(),
+    openapi_extra=a_file(*TABLE_TYPES.values()),
 )
 def download_table(
     request: HttpRequest,
@@ -151,7 +152,7 @@ def list_evaluation_pictures(request: HttpRequest, code: UUID, number: Number) -
 @router.get(
     "/{uuid:code}/evaluations/{number}/pictures/{name}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(),
+    openapi_extra=a_file(*CONTENT_TYPES.values()),
 )
 def download_evaluation_picture(
     request: HttpRequest,

@@ -17,7 +17,7 @@ from hits.access import Level, campaign_for
 from hits.api.auth import Needs, Scope
 from hits.api.texts import Number, a_file, caller_of
 
-from ..downloads import exported
+from ..downloads import EXPORT_TYPES, exported
 from ..gold import rank_systems
 from ..jobs import start_job
 from ..models import GoldRun, GoldScore, Job
@@ -146,7 +146,7 @@ def _without_nan(values: Iterable[float]) -> list[float | None]:
 @router.get(
     "/{uuid:code}/exports/{kind}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(),
+    openapi_extra=a_file(*EXPORT_TYPES.values()),
 )
 def download(
     request: HttpRequest,

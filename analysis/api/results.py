@@ -16,6 +16,7 @@ from ..downloads import picture_file, report_file
 from ..gold import compare_runs
 from ..jobs import start_job
 from ..models import Job
+from ..plots.rendering import CONTENT_TYPES
 from ..results import Results, agreement_picture, latest_agreement
 from .gold import get_gold
 from .jobs import JobOut
@@ -118,7 +119,9 @@ def list_pictures(request: HttpRequest, code: UUID, number: Number) -> list[Any]
 
 
 @router.get(
-    "/{uuid:code}/gold/{number}/pictures/{name}", auth=Needs(Scope.READ), openapi_extra=a_file()
+    "/{uuid:code}/gold/{number}/pictures/{name}",
+    auth=Needs(Scope.READ),
+    openapi_extra=a_file(*CONTENT_TYPES.values()),
 )
 def download_picture(
     request: HttpRequest,

@@ -29,6 +29,7 @@ def caller_of(request: HttpRequest) -> User:
     return request.user
 
 
-def a_file(content_type: str = "application/octet-stream") -> dict[str, Any]:
-    """What the API's description says of an operation that answers with a file."""
-    return {"responses": {200: {"content": {content_type: {}}, "description": "A file"}}}
+def a_file(*content_types: str) -> dict[str, Any]:
+    """What the API's description says of an operation that answers with a file of one of these types."""
+    content: dict[str, Any] = {kind.partition(";")[0]: {} for kind in content_types}
+    return {"responses": {200: {"content": content, "description": "A file"}}}

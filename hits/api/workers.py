@@ -20,7 +20,7 @@ from analysis.models import Job
 from ..access import Level, campaign_for
 from ..models import Assignment, Campaign, Evidence, Participation
 from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
-from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS
+from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
 from ..workers.reading import (
     DEFAULT_SORT,
     FLAGS,
@@ -142,7 +142,7 @@ class WorkerFilter(Schema):
 
 class ChoiceIn(Schema):
     choice: Choice
-    workers: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS)]
+    workers: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS_OF_A_PROGRAM)]
 
 
 class DecisionIn(ChoiceIn):

@@ -131,26 +131,45 @@ def _pay_per_hit(campaign: Campaign, has_api: bool) -> list[Due]:
 
 
 def _bonuses(campaign: Campaign) -> list[Due]:
-    rules = campaign.pay_rules.filter(withdrawn_at=None).order_by("pk")
-    return [due for rule in rules for due in _due_by(rule, campaign)]
+    rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
+    begun = set(
+        Payment.objects.live().filter(rule__campaign=campaign).values_list("assignment", "rule")
+    )
+    work = _work_of(rules, campaign)
+    return [
+        due
+        for rule in rules
+        for due in _due_by(rule, campaign, work)
+        if (due.assignment.pk, rule.pk) not in begun
+    ]
 
 
-def _due_by(rule: PayRule, campaign: Campaign) -> Iterable[Due]:
-    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), rule=rule)
-    work = _assignments(campaign).filter(~Exists(begun))
+def _work_of(rules: list[PayRule], campaign: Campaign) -> dict[int, Assignment]:
+    """The work handed in that the rules speak of, fetched once however many rules there are."""
+    work = _assignments(campaign).filter(status=Assignment.Status.SUBMITTED)
+    if all(rule.kind != PayRule.Kind.FLAT for rule in rules):
+        work = work.filter(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
+    return {assignment.pk: assignment for assignment in work}
+
+
+def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> Iterable[Due]:
     if rule.kind == PayRule.Kind.PARTIAL:
-        for assignment in _abandoned(work, campaign):
-            share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
-            amount = share.quantize(CENT, rounding=ROUND_DOWN)
-            if amount:
-                yield Due(assignment, Kind.BONUS, amount, rule.reason, rule)
-        return
-    work = work.filter(status=Assignment.Status.SUBMITTED)
-    if rule.kind == PayRule.Kind.ADJUSTMENT:
-        work = work.filter(pay_rules=rule)
+        return _shares(rule, campaign)
     assert rule.amount is not None
-    for assignment in work:
-        yield Due(assignment, Kind.BONUS, rule.amount, rule.reason, rule)
+    if rule.kind == PayRule.Kind.FLAT:
+        meant = list(work.values())
+    else:
+        assert rule.assignment_id is not None
+        meant = [work[rule.assignment_id]] if rule.assignment_id in work else []
+    return [Due(one, Kind.BONUS, rule.amount, rule.reason, rule) for one in meant]
+
+
+def _shares(rule: PayRule, campaign: Campaign) -> Iterable[Due]:
+    for assignment in _abandoned(_assignments(campaign), campaign):
+        share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
+        amount = share.quantize(CENT, rounding=ROUND_DOWN)
+        if amount:
+            yield Due(assignment, Kind.BONUS, amount, rule.reason, rule)
 
 
 def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assignment]:

@@ -14,8 +14,10 @@ from django.http import (
     HttpRequest,
     HttpResponse,
     JsonResponse,
+    QueryDict,
 )
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
@@ -132,11 +134,7 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @campaign_page
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Say what is stored, how long, and how to have it removed."""
-    context = look(campaign) | {
-        "worker": worker_of(request),
-        "days": settings.FORGET_WORKERS_AFTER_DAYS,
-        "contact": settings.PRIVACY_CONTACT,
-    }
+    context = look(campaign) | privacy_page() | {"worker": worker_of(request)}
     return render(request, "hits/privacy.html", context)
 
 
@@ -181,31 +179,15 @@ def instructions(request: HttpRequest, participation: Participation) -> HttpResp
 def practice(request: HttpRequest, participation: Participation, step: int) -> HttpResponse:
     """Show a practice item, and once it is rated say how close that was. Nothing is stored."""
     campaign = participation.campaign
-    tasks = practice_of(campaign)
-    if not 1 <= step <= len(tasks.items):
-        raise Http404
-    item = tasks.items[step - 1]
-    form = ScoreForm(request.POST or None)
-    verdict = feedback = None
-    if form.is_valid():
-        verdict, feedback = item.feedback(form.cleaned_data["score"])
-    context = look(campaign) | {
-        "practice": tasks,
-        "item": item,
-        "step": step,
-        "n_steps": len(tasks.items),
-        "next_step": step + 1 if step < len(tasks.items) else None,
-        "verdict": verdict,
-        "feedback": feedback,
-        "score": form.cleaned_data["score"] if verdict else None,
-        "is_unset": request.method == "POST" and not verdict,
-        "scores": SCORES,
-        "statement": tasks.statement,
-        **_language("statement", tasks.language),
-        **_language("text", tasks.language),
-        **_language("above", item.gray_language or tasks.language),
-    }
-    return render(request, "hits/practice.html", context)
+    given = request.POST if request.method == "POST" else None
+    shown = look(campaign) | practice_page(campaign, step, given)
+    shown["again"] = reverse("practice", args=[campaign.code, step])
+    shown["then"] = (
+        reverse("check", args=[campaign.code])
+        if shown["is_last"]
+        else reverse("practice", args=[campaign.code, step + 1])
+    )
+    return render(request, "hits/practice.html", shown)
 
 
 @require_http_methods(["GET", "POST"])
@@ -215,24 +197,15 @@ def check(request: HttpRequest, participation: Participation) -> HttpResponse:
     campaign = participation.campaign
     if participation.qualified_at:
         return redirect("next_hit", campaign.code)
-    tasks = practice_of(campaign)
-    question = tasks.check
-    form = CheckForm(request.POST or None)
-    is_wrong = False
-    if form.is_valid():
-        is_right = form.cleaned_data["answer"] == question.answer
+    is_right = is_right_answer(campaign, request.POST)
+    if is_right is not None:
         participation = answer_check(participation=participation, is_right=is_right)
         if participation.qualified_at:
             return redirect("next_hit", campaign.code)
         if participation.is_screened_out:
             return _unavailable(request, campaign, "screened_out", worker=participation.worker)
-        is_wrong = True
-    options = list(enumerate(question.options))
-    # The same worker sees the same order again; the right answer has no place of its own.
-    random.Random(participation.worker.code.int).shuffle(options)
-    context = look(campaign) | {"check": question, "options": options, "is_wrong": is_wrong}
-    context |= _language("text", tasks.language)
-    return render(request, "hits/check.html", context)
+    shown = look(campaign) | check_page(campaign, order=participation.worker.code.int)
+    return render(request, "hits/check.html", shown | {"is_wrong": is_right is False})
 
 
 @require_http_methods(["GET", "POST"])
@@ -492,6 +465,54 @@ def practice_of(campaign: Campaign) -> Practice:
     return practice_for(
         campaign.target_language, campaign.task, source_language_code=campaign.source_language
     )
+
+
+def practice_page(campaign: Campaign, step: int, given: QueryDict | None) -> dict[str, Any]:
+    """A practice item, and what to say to the score if one was given."""
+    tasks = practice_of(campaign)
+    if not 1 <= step <= len(tasks.items):
+        raise Http404
+    item = tasks.items[step - 1]
+    form = ScoreForm(given)
+    verdict = feedback = None
+    if form.is_valid():
+        verdict, feedback = item.feedback(form.cleaned_data["score"])
+    return {
+        "practice": tasks,
+        "item": item,
+        "step": step,
+        "n_steps": len(tasks.items),
+        "is_last": step == len(tasks.items),
+        "verdict": verdict,
+        "feedback": feedback,
+        "is_unset": form.is_bound and not verdict,
+        "scores": SCORES,
+        "statement": tasks.statement,
+        **_language("statement", tasks.language),
+        **_language("text", tasks.language),
+        **_language("above", item.gray_language or tasks.language),
+    }
+
+
+def check_page(campaign: Campaign, *, order: int) -> dict[str, Any]:
+    """The question about the task. The same order again for the same number, so that nothing moves."""
+    tasks = practice_of(campaign)
+    options = list(enumerate(tasks.check.options))
+    # The right answer has no place of its own.
+    random.Random(order).shuffle(options)
+    return {"check": tasks.check, "options": options, **_language("text", tasks.language)}
+
+
+def is_right_answer(campaign: Campaign, given: QueryDict) -> bool | None:
+    """Whether the question was answered rightly; None as long as it was not answered."""
+    form = CheckForm(given or None)
+    if not form.is_valid():
+        return None
+    return bool(form.cleaned_data["answer"] == practice_of(campaign).check.answer)
+
+
+def privacy_page() -> dict[str, Any]:
+    return {"days": settings.FORGET_WORKERS_AFTER_DAYS, "contact": settings.PRIVACY_CONTACT}
 
 
 def look(campaign: Campaign) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from .reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
 
 MAX_REASON_LENGTH = 1_000
 MAX_SEARCH_LENGTH = 200
-# Decided about at once: as many as fit an address. More than a page of the table.
+# Decided about at once on the pages: as many as fit an address. More than a page of the table.
 MAX_WORKERS = 60
+# By a program, whose message has more room: thousands are decided about in a few calls.
+MAX_WORKERS_OF_A_PROGRAM = 500
 
 
 class UuidsField(forms.Field):

@@ -4,16 +4,19 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from django.utils import timezone
 from nbclient import NotebookClient
 from numpy.testing import assert_allclose
 
 from da_client import ApiError, Client, JobFailed
 from hits.demo import prepare_demo_campaign
-from hits.models import Assignment, Payment
+from hits.models import Assignment, DeviceSighting, Payment, Worker
+from hits.services import take_part
 from hits.trust import weigh_pending
 from tests.analysis.test_notebook import NOTEBOOKS_FOLDER, NUMBER, ROUNDED, printed
 from tests.api.callers import secret_of
 from tests.api.serving import working
+from tests.evaluations import make_campaign_evaluation
 from tests.factories import make_campaign, make_hits
 from tests.paying import make_paid_campaign
 
@@ -80,6 +83,70 @@ class TestMoney:
         assert da.plan(campaign, "bonus", "hand").total == "0.25"
         assert da.withdraw_rule(campaign, rule.code).withdrawn_at
         assert "alice" in da.download_ledger(campaign, tmp_path / "ledger.csv").read_text()
+
+    def test_a_run_that_stopped_goes_on_and_what_is_unknown_is_settled(self, da):
+        found = make_paid_campaign("prolific")
+        campaign = str(found.code)
+        assert [due.amount for due in da.dues(campaign)] == ["1.50", "1.50"]
+        run = da.confirm(campaign, da.plan(campaign))
+        assert da.go_on(campaign, run).kind == "pay"
+        Payment.objects.update(state="unknown", settled_at=timezone.now())
+        lost, paid = da.ledger(campaign, state="unknown")
+        assert da.settle(campaign, paid.code, "paid", reason="On the bill.").state == "sent"
+        assert da.settle(campaign, lost.code, "not_paid", reason="Not there.").state == "failed"
+        assert da.cost(campaign).currency == "USD"
+
+    def test_a_rejection_is_taken_back_and_rules_are_listed(self, da):
+        campaign = str(make_paid_campaign("link").code)
+        alice = str(Assignment.objects.get(worker__external_id="alice").code)
+        da.reject(campaign, alice, message="No scores.")
+        assert da.plan(campaign, "approve", "hand").n_payments == 1
+        da.withdraw_rejection(campaign, alice, reason="A mistake.")
+        assert da.plan(campaign, "approve", "hand").n_payments == 2
+        da.add_rule(campaign, "flat", reason="Thanks", amount="0.25")
+        assert [rule.reason for rule in da.rules(campaign)] == ["Thanks"]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestPeople:
+    def test_they_are_invited_given_parts_and_locked_out(self, da):
+        campaign = str(make_campaign().code)
+        invited = da.invite_person("alice", "researcher", campaign=campaign)
+        alice = invited.person.id
+        assert "/password/set/" in invited.password_url
+        assert len(da.give_part(alice, "admin").parts) == 2
+        part = next(one for one in da.person(alice).parts if one["campaign"])
+        assert [one["level"] for one in da.take_part_away(alice, part["id"]).parts] == ["admin"]
+        assert da.set_active(alice, False).is_active is False
+        assert [one.username for one in da.people(search="ali")] == ["alice"]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestWorkers:
+    def test_their_work_their_links_and_their_devices_are_listed(self, da):
+        found = make_paid_campaign("mturk")
+        campaign, worker = str(found.code), Worker.objects.get(external_id="alice")
+        for name in ("alice", "bob"):
+            seen = Worker.objects.get(external_id=name)
+            DeviceSighting.objects.create(campaign=found, worker=seen, kind="cookie", mark="m")
+        take_part(campaign=found, worker=worker)
+        assert [one.status for one in da.assignments(campaign, str(worker.code))] == ["submitted"]
+        assert {one.reference for one in da.submissions(campaign)} == {"visitalice", "visitbob"}
+        assert [one.worker for one in da.devices(campaign)] == ["mturk:alice", "mturk:bob"]
+        da.make_links(campaign, 2, label="group")
+        assert {one.label for one in da.invites(campaign)} == {"group 1", "group 2"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_scores_and_pictures_of_an_evaluation_are_read(da, tmp_path):
+    evaluation = make_campaign_evaluation()
+    campaign, number = str(evaluation.campaign.code), evaluation.number
+    assert da.gold_run(campaign, 1).n_scored == 28
+    metric = da.metrics(campaign)[0]
+    assert len(list(da.metric_scores(campaign, metric.code))) == metric.n_scores == 28
+    name = da.evaluation_pictures(campaign, number)[0]
+    file = da.evaluation_picture(campaign, number, name, tmp_path / "picture.csv", format="csv")
+    assert "good" in file.read_text()
 
 
 @pytest.mark.django_db(transaction=True)

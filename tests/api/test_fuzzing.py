@@ -1,21 +1,40 @@
-"""The API with whatever its own description allows, and what it does not: never a server error."""
+"""The API with whatever its own description allows, and what it does not.
 
-from dataclasses import dataclass
-from functools import cache
+It answers every request, never with a server error, and as its description says.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
+from schemathesis import Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+)
 
 from analysis.gold import build_gold
+from analysis.jobs import start_job
 from da_platform.api import api
-from hits.models import Assignment, Campaign, Participation, Payment, PaymentRun
+from hits.models import Participation, Payment, PayRule
 from tests.api.callers import secret_of
-from tests.paying import confirm, make_paid_campaign
+from tests.evaluations import make_campaign_evaluation
+from tests.factories import make_campaign
+from tests.paying import confirm, hand_in, make_admin, make_paid_campaign
+from tests.people import make_person
 
 # Of each operation: they are many, and each has a few fields.
 N_EXAMPLES = 5
+N_EXAMPLES_IN_SOAK = 100
+# A report is typeset while one waits, on a machine that does other things too.
+SECONDS = 60
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
 
 schema = schemathesis.openapi.from_dict(dict(api.get_openapi_schema()))
 # Other methods than an operation has are Django's to refuse, and would be half of all requests.
@@ -24,64 +43,110 @@ schema.config.phases.coverage.unexpected_methods = set()
 
 @dataclass(frozen=True)
 class Platform:
-    """A server, a superuser's token, and a campaign with work that waits to be paid."""
+    """A server, a superuser's token, and things that are there for addresses to name."""
 
     address: str
     secret: str
-    campaign: Campaign
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def parameters(self, path: str) -> dict[str, Any]:
         """Things that are there, for the names in an address: strangers are refused at the door."""
-        if "/campaigns/{code}" not in path:
-            return {}
-        names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
-        found = {name: _find(name, self.campaign) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+        if path not in self.found:
+            self.found[path] = _things_named_in(path)
+        return self.found[path]
 
 
-@cache
-def _find(name: str, campaign: Campaign) -> Any:
-    match name:
-        case "code":
-            return str(campaign.code)
-        case "assignment":
-            return str(_work(campaign).code)
-        case "worker":
-            worker = _work(campaign).worker
-            Participation.objects.create(campaign=campaign, worker=worker)
-            return str(worker.code)
-        case "run":
-            return str(_run(campaign).code)
-        case "payment":
-            return str(Payment.objects.filter(run=_run(campaign))[0].code)
-        case "number":
-            return build_gold(campaign=campaign).number
-    return None
+def _things_named_in(path: str) -> dict[str, Any]:
+    names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
+    if "/jobs/" in path:
+        return {"code": str(start_job(kind="build_gold", campaign=make_campaign()).code)}
+    if "/people/" in path:
+        part = make_person("researcher", make_campaign()).memberships.get()
+        return _only(names, {"person": part.user.pk, "part": part.pk})
+    if "/metrics" in path or "/evaluations" in path:
+        return _only(names, _evaluated_things())
+    if "/campaigns/{code}" in path:
+        return _only(names, _collected_things())
+    return {}
 
 
-def _work(campaign: Campaign) -> Assignment:
-    return Assignment.objects.filter(hit__campaign=campaign)[0]
+def _only(names: list[str], things: dict[str, Any]) -> dict[str, Any]:
+    return {name: things[name] for name in names if name in things}
 
 
-def _run(campaign: Campaign) -> PaymentRun:
-    return confirm(campaign, is_by_hand=True)
+def _collected_things() -> dict[str, Any]:
+    """Of a campaign with work that waits to be paid, some of it in a run already."""
+    campaign = make_paid_campaign("link")
+    run = confirm(campaign, is_by_hand=True)
+    work = hand_in(campaign, "carol")
+    Participation.objects.create(campaign=campaign, worker=work.worker)
+    own: dict[str, Any] = {"campaign": campaign, "created_by": make_admin()}
+    rule = PayRule.objects.create(kind="flat", amount=1, reason="For speed", **own)
+    return {
+        "code": str(campaign.code),
+        "assignment": str(work.code),
+        "worker": str(work.worker.code),
+        "run": str(run.code),
+        "payment": str(Payment.objects.filter(run=run)[0].code),
+        "rule": str(rule.code),
+        "number": build_gold(campaign=campaign).number,
+    }
+
+
+def _evaluated_things() -> dict[str, Any]:
+    """Of a campaign with gold and metrics."""
+    evaluation = make_campaign_evaluation()
+    campaign = evaluation.campaign
+    assert campaign is not None
+    return {
+        "code": str(campaign.code),
+        "metric": str(campaign.metrics.latest("pk").code),
+        "number": evaluation.number,
+    }
 
 
 @pytest.fixture
-def platform(live_server) -> Platform:
-    _find.cache_clear()
-    return Platform(live_server.url, secret_of("superuser"), make_paid_campaign("link"))
+def platform(live_server, caplog) -> Platform:
+    # Every refusal is a warning, and most of these requests are refused.
+    caplog.set_level(logging.ERROR, logger="django.request")
+    return Platform(live_server.url, secret_of("superuser"))
 
 
-@schema.parametrize()
-@settings(
-    max_examples=N_EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-def test_no_request_breaks_the_server(case, platform):
+@pytest.fixture(scope="module")
+def tally(request: pytest.FixtureRequest) -> Iterator[Counter[int]]:
+    """How often each status was answered, told at the end."""
+    counts: Counter[int] = Counter()
+    yield counts
+    reporter = request.config.pluginmanager.getplugin("terminalreporter")
+    reporter.write_line(f"\n{counts.total():,} requests: {dict(sorted(counts.items()))}")
+
+
+def examples(n: int) -> settings:
+    return settings(
+        max_examples=n,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+def ask(case: Case, platform: Platform) -> int:
+    """Send the request and check the answer; return its status."""
     for name, value in platform.parameters(case.path).items():
         case.path_parameters[name] = value
     headers = {"Authorization": f"Bearer {platform.secret}"}
-    answer = case.call(base_url=platform.address, headers=headers)
-    assert answer.status_code < 500, answer.text
+    answer = case.call(base_url=platform.address, headers=headers, timeout=SECONDS)
+    case.validate_response(answer, checks=CHECKS)
+    return answer.status_code
+
+
+@schema.parametrize()
+@examples(N_EXAMPLES)
+def test_no_request_breaks_the_server(case, platform):
+    ask(case, platform)
+
+
+@pytest.mark.soak
+@schema.parametrize()
+@examples(N_EXAMPLES_IN_SOAK)
+def test_no_request_of_many_breaks_the_server(case, platform, tally):
+    tally[ask(case, platform)] += 1

@@ -4,7 +4,7 @@ import pytest
 
 from analysis.jobs import run_job
 from analysis.models import Job
-from hits.models import AuditEntry, Campaign, Participation
+from hits.models import AuditEntry, Campaign, Participation, Worker
 from tests.api.callers import Caller, caller
 from tests.cast import campaign_with_workers, worker_like
 from tests.factories import make_campaign
@@ -112,3 +112,22 @@ def test_researchers_never_see_who_they_are(campaign):
 def test_a_worker_of_another_campaign_does_not_exist(campaign, admin):
     worker = worker_like("honest").worker
     assert admin.get(f"/campaigns/{make_campaign().code}/workers/{worker.code}").status_code == 404
+
+
+def test_hundreds_are_decided_about_at_once_and_not_thousands(admin, django_assert_max_num_queries):
+    campaign = make_campaign()
+    workers = Worker.objects.bulk_create(
+        Worker(provider="link", external_id=f"w{number}") for number in range(501)
+    )
+    Participation.objects.bulk_create(
+        Participation(campaign=campaign, worker=worker) for worker in workers
+    )
+    path = f"/campaigns/{campaign.code}/workers"
+    wanted = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
+    assert admin.post(f"{path}/preview", wanted).status_code == 422
+    wanted["workers"].pop()
+    with django_assert_max_num_queries(20):
+        seen = admin.post(f"{path}/preview", wanted).json()["fingerprint"]
+    decided = admin.post(f"{path}/decide", wanted | {"seen": seen, "reason": "One person"})
+    assert decided.json() == {"n_decided": 500}
+    assert campaign.participations.filter(decision="excluded").count() == 500

@@ -1,24 +1,27 @@
 """People of the staff at the screen, and every page they can meet."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
-from analysis.gold import build_gold
-from analysis.jobs import run_job, start_job
+from analysis.evaluating.campaigns import evaluate_again
+from analysis.evaluating.report import PAGE, write_report
+from analysis.models import Evaluation
 from da_platform.sessions import SessionStore
-from hits.audit import record
-from hits.models import Campaign, CampaignDraft
+from hits.models import Campaign
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
 from tests.browser.opening import Visitor
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import make_person
+from tests.plenty import Plenty, make_plenty, path_of, staff_addresses
 
 
 def session_cookie(user: User, origin: str) -> Any:
@@ -48,65 +51,63 @@ def make_busy_campaign(**fields: Any) -> Campaign:
     return campaign
 
 
-def staff_pages() -> list[tuple[str, str]]:
-    """What there is to see, by name and address, with something on every page."""
-    busy = make_busy_campaign(spending_cap=40, instructions="Read.\n\n- twice")
+def staff_pages(user: User, folder: Path) -> list[tuple[str, str]]:
+    """Every page of the URL configuration with something on it, then those in other states."""
+    plenty = make_plenty(2, admin=user, superuser=user)
+    plenty.campaign.instructions = "Read.\n\n- twice"
+    plenty.campaign.save()
+    browser = Client()
+    browser.force_login(user)
+    everything = [(one.name, path_of(one, plenty)) for one in staff_addresses()]
+    return [
+        *((name, path) for name, path in everything if _is_page(browser, path)),
+        *_other_states(plenty),
+        ("evaluation report", _write_report(plenty.evaluation, folder)),
+    ]
+
+
+def _is_page(browser: Client, path: str) -> bool:
+    """Whether it can be opened, and is more than a picture, a file or a part of a page."""
+    answer = browser.get(path)
+    if answer.streaming:
+        answer.close()
+        return False
+    return answer.status_code == 200 and b"<main" in answer.content
+
+
+def _other_states(plenty: Plenty) -> list[tuple[str, str]]:
+    busy = make_busy_campaign(spending_cap=40)
+    unreliable = busy.participations.order_by("pk").filter(trust="unreliable")[0].worker
     unbuilt = make_campaign()
     make_translations(unbuilt, n_segments=28)
-    record("campaign opened", campaign=busy, actor=make_person("admin"), reason="A test.")
-    draft = CampaignDraft.objects.create(
-        owner=User.objects.get(is_superuser=True),
-        basics={
-            "name": "New",
-            "source_language": "de",
-            "target_language": "en",
-            "task": "reference",
-        },
-    )
-    pages = [("home", reverse("home")), ("nothing found", f"{reverse('home')}?q=zzz")]
-    names = [
-        "campaign_overview",
-        "campaign_settings",
-        "campaign_instructions",
-        "campaign_cost",
-        "preview_landing",
-        "preview_instructions",
-        "campaign_workers",
-        "campaign_payments",
-        "campaign_recruiting",
-        "campaign_results",
-        "campaign_segments",
-        "campaign_report",
-    ]
-    build_gold(campaign=busy, minimum=1)
-    run_job(start_job(kind="measure_agreement", campaign=busy).pk)
-    rater = busy.participations.order_by("pk")[0].worker
-    pages += [(name, reverse(name, args=[busy.code])) for name in names]
-    person = make_person("researcher", busy)
+    nothing = f"{reverse('campaign_workers', args=[unbuilt.code])}?search=nobody"
+    practice = reverse("preview_practice", args=[plenty.campaign.code, 1])
     return [
-        *pages,
-        ("campaign_worker", reverse("campaign_worker", args=[busy.code, rater.code])),
+        ("nothing found", f"{reverse('home')}?q=zzz"),
+        ("no worker found", nothing),
         ("no results yet", reverse("campaign_results", args=[unbuilt.code])),
-        ("api_tokens", reverse("api_tokens")),
-        ("api_reference", reverse("api_reference")),
-        ("health", reverse("health")),
-        ("preview_item", reverse("preview_item", args=[busy.code, 1, 2])),
+        ("no metrics yet", reverse("campaign_metrics", args=[unbuilt.code])),
         ("next step: build", reverse("campaign_overview", args=[unbuilt.code])),
-        ("new_campaign", reverse("new_campaign")),
-        ("draft_files", reverse("draft_files", args=[draft.code])),
-        ("audit_log", reverse("audit_log")),
-        ("people", reverse("people")),
-        ("person", reverse("person", args=[person.pk])),
-        ("password_change", reverse("password_change")),
-        ("two_step", reverse("two_step")),
-        ("jobs", reverse("jobs")),
+        ("some unreliable", reverse("campaign_workers", args=[busy.code])),
+        ("unreliable", reverse("campaign_worker", args=[busy.code, unreliable.code])),
+        ("preview of feedback", f"{practice}?score=3"),
+        ("api_reference", reverse("api_reference")),
     ]
 
 
-def staff_tour(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
+def _write_report(evaluation: Evaluation, folder: Path) -> str:
+    """The report that `manage.py evaluate` writes, which is opened as a file."""
+    write_report(evaluate_again(evaluation), folder / "report")
+    return (folder / "report" / PAGE).as_uri()
+
+
+def staff_tour(visitor: Visitor, folder: Path, **options: Any) -> Iterator[tuple[str, Page]]:
     """Open every page of staff as a superuser, then those for strangers."""
-    page = staff_context(visitor, "superuser", **options).new_page()
-    for name, address in staff_pages():
+    user = make_person("superuser")
+    context = visitor.open_context(**options)
+    context.add_cookies([session_cookie(user, visitor.origin)])
+    page = context.new_page()
+    for name, address in staff_pages(user, folder):
         page.goto(address)
         yield name, page
     stranger = visitor.open_context(**options).new_page()

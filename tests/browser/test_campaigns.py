@@ -9,6 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Campaign, Rating
+from hits.practice import practice_for
 from hits.services import submit_assignment
 from tests.browser.opening import Visitor, assignment_of
 from tests.browser.staff_pages import make_busy_campaign, staff_context
@@ -80,6 +81,12 @@ def look_at_it(page: Page) -> None:
     page.get_by_role("link", name="Preview as a worker").click()
     page.get_by_role("link", name="I agree and want to start").click()
     page.get_by_role("link", name="Practise").click()
+    for onward in ("Next text", "Next text", "Go on"):
+        expect(page.locator("#next")).to_be_disabled()
+        page.locator("#slider").press("5")
+        page.locator("#next").click()
+        page.get_by_role("link", name=onward).click()
+    answer_the_question(page)
     expect(page.locator("#progress")).to_have_text("1 of 100")
     expect(page.locator("#next")).to_be_disabled()
     page.locator("#slider").press("7")
@@ -89,8 +96,23 @@ def look_at_it(page: Page) -> None:
     page.get_by_label("item").fill("50")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#progress")).to_have_text("50 of 100")
+    page.get_by_role("link", name="End").click()
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_text("EXAMPLE")).to_be_visible()
+    page.get_by_role("link", name="Rate another set of texts").click()
+    expect(page.locator("#progress")).to_have_text("1 of 100")
     page.get_by_role("link", name="Leave the preview").click()
     assert not Rating.objects.exists() and not Assignment.objects.exists()
+
+
+def answer_the_question(page: Page) -> None:
+    """Wrongly first, then rightly."""
+    right = practice_for("en", "reference").check.answer
+    page.locator(f'input[name="answer"]:not([value="{right}"])').first.check()
+    page.get_by_role("button", name="Answer").click()
+    expect(page.get_by_role("alert")).to_contain_text("That is not right")
+    page.locator(f'input[name="answer"][value="{right}"]').check()
+    page.get_by_role("button", name="Answer").click()
 
 
 def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, complaints):

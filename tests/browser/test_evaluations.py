@@ -8,16 +8,11 @@ from playwright.sync_api import Page, expect
 
 from analysis.jobs import run_job
 from analysis.models import Evaluation, Job, Metric, ScoreCollection
-from tests.browser.opening import PHONE, Visitor
+from tests.browser.opening import Visitor
 from tests.browser.staff_pages import staff_context
-from tests.browser.test_looks import axe_violations
-from tests.browser.test_staff_looks import assert_it_fits
 from tests.evaluations import (
     gold_lines,
-    make_campaign_evaluation,
-    make_collection,
     make_collection_evaluation,
-    make_scored_campaign,
     score_lines,
 )
 
@@ -141,37 +136,3 @@ def test_a_bad_file_is_explained(page: Page, tmp_path, complaints, content, line
     expect(row.get_by_role("cell").nth(1)).to_have_text(line)
     expect(row.get_by_role("cell").nth(2)).to_contain_text(reason)
     assert not Metric.objects.exists()
-
-
-def pages_to_look_at() -> dict[str, str]:
-    campaign = make_scored_campaign()
-    evaluation, elsewhere = make_campaign_evaluation(campaign), make_collection_evaluation()
-    unsaid = make_collection(None, "BLEU", "TER", "a-metric-with-quite-a-long-name-of-its-own")
-    return {
-        "list": reverse("evaluations"),
-        "campaign": reverse("campaign_metrics", args=[campaign.code]),
-        "campaign form": reverse("campaign_evaluate", args=[campaign.code]),
-        "new": reverse("new_collection"),
-        "directions": reverse("collection_metrics", args=[unsaid.code]),
-        "pooled": reverse("evaluate_pooled"),
-        "result": reverse("evaluation", args=[evaluation.code]),
-        "result from files": reverse("evaluation", args=[elsewhere.code]),
-        "form": reverse("collection_evaluate", args=[elsewhere.collection.code]),
-    }
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_suit_everyone(visitor: Visitor, scheme: str):
-    page = staff_context(visitor, "researcher", color_scheme=scheme).new_page()
-    for name, address in pages_to_look_at().items():
-        page.goto(address)
-        assert axe_violations(page) == [], name
-        assert_it_fits(page, name)
-
-
-def test_the_pages_fit_a_narrow_phone(visitor: Visitor):
-    page = staff_context(visitor, "researcher", **PHONE).new_page()
-    for name, address in pages_to_look_at().items():
-        page.goto(address)
-        assert axe_violations(page) == [], name
-        assert_it_fits(page, name)

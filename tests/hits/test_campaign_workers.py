@@ -184,19 +184,6 @@ def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign,
     assert "reliable → excluded" in page and page.count('data-label="Verdict"') == 2
 
 
-def test_a_workers_page_asks_as_often_however_much_was_done(campaign, admin):
-    counts = []
-    for name in ("random", "honest"):
-        worker = worker_like(name).worker
-        with CaptureQueriesContext(connection) as queries:
-            admin.get(address("campaign_worker", campaign, worker.code))
-        counts.append(len(queries))
-    assert Assignment.objects.filter(worker__external_id="honest-3-1").count() == 2
-    # Session, user, second factor, memberships, campaign; worker, evidence, last deed; assignments and ratings of
-    # the pictures; assignments, history, log.
-    assert counts == [13, 13]
-
-
 def test_a_worker_of_another_campaign_is_not_found(campaign, admin):
     stranger = take_part(campaign=make_hits(), worker=make_worker())
     assert admin.get(address("campaign_worker", campaign, stranger.worker.code)).status_code == 404

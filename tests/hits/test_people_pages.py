@@ -5,9 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits.models import AuditEntry, Membership
@@ -132,18 +130,6 @@ def test_nobody_locks_themselves_out():
     page = client.post(url, {"is_active": "0"}, follow=True).content.decode()
     assert "cannot lock yourself out" in page
     assert User.objects.get(pk=boss.pk).is_active
-
-
-def test_the_list_asks_as_many_questions_for_many_people_as_for_few():
-    client, counts = client_of("superuser"), []
-    for n in (2, 12):
-        for _ in range(n):
-            make_person("admin", make_campaign())
-        with CaptureQueriesContext(connection) as queries:
-            client.get(PEOPLE)
-        counts.append(len(queries))
-    # The list of campaigns to choose from is one question too.
-    assert counts[0] == counts[1]
 
 
 def test_a_forgotten_password_is_set_anew_by_mail():

@@ -3,13 +3,18 @@
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import escape
 
-from hits.models import Assignment, Item, Participation, Rating, Worker
+from hits.models import Assignment, Campaign, Item, Participation, Rating, Worker
+from hits.practice import practice_for
 from hits.services import change_status
 from tests.browser.opening import assignment_of
-from tests.factories import make_hits, make_worker
+from tests.factories import make_campaign, make_hits, make_worker
 from tests.people import client_of
+from tests.recruits import right_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -34,16 +39,38 @@ def test_every_item_is_shown_as_to_a_worker():
 
 def test_it_stores_nothing():
     campaign, client = make_hits(), client_of("admin")
-    for name in ("preview_landing", "preview_instructions"):
-        assert (
-            "Nothing you do here is stored"
-            in client.get(reverse(name, args=[campaign.code])).content.decode()
+    for address in whole_way(campaign):
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get(address)
+        assert "Nothing you do here is stored" in page.content.decode()
+        assert all(query["sql"].lstrip().startswith(("SELECT", "WITH")) for query in queries), (
+            address
         )
-    page_of(client, campaign)
-    url = reverse("preview_item", args=[campaign.code, 1, 1])
-    assert client.post(url, {"score": 50}).status_code == 405
+        assert client.post(address, {"score": 50}).status_code == 405
     for model in (Assignment, Rating, Worker, Participation):
         assert not model.objects.exists()
+
+
+def whole_way(campaign: Campaign) -> list[str]:
+    """The pages in the order in which a worker sees them, with what they send."""
+    check = address_of(campaign, "check")
+    wrong = (right_answer(campaign) + 1) % 3
+    return [
+        address_of(campaign, "landing"),
+        address_of(campaign, "privacy"),
+        address_of(campaign, "instructions"),
+        *(address_of(campaign, "practice", step) for step in (1, 2, 3)),
+        f"{address_of(campaign, 'practice', 1)}?score=3",
+        check,
+        f"{check}?answer={wrong}",
+        address_of(campaign, "item", 1, 1),
+        address_of(campaign, "finish", 1),
+        f"{address_of(campaign, 'done', 1)}?comment=Thanks",
+    ]
+
+
+def address_of(campaign: Campaign, page: str, *numbers: int) -> str:
+    return reverse(f"preview_{page}", args=[campaign.code, *numbers])
 
 
 def test_it_tells_no_more_of_an_item_than_the_workers_page_does():
@@ -62,12 +89,52 @@ def test_a_draft_can_be_looked_at():
     assert len(texts_in(page_of(client_of("admin"), campaign))) == 2
 
 
-def test_next_leads_through_all_hits_and_back_to_the_start():
+def test_next_leads_through_a_hit_to_its_end_and_on_to_the_next_hit():
     campaign, client = make_hits(n_segments=28), client_of("admin")
-    assert 'action="/campaigns/' in page_of(client, campaign)
-    assert reverse("preview_item", args=[campaign.code, 2, 1]) in page_of(client, campaign, 1, 40)
-    end = page_of(client, campaign, 2, 40)
-    assert f'action="{reverse("preview_landing", args=[campaign.code])}"' in end
+    assert f'action="{address_of(campaign, "item", 1, 2)}"' in page_of(client, campaign)
+    finish = address_of(campaign, "finish", 1)
+    assert f'action="{finish}"' in page_of(client, campaign, 1, 40)
+    done = address_of(campaign, "done", 1)
+    assert f'action="{done}"' in client.get(finish).content.decode()
+    end = client.get(done).content.decode()
+    assert "EXAMPLE" in end and address_of(campaign, "item", 2, 1) in end
+    last = client.get(address_of(campaign, "done", 2)).content.decode()
+    assert "Rate another set of texts" not in last
+
+
+def test_practice_says_how_close_a_score_was_and_leads_on():
+    campaign, client = make_hits(), client_of("admin")
+    item = practice_for("en", "reference").items[0]
+    first, second = (address_of(campaign, "practice", step) for step in (1, 2))
+    page = client.get(first, {"score": 0}).content.decode()
+    assert escape(item.too_low) in page
+    assert f'href="{first}"' in page and f'href="{second}"' in page
+    assert escape(item.fine) in client.get(first, {"score": item.high}).content.decode()
+    assert "Set the slider first" in client.get(first, {"score": ""}).content.decode()
+    end = client.get(address_of(campaign, "practice", 3), {"score": 0}).content.decode()
+    assert f'href="{address_of(campaign, "check")}"' in end
+
+
+def test_the_question_lets_on_whoever_knows_the_answer_and_nobody_else():
+    campaign, client = make_hits(), client_of("admin")
+    check, right = address_of(campaign, "check"), right_answer(campaign)
+    page = client.get(check, {"answer": (right + 1) % 3}).content.decode()
+    assert "That is not right" in page and address_of(campaign, "instructions") in page
+    assert "That is not right" not in client.get(check).content.decode()
+    assert client.get(check, {"answer": right}).url == address_of(campaign, "item", 1, 1)
+
+
+def test_before_there_are_hits_the_question_leads_back_to_the_start():
+    campaign = make_campaign()
+    answer = {"answer": right_answer(campaign)}
+    found = client_of("admin").get(address_of(campaign, "check"), answer)
+    assert found.url == address_of(campaign, "landing")
+
+
+def test_it_speaks_the_language_of_the_workers():
+    campaign = make_campaign(target_language="de", interface_language="de")
+    page = client_of("admin").get(address_of(campaign, "check")).content.decode()
+    assert 'lang="de"' in page and "Eine Frage" in page
 
 
 def test_what_is_not_there_is_not_found():
@@ -75,6 +142,8 @@ def test_what_is_not_there_is_not_found():
     for number, position in [(2, 1), (1, 41), (0, 1), (1, 0)]:
         url = reverse("preview_item", args=[campaign.code, number, position])
         assert client.get(url).status_code == 404
+    for page, number in [("practice", 0), ("practice", 4), ("finish", 2), ("done", 0)]:
+        assert client.get(address_of(campaign, page, number)).status_code == 404
 
 
 def test_the_form_leads_to_an_item():

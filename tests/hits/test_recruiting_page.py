@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -201,19 +200,6 @@ def test_submissions_and_shared_devices_are_shown_to_admins(admin: Client, campa
 def test_researchers_see_none_of_it(campaign: Campaign):
     answer = client_of("researcher", campaign).get(url("campaign_recruiting", campaign))
     assert answer.status_code == 403
-
-
-def test_the_page_asks_the_same_few_questions_however_many_came(
-    campaign: Campaign, admin: Client, django_assert_max_num_queries: Any
-):
-    choose_panel(campaign)
-    recruitment = Recruitment.objects.get()
-    for number in range(60):
-        worker = make_worker(f"w{number}")
-        Submission.objects.create(recruitment=recruitment, worker=worker, reference=f"v{number}")
-        DeviceSighting.objects.create(campaign=campaign, worker=worker, kind="cookie", mark="m")
-    with django_assert_max_num_queries(18):
-        page_of(admin, campaign)
 
 
 def test_the_tab_leads_here():

@@ -1,0 +1,53 @@
+"""Every address of the platform, read from the URL configuration."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+# What Django brings along, and what we say of it. The admin site is Django's; it asks for is_staff,
+# which none but superusers have.
+RULES_OF_DJANGO = {
+    "login": "anyone",
+    "logout": "logged in",
+    "password_change": "logged in",
+    "password_change_done": "logged in",
+    "password_reset": "anyone",
+    "password_reset_done": "anyone",
+    "password_reset_confirm": "anyone",
+    "password_reset_complete": "anyone",
+}
+DJANGO_ADMIN = "admin:"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A pattern by its name, who may open it, and what stands in it by name and converter."""
+
+    name: str
+    rule: str
+    parameters: tuple[tuple[str, Any], ...]
+
+    @property
+    def is_of_a_campaign(self) -> bool:
+        return self.rule.startswith("campaign_")
+
+
+def addresses() -> list[Address]:
+    found = []
+    for name, pattern in _walk(get_resolver().url_patterns):
+        if name.startswith(DJANGO_ADMIN):
+            continue
+        rule = getattr(pattern.callback, "access_rule", RULES_OF_DJANGO.get(name))
+        found.append(Address(name, rule, tuple(pattern.pattern.converters.items())))
+    return found
+
+
+def _walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            space = f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
+            yield from _walk(pattern.url_patterns, space)
+        else:
+            yield f"{prefix}{pattern.name}", pattern

@@ -1,0 +1,282 @@
+"""A platform on which nothing is empty: so many rows of everything that pages and the API list."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from analysis.evaluating.campaigns import evaluate_campaign, evaluate_collection
+from analysis.gold import build_gold
+from analysis.jobs import run_job, start_job
+from analysis.models import Evaluation, GoldRun, Job, Metric, ScoreCollection
+from analysis.scores.files import RawFile
+from analysis.scores.gold import campaign_gold
+from analysis.scores.storing import store_scores
+from analysis.scores.table import ScoreTable
+from analysis.scores.uploading import GoldReading, store_uploaded_gold
+from hits.audit import record
+from hits.building import build_hits
+from hits.models import (
+    ApiToken,
+    Assignment,
+    Campaign,
+    CampaignDraft,
+    DeviceSighting,
+    Membership,
+    Payment,
+    PaymentRun,
+    PayRule,
+    Submission,
+    Worker,
+)
+from hits.people.tokens import make_token
+from hits.recruiting.invites import make_invites
+from hits.services import change_status
+from hits.simulation import Behaviour, simulate_workers
+from hits.trust import weigh_pending
+from tests.addresses import Address, addresses
+from tests.evaluations import gold_lines, make_collection
+from tests.factories import make_campaign, make_translations, make_worker
+from tests.paying import confirm
+from tests.people import make_person
+
+BASICS = {"name": "Draft", "source_language": "de", "target_language": "en", "task": "reference"}
+
+
+@dataclass(frozen=True)
+class Plenty:
+    """A campaign with n of everything, and one of each thing for addresses to name."""
+
+    campaign: Campaign
+    collection: ScoreCollection
+    admin: User
+    superuser: User
+
+    @property
+    def assignment(self) -> Assignment:
+        return self.unpaid.latest("pk")
+
+    @property
+    def unpaid(self) -> Any:
+        return Assignment.objects.submitted().filter(hit__campaign=self.campaign, payments=None)
+
+    @property
+    def worker(self) -> Worker:
+        return self.assignment.worker
+
+    @property
+    def run(self) -> PaymentRun:
+        return self.campaign.payment_runs.latest("pk")
+
+    @property
+    def payment(self) -> Payment:
+        return self.run.payments.latest("pk")
+
+    @property
+    def rule(self) -> PayRule:
+        return self.campaign.pay_rules.latest("pk")
+
+    @property
+    def gold(self) -> GoldRun:
+        return self.campaign.gold_runs.latest("number")
+
+    @property
+    def metric(self) -> Metric:
+        return self.campaign.metrics.latest("pk")
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return self.campaign.evaluations.latest("number")
+
+    @property
+    def job(self) -> Job:
+        return self.campaign.jobs.latest("pk")
+
+    @property
+    def draft(self) -> CampaignDraft:
+        return self.superuser.drafts.latest("pk")
+
+    @property
+    def token(self) -> ApiToken:
+        return self.admin.api_tokens.latest("pk")
+
+    @property
+    def membership(self) -> Membership:
+        return self.campaign.memberships.latest("pk")
+
+
+def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
+    """Make n of everything for an admin of some campaigns; earlier ones stay.
+
+    Drafts of campaigns are a superuser's: who has a part in some campaigns makes no new ones.
+    """
+    campaign = make_campaign(hit_size=40, min_ratings=2 * n, pay_per_hit=Decimal("1.50"))
+    Membership.objects.create(user=admin, campaign=campaign, level="admin")
+    # Few enough for one page of segments while n is small.
+    make_translations(campaign, n_segments=12, n_systems=2 * n)
+    build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    _add_paid_work(campaign, admin, n)
+    _add_arrivals(campaign, admin, n)
+    _add_people(campaign, admin, n)
+    for _ in range(n):
+        CampaignDraft.objects.create(owner=superuser, basics=BASICS)
+    _add_results(campaign, n)
+    _add_jobs(campaign, admin, n)
+    return Plenty(campaign, _make_collections(admin, n), admin, superuser)
+
+
+def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
+    """Workers who each do n HITs, n of them paid in a run each; the last one's work waits."""
+    for number in range(n + 1):
+        simulate_workers(
+            campaign=campaign, crowd={Behaviour.HONEST: 1}, hits_per_worker=n, seed=number
+        )
+        weigh_pending()
+        if number < n:
+            confirm(campaign, is_by_hand=True)
+    run = campaign.payment_runs.latest("pk")
+    run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
+    own: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
+    for assignment in Assignment.objects.filter(hit__campaign=campaign)[:n]:
+        PayRule.objects.create(kind="flat", reason="For speed", **own)
+        PayRule.objects.create(kind="adjustment", reason="A gap", assignment=assignment, **own)
+
+
+def _add_arrivals(campaign: Campaign, admin: User, n: int) -> None:
+    """Links, visits and devices, each of them with workers."""
+    for invite in make_invites(campaign=campaign, n=n, actor=admin, label="link"):
+        invite.invite.worker = make_worker()
+        invite.invite.save()
+    for assignment in Assignment.objects.filter(hit__campaign=campaign)[:n]:
+        Submission.objects.create(
+            recruitment=campaign.recruitment,
+            worker=assignment.worker,
+            reference=f"visit {assignment.pk}",
+            assignment=assignment,
+        )
+        for worker in (make_worker(), make_worker()):
+            DeviceSighting.objects.create(
+                campaign=campaign, worker=worker, kind="cookie", mark=str(assignment.pk)
+            )
+
+
+def _add_people(campaign: Campaign, admin: User, n: int) -> None:
+    """People with a part in this campaign, the last of whom has one in n others."""
+    for _ in range(n):
+        person = make_person("researcher", campaign)
+        record("opened", actor=person, campaign=campaign, worker=make_worker(), reason="Ready.")
+        make_token(user=admin, name="script", scopes=["read"])
+    for _ in range(n):
+        other = make_campaign()
+        for member in (person, admin):
+            Membership.objects.create(user=member, campaign=other, level="admin")
+
+
+def _add_results(campaign: Campaign, n: int) -> None:
+    """Runs of gold, metrics with and without a direction, gold from elsewhere, evaluations."""
+    for _ in range(n):
+        gold = campaign_gold(build_gold(campaign=campaign, minimum=1))
+    rng = np.random.default_rng(3)
+    for number in range(2 * n):
+        scores = gold.scores + 0.2 * (1 + number) * rng.normal(size=len(gold.keys))
+        way = True if number % 2 else None
+        table = ScoreTable(f"m{number}", "segment", gold.keys, scores, way, sha256=str(number) * 64)
+        store_scores(table=table, campaign=campaign)
+    for number in range(n):
+        lines = "\n".join(
+            f"{system}\t{segment}\t{number + i}" for i, (system, segment) in enumerate(gold.keys)
+        )
+        file = RawFile(f"g{number}.tsv", f"system\tsegment\tg{number}\n{lines}\n".encode())
+        store_uploaded_gold(files=[file], home=campaign, reading=GoldReading("da", True))
+        evaluation = evaluate_campaign(
+            campaign=campaign, metrics=list(campaign.metrics.confirmed())
+        )
+    for _ in range(n):
+        _copy_as_pooled(evaluation)
+
+
+def _copy_as_pooled(evaluation: Evaluation) -> None:
+    """An evaluation of several campaigns: no other is as quick to make."""
+    n_there = Evaluation.objects.filter(campaign=None, collection=None).count()
+    fields = ("golds", "options", "input_digest", "signature", "result")
+    copy = Evaluation.objects.create(
+        number=n_there + 1, **{name: getattr(evaluation, name) for name in fields}
+    )
+    copy.pooled.set([evaluation.campaign, make_campaign()])
+
+
+def _add_jobs(campaign: Campaign, admin: User, n: int) -> None:
+    run_job(start_job(kind="measure_agreement", campaign=campaign, started_by=admin).pk)
+    for _ in range(n):
+        start_job(kind="build_gold", campaign=campaign, started_by=admin)
+
+
+def _make_collections(admin: User, n: int) -> ScoreCollection:
+    """So many collections, the last of them with as many golds and evaluations."""
+    for _ in range(n):
+        names = [f"m{number}:higher" for number in range(n)]
+        collection = make_collection(admin, *names, "open")
+    for number in range(n):
+        file = RawFile("gold.tsv", gold_lines().encode())
+        reading = GoldReading("da", True, name=f"gold {number}")
+        store_uploaded_gold(files=[file], home=collection, reading=reading)
+        metrics = list(collection.metrics.confirmed())
+        evaluate_collection(collection=collection, metrics=metrics, created_by=admin)
+    return collection
+
+
+# Addresses of all this ------------------------------------------------------------------------
+
+# What stands in addresses besides the codes of things.
+WORDS: dict[str, dict[str, Any]] = {
+    "plan_payments": {"kind": "bonus", "way": "hand"},
+    "preview_practice": {"step": 1},
+    "preview_item": {"number": 1, "position": 1},
+    "preview_finish": {"number": 1},
+    "preview_done": {"number": 1},
+    "worker_picture": {"name": "degraded-pairs", "format": "csv"},
+    "result_picture": {"name": "system-ranking", "fmt": "csv"},
+    "result_export": {"kind": "ratings", "fmt": "csv"},
+    "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
+}
+
+
+def staff_addresses() -> list[Address]:
+    """Those of staff. Workers' pages and what anyone may open list nothing, but for the first page."""
+    return [
+        one
+        for one in addresses()
+        if one.rule not in ("workers", "anyone", "tokens") or one.name == "home"
+    ]
+
+
+def path_of(address: Address, plenty: Plenty) -> str:
+    words = WORDS.get(address.name, {})
+    values = {key: words.get(key) or _value(key, address, plenty) for key, _ in address.parameters}
+    return reverse(address.name, kwargs=values)
+
+
+def table_name(plenty: Plenty) -> str:
+    """The table of an evaluation is called after the gold that its metrics were held against."""
+    return f"segment-gold-{plenty.gold.number}"
+
+
+def _value(key: str, address: Address, plenty: Plenty) -> Any:
+    if address.name == "evaluation_table" and key in ("name", "fmt"):
+        return {"name": table_name(plenty), "fmt": "csv"}[key]
+    if key == "pk":
+        return plenty.membership.user.pk
+    if key == "membership":
+        return plenty.membership.pk
+    if key != "code":
+        return getattr(plenty, key).code
+    if address.is_of_a_campaign:
+        return plenty.campaign.code
+    owner = next(
+        name for name in ("draft", "collection", "evaluation", "job") if name in address.name
+    )
+    return getattr(plenty, owner).code
