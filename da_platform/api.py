@@ -38,7 +38,7 @@ api = NinjaAPI(
     version="1",
     urls_namespace="api",
     description="Campaigns, workers, gold, evaluations and jobs: whatever the pages do, as JSON. "
-    "Make a token under API tokens and send it as `Authorization: Bearer …`.",
+    "Make a token under API tokens and send it in the header Authorization, after the word Bearer.",
     # Every operation names its scope. One that forgot would let nobody in.
     auth=lambda request: None,
     throttle=_limits(),

@@ -34,3 +34,8 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.action}"
+
+    @property
+    def deed(self) -> str:
+        """The action in words: some of them are names."""
+        return self.action.replace("_", " ")

@@ -86,9 +86,17 @@ def runs(standing: Standing, campaign: Campaign) -> bool:
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:
     known = [(label, url) for label, name in pages if (url := _url(name, *args))]
     # The page itself or the nearest one above it.
-    above = [url for _, url in known if _lies_below(request.path, url)]
+    above = [url for _, url in known if _lies_below(_path(request), url)]
     current = max(above, key=len, default="")
     return [Link(label, url, url == current) for label, url in known]
+
+
+def _path(request: HttpRequest) -> str:
+    """Where a page belongs: the report is one of the results, whatever its address."""
+    match = request.resolver_match
+    if match and match.url_name == "campaign_report":
+        return reverse("campaign_results", kwargs=match.kwargs)
+    return request.path
 
 
 def _lies_below(path: str, url: str) -> bool:

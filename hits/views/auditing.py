@@ -40,7 +40,8 @@ class FilterForm(forms.Form):
     def __init__(self, *args: Any, entries: QuerySet[AuditEntry], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         actions = entries.order_by("action").values_list("action", flat=True).distinct()
-        self.fields["action"].choices = [("", "any"), *((name, name) for name in actions)]  # type: ignore[attr-defined]
+        deeds = [(name, name.replace("_", " ")) for name in actions]
+        self.fields["action"].choices = [("", "any"), *deeds]  # type: ignore[attr-defined]
         campaigns = Campaign.objects.filter(pk__in=entries.order_by().values("campaign"))
         self.fields["campaign"].queryset = campaigns.order_by("name")  # type: ignore[attr-defined]
         people = User.objects.filter(pk__in=entries.order_by().values("actor"))

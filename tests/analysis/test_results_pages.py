@@ -185,6 +185,13 @@ def test_the_report_has_the_real_numbers(campaign, run):
     assert run.input_digest in text
 
 
+def test_the_report_belongs_to_the_results(campaign, run):
+    url = reverse("campaign_results", args=[campaign.code])
+    text = page("campaign_report", campaign).content.decode()
+    assert f'<a href="{url}" aria-current="page">Results</a>' in text
+    assert text.count(f'href="{url}" aria-current') == 1
+
+
 def test_without_gold_there_is_no_report_yet(campaign):
     assert page("campaign_report", campaign).url == reverse(
         "campaign_results", args=[campaign.code]

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import django
@@ -16,19 +17,35 @@ from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.urls import reverse  # noqa: E402
+from django.utils import timezone  # noqa: E402
+from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
 from pytest_django.live_server_helper import LiveServer  # noqa: E402
 
-from analysis.gold import build_gold  # noqa: E402
+from analysis.evaluating.campaigns import evaluate_collection  # noqa: E402
 from analysis.jobs import run_job, start_job  # noqa: E402
-from analysis.models import Evaluation  # noqa: E402
+from analysis.models import Job, ScoreCollection  # noqa: E402
+from da_platform.operation.signs import give_sign  # noqa: E402
 from hits.demo import prepare_demo_campaign  # noqa: E402
-from hits.models import Assignment, Campaign, Item, Segment  # noqa: E402
+from hits.models import (  # noqa: E402
+    Assignment,
+    Campaign,
+    Evidence,
+    Item,
+    PayRule,
+    Segment,
+    Worker,
+)
+from hits.payments.owing import Kind, plan_run  # noqa: E402
+from hits.payments.runs import confirm_run, mark_as_paid  # noqa: E402
+from hits.people.accounts import Part, invite  # noqa: E402
 from hits.practice import practice_for  # noqa: E402
-from hits.services import submit_assignment  # noqa: E402
+from hits.recruiting.invites import make_invites  # noqa: E402
+from hits.services import change_status, submit_assignment  # noqa: E402
 from hits.simulation import Behaviour, simulate_workers  # noqa: E402
-from hits.trust import weigh_pending  # noqa: E402
+from hits.trust import exclude, weigh_pending  # noqa: E402
 from tests.browser.campaigns import make_hits_between  # noqa: E402
+from tests.browser.gallery import FOLDER, GALLERY, LOOKS, gallery_text  # noqa: E402
 from tests.browser.opening import (  # noqa: E402
     CHROMIUM_FLAGS,
     assignment_of,
@@ -37,61 +54,82 @@ from tests.browser.opening import (  # noqa: E402
 )
 from tests.browser.rating import slider_place  # noqa: E402
 from tests.browser.staff_pages import session_cookie  # noqa: E402
-from tests.factories import make_worker, rate_items  # noqa: E402
-from tests.people import make_person  # noqa: E402
+from tests.evaluations import make_collection  # noqa: E402
+from tests.factories import (  # noqa: E402
+    make_campaign,
+    make_hits,
+    make_translations,
+    make_worker,
+    rate_items,
+)
 from tests.setup_browser import ADVICE, browser_path  # noqa: E402
 
-FOLDER = settings.BASE_DIR / "docs" / "images"
 # A picture in a README should load at once.
-MAX_BYTES = 250_000
+MAX_BYTES = 150_000
+# Pages have few colours; with so many, letters still look smooth.
+N_COLOURS = 96
 
 # Without motion no button is caught while it changes its colour.
-WINDOW: dict[str, Any] = {"viewport": {"width": 900, "height": 640}, "reduced_motion": "reduce"}
+STILL: dict[str, Any] = {"reduced_motion": "reduce"}
+DESK: dict[str, Any] = {"viewport": {"width": 1200, "height": 1000}, **STILL}
+# Pages whose pictures stand further down.
+TALL: dict[str, Any] = DESK | {"viewport": {"width": 1200, "height": 1400}}
+TALL_PAGES = {"worker", "results", "evaluation", "report"}
+# What a worker sees fits a smaller window.
+WINDOW: dict[str, Any] = {"viewport": {"width": 900, "height": 700}, **STILL}
 PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 780},
-    "device_scale_factor": 2,
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 1.5,
     "is_mobile": True,
     "has_touch": True,
+    **STILL,
 }
+DARK: dict[str, Any] = {"color_scheme": "dark"}
+
+
+def look(ending: str, desk: dict[str, Any]) -> dict[str, Any]:
+    """How a browser is opened for the pictures whose names end so."""
+    device = PHONE if "phone" in ending else desk
+    return device | DARK if "dark" in ending else device
 
 
 class Photographer:
-    """Opens pages for a new worker of a campaign and keeps pictures of them."""
+    """Opens pages as a worker or as someone of the staff, in every look."""
 
     def __init__(self, browser: Browser, origin: str) -> None:
         self._browser = browser
         self._origin = origin
 
-    def open(self, path: str, *, assignment: Assignment | None = None, **options: Any) -> Page:
-        context = self._browser.new_context(base_url=self._origin, **WINDOW | options)
-        if assignment:
-            context.add_cookies([worker_cookie(assignment.worker, self._origin)])
-        page = context.new_page()
-        page.goto(path)
-        return page
+    def of_worker(
+        self, path: str, *, assignment: Assignment | None = None, desk: dict[str, Any] = WINDOW
+    ) -> Iterator[tuple[str, Page]]:
+        cookies = [worker_cookie(assignment.worker, self._origin)] if assignment else []
+        return self._in_every_look(path, cookies, desk)
 
-    def open_as(self, user: User, path: str, **options: Any) -> Page:
-        """Open a page as someone of the staff."""
-        context = self._browser.new_context(base_url=self._origin, **WINDOW | options)
-        context.add_cookies([session_cookie(user, self._origin)])
-        page = context.new_page()
-        page.goto(path)
-        return page
+    def of_staff(
+        self, user: User, path: str, desk: dict[str, Any] = DESK
+    ) -> Iterator[tuple[str, Page]]:
+        return self._in_every_look(path, [session_cookie(user, self._origin)], desk)
 
-    def open_hit(self, campaign: Campaign, **options: Any) -> Page:
-        """Open a HIT a little way in, with the slider set."""
-        assignment = assignment_of(make_worker(), campaign)
-        rate_items(assignment, n_items=13)
-        page = self.open(rating_address(assignment), assignment=assignment, **options)
-        expect(page.locator("#slider")).to_be_focused()
-        page.mouse.click(*slider_place(page, 66))
-        expect(page.locator("#next")).to_be_enabled()
-        return page
+    def _in_every_look(
+        self, path: str, cookies: list[Any], desk: dict[str, Any]
+    ) -> Iterator[tuple[str, Page]]:
+        for ending in LOOKS:
+            context = self._browser.new_context(base_url=self._origin, **look(ending, desk))
+            context.add_cookies(cookies)
+            page = context.new_page()
+            page.goto(path)
+            page.wait_for_load_state("networkidle")
+            yield ending, page
+            context.close()
 
 
 def keep(page: Page, name: str) -> None:
     path = FOLDER / f"{name}.png"
     page.screenshot(path=path, caret="initial", clip=filled_part(page))
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
     size = path.stat().st_size
     print(f"{path.relative_to(settings.BASE_DIR)}  {size:,} bytes")
     assert size <= MAX_BYTES, f"{name} is too large."
@@ -106,29 +144,37 @@ def filled_part(page: Page) -> Any:
     return {"x": 0, "y": 0, "width": window["width"], "height": min(end, window["height"])}
 
 
+# Workers' pages -------------------------------------------------------------------------------
+
+
 def take_way_in(photographer: Photographer, campaign: Campaign) -> None:
-    page = photographer.open(campaign.get_absolute_url())
-    keep(page, "landing")
-    page.locator("main button").click()
-    expect(page.locator(".example").first).to_be_visible()
-    keep(page, "instructions")
-    page.goto(reverse("practice", args=[campaign.code, 3]))
-    page.locator("#slider").press("9")
-    page.locator("#next").click()
-    expect(page.locator(".feedback")).to_be_visible()
-    keep(page, "practice")
+    for ending, page in photographer.of_worker(campaign.get_absolute_url()):
+        keep(page, f"landing{ending}")
+        page.locator("main button").click()
+        expect(page.locator(".example").first).to_be_visible()
+        keep(page, f"instructions{ending}")
+        page.goto(reverse("practice", args=[campaign.code, 3]))
+        page.locator("#slider").press("9")
+        page.locator("#next").click()
+        expect(page.locator(".feedback")).to_be_visible()
+        keep(page, f"practice{ending}")
 
 
-def take_rating(photographer: Photographer, campaign: Campaign) -> None:
-    keep(photographer.open_hit(campaign), "rate")
-    keep(photographer.open_hit(campaign, **PHONE), "rate-phone")
-    keep(photographer.open_hit(campaign, color_scheme="dark"), "rate-dark")
-    keep(photographer.open_hit(make_arabic_campaign()), "rate-arabic")
+def take_rating(photographer: Photographer, campaign: Campaign, name: str) -> None:
+    """A HIT a little way in, with the slider set."""
+    assignment = assignment_of(make_worker(), campaign)
+    rate_items(assignment, n_items=13)
+    path = rating_address(assignment)
+    for ending, page in photographer.of_worker(path, assignment=assignment):
+        expect(page.locator("#slider")).to_be_focused()
+        page.mouse.click(*slider_place(page, 66))
+        expect(page.locator("#next")).to_be_enabled()
+        keep(page, f"{name}{ending}")
 
 
 def make_arabic_campaign() -> Campaign:
     """A campaign whose item on the picture is one that makes sense: one of the practice."""
-    campaign = make_hits_between("en", "ar", name="Arabic")
+    campaign = make_hits_between("en", "ar", name="TED talks: English to Arabic")
     shown = practice_for("ar", "reference").items[2]
     item = Item.objects.get(hit__campaign=campaign, hit__number=1, position=14)
     Item.objects.filter(pk=item.pk).update(text=shown.translation)
@@ -141,62 +187,151 @@ def take_end(photographer: Photographer, campaign: Campaign) -> None:
     rate_items(assignment)
     submit_assignment(assignment=assignment)
     path = reverse("done", args=[assignment.code])
-    keep(photographer.open(path, assignment=assignment), "done")
+    for ending, page in photographer.of_worker(path, assignment=assignment):
+        keep(page, f"done{ending}")
 
 
-def take_staff(photographer: Photographer, campaign: Campaign) -> None:
-    """The pages of an admin and of a researcher: at a desk, and the main ones in the dark and on a phone."""
-    desk: dict[str, Any] = {"viewport": {"width": 1100, "height": 1000}}
-    rater = campaign.participations.trusted().order_by("pk")[0].worker
+# Pages of staff -------------------------------------------------------------------------------
+
+
+def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> None:
+    """The main pages of an admin and of a researcher."""
     of_campaign = {
         "dashboard": "campaign_overview",
         "workers": "campaign_workers",
         "results": "campaign_results",
         "segments": "campaign_segments",
         "report": "campaign_report",
+        "metrics": "campaign_metrics",
         "payments": "campaign_payments",
         "recruiting": "campaign_recruiting",
         "settings": "campaign_settings",
         "cost": "campaign_cost",
     }
     pages = {name: reverse(view, args=[campaign.code]) for name, view in of_campaign.items()}
+    # The best first: those without a score would say little.
+    pages["segments"] += "?sort=-z&state=complete"
     pages |= {
         "campaigns": reverse("home"),
-        "worker": reverse("campaign_worker", args=[campaign.code, rater.code]),
+        "worker": reverse("campaign_worker", args=[campaign.code, busiest_worker(campaign).code]),
         "new-campaign": reverse("new_campaign"),
         "preview": reverse("preview_item", args=[campaign.code, 1, 3]),
         "audit": reverse("audit_log"),
         "people": reverse("people"),
         "health": reverse("health"),
         "jobs": reverse("jobs"),
-        "evaluation": reverse("evaluation", args=[Evaluation.objects.get().code]),
+        "evaluations": reverse("evaluations"),
+        "evaluation": reverse("evaluation", args=[campaign.evaluations.get().code]),
         "api": reverse("api_reference"),
     }
-    admin = make_person("superuser")
     for name, path in pages.items():
-        page = photographer.open_as(admin, path, **desk)
-        if name == "worker":
-            page.get_by_role("heading", name="In pictures").scroll_into_view_if_needed()
-            page.wait_for_load_state("networkidle")
-        keep(page, name)
-    for name in ("dashboard", "workers", "worker", "results", "payments", "evaluation"):
-        keep(photographer.open_as(admin, pages[name], **desk, color_scheme="dark"), f"{name}-dark")
-        keep(photographer.open_as(admin, pages[name], **PHONE), f"{name}-phone")
+        desk = TALL if name in TALL_PAGES else DESK
+        for ending, page in photographer.of_staff(admin, path, desk):
+            arrange(page, name, is_phone="phone" in ending)
+            keep(page, f"{name}{ending}")
 
 
-def make_results(campaign: Campaign) -> None:
+def arrange(page: Page, name: str, *, is_phone: bool) -> None:
+    """Bring a page into the state that is worth a picture."""
+    if name == "worker" and is_phone:
+        heading = page.get_by_role("heading", name="In pictures")
+        heading.evaluate("part => scrollTo(0, part.getBoundingClientRect().top - 16)")
+        page.wait_for_load_state("networkidle")
+    if name == "new-campaign":
+        page.get_by_label("Name", exact=True).fill("News 2026: German to English")
+        page.get_by_label("Source language").fill("de")
+        page.get_by_label("Target language").fill("en")
+    if name == "health":
+        # The machine that takes the pictures is nobody's concern.
+        page.get_by_role("row", name="Versions").evaluate("row => row.remove()")
+
+
+def busiest_worker(campaign: Campaign) -> Worker:
+    """A reliable worker about whom much is known."""
+    known = Evidence.objects.filter(
+        participation__campaign=campaign, verdict="reliable", has_scores_flag=False
+    )
+    return known.order_by("-n_pairs", "p")[0].participation.worker
+
+
+# A platform that has been in use for a while --------------------------------------------------
+
+
+def make_results(campaign: Campaign, admin: User) -> None:
     """More careful workers than the demo has, so that there is something to see."""
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 30}, seed=7)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 8}, hits_per_worker=3, seed=8)
     weigh_pending()
-    build_gold(campaign=campaign, minimum=7)
+    pay_everyone(campaign, admin)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 18, Behaviour.RANDOM: 4}, seed=7)
+    weigh_pending()
     names = ["BLEU", "chrF", "WER", "PER", "CDER"]
     for kind, arguments in (
+        ("build_gold", {"minimum": 7}),
         ("measure_agreement", {}),
         ("compute_metrics", {"names": names}),
         ("evaluate", {}),
     ):
-        job = run_job(start_job(kind=kind, campaign=campaign, arguments=arguments).pk)
-        assert job and job.state == job.State.DONE, job and job.error
+        job = start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=admin)
+        done = run_job(job.pk)
+        assert done and done.state == Job.State.DONE, done and done.error
+
+
+def pay_everyone(campaign: Campaign, admin: User) -> None:
+    plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
+    wanted: dict[str, Any] = {"campaign": campaign, "kind": plan.kind, "is_by_hand": True}
+    run = confirm_run(**wanted, digest=plan.digest, total=plan.total, actor=admin)
+    mark_as_paid(run=run, total=run.total, reference="transfer 2026-031", actor=admin)
+    PayRule.objects.create(
+        campaign=campaign,
+        kind=PayRule.Kind.FLAT,
+        amount="0.25",
+        reason="A thank you to all who took part this week.",
+        created_by=admin,
+    )
+
+
+def make_company(campaign: Campaign, admin: User) -> None:
+    """Other people, other campaigns, links, decisions, and jobs that are not done."""
+    now = timezone.now()
+    for number, (name, level, where) in enumerate(
+        [
+            ("j.keller", "researcher", None),
+            ("m.silva", "admin", campaign),
+            ("t.okafor", "admin", None),
+        ]
+    ):
+        user = invite(
+            username=name,
+            email=f"{name}@example.org",
+            part=Part(level, where),
+            actor=admin,
+        )
+        if number < 2:
+            user.set_password("a password of the pictures")
+            user.last_login = now - timedelta(hours=5 + 20 * number)
+            user.save()
+    closed = make_hits(name="News 2025: Czech to English", source_language="cs", n_segments=42)
+    change_status(campaign=closed, to=Campaign.Status.CLOSED, actor=admin)
+    make_translations(make_campaign(name="Patents: German to English"), n_segments=28)
+    make_invites(campaign=campaign, n=6, actor=admin, label="Reading group")
+    careless = campaign.participations.filter(worker__external_id__startswith="random")
+    for one in careless.order_by("pk")[:2]:
+        exclude(participation=one, actor=admin, reason="Told us that two people shared the task.")
+    evaluation = evaluate_collection(collection=make_collection(admin), created_by=admin)
+    ScoreCollection.objects.filter(pk=evaluation.collection_id).update(name="Submitted metrics")
+    run_job(start_job(kind="evaluate", campaign=closed, started_by=admin).pk)
+    give_sign("worker-1")
+    call_command("backup", verbosity=0)
+    waiting = start_job(kind="recompute_workers", campaign=campaign, started_by=admin)
+    Job.objects.filter(pk=waiting.pk).update(
+        state=Job.State.RUNNING, attempt=1, started_at=now, heartbeat_at=now, n_done=21, n_total=37
+    )
+
+
+def make_admin() -> User:
+    return User.objects.create_superuser(
+        "a.novak", "a.novak@example.org", "a password of the pictures", last_login=timezone.now()
+    )
 
 
 @contextmanager
@@ -219,11 +354,15 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         photographer = Photographer(browser, origin)
         take_way_in(photographer, campaign)
-        take_rating(photographer, campaign)
+        take_rating(photographer, campaign, "rate")
+        take_rating(photographer, make_arabic_campaign(), "rate-arabic")
         take_end(photographer, campaign)
-        make_results(campaign)
-        take_staff(photographer, campaign)
+        admin = make_admin()
+        make_results(campaign, admin)
+        make_company(campaign, admin)
+        take_staff(photographer, campaign, admin)
         browser.close()
+    GALLERY.write_text(gallery_text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,14 @@ def test_nonsense_finds_nothing_and_breaks_nothing(asked):
     assert rows(client, **asked) == []
 
 
+def test_actions_that_are_names_are_told_in_words():
+    record("confirm_payments")
+    client = client_of("admin")
+    page = client.get(URL).content.decode()
+    assert "Confirm payments" in page and ">confirm payments</option>" in page
+    assert actions(client, action="confirm_payments") == ["confirm_payments"]
+
+
 def test_cells_are_no_formulas_and_texts_are_no_markup():
     record("opened", reason="=1+1", worker=make_worker("<b>"))
     client = client_of("admin")
