@@ -23,6 +23,8 @@ from .working import (
     privacy_page,
 )
 
+# Of the number of a HIT or an item, as somebody may type it.
+MAX_DIGITS = 9
 # Looks like a code and is none.
 EXAMPLE_CODE = "EXAMPLE"
 
@@ -32,7 +34,7 @@ EXAMPLE_CODE = "EXAMPLE"
 def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Go to the beginning, or to the HIT and item that a form asks for."""
     number, position = request.GET.get("hit", ""), request.GET.get("item", "1")
-    if number.isdecimal() and position.isdecimal():
+    if all(text.isdecimal() and len(text) <= MAX_DIGITS for text in (number, position)):
         return redirect("preview_item", campaign.code, int(number), int(position))
     return redirect("preview_landing", campaign.code)
 
@@ -87,10 +89,11 @@ def check(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -> HttpResponse:
     """Show any item of any HIT, through the same door as to workers."""
     hit = get_object_or_404(campaign.hits, number=number)
-    # Never stored: an assignment is how the desk knows whose HIT it is.
-    items = desk.shown_items(Assignment(hit=hit), first=position, last=position)
-    if not items:
+    # Asked first: a number that no database can hold is no position either.
+    if not 1 <= position <= hit.size:
         raise Http404
+    # Never stored: an assignment is how the desk knows whose HIT it is.
+    [shown] = desk.shown_items(Assignment(hit=hit), first=position, last=position)
     is_last = position >= hit.size
     then = (
         _address(campaign, "finish", number)
@@ -103,7 +106,7 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
         "rate",
         then=then,
         place=desk.Place(n_rated=position - 1, size=hit.size),
-        item=items[0],
+        item=shown,
         items=[],
         scores=SCORES,
         hit=hit,

@@ -139,7 +139,7 @@ def test_it_speaks_the_language_of_the_workers():
 
 def test_what_is_not_there_is_not_found():
     campaign, client = make_hits(), client_of("admin")
-    for number, position in [(2, 1), (1, 41), (0, 1), (1, 0)]:
+    for number, position in [(2, 1), (1, 41), (0, 1), (1, 0), (1, 10**30), (10**30, 1)]:
         url = reverse("preview_item", args=[campaign.code, number, position])
         assert client.get(url).status_code == 404
     for page, number in [("practice", 0), ("practice", 4), ("finish", 2), ("done", 0)]:
@@ -150,5 +150,6 @@ def test_the_form_leads_to_an_item():
     campaign, client = make_hits(), client_of("admin")
     answer = client.get(reverse("preview", args=[campaign.code]), {"hit": "1", "item": "7"})
     assert answer.url == reverse("preview_item", args=[campaign.code, 1, 7])
-    answer = client.get(reverse("preview", args=[campaign.code]), {"hit": "²"})
-    assert answer.url == reverse("preview_landing", args=[campaign.code])
+    for nonsense in ("²", "9" * 5_000):
+        answer = client.get(reverse("preview", args=[campaign.code]), {"hit": nonsense})
+        assert answer.url == reverse("preview_landing", args=[campaign.code])
