@@ -18,7 +18,8 @@ FILL = """
 
 def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
     """Store so many ratings, then let so many workers take a HIT of 100 items each."""
-    campaign = make_campaign(hit_size=100, min_ratings=n_desks)
+    # It wants what is there and what is to come.
+    campaign = make_campaign(hit_size=100, min_ratings=n_desks + n_ratings // 100 // N_HITS)
     make_translations(campaign, n_segments=N_HITS * 35)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
@@ -29,6 +30,8 @@ def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
         # As a database is that has grown slowly: otherwise the first measurements would have to wait
         # for PostgreSQL's own tidying up.
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+    # As the schedule does every minute.
+    keep_counts()
     return {
         "pages": pages_of(campaign, desks[-1]),
         "desks": [desk_of(assignment) for assignment in desks[1:]],
@@ -123,6 +126,7 @@ if __name__ == "__main__":
     from django.utils import timezone
 
     from hits.building import build_hits
+    from hits.campaigns.keeping import keep_counts
     from hits.models import HIT, Assignment, Campaign, Rating, Worker
     from hits.services import change_status, take_part
     from tests.concurrency.cookies import cookies_of

@@ -6,6 +6,8 @@ from operator import attrgetter
 
 from ..models import Assignment, AuditEntry, Campaign
 
+N_EVENTS = 12
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -16,9 +18,20 @@ class Event:
     why: str
 
 
-def recent_events(campaign: Campaign, *, limit: int, names_workers: bool) -> list[Event]:
-    """The latest events; workers are named only to those who may know them."""
-    events = [*_from_log(campaign, limit), *_submissions(campaign, limit)]
+def latest_submissions(campaign: Campaign, *, limit: int = N_EVENTS) -> list[int]:
+    """The keys of the assignments that were handed in last."""
+    handed_in = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    return list(handed_in.order_by("-submitted_at").values_list("pk", flat=True)[:limit])
+
+
+def recent_events(
+    campaign: Campaign, submissions: list[int], *, limit: int = N_EVENTS, names_workers: bool
+) -> list[Event]:
+    """The latest events, from the log and from the `latest_submissions`.
+
+    Workers are named only to those who may know them.
+    """
+    events = [*_from_log(campaign, limit), *_submissions(submissions)]
     latest = sorted(events, key=attrgetter("at"), reverse=True)[:limit]
     if names_workers:
         return latest
@@ -47,13 +60,8 @@ def _deed(entry: AuditEntry) -> str:
     )
 
 
-def _submissions(campaign: Campaign, limit: int) -> list[Event]:
-    latest = (
-        Assignment.objects.submitted()
-        .filter(hit__campaign=campaign)
-        .select_related("hit", "worker")
-        .order_by("-submitted_at")[:limit]
-    )
+def _submissions(keys: list[int]) -> list[Event]:
+    latest = Assignment.objects.filter(pk__in=keys).select_related("hit", "worker")
     return [
         Event(
             at=assignment.submitted_at,

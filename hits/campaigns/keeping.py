@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from ..models import Campaign, KeptCounts
 from ..places import Forecast, forecast, work_by_hit
+from .events import latest_submissions
 from .progress import Progress, progress_of
 from .reporting import count_rows
 
@@ -39,6 +40,7 @@ class Overview:
 
     progress: Progress
     forecast: Forecast
+    submissions: list[int]
 
 
 def overview_of(campaign: Campaign, *, at: datetime | None = None) -> Overview:
@@ -92,6 +94,7 @@ def _count(campaign: Campaign, now: datetime) -> Overview:
     return Overview(
         progress=progress_of(campaign, at=now, by_hit=by_hit),
         forecast=forecast(campaign, at=now, by_hit=by_hit),
+        submissions=latest_submissions(campaign),
     )
 
 

@@ -22,7 +22,6 @@ from ..places import Forecast
 from ..recruiting.arrivals import recruitment_of
 
 CAMPAIGNS_PER_PAGE = 50
-N_EVENTS = 12
 
 
 @require_GET
@@ -87,7 +86,7 @@ def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "worker_states": progress.worker_states.items(),
         "hit_states": progress.counts.hit_states.items(),
         # Researchers see what happened, never to whom.
-        "events": recent_events(campaign, limit=N_EVENTS, names_workers=runs_it),
+        "events": recent_events(campaign, overview.submissions, names_workers=runs_it),
     }
 
 
