@@ -18,8 +18,9 @@ FILL = """
 
 def prepare(n_desks: int, n_ratings: int) -> dict[str, Any]:
     """Store so many ratings, then let so many workers take a HIT of 100 items each."""
-    # It wants what is there and what is to come.
-    campaign = make_campaign(hit_size=100, min_ratings=n_desks + n_ratings // 100 // N_HITS)
+    # One with many ratings is large, as it would be with as many HITs as that takes.
+    wanted = LARGE // N_HITS if n_ratings // 100 > LARGE else n_desks
+    campaign = make_campaign(hit_size=100, min_ratings=max(n_desks, wanted))
     make_translations(campaign, n_segments=N_HITS * 35)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
@@ -126,7 +127,7 @@ if __name__ == "__main__":
     from django.utils import timezone
 
     from hits.building import build_hits
-    from hits.campaigns.keeping import keep_counts
+    from hits.campaigns.keeping import LARGE, keep_counts
     from hits.models import HIT, Assignment, Campaign, Rating, Worker
     from hits.services import change_status, take_part
     from tests.concurrency.cookies import cookies_of
