@@ -1,6 +1,6 @@
 """Numbers of large campaigns are kept, not counted by whoever looks at them.
 
-A campaign of ten million ratings has a hundred thousand assignments, and counting those takes a second. The chores
+A campaign of ten million ratings has a hundred thousand assignments, and counting those takes seconds. The chores
 count them every minute while somebody looks, and four times an hour otherwise. Small campaigns are counted on the spot:
 their pages are never behind.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 # So many assignments wanted make a campaign large.
-LARGE = 15_000
+LARGE = 5_000
 # Somebody who looked so lately may be looking still.
 LOOKING = timedelta(minutes=10)
 # What the chores count again while somebody looks, and while nobody does.
