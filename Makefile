@@ -36,7 +36,8 @@ lint: $(VENV)/ready-to-test
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
 	# Not B608, which takes every composed statement for an injection: ours are composed of constants.
 	$(BIN)/bandit -q -r hits analysis da_platform gunicorn.conf.py -x '*/migrations/*' -ll -s B608
-	git ls-files | grep -Ev '$(NO_SECRETS_IN)' | xargs $(BIN)/detect-secrets-hook --baseline .secrets.baseline
+	# It ends with 3 when known findings have moved to other lines, which is no fault.
+	$(BIN)/detect-secrets-hook --baseline .secrets.baseline $$(git ls-files | grep -Ev '$(NO_SECRETS_IN)') || [ $$? = 3 ]
 	@# Where nobody answers, the audit is left out, and that is said.
 	@if $(PYTHON) -c 'import socket; socket.create_connection(("pypi.org", 443), timeout=5)' 2>/dev/null; \
 	then $(MAKE) --no-print-directory audit; \
