@@ -36,7 +36,7 @@ class Address:
 
 def addresses() -> list[Address]:
     found = []
-    for name, pattern in _walk(get_resolver().url_patterns):
+    for name, pattern in walk(get_resolver().url_patterns):
         if name.startswith(DJANGO_ADMIN):
             continue
         rule = getattr(pattern.callback, "access_rule", RULES_OF_DJANGO.get(name))
@@ -44,10 +44,10 @@ def addresses() -> list[Address]:
     return found
 
 
-def _walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             space = f"{prefix}{pattern.namespace}:" if pattern.namespace else prefix
-            yield from _walk(pattern.url_patterns, space)
+            yield from walk(pattern.url_patterns, space)
         else:
             yield f"{prefix}{pattern.name}", pattern

@@ -386,9 +386,9 @@ if __name__ == "__main__":
     from hits.people.tokens import make_token
     from hits.services import submit_assignment, take_assignment, take_part
     from hits.visitors import remember_worker
+    from tests.addresses import walk
     from tests.factories import make_hits, make_worker, rate_items
     from tests.people import client_of, make_person
     from tests.subprocesses import CHECKOUT
-    from tests.test_access_matrix import walk
 
     sys.exit(main())

@@ -11,9 +11,10 @@ from django.urls import reverse
 from hits.models import ApiToken, Authenticator
 from hits.people.second_factor import authenticator_in_making, authenticator_of
 from hits.people.second_step import OPEN_BEFORE
+from tests.addresses import Address, addresses
 from tests.factories import make_campaign
 from tests.people import client_of, make_person
-from tests.test_access_matrix import ALLOWED, Address, addresses
+from tests.test_access_matrix import ALLOWED, path_of
 from tests.two_step import PASSWORD, client_with_second_factor, code_of
 
 pytestmark = pytest.mark.django_db
@@ -163,7 +164,7 @@ def test_no_page_opens_before_it_is_set_up(address, settings):
     campaign = make_campaign()
     for client in (client_of("superuser"), client_of("admin"), client_of("admin", campaign)):
         for method in ("GET", "POST"):
-            assert is_led_to_set_up(client.generic(method, address.path(campaign)))
+            assert is_led_to_set_up(client.generic(method, path_of(address, campaign)))
 
 
 def test_djangos_admin_site_does_not_either(settings):
