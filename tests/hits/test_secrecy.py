@@ -276,7 +276,7 @@ def leaky_time(item: Item, sighting: Sighting) -> Sighting:
 
 
 def leaky_header(item: Item, sighting: Sighting) -> Sighting:
-    headers = sighting.headers | ({"X-Role": "1"} if item.role == Role.REPEAT else {})
+    headers = sighting.headers | ({"X-Role": "1"} if item.role != Role.GENUINE else {})
     return Sighting(sighting.fields, sighting.raw, sighting.page, headers, sighting.seconds)
 
 
