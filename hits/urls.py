@@ -1,4 +1,5 @@
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import IntConverter
 
 from .views import (
     api_reference,
@@ -17,6 +18,15 @@ from .views import (
     workers,
     working,
 )
+
+
+class NumberConverter(IntConverter):
+    """A whole number that every database can hold."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_converter(NumberConverter, "number")
 
 urlpatterns = [
     path("", campaigns.home, name="home"),
@@ -103,31 +113,39 @@ urlpatterns = [
         name="preview_instructions",
     ),
     path(
-        "campaigns/<uuid:code>/preview/practice/<int:step>/",
+        "campaigns/<uuid:code>/preview/practice/<number:step>/",
         previewing.practice,
         name="preview_practice",
     ),
     path("campaigns/<uuid:code>/preview/check/", previewing.check, name="preview_check"),
     path(
-        "campaigns/<uuid:code>/preview/<int:number>/<int:position>/",
+        "campaigns/<uuid:code>/preview/<number:number>/<number:position>/",
         previewing.item,
         name="preview_item",
     ),
     path(
-        "campaigns/<uuid:code>/preview/<int:number>/finish/",
+        "campaigns/<uuid:code>/preview/<number:number>/finish/",
         previewing.finish,
         name="preview_finish",
     ),
-    path("campaigns/<uuid:code>/preview/<int:number>/done/", previewing.done, name="preview_done"),
+    path(
+        "campaigns/<uuid:code>/preview/<number:number>/done/", previewing.done, name="preview_done"
+    ),
     path("audit/", auditing.audit_log, name="audit_log"),
     path("people/", people.people, name="people"),
-    path("people/<int:pk>/", people.one_person, name="person"),
-    path("people/<int:pk>/link/", people.make_link, name="make_password_link"),
-    path("people/<int:pk>/parts/", people.add_part, name="add_part"),
-    path("people/<int:pk>/parts/<int:membership>/remove/", people.remove_part, name="remove_part"),
-    path("people/<int:pk>/active/", people.change_activity, name="change_activity"),
-    path("people/<int:pk>/logout/", people.log_out, name="log_out_person"),
-    path("people/<int:pk>/two-step/reset/", people.reset_second_factor, name="reset_second_factor"),
+    path("people/<number:pk>/", people.one_person, name="person"),
+    path("people/<number:pk>/link/", people.make_link, name="make_password_link"),
+    path("people/<number:pk>/parts/", people.add_part, name="add_part"),
+    path(
+        "people/<number:pk>/parts/<number:membership>/remove/",
+        people.remove_part,
+        name="remove_part",
+    ),
+    path("people/<number:pk>/active/", people.change_activity, name="change_activity"),
+    path("people/<number:pk>/logout/", people.log_out, name="log_out_person"),
+    path(
+        "people/<number:pk>/two-step/reset/", people.reset_second_factor, name="reset_second_factor"
+    ),
     path("account/two-step/", two_step.two_step, name="two_step"),
     path("account/two-step/set-up/", two_step.set_up, name="two_step_set_up"),
     path("api/", api_reference.api_reference, name="api_reference"),
@@ -138,7 +156,7 @@ urlpatterns = [
     path("work/<uuid:code>/decline/", working.decline, name="decline"),
     path("work/<uuid:code>/privacy/", working.privacy, name="privacy"),
     path("work/<uuid:code>/instructions/", working.instructions, name="instructions"),
-    path("work/<uuid:code>/practice/<int:step>/", working.practice, name="practice"),
+    path("work/<uuid:code>/practice/<number:step>/", working.practice, name="practice"),
     path("work/<uuid:code>/check/", working.check, name="check"),
     path("work/<uuid:code>/next/", working.next_hit, name="next_hit"),
     path("hit/<uuid:code>/", working.rate, name="rate"),
