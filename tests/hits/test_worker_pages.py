@@ -464,7 +464,7 @@ def test_a_draft_is_not_there(client, name):
     assert client.get(page(name, uuid.uuid4())).status_code == HTTPStatus.NOT_FOUND
 
 
-@pytest.mark.parametrize("step", [0, 4, 10**12])
+@pytest.mark.parametrize("step", [0, 4, 10**9 - 1])
 def test_a_practice_step_that_does_not_exist_is_not_there(client, campaign, step):
     enter(client, campaign, qualified=False)
     assert client.get(page("practice", campaign.code, step)).status_code == HTTPStatus.NOT_FOUND
