@@ -3,12 +3,15 @@
 import os
 import tempfile
 
+# Held by a name: the folder is removed with the process that made it.
+_data_folder = tempfile.TemporaryDirectory(prefix="da-tests-", ignore_cleanup_errors=True)
+
 # Set before the import below: whatever .env or the shell say, tests run on these.
 os.environ.update(
     DA_ENV_FILE=os.devnull,
     DA_DEBUG="1",
     DA_SECRET_KEY="only-for-tests",
-    DA_DATA_DIR=tempfile.mkdtemp(prefix="da-tests-"),
+    DA_DATA_DIR=_data_folder.name,
 )
 # The embedded database, unless tests/test_postgresql.py says otherwise: never the developer's own.
 os.environ["DATABASE_URL"] = os.environ.get("DA_TEST_DATABASE_URL", "")

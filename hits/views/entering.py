@@ -24,6 +24,7 @@ from ..guards import (
     count_wrong_code,
     is_locked_out,
 )
+from ..models import Authenticator
 from ..people.logins import log_failed_login, log_login, person_named
 from ..people.second_factor import authenticator_of, check_code
 from ..people.second_step import PendingLogin, mark
@@ -47,9 +48,7 @@ class Login(auth.LoginView):
         if authenticator_of(user):
             PendingLogin.begin(self.request, user)
             return redirect(self._code_address())
-        login(self.request, user)
-        mark(self.request, None)
-        log_login(self.request, user, by="password")
+        _log_in(self.request, user, None, by="password")
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
@@ -117,9 +116,7 @@ class LoginCode(auth.LoginView):
         return super().get_form_kwargs() | {"user": self.person}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        login(self.request, form.user)
-        mark(self.request, form.authenticator)
-        log_login(self.request, form.user, by="password and code")
+        _log_in(self.request, form.user, form.authenticator, by="password and code")
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: Any) -> HttpResponse:
@@ -145,6 +142,16 @@ class PasswordReset(auth.PasswordResetView):
             logger.warning("A mailbox was sent enough mails for now.")
             return HttpResponseRedirect(self.get_success_url())
         return super().form_valid(form)
+
+
+def _log_in(
+    request: HttpRequest, user: User, authenticator: Authenticator | None, *, by: str
+) -> None:
+    login(request, user)
+    # Django keeps the key of someone who logs in again; whoever had it would stay in.
+    request.session.cycle_key()
+    mark(request, authenticator)
+    log_login(request, user, by=by)
 
 
 def _refused(request: HttpRequest, error: TooOften) -> HttpResponse:

@@ -118,6 +118,21 @@ def test_a_login_gives_a_new_key_and_ends_the_old_one(alice: User):
     assert before != after and list(Session.objects.values_list("pk", flat=True)) == [after]
 
 
+def test_so_does_a_login_again_as_the_same_person(alice: User):
+    password = "correct horse battery"  # pragma: allowlist secret
+    alice.set_password(password)
+    alice.save()
+    client, keys = Client(), []
+    for _ in range(2):
+        fields = {"username": alice.username, "password": password}
+        # The admin site's door opens to those who are already in.
+        assert client.post(reverse("admin_login"), fields).status_code == 302
+        keys.append(client.cookies[settings.SESSION_COOKIE_NAME].value)
+    before, after = keys
+    assert before != after and list(Session.objects.values_list("pk", flat=True)) == [after]
+    assert is_in(client)
+
+
 def test_a_logout_ends_it_on_the_server(alice: User):
     client = browser_of(alice)
     stolen = client.cookies[settings.SESSION_COOKIE_NAME].value
