@@ -11,7 +11,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from ..access import View
-from ..desk import minutes_needed
 from ..exceptions import ArrivalRefused
 from ..guards import check_arrival
 from ..models import Assignment, Campaign, Recruitment, Submission, Worker
@@ -21,7 +20,8 @@ from ..recruiting.arrivals import recruitment_of
 from ..recruiting.framing import allow_framing, framed_address
 from ..services import find_or_make_worker
 from .arriving import SeeOther
-from .working import campaign_page, look
+from .joining import campaign_page
+from .looks import look, work_ahead
 
 
 def framed_page(view: View) -> View:
@@ -44,10 +44,7 @@ def external_question(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         raise Http404("No such page.")
     parameters = request.GET.dict()
     if is_preview(parameters):
-        first_hit = campaign.hits.order_by("number").first()
-        size = first_hit.size if first_hit else campaign.hit_size
-        facts = {"size": size, "minutes": minutes_needed(size)}
-        return render(request, "hits/preview.html", look(campaign) | facts)
+        return render(request, "hits/preview.html", look(campaign) | work_ahead(campaign))
     arrival = MTurkProvider(recruitment).recognise(parameters, url=request.build_absolute_uri())
     assert arrival is not None
     origin = submit_origin(parameters)

@@ -13,7 +13,7 @@ from ..access import for_campaign_admins
 from ..forms import CommentForm
 from ..models import Assignment, Campaign
 from ..providers.base import Exit
-from .working import (
+from .looks import (
     SCORES,
     check_page,
     is_right_answer,
@@ -21,6 +21,7 @@ from .working import (
     practice_of,
     practice_page,
     privacy_page,
+    work_ahead,
 )
 
 # Of the number of a HIT or an item, as somebody may type it.
@@ -42,10 +43,8 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_GET
 @for_campaign_admins
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    first = campaign.hits.order_by("number").first()
-    size = first.size if first else campaign.hit_size
-    context = {"size": size, "minutes": desk.minutes_needed(size)}
-    return _show(request, campaign, "landing", then=_address(campaign, "instructions"), **context)
+    then = _address(campaign, "instructions")
+    return _show(request, campaign, "landing", then=then, **work_ahead(campaign))
 
 
 @require_GET

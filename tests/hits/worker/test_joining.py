@@ -1,0 +1,124 @@
+"""Who gets a HIT, and what those are told who get none."""
+
+import uuid
+from http import HTTPStatus
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from hits.models import Assignment, Campaign, Participation, Rating, Worker
+from hits.services import change_status, take_part
+from hits.visitors import COOKIE
+from tests.factories import make_campaign, make_hits, make_translations, rate_items
+from tests.hits.worker.steps import enter, page, right_answer, take, wrong_answer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("name", ["instructions", "check", "next_hit"])
+def test_who_has_not_agreed_is_sent_to_the_beginning(client, campaign, name):
+    assert client.get(page(name, campaign.code)).url == campaign.get_absolute_url()
+    assert client.get(page("practice", campaign.code, 1)).url == campaign.get_absolute_url()
+    assert not Worker.objects.exists()
+
+
+def test_looking_at_the_link_stores_nothing(client, campaign):
+    client.get(campaign.get_absolute_url())
+    assert not Worker.objects.exists() and not Participation.objects.exists()
+    assert COOKIE not in client.cookies
+
+
+def test_agreeing_twice_makes_one_participation(client, campaign):
+    enter(client, campaign)
+    enter(client, campaign)
+    assert Participation.objects.count() == Worker.objects.count() == 1
+
+
+def test_no_hit_before_the_question_is_answered(client, campaign):
+    enter(client, campaign, qualified=False)
+    answer = client.get(page("next_hit", campaign.code))
+    assert answer.url == page("instructions", campaign.code)
+    assert not Assignment.objects.exists()
+
+
+def test_two_wrong_answers_screen_a_worker_out_for_good(client, campaign):
+    enter(client, campaign, qualified=False)
+    check = page("check", campaign.code)
+    assert client.post(check, {"answer": wrong_answer(campaign)}).context["is_wrong"]
+    second = client.post(check, {"answer": wrong_answer(campaign)})
+    assert second.context["reason"] == "screened_out"
+    third = client.post(check, {"answer": right_answer(campaign)})
+    assert third.context["reason"] == "screened_out"
+    assert client.get(page("next_hit", campaign.code)).context["reason"] == "screened_out"
+    assert not Assignment.objects.exists()
+
+
+def test_one_wrong_answer_is_forgiven(client, campaign):
+    enter(client, campaign, qualified=False)
+    check = page("check", campaign.code)
+    client.post(check, {"answer": wrong_answer(campaign)})
+    assert client.post(check, {"answer": right_answer(campaign)}).url == page(
+        "next_hit", campaign.code
+    )
+
+
+@pytest.mark.parametrize("answer", ["", "none", "-1"])
+def test_an_answer_that_is_none_costs_no_try(client, campaign, answer):
+    enter(client, campaign, qualified=False)
+    client.post(page("check", campaign.code), {"answer": answer})
+    assert Participation.objects.get().n_check_tries == 0
+
+
+def test_an_excluded_worker_gets_no_hit(client, campaign):
+    enter(client, campaign)
+    Participation.objects.update(decision="excluded", decision_reason="spam")
+    assert client.get(page("next_hit", campaign.code)).context["reason"] == "excluded"
+    assert not Assignment.objects.exists()
+
+
+def test_a_worker_busy_elsewhere_is_told_so(client, assignment):
+    other = make_hits()
+    take_part(campaign=other, worker=assignment.worker)
+    Participation.objects.update(qualified_at=timezone.now())
+    assert client.get(page("next_hit", other.code)).context["reason"] == "busy"
+
+
+def test_who_has_done_all_is_thanked_and_who_comes_too_late_asked_to_look_in_again(client):
+    campaign = make_hits(min_ratings=1)
+    enter(client, campaign)
+    assignment = take(client, campaign)
+    bob = Client()
+    enter(bob, campaign)
+    assert bob.get(page("next_hit", campaign.code)).context["reason"] == "none_left"
+    rate_items(assignment)
+    client.post(page("finish", assignment.code))
+    assert client.get(page("next_hit", campaign.code)).context["reason"] == "done"
+
+
+@pytest.mark.parametrize("status", [Campaign.Status.PAUSED, Campaign.Status.CLOSED])
+def test_a_campaign_that_is_not_open_says_so_and_takes_nobody_in(client, campaign, status):
+    change_status(campaign=campaign, to=status)
+    assert client.get(campaign.get_absolute_url()).context["reason"] == status
+    assert client.post(campaign.get_absolute_url()).context["reason"] == status
+    assert not Worker.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["landing", "instructions", "check", "next_hit"])
+def test_a_draft_is_not_there(client, name):
+    campaign = make_campaign()
+    make_translations(campaign)
+    assert client.get(page(name, campaign.code)).status_code == HTTPStatus.NOT_FOUND
+    assert client.get(page(name, uuid.uuid4())).status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.mark.parametrize("step", [0, 4, 10**9 - 1])
+def test_a_practice_step_that_does_not_exist_is_not_there(client, campaign, step):
+    enter(client, campaign, qualified=False)
+    assert client.get(page("practice", campaign.code, step)).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_practice_stores_nothing(client, campaign):
+    enter(client, campaign, qualified=False)
+    client.post(page("practice", campaign.code, 1), {"score": 3})
+    assert not Rating.objects.exists() and not Assignment.objects.exists()

@@ -1,0 +1,116 @@
+"""Caches, frames, forged requests and cookies."""
+
+from http import HTTPStatus
+
+import pytest
+from django.conf import settings
+from django.core import signing
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from hits.models import Assignment, Campaign, Participation, Worker
+from hits.visitors import COOKIE, remember_worker
+from tests.factories import make_hits, make_worker
+from tests.hits.worker.steps import JSON, enter, page, post_rating, take
+
+pytestmark = pytest.mark.django_db
+
+
+def worker_pages(campaign: Campaign, assignment: Assignment) -> list[str]:
+    return [
+        campaign.get_absolute_url(),
+        page("instructions", campaign.code),
+        page("practice", campaign.code, 1),
+        page("check", campaign.code),
+        page("next_hit", campaign.code),
+        page("rate", assignment.code),
+        page("finish", assignment.code),
+        page("done", assignment.code),
+    ]
+
+
+def test_no_worker_page_is_kept_by_a_cache_or_framed(client, campaign, assignment):
+    urls = worker_pages(campaign, assignment)
+    answers = [client.get(url) for url in urls] + [post_rating(client, assignment, 1)]
+    answers.append(Client().get(page("rate", assignment.code)))
+    for answer in answers:
+        assert "no-store" in answer["Cache-Control"] and "private" in answer["Cache-Control"]
+        assert "default-src 'none'" in answer["Content-Security-Policy"]
+        assert "unsafe" not in answer["Content-Security-Policy"]
+        assert answer["X-Frame-Options"] == "DENY"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer["Referrer-Policy"] == "same-origin"
+        assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
+def test_every_form_needs_its_token(campaign):
+    alice = Client(enforce_csrf_checks=True)
+    assert alice.post(campaign.get_absolute_url()).status_code == HTTPStatus.FORBIDDEN
+    alice.get(campaign.get_absolute_url())
+    token = alice.cookies[settings.CSRF_COOKIE_NAME].value
+    headers = {"X-CSRFToken": token}
+    assert alice.post(campaign.get_absolute_url(), headers=headers).status_code == HTTPStatus.FOUND
+    Participation.objects.update(qualified_at=timezone.now())
+    assignment = take(alice, campaign)
+    for url in worker_pages(campaign, assignment):
+        if "instructions" not in url and "done" not in url:
+            assert alice.post(url).status_code == HTTPStatus.FORBIDDEN, url
+    assert post_rating(alice, assignment, 1).status_code == HTTPStatus.FORBIDDEN
+    item = assignment.hit.items.get(position=1)
+    sent = {"position": 1, "item": item.code, "score": 50}
+    answer = alice.post(page("rate", assignment.code), sent, headers=headers | JSON)
+    assert answer.status_code == HTTPStatus.OK
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(client, campaign):
+    enter(client, campaign)
+    cookie = client.cookies[COOKIE]
+    assert cookie["httponly"] and cookie["samesite"] == "Lax"
+    assert cookie["max-age"] == 180 * 24 * 60 * 60
+
+
+def test_the_cookie_travels_by_https_only_outside_development(client, campaign, settings):
+    settings.SESSION_COOKIE_SECURE = True
+    enter(client, campaign)
+    assert client.cookies[COOKIE]["secure"]
+
+
+def test_the_cookie_says_nothing_about_the_worker_but_a_code(client, campaign):
+    worker = enter(client, campaign)
+    value = client.cookies[COOKIE].value
+    assert value.startswith(f"{worker.code}:")
+    assert worker.external_id not in value
+
+
+@pytest.mark.parametrize("where", ["code", "signature", "all"])
+def test_a_tampered_cookie_is_a_strangers(client, campaign, assignment, where):
+    bob = make_worker()
+    value = client.cookies[COOKIE].value
+    client.cookies[COOKIE] = {
+        "code": value.replace(str(assignment.worker.code), str(bob.code)),
+        "signature": value[:-1] + ("A" if value[-1] != "A" else "B"),
+        "all": str(assignment.worker.code),
+    }[where]
+    assert client.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
+    assert client.get(page("next_hit", campaign.code)).url == campaign.get_absolute_url()
+
+
+def test_a_cookie_of_an_earlier_campaign_is_the_same_worker(client, campaign, assignment):
+    other = make_hits()
+    client.post(other.get_absolute_url())
+    assert Worker.objects.count() == 1
+    assert Participation.objects.filter(worker=assignment.worker).count() == 2
+
+
+def test_a_login_of_a_worker_is_needed_nowhere_and_helps_nowhere(admin_client, assignment):
+    assert admin_client.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_a_cookie_signed_for_another_purpose_is_a_strangers(client, campaign, assignment):
+    right = HttpResponse()
+    remember_worker(right, assignment.worker)
+    client.cookies[COOKIE] = signing.dumps(str(assignment.worker.code), salt="elsewhere")
+    assert client.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
+    client.cookies[COOKIE] = right.cookies[COOKIE].value
+    assert client.get(page("rate", assignment.code)).status_code == HTTPStatus.OK

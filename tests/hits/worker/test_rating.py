@@ -1,0 +1,155 @@
+"""From the link to the code by HTTP, as a browser without scripts and as the page's script go it."""
+
+from datetime import timedelta
+from http import HTTPStatus
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from hits.models import Assignment, Campaign, Rating
+from hits.services import change_status, release_expired, take_assignment
+from tests.factories import make_hits, make_worker, rate_items
+from tests.hits.worker.steps import enter, page, post_rating, right_answer, take
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_worker_goes_from_the_link_to_the_completion_code(client, campaign):
+    assert client.get(campaign.get_absolute_url()).status_code == HTTPStatus.OK
+    agreed = client.post(campaign.get_absolute_url())
+    assert agreed.url == page("instructions", campaign.code)
+    assert client.get(agreed.url).status_code == HTTPStatus.OK
+    practised = client.post(page("practice", campaign.code, 1), {"score": 90})
+    assert practised.context["verdict"] in {"too_low", "too_high", "fine"}
+    answered = client.post(page("check", campaign.code), {"answer": right_answer(campaign)})
+    assert answered.url == page("next_hit", campaign.code)
+
+    rating_page = client.get(answered.url).url
+    for position in range(1, 41):
+        shown = client.get(rating_page).context["item"]
+        assert shown["position"] == position
+        sent = {"position": position, "item": shown["item"], "score": position}
+        assert client.post(rating_page, sent).url == rating_page
+
+    finish = client.get(rating_page).url
+    done = client.post(finish, {"comment": "Nice texts."}).url
+    assignment = Assignment.objects.get()
+    assert assignment.status == Assignment.Status.SUBMITTED
+    assert assignment.comment == "Nice texts."
+    assert assignment.completion_code in client.get(done).content.decode()
+    ratings = assignment.ratings.order_by("item__position")
+    assert list(ratings.values_list("score", flat=True)) == list(range(1, 41))
+
+
+def test_a_script_is_told_what_is_stored_and_gets_one_more_item(client, assignment):
+    answer = post_rating(client, assignment, 1, score=73, elapsed_ms=900, active_ms=800)
+    assert answer.status_code == HTTPStatus.OK
+    saved = answer.json()
+    assert (saved["saved"], saved["score"]) == (1, 73)
+    assert [item["position"] for item in saved["items"]] == [12]
+    assert set(saved["items"][0]) == {"item", "position", "text", "above"}
+
+
+def test_near_the_end_no_more_items_come(client, assignment):
+    rate_items(assignment, n_items=39)
+    assert post_rating(client, assignment, 40).json()["items"] == []
+
+
+def test_the_window_and_the_answers_hold_every_item_once_and_in_order(client, assignment):
+    shown = list(client.get(page("rate", assignment.code)).context["items"])
+    for position in range(1, 41):
+        shown += post_rating(client, assignment, position).json()["items"]
+    assert [item["position"] for item in shown] == list(range(1, 41))
+
+
+def test_a_second_worker_never_learns_of_the_first(client, assignment, campaign):
+    other = Client()
+    enter(other, campaign)
+    assert take(other, campaign) != assignment
+
+
+def test_a_repeated_rating_is_answered_with_what_is_stored(client, assignment):
+    first = post_rating(client, assignment, 1, score=73)
+    again = post_rating(client, assignment, 1, score=10)
+    assert again.status_code == HTTPStatus.OK
+    assert again.json() == first.json()
+    assert Rating.objects.get().score == 73
+
+
+def test_going_back_changes_nothing(client, assignment):
+    rate_items(assignment, n_items=5)
+    assert post_rating(client, assignment, 2, score=99).json()["score"] == 2
+    assert assignment.ratings.get(item__position=2).score == 2
+    assert client.get(page("rate", assignment.code)).context["item"]["position"] == 6
+
+
+def test_a_finished_hit_leads_to_its_code_from_everywhere(client, assignment):
+    rate_items(assignment)
+    client.post(page("finish", assignment.code))
+    first = client.get(page("done", assignment.code)).content
+    assert client.get(page("rate", assignment.code)).url == page("finish", assignment.code)
+    assert client.get(page("finish", assignment.code)).url == page("done", assignment.code)
+    assert client.post(page("finish", assignment.code)).url == page("done", assignment.code)
+    assert client.get(page("done", assignment.code)).content == first
+
+
+def test_the_code_is_not_shown_before_the_work_is_handed_in(client, assignment):
+    assert client.get(page("done", assignment.code)).url == page("rate", assignment.code)
+    assert client.get(page("finish", assignment.code)).url == page("rate", assignment.code)
+    assert client.post(page("finish", assignment.code)).url == page("rate", assignment.code)
+    assignment.refresh_from_db()
+    assert assignment.status == Assignment.Status.IN_PROGRESS
+
+
+def test_two_visits_to_the_next_hit_give_the_same_one(client, campaign, assignment):
+    assert take(client, campaign) == assignment
+    assert Assignment.objects.count() == 1
+
+
+def test_a_late_worker_returns_finishes_and_is_marked_late(client, campaign, assignment):
+    rate_items(assignment, n_items=39)
+    with time_machine.travel(assignment.expires_at + timedelta(minutes=1)):
+        assert release_expired() == 1
+        welcome = client.get(campaign.get_absolute_url())
+        assert welcome.context["in_hand"] == assignment
+        assert post_rating(client, assignment, 40).status_code == HTTPStatus.OK
+        client.post(page("finish", assignment.code))
+    assignment.refresh_from_db()
+    assert assignment.is_late and assignment.completion_code
+    assert campaign.hits.get().places_left == 2
+
+
+def test_a_late_worker_who_asks_for_the_next_hit_has_the_lease_renewed(
+    client, campaign, assignment
+):
+    with time_machine.travel(assignment.expires_at + timedelta(minutes=1), tick=False):
+        release_expired()
+        assert take(client, campaign) == assignment
+        renewed_at = timezone.now()
+    assignment.refresh_from_db()
+    assert assignment.status == Assignment.Status.IN_PROGRESS
+    assert assignment.expires_at == renewed_at + timedelta(minutes=campaign.lease_minutes)
+    assert campaign.hits.get().places_left == 2
+
+
+def test_a_late_worker_whose_place_is_gone_still_goes_on(client):
+    campaign = make_hits(min_ratings=1)
+    enter(client, campaign)
+    late = take(client, campaign)
+    release_expired(at=late.expires_at)
+    take_assignment(campaign=campaign, worker=make_worker())
+    assert take(client, campaign) == late
+    late.refresh_from_db()
+    assert late.status == Assignment.Status.EXPIRED
+    assert post_rating(client, late, 1).status_code == HTTPStatus.OK
+
+
+def test_a_hit_in_hand_can_be_finished_after_the_campaign_has_closed(client, campaign, assignment):
+    change_status(campaign=campaign, to=Campaign.Status.CLOSED)
+    assert client.get(campaign.get_absolute_url()).context["in_hand"] == assignment
+    rate_items(assignment)
+    client.post(page("finish", assignment.code))
+    assignment.refresh_from_db()
+    assert assignment.status == Assignment.Status.SUBMITTED and not assignment.is_late

@@ -1,0 +1,155 @@
+"""Ratings that nobody can have given, and work of others, are refused and said why."""
+
+import logging
+import uuid
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from django.utils import timezone
+
+from hits.models import Assignment, Rating
+from tests.factories import make_hits, rate_items
+from tests.hits.worker.steps import JSON, enter, page, post_rating
+
+pytestmark = pytest.mark.django_db
+
+
+def assert_refused(response: Any, caplog: pytest.LogCaptureFixture, *, status: int) -> str:
+    """The answer says why, the log too, and nothing is stored."""
+    assert response.status_code == status
+    message = response.json()["error"]
+    assert message
+    refusals = [record for record in caplog.records if record.name == "hits.views.rating"]
+    assert [record.levelno for record in refusals] == [logging.WARNING]
+    assert not Rating.objects.exists()
+    return message
+
+
+def test_skipping_an_item_is_refused(client, assignment, caplog):
+    message = assert_refused(post_rating(client, assignment, 2), caplog, status=409)
+    assert "order" in message
+
+
+def test_an_item_of_another_hit_is_refused(client, assignment, caplog):
+    foreign = make_hits().hits.get().items.get(position=1)
+    assert_refused(post_rating(client, assignment, 1, item=foreign.code), caplog, status=409)
+
+
+def test_the_item_of_another_position_is_refused(client, assignment, caplog):
+    second = assignment.hit.items.get(position=2)
+    assert_refused(post_rating(client, assignment, 1, item=second.code), caplog, status=409)
+
+
+def test_an_item_nobody_has_is_refused(client, assignment, caplog):
+    assert_refused(post_rating(client, assignment, 1, item=uuid.uuid4()), caplog, status=409)
+
+
+@pytest.mark.parametrize("position", [41, 2**31, 10**30])
+def test_a_position_outside_the_hit_is_refused(client, assignment, caplog, position):
+    answer = post_rating(client, assignment, 1, position=position)
+    assert_refused(answer, caplog, status=409 if position == 41 else 400)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"score": -1}, "score"),
+        ({"score": 101}, "score"),
+        ({"score": "50.5"}, "score"),
+        ({"score": "NaN"}, "score"),
+        ({"score": ""}, "score"),
+        ({"score": "1e1"}, "score"),
+        ({"score": "fifty"}, "score"),
+        ({"score": "9" * 5_000}, "score"),
+        ({"position": 0}, "position"),
+        ({"position": "one"}, "position"),
+        ({"item": "1"}, "item"),
+        ({"item": "\x00"}, "item"),
+        ({"elapsed_ms": -1}, "elapsed_ms"),
+        ({"elapsed_ms": 2**31}, "elapsed_ms"),
+        ({"elapsed_ms": "soon"}, "elapsed_ms"),
+        ({"elapsed_ms": 900, "active_ms": -1}, "active_ms"),
+        ({"elapsed_ms": 900, "active_ms": 901}, "active_ms"),
+        ({"active_ms": 900}, "active_ms"),
+    ],
+)
+def test_what_nobody_can_have_rated_is_refused_by_name(client, assignment, caplog, fields, named):
+    message = assert_refused(post_rating(client, assignment, 1, **fields), caplog, status=400)
+    assert named in message
+
+
+def test_a_time_longer_than_the_hit_was_in_hand_is_refused(client, assignment, caplog):
+    answer = post_rating(client, assignment, 1, elapsed_ms=10 * 60_000)
+    assert "in hand" in assert_refused(answer, caplog, status=400)
+
+
+def test_a_time_as_long_as_the_hit_was_in_hand_is_taken(client, assignment):
+    with time_machine.travel(timezone.now() + timedelta(minutes=10)):
+        answer = post_rating(client, assignment, 1, elapsed_ms=10 * 60_000, active_ms=9 * 60_000)
+    assert answer.status_code == HTTPStatus.OK
+    assert Rating.objects.get().elapsed_ms == 600_000
+
+
+def test_a_rating_without_a_body_is_refused(client, assignment, caplog):
+    answer = client.post(page("rate", assignment.code), headers=JSON)
+    assert_refused(answer, caplog, status=400)
+
+
+def test_a_plain_form_without_a_score_shows_the_item_again(client, assignment):
+    item = assignment.hit.items.get(position=1)
+    answer = client.post(page("rate", assignment.code), {"position": 1, "item": item.code})
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert answer.context["item"]["position"] == 1
+    assert not Rating.objects.exists()
+
+
+def test_a_plain_form_that_is_refused_gets_a_page_that_says_why(client, assignment):
+    item = assignment.hit.items.get(position=2)
+    sent = {"position": 2, "item": item.code, "score": 50}
+    answer = client.post(page("rate", assignment.code), sent)
+    assert answer.status_code == HTTPStatus.CONFLICT
+    assert "order" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", ["rate", "finish", "done"])
+def test_the_assignment_of_another_is_nobodys(assignment, campaign, caplog, name):
+    bob = Client()
+    enter(bob, campaign)
+    answer = bob.get(page(name, assignment.code), headers=JSON)
+    assert_refused(answer, caplog, status=404)
+
+
+def test_nobody_rates_or_hands_in_for_another(assignment, campaign, caplog):
+    bob = Client()
+    enter(bob, campaign)
+    assert_refused(post_rating(bob, assignment, 1), caplog, status=404)
+    rate_items(assignment)
+    assert bob.post(page("finish", assignment.code)).status_code == HTTPStatus.NOT_FOUND
+    assignment.refresh_from_db()
+    assert assignment.status == Assignment.Status.IN_PROGRESS
+
+
+def test_an_assignment_nobody_has_looks_like_one_of_another(client, assignment, campaign):
+    bob = Client()
+    enter(bob, campaign)
+    theirs = bob.get(page("rate", assignment.code))
+    unknown = bob.get(page("rate", uuid.uuid4()))
+    assert theirs.status_code == unknown.status_code == HTTPStatus.NOT_FOUND
+    assert theirs.content == unknown.content
+
+
+def test_a_hit_that_was_given_back_takes_no_rating(client, assignment, caplog):
+    Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
+    assert_refused(post_rating(client, assignment, 1), caplog, status=409)
+
+
+def test_a_comment_longer_than_the_box_is_refused_and_nothing_is_handed_in(client, assignment):
+    rate_items(assignment)
+    answer = client.post(page("finish", assignment.code), {"comment": "x" * 2_001})
+    assert answer.status_code == HTTPStatus.OK and answer.context["form"].errors
+    assignment.refresh_from_db()
+    assert not assignment.completion_code
