@@ -15,8 +15,11 @@ RUN /opt/venv/bin/pip install --require-hashes --only-binary=:all: -r requiremen
 COPY . /app
 WORKDIR /app
 # The key is needed to load the settings and is thrown away with this stage.
-RUN DA_SECRET_KEY=for-this-step-only DA_DATA_DIR=/tmp/build /opt/venv/bin/python manage.py collectstatic --noinput \
-    && /opt/venv/bin/python -m compileall -q hits analysis da_platform
+RUN DA_SECRET_KEY=for-this-step-only DA_ALLOWED_HOSTS=localhost DA_DATA_DIR=/tmp/build \
+        /opt/venv/bin/python manage.py collectstatic --noinput \
+    && /opt/venv/bin/python -m compileall -q hits analysis da_platform \
+    # Whatever the umask of whoever checked it out.
+    && chmod -R a+rX /app
 
 FROM ${PYTHON_IMAGE}
 # pg_dump and pg_restore for backups; they must not be older than the server.
@@ -24,14 +27,15 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends postgresql-client \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 da && useradd --uid 10001 --gid da --home-dir /app --no-create-home da \
-    && install -d -o da -g da -m 0700 /data
+    && install -d -o da -g da -m 0700 /data /backups
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /app /app
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-    DA_DATA_DIR=/data DA_ENV_FILE=/dev/null DA_LOG_FORMAT=JSON
+    DA_DATA_DIR=/data DA_BACKUP_DIR=/backups DA_ENV_FILE=/dev/null DA_LOG_FORMAT=JSON \
+    MPLCONFIGDIR=/data/matplotlib
 WORKDIR /app
 USER da
-VOLUME /data
+VOLUME /data /backups
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=3s --start-period=20s \
     CMD ["python", "-m", "da_platform.probe", "http://127.0.0.1:8000/healthz"]

@@ -16,15 +16,30 @@ wsgi_app = "da_platform.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", 2))
 threads = int(os.environ.get("WEB_THREADS", 2))
 worker_class = "gthread"
-# Each worker listens for itself; otherwise kept-alive connections can pile up on one of them.
-reuse_port = True
-# Loaded once, before the workers listen: no early request waits on a worker that is still loading.
-preload_app = True
+# One socket for all processes, and each loads the code for itself: SIGHUP then brings new code in without a
+# connection lost. Sockets of their own would take waiting connections with them when they end.
+reuse_port = False
+preload_app = False
 keepalive = 15
 timeout = 60
 graceful_timeout = 20
 accesslog = None
 loglevel = os.environ.get("DA_LOG_LEVEL", "warning").lower()
+_log_format = os.environ.get("DA_LOG_FORMAT", "LINE").upper()
+if _log_format == "JSON":
+    # As the platform's own lines: an object each, and of an address that failed no word.
+    logconfig_dict = {
+        "formatters": {"generic": {"()": "da_platform.operation.logs.JsonFormatter"}},
+        "loggers": {
+            "gunicorn.error": {
+                "level": loglevel.upper(),
+                "handlers": ["error_console"],
+                "propagate": False,
+            },
+        },
+    }
+# Nobody steers it but the service manager, and it would want a folder to write in.
+control_socket_disable = True
 # Only a proxy on this machine is believed about addresses unless told otherwise.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 

@@ -10,6 +10,24 @@ _UNUSED = ("camera", "microphone", "geolocation", "payment", "usb", "display-cap
 PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in _UNUSED)
 
 
+# What machines beside this one ask, each for itself and by its address; nothing in the answers depends on the name.
+FOR_MACHINES = ("/healthz", "/readyz", "/metrics")
+
+
+def answer_machines(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """A middleware before the check of names: Prometheus and load balancers cannot all be told one."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        name = next(iter(settings.ALLOWED_HOSTS), "").lstrip(".*")
+        if request.path_info in FOR_MACHINES and name:
+            request.META["HTTP_HOST"] = name
+        return get_response(request)
+
+    return middleware
+
+
 _PLAIN = "Come by https. If you sent a token, it could be read on its way: revoke it."
 
 

@@ -2,11 +2,9 @@
 
     python -m da_platform.probe http://127.0.0.1:8000/readyz
 
-Ends with 0 if the answer was 200. The first of DA_ALLOWED_HOSTS is asked for by name: the platform answers
-to no other.
+Ends with 0 if the answer was 200.
 """
 
-import os
 import sys
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
@@ -16,10 +14,9 @@ TIMEOUT_SECONDS = 3
 
 def main(url: str) -> int:
     parts = urlsplit(url)
-    host = os.environ.get("DA_ALLOWED_HOSTS", "localhost").split(",")[0].strip().lstrip(".")
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
     try:
-        connection.request("GET", parts.path, headers={"Host": host})
+        connection.request("GET", parts.path)
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
         print(f"No answer: {error}", file=sys.stderr)

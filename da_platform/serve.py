@@ -10,12 +10,12 @@ import argparse
 import ctypes
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         while not wishes and all(child.poll() is None for child in children):
             # The pages first: on a small machine the worker's start would hold them up.
-            if len(children) == 1 and _is_listening(port):
+            if len(children) == 1 and _answers(port):
                 children.append(_start("celery", "--quiet", *WORKER))
             time.sleep(PAUSE_SECONDS)
     finally:
@@ -71,9 +71,15 @@ def die_with_parent(signum: int = signal.SIGTERM) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signum))
 
 
-def _is_listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _answers(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=1)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:

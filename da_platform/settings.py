@@ -110,6 +110,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "da_platform.counting.count_responses",
+    # Before whatever asks under which name the platform was called.
+    "da_platform.headers.answer_machines",
     "da_platform.headers.refuse_plain_calls",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -159,11 +161,14 @@ SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresq
 PREPARE_AFTER = 5
 
 
-def prepared_statements() -> dict[str, Any]:
-    """Let PostgreSQL put values into statements and remember their plans instead of planning each rating."""
-    if not flag("DA_PREPARED_STATEMENTS", default=True):
-        return {}
-    return {"server_side_binding": True, "prepare_threshold": PREPARE_AFTER}
+def postgresql(config: dict[str, Any]) -> dict[str, Any]:
+    config |= {"ENGINE": "da_platform.postgresql", "CONN_HEALTH_CHECKS": True}
+    if flag("DA_POOLED_CONNECTIONS", default=False):
+        # What PostgreSQL keeps for a connection may be gone with the next transaction.
+        return config | {"DISABLE_SERVER_SIDE_CURSORS": True}
+    # PostgreSQL puts values into statements and remembers their plans instead of planning each rating.
+    prepared = {"server_side_binding": True, "prepare_threshold": PREPARE_AFTER}
+    return config | {"OPTIONS": config.get("OPTIONS", {}) | prepared}
 
 
 def database() -> dict[str, Any]:
@@ -171,9 +176,7 @@ def database() -> dict[str, Any]:
     # Opened once and used again: making a connection costs more than a rating does.
     config["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
     if config.get("ENGINE") == POSTGRESQL:
-        options = config.get("OPTIONS", {}) | prepared_statements()
-        own = {"ENGINE": "da_platform.postgresql", "CONN_HEALTH_CHECKS": True}
-        return config | own | {"OPTIONS": options}
+        return postgresql(config)
     if config.get("ENGINE") != SQLITE:
         # Without the value: it may hold a password.
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
@@ -237,6 +240,12 @@ else:
         "socket_connect_timeout": 1,
         "socket_timeout": 5,
         "socket_keepalive": True,
+        # Asked once. Who waits for a HIT to be taken in, or for /readyz, shall not wait for a broker that is away:
+        # what was not sent is made good by the schedule.
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0,
+        "interval_max": 0,
     }
 # The rows of jobs and evidence are the results: there is no other store to disagree with them.
 CELERY_TASK_IGNORE_RESULT = True
@@ -260,9 +269,15 @@ CACHES = {
     }
     if CELERY_BROKER_URL == "folder://localhost"
     else {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "django_redis.cache.RedisCache",
         "LOCATION": CELERY_BROKER_URL,
         "KEY_PREFIX": "da",
+        "OPTIONS": {
+            # A cache that is away is an empty one: pages are slower and calls are not counted meanwhile.
+            "IGNORE_EXCEPTIONS": True,
+            "SOCKET_CONNECT_TIMEOUT": 1,
+            "SOCKET_TIMEOUT": 1,
+        },
     }
 }
 

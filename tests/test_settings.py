@@ -189,12 +189,14 @@ def test_a_database_url_chooses_postgresql_and_keeps_its_connections():
     assert found == ["ratings", "alice", "pa@ss", "db.example", 5433, 5, True]
 
 
-def test_statements_are_prepared_unless_a_pooler_in_between_cannot_have_it():
+def test_statements_and_cursors_are_kept_by_postgresql_unless_a_pooler_is_in_between():
     url = "postgres://db.example/ratings?sslmode=require"
-    prepared = database_of(DATABASE_URL=url, **PRODUCTION)["OPTIONS"]
-    assert prepared == {"sslmode": "require", "server_side_binding": True, "prepare_threshold": 5}
-    unprepared = database_of(DATABASE_URL=url, DA_PREPARED_STATEMENTS="0", **PRODUCTION)["OPTIONS"]
-    assert unprepared == {"sslmode": "require"}
+    own = database_of(DATABASE_URL=url, **PRODUCTION)
+    prepared = {"server_side_binding": True, "prepare_threshold": 5}
+    assert own["OPTIONS"] == {"sslmode": "require"} | prepared
+    assert "DISABLE_SERVER_SIDE_CURSORS" not in own
+    pooled = database_of(DATABASE_URL=url, DA_POOLED_CONNECTIONS="1", **PRODUCTION)
+    assert pooled["OPTIONS"] == {"sslmode": "require"} and pooled["DISABLE_SERVER_SIDE_CURSORS"]
 
 
 # Production ----------------------------------------------------------------------------------

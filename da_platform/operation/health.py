@@ -205,8 +205,17 @@ def _backup() -> tuple[State, str]:
     return State.GOOD, says
 
 
+def _disk_usage() -> "shutil._ntuple_diskusage":
+    return shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/")
+
+
+def free_disk_share() -> float:
+    usage = _disk_usage()
+    return usage.free / usage.total
+
+
 def _disk() -> tuple[State, str]:
-    usage = shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/")
+    usage = _disk_usage()
     says = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
     is_full = usage.free < FULL_DISK_SHARE * usage.total
     return (State.WARNING, f"{says} Make room.") if is_full else (State.GOOD, says)

@@ -3,27 +3,26 @@
 import os
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, Q, Sum
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Min, Q, Sum
 from django.utils import timezone
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    Metric,
-    SummaryMetricFamily,
-)
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from analysis.models import Job
 from hits.models import HIT, Assignment, Campaign, Participation
 
+from .backups import newest_backup
 from .broker import queue_lengths
+from .health import free_disk_share
 from .signs import recent_signs
 
 # Several Prometheus servers, or an impatient one, cost no more queries than one.
 STATE_SECONDS = 10.0
+LATELY = timedelta(hours=1)
 
 _state: tuple[float, list[Metric]] | None = None
 
@@ -72,6 +71,22 @@ def _state_metrics() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "da_queue_workers", "Workers with a recent sign of life", value=recent_signs().count()
     )
+    yield from _machine()
+
+
+def _machine() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "da_disk_free_share", "Of the disk with the data folder", value=free_disk_share()
+    )
+    newest = newest_backup()
+    # Without any there is no number: the alert asks for its absence, too.
+    ages = [(timezone.now() - newest.made_at).total_seconds()] if newest else []
+    backup = GaugeMetricFamily(
+        "da_backup_age_seconds", "Since the newest backup was made", labels=[]
+    )
+    for age in ages:
+        backup.add_metric([], age)
+    yield backup
 
 
 def _jobs() -> Iterator[Metric]:
@@ -85,18 +100,27 @@ def _jobs() -> Iterator[Metric]:
     oldest = unfinished.filter(state=Job.State.QUEUED).aggregate(at=Min("created_at"))["at"]
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0.0
     yield GaugeMetricFamily("da_job_oldest_waiting_seconds", "Of queued jobs", value=waiting)
-    finished = CounterMetricFamily("da_jobs_finished", "By outcome", labels=["kind", "state"])
-    seconds = SummaryMetricFamily("da_job_seconds", "Run time of finished jobs", labels=["kind"])
+    yield from _jobs_of_late()
+
+
+def _jobs_of_late() -> Iterator[Metric]:
+    """What ended within the hour. Not counted from the beginning: rows of jobs come back and go."""
+    since = timezone.now() - LATELY
+    finished = GaugeMetricFamily(
+        "da_jobs_last_hour",
+        "Jobs that ended within the last hour, by outcome",
+        labels=["kind", "state"],
+    )
+    seconds = GaugeMetricFamily(
+        "da_job_mean_seconds", "Run time of jobs that ended within the last hour", labels=["kind"]
+    )
     took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
-    rows = Job.objects.filter(finished_at__isnull=False).order_by().values("kind", "state")
-    totals: dict[str, tuple[int, float]] = {}
-    for row in rows.annotate(n=Count("pk"), n_timed=Count("started_at"), took=Sum(took)):
-        finished.add_metric([row["kind"], row["state"]], row["n"])
-        n, total = totals.get(row["kind"], (0, 0.0))
-        more = row["took"].total_seconds() if row["took"] else 0.0
-        totals[row["kind"]] = n + row["n_timed"], total + more
-    for kind, (n, total) in totals.items():
-        seconds.add_metric([kind], count_value=n, sum_value=total)
+    ended = Job.objects.filter(finished_at__gte=since).order_by()
+    for kind, state, n in ended.values_list("kind", "state").annotate(n=Count("pk")):
+        finished.add_metric([kind, state], n)
+    timed = ended.filter(started_at__isnull=False)
+    for kind, mean in timed.values_list("kind").annotate(mean=Avg(took)):
+        seconds.add_metric([kind], mean.total_seconds())
     yield finished
     yield seconds
 

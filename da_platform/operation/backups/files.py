@@ -17,6 +17,7 @@ LEFT_OUT = (
     ".secret_key-",
     "db.sqlite3",
     "static",
+    "matplotlib",
 )
 
 
@@ -24,7 +25,18 @@ def pack(folder: Path) -> None:
     """Put the files into one archive in the folder."""
     with tarfile.open(folder / FILES, "w") as archive:
         for path in _kept():
-            archive.add(path, arcname=path.name)
+            _add(archive, path, path.name)
+
+
+def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
+    """Add a file, or a folder with all in it. What goes meanwhile is left out: drafts come and go."""
+    try:
+        archive.add(path, arcname=name, recursive=False)
+        inside = sorted(path.iterdir()) if path.is_dir() else []
+    except FileNotFoundError:
+        return
+    for below in inside:
+        _add(archive, below, f"{name}/{below.name}")
 
 
 def unpack(folder: Path) -> None:

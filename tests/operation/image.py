@@ -1,0 +1,81 @@
+"""The image of the Dockerfile without Docker: the same steps, on a copy of the checkout."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.concurrency.servers import free_port
+from tests.subprocesses import CHECKOUT, environment, output_of
+
+IGNORED = shutil.ignore_patterns(
+    ".git", ".venv", "var", ".env", "staticfiles", "__pycache__", "tests", ".*_cache", ".hypothesis"
+)
+WAIT_SECONDS = 90.0
+# A name for which Caddy makes a certificate by itself.
+HOST = "localhost"
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    def address(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+class Image:
+    """A copy of the checkout without what .dockerignore leaves out, and an environment as a container has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.app = folder / "app"
+        shutil.copytree(CHECKOUT, self.app, ignore=IGNORED)
+        self.variables = environment(
+            DA_SECRET_KEY="k" * 60,
+            DA_ALLOWED_HOSTS=HOST,
+            DA_DATA_DIR=str(folder / "data"),
+            DA_LOG_FORMAT="JSON",
+        )
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.app,
+            env=self.variables | variables,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_SECONDS,
+        )
+
+    def prepare(self) -> str:
+        """Do what has to be done once, and return what it said."""
+        collected = output_of(self.run("manage.py", "collectstatic", "--noinput"))
+        return collected + output_of(self.run("manage.py", "migrate", "--verbosity", "0"))
+
+    def probe(self, url: str) -> int:
+        return self.run("-m", "da_platform.probe", url).returncode
+
+    @contextmanager
+    def serving(self, **variables: str) -> Iterator[Server]:
+        """Serve it as the image's own command does, until left."""
+        port = free_port()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"],
+            cwd=self.app,
+            env=self.variables | variables,
+        )
+        server = Server(port, process)
+        try:
+            # However long the machine takes to start it: asked again and again, as a health check does.
+            ends_at = time.monotonic() + WAIT_SECONDS
+            while self.probe(server.address("/healthz")) != 0:
+                assert process.poll() is None and time.monotonic() < ends_at
+            yield server
+        finally:
+            process.terminate()
+            process.wait(timeout=30)

@@ -1,0 +1,48 @@
+"""Fetch Debian's nginx and Caddy for the tests of deploy/: `python -m tests.setup_proxies`.
+
+They are unpacked into the virtual environment, not installed: no service starts, and no root is needed.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDER = Path(sys.prefix) / "proxies"
+PROXIES = ("nginx", "caddy")
+# The folder is ours alone, and so out of reach of the user as whom apt would download.
+UNSANDBOXED = ("-o", "APT::Sandbox::User=root")
+
+
+def proxy_path(name: str) -> str | None:
+    """Return the path of a proxy on this machine: the machine's own, or the one fetched."""
+    fetched = f"{FOLDER}/usr/sbin:{FOLDER}/usr/bin"
+    return shutil.which(name) or shutil.which(name, path=fetched)
+
+
+def fetch(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["apt-get", "download", "-qq", *UNSANDBOXED, name], cwd=folder, check=True)
+        [package] = Path(folder).glob("*.deb")
+        subprocess.run(["dpkg-deb", "--extract", package, FOLDER], check=True)
+
+
+def main() -> None:
+    missing = [name for name in PROXIES if not proxy_path(name)]
+    if not missing:
+        return
+    print(f"Fetching {' and '.join(missing)} for the tests of deploy/ ...", flush=True)
+    try:
+        if os.geteuid() == 0:
+            subprocess.run(["apt-get", "update", "-qq"], check=True)
+        for name in missing:
+            fetch(name)
+    except (OSError, subprocess.CalledProcessError) as error:
+        # Not every machine is a Debian with lists of packages. Their tests are left out, and say so.
+        print(f"Not fetched: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
