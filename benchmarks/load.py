@@ -17,8 +17,9 @@ from typing import Any
 from tests.concurrency.databases import DATABASES
 from tests.concurrency.servers import Server, running_server
 
+from .bars import fail_if_missed, print_bar
 from .processes import children_of, memory_mb, postmaster_of
-from .rating import MAX_P50_RATIO, MIN_RATIO_TO_BARE, line_of, print_bar
+from .rating import MAX_P50_RATIO, MIN_RATIO_TO_BARE, line_of
 from .stage import Stage, environment, prepare, serving, take_turns
 
 CROWDS = (8, 32, 128)
@@ -56,6 +57,7 @@ def main() -> None:
             report_pages(grown_server, there["pages"], there["n_ratings"])
             with bare_server(empty) as bare:
                 report_memory({"platform": server, "bare Django": bare}, empty)
+    fail_if_missed()
 
 
 def desks_needed(n_workers: int, seconds: float) -> int:

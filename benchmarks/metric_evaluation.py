@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .bars import fail_if_missed, verdict
+
 N_METRICS, N_SYSTEMS, N_SEGMENTS = 44, 13, 557
 
 Split = list[tuple[str, float]]
@@ -117,8 +119,8 @@ def main() -> None:
     for name, seconds in split:
         print(f"{name:<40}{seconds:>8.2f} s")
     total = sum(seconds for _, seconds in split)
-    verdict = "met" if total < options.bar else "MISSED"
-    print(f"{'all of it':<40}{total:>8.2f} s   bar {options.bar:g} s: {verdict}")
+    word = verdict("all of it", is_met=total < options.bar)
+    print(f"{'all of it':<40}{total:>8.2f} s   bar {options.bar:g} s: {word}")
     own, drawing = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
@@ -127,6 +129,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     if load > len(os.sched_getaffinity(0)):
         print(f"The machine was busy with other things (load {load:.1f}).", file=sys.stderr)
+    fail_if_missed()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from analysis.stats.significance import permutation_matrix
 from analysis.stats.soft_accuracy import compare_soft_accuracies, soft_pairwise_accuracies
 from analysis.stats.williams import williams_matrix
 
+from .bars import fail_if_missed, verdict
+
 MEGABYTE = 2**20
 
 
@@ -85,16 +87,16 @@ def scipy_test(
 
 
 def report(name: str, found: Measurement, bar: float | None = None) -> None:
-    verdict = (
-        "" if bar is None else f"   bar {bar:g} s: {'met' if found.seconds < bar else 'MISSED'}"
-    )
-    print(f"{name:<66}{found.seconds:>9.3f} s{found.peak_bytes / MEGABYTE:>9.1f} MB{verdict}")
+    words = ""
+    if bar is not None:
+        words = f"   bar {bar:g} s: {verdict(name, is_met=found.seconds < bar)}"
+    print(f"{name:<66}{found.seconds:>9.3f} s{found.peak_bytes / MEGABYTE:>9.1f} MB{words}")
 
 
 def report_ratio(name: str, seconds: float, ours: float, bar: float) -> None:
     ratio = seconds / ours
-    verdict = "met" if ratio >= bar else "MISSED"
-    print(f"{name:<66}{seconds:>9.1f} s   {ratio:,.0f} times as long (bar {bar:g}: {verdict})")
+    word = verdict(name, is_met=ratio >= bar)
+    print(f"{name:<66}{seconds:>9.1f} s   {ratio:,.0f} times as long (bar {bar:g}: {word})")
 
 
 def time_williams(options: argparse.Namespace, rng: np.random.Generator) -> None:
@@ -156,6 +158,7 @@ def main() -> None:
     time_williams(options, rng)
     time_permutations(options, rng)
     time_accuracies(options, rng)
+    fail_if_missed()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import argparse
 
 from tests.concurrency.databases import DATABASES
 
+from .bars import fail_if_missed, print_bar
 from .clients import Timings
 from .stage import Stage, prepare, serving, take_turns
 
@@ -37,6 +38,7 @@ def main() -> None:
     chosen = list(DATABASES) if options.database == "both" else [options.database]
     for name in chosen:
         measure(name, seconds=options.seconds, n_stored=options.stored)
+    fail_if_missed()
 
 
 def measure(name: str, *, seconds: float, n_stored: int) -> None:
@@ -91,11 +93,6 @@ def line_of(title: str, measured: Timings) -> str:
         f"   p95 {measured.quantile_ms(95):6.1f} ms   n {len(measured.seconds):<7,}"
         f" processor ms: {used}"
     )
-
-
-def print_bar(title: str, value: str, bound: str, *, is_met: bool) -> None:
-    verdict = "met" if is_met else "MISSED"
-    print(f"  {title:<44} {value:>8}   bar {bound:<18} {verdict}", flush=True)
 
 
 if __name__ == "__main__":

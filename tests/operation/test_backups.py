@@ -11,9 +11,11 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from da_platform.operation.backups import files
 from tests.postgres import migrated_database, postgres_database
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
 
@@ -162,3 +164,22 @@ def test_a_restored_table_that_differs_from_the_manifest_is_told(on_sqlite, tmp_
 def test_without_pg_dump_it_says_what_to_do(tmp_path, postgres_url):
     environ = variables(postgres_url, tmp_path) | {"DA_PG_BIN_DIR": str(tmp_path)}
     assert "DA_PG_BIN_DIR" in refusal_of("backup", **environ)
+
+
+def test_a_file_that_goes_while_it_is_made_does_not_stop_it(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
+    drafts = settings.DATA_DIR / "uploads"
+    for name in ("first", "second"):
+        (drafts / name).mkdir(parents=True)
+        (drafts / name / "text.txt").write_text(name)
+    add = tarfile.TarFile.add
+
+    def drop_the_second(archive: tarfile.TarFile, path: Path, *args: Any, **kwargs: Any) -> None:
+        add(archive, path, *args, **kwargs)
+        if path.name == "first":
+            shutil.rmtree(drafts / "second")
+
+    monkeypatch.setattr(tarfile.TarFile, "add", drop_the_second)
+    files.pack(tmp_path)
+    with tarfile.open(tmp_path / files.FILES) as archive:
+        assert archive.getnames() == ["uploads", "uploads/first", "uploads/first/text.txt"]
