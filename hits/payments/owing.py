@@ -9,7 +9,7 @@ from hashlib import sha256
 from django.db.models import Count, DecimalField, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 
-from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment
+from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment, Submission
 from ..providers import provider_class
 
 Kind = PaymentRun.Kind
@@ -76,9 +76,9 @@ def plans(campaign: Campaign) -> list[Plan]:
 def _split(campaign: Campaign, kind: Kind, has_api: bool) -> tuple[Plan, Plan]:
     """What is owed through the provider, and what by hand."""
     dues = _pay_per_hit(campaign, has_api) if kind == Kind.APPROVE else _bonuses(campaign)
-    by_api = [due for due in dues if not _is_by_hand(due.assignment, has_api)]
+    by_api = [due for due in dues if not _is_by_hand(due.assignment, kind, has_api)]
     # A provider wants to hear of work that pays nothing; a list of people to pay does not.
-    by_hand = [due for due in dues if _is_by_hand(due.assignment, has_api) and due.amount]
+    by_hand = [due for due in dues if _is_by_hand(due.assignment, kind, has_api) and due.amount]
     return Plan(campaign, kind, False, by_api), Plan(campaign, kind, True, by_hand)
 
 
@@ -88,12 +88,17 @@ def provider_can_pay(campaign: Campaign) -> bool:
 
 
 def is_paid_by_hand(assignment: Assignment) -> bool:
-    return _is_by_hand(assignment, provider_can_pay(assignment.hit.campaign))
+    """Whether the pay for a HIT, or the refusal of it, goes past the provider."""
+    return _is_by_hand(assignment, Kind.APPROVE, provider_can_pay(assignment.hit.campaign))
 
 
-def _is_by_hand(assignment: Assignment, has_api: bool) -> bool:
-    # Someone who came by another way than the campaign's provider is unknown to it.
-    return not has_api or getattr(assignment, "submission", None) is None
+def _is_by_hand(assignment: Assignment, kind: Kind, has_api: bool) -> bool:
+    submission: Submission | None = getattr(assignment, "submission", None)
+    if not has_api or submission is None:
+        # Someone who came by another way than the campaign's provider is unknown to it.
+        return True
+    # What was returned or timed out at the provider can be neither approved nor rejected there; a bonus can be paid.
+    return kind != Kind.BONUS and submission.status in Submission.GIVEN_UP
 
 
 def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
@@ -124,7 +129,7 @@ def _pay_per_hit(campaign: Campaign, has_api: bool) -> list[Due]:
         Due(
             work,
             Kind.APPROVE,
-            max(full - work.share, CENT * 0) if _is_by_hand(work, has_api) else full,
+            max(full - work.share, CENT * 0) if _is_by_hand(work, Kind.APPROVE, has_api) else full,
         )
         for work in open_work
     ]

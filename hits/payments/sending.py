@@ -241,6 +241,9 @@ class Deed:
                 self._bonus, prepared=self.payment.prepared
             )
         status = self.provider.status_of(self.submission)
+        if status in Submission.GIVEN_UP:
+            # Kept at once: the provider will never pay for it, so the next list is one by hand.
+            Submission.objects.filter(pk=self.submission.pk).update(status=status)
         done = Submission.Status.APPROVED if kind == Kind.APPROVE else Submission.Status.REJECTED
         return status == done
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from hits.exceptions import PaymentRefused
-from hits.models import Assignment, Campaign, Participation, Payment, PayRule
+from hits.models import Assignment, Campaign, Participation, Payment, PayRule, Submission
 from hits.payments.owing import Kind, plan_run, plans
 from hits.payments.runs import add_rule, confirm_run, mark_as_paid, reject_assignment, withdraw_rule
 from hits.services import save_rating
@@ -106,6 +106,29 @@ def test_an_adjustment_is_for_one_hit():
         actor=make_admin(),
     )
     assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.75"))}
+
+
+@pytest.mark.parametrize("status", Submission.GIVEN_UP)
+def test_work_handed_in_here_but_given_up_at_the_provider_is_paid_by_hand(status):
+    campaign = make_paid_campaign("prolific")
+    Submission.objects.filter(worker__external_id="alice").update(status=status)
+    assert dues(campaign, is_by_hand=True) == {("alice", PAY)}
+    assert dues(campaign, is_by_hand=False) == {("bob", PAY)}
+
+
+def test_a_bonus_for_work_given_up_at_the_provider_is_paid_there():
+    campaign = make_paid_campaign("prolific", names=("alice",))
+    Submission.objects.update(status=Submission.Status.RETURNED)
+    flat(campaign)
+    assert dues(campaign, Kind.BONUS, is_by_hand=False) == {("alice", Decimal("0.25"))}
+
+
+def test_work_given_up_at_the_provider_is_rejected_without_asking_it():
+    campaign = make_paid_campaign("prolific", names=("alice",))
+    Submission.objects.update(status=Submission.Status.TIMED_OUT)
+    reject_assignment(assignment=Assignment.objects.get(), message="Empty.", actor=make_admin())
+    assert Payment.objects.get().state == Payment.State.SENT
+    assert plans(campaign) == []
 
 
 @pytest.mark.parametrize(

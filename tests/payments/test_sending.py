@@ -5,17 +5,19 @@ from decimal import Decimal
 import pytest
 
 from hits.exceptions import PaymentRefused, PaymentsHalted
-from hits.models import Assignment, AuditEntry, Payment, Submission
-from hits.payments.owing import Kind, plan_run
+from hits.models import Assignment, AuditEntry, Payment, Recruitment, Submission
+from hits.payments.owing import Kind, plan_run, plans
 from hits.payments.runs import (
     add_rule,
     cancel_run,
+    mark_as_paid,
     reject_assignment,
     settle_unknown,
     withdraw_rejection,
 )
 from hits.payments.sending import ask_again, pay_run
 from tests.paying import PAY, confirm, make_admin, make_paid_campaign
+from tests.recruits import begin, hand_in, make_prolific_campaign, send
 
 pytestmark = pytest.mark.django_db
 
@@ -118,6 +120,20 @@ def test_many_refusals_in_a_row_halt_the_run(mturk):
     with pytest.raises(PaymentsHalted, match="5 payments in a row"):
         pay_run(run=run)
     assert list(states(run).values()).count("planned") == 2
+
+
+def test_what_prolific_turns_out_not_to_pay_is_paid_by_hand(prolific):
+    campaign = make_prolific_campaign(prolific)
+    session = prolific.join(Recruitment.objects.get(campaign=campaign).study)
+    browser, _ = send(prolific, session)
+    hand_in(browser, begin(browser, campaign))
+    session.status = "TIMED-OUT"
+    pay_run(run=confirm(campaign))
+    prolific.violations.clear()
+    assert plan_run(campaign, Kind.APPROVE, is_by_hand=False).dues == []
+    by_hand = confirm(campaign, is_by_hand=True)
+    mark_as_paid(run=by_hand, total=by_hand.total, reference="their page", actor=make_admin())
+    assert plans(campaign) == []
 
 
 def test_a_bonus_is_sent_with_its_reason_and_found_again(mturk):
