@@ -80,7 +80,10 @@ class PaymentCalls(Connection):
             yield Payment.of(row)
 
     def settle(self, code: str, payment: str, answer: str, *, reason: str = "") -> Payment:
-        """Say what became of a payment that is unknown: `paid`, `not_paid`, or `ask` the provider."""
+        """Say what became of a payment that is unknown: `paid`, `not_paid`, or `ask` the provider.
+
+        One that failed can be written off, `write_off`: it is owed no more.
+        """
         body = {"answer": answer, "reason": reason}
         return Payment.of(self._post(f"/campaigns/{code}/payments/ledger/{payment}/settle", body))
 

@@ -113,13 +113,13 @@ class RunOut(Schema):
     total: Decimal
     currency: str
     digest: str
-    confirmed_by: str
+    confirmed_by: str | None
     confirmed_at: datetime
     finished_at: datetime | None
 
     @staticmethod
-    def resolve_confirmed_by(run: PaymentRun) -> str:
-        return run.confirmed_by.get_username()
+    def resolve_confirmed_by(run: PaymentRun) -> str | None:
+        return run.confirmed_by.get_username() if run.confirmed_by else None
 
 
 class ReceiptOut(RunOut):
@@ -191,9 +191,12 @@ class ReasonIn(Schema):
 
 
 class SettleIn(Schema):
-    """A person's word with how they know, or the wish to ask the provider once more."""
+    """A person's word with how they know, or the wish to ask the provider once more.
 
-    answer: Literal["paid", "not_paid", "ask"]
+    `write_off` is for a payment that failed: it is owed no more.
+    """
+
+    answer: Literal["paid", "not_paid", "ask", "write_off"]
     reason: Annotated[Text, Field(max_length=500)] = ""
 
 
@@ -349,7 +352,7 @@ def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
     auth=Needs(Scope.PAY),
 )
 def settle(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) -> Payment:
-    """Say what became of a payment that the provider could not tell about."""
+    """Say what became of a payment that the provider could not tell about, or write one off."""
     own = Payment.objects.filter(run__campaign=_own(request, code))
     found = get_object_or_404(
         own.select_related("assignment__worker", "run__campaign"), code=payment
@@ -358,6 +361,8 @@ def settle(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) ->
         ask_again(payment=found)
         found.refresh_from_db()
         return found
+    if wanted.answer == "write_off":
+        return runs.write_off(payment=found, reason=wanted.reason, actor=caller_of(request))
     return runs.settle_unknown(
         payment=found,
         was_paid=wanted.answer == "paid",

@@ -80,7 +80,10 @@ class PaymentRun(models.Model):
     total = models.DecimalField(max_digits=12, decimal_places=2)
     currency = models.CharField(max_length=3)
     digest = models.CharField(max_length=64, help_text="Of the very list that was confirmed.")
-    confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    # None for what the command line took over as paid elsewhere.
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
     confirmed_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -103,7 +106,7 @@ class PaymentRun(models.Model):
 
 class PaymentQuerySet(models.QuerySet["Payment"]):
     def live(self) -> "PaymentQuerySet":
-        """Paid, or perhaps, or about to be: what they are for is owed no more."""
+        """Paid, perhaps or soon, or written off: what they are for is owed no more."""
         return self.exclude(state__in=Payment.DEAD)
 
     def to_do(self) -> "PaymentQuerySet":
@@ -128,8 +131,10 @@ class Payment(models.Model):
         FAILED = "failed", "Failed"
         UNKNOWN = "unknown", "Unknown"
         WITHDRAWN = "withdrawn", "Withdrawn"
+        # Not paid and owed no more, by a person's word.
+        WRITTEN_OFF = "written_off", "Written off"
 
-    # Certainly not paid.
+    # Certainly not paid, and so owed again.
     DEAD = (State.FAILED, State.WITHDRAWN)
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -144,7 +149,7 @@ class Payment(models.Model):
     currency = models.CharField(max_length=3)
     message = models.TextField(blank=True, help_text="What the worker is told.")
     category = models.CharField(max_length=40, blank=True)
-    state = models.CharField(max_length=9, choices=State.choices, default=State.PLANNED)
+    state = models.CharField(max_length=11, choices=State.choices, default=State.PLANNED)
     n_sends = models.PositiveSmallIntegerField(default=0)
     # What the provider calls it, where it has to be announced before it is paid.
     prepared = models.CharField(max_length=200, blank=True)
@@ -173,7 +178,15 @@ class Payment(models.Model):
             models.CheckConstraint(
                 name="payment_state_is_known",
                 condition=Q(
-                    state__in=["planned", "sending", "sent", "failed", "unknown", "withdrawn"]
+                    state__in=[
+                        "planned",
+                        "sending",
+                        "sent",
+                        "failed",
+                        "unknown",
+                        "withdrawn",
+                        "written_off",
+                    ]
                 ),
             ),
             models.CheckConstraint(

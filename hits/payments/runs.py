@@ -335,6 +335,24 @@ def settle_unknown(*, payment: Payment, was_paid: bool, reason: str, actor: User
     return payment
 
 
+@transaction.atomic
+def write_off(*, payment: Payment, reason: str, actor: User) -> Payment:
+    """Owe a payment no more that the provider refuses for good, such as for work under made-up ids."""
+    if not reason.strip():
+        raise PaymentRefused("Say why it is written off.")
+    # Rejected work is owed nothing anyway.
+    failed = Payment.objects.filter(
+        pk=payment.pk, state=State.FAILED, assignment__is_rejected=False
+    ).exclude(kind=Kind.REJECT)
+    if not failed.update(
+        state=State.WRITTEN_OFF, settled_at=timezone.now(), problem=reason.strip()
+    ):
+        raise PaymentRefused("Only what is owed, and failed when it was sent, can be written off.")
+    record_payment("write_off_payment", payment, actor=actor, reason=reason.strip())
+    payment.refresh_from_db()
+    return payment
+
+
 def record_payment(
     action: str, payment: Payment, *, actor: User | None = None, reason: str = "", **details: Any
 ) -> None:

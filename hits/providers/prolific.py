@@ -286,7 +286,8 @@ class ProlificProvider(Provider):
 def _n_in_ledger(bonus: Bonus) -> int:
     """How many bonuses of this amount we paid already, or may have: Prolific's list lags behind."""
     same = Payment.objects.live().filter(assignment__submission=bonus.submission, kind="bonus")
-    same = same.filter(amount=bonus.amount).exclude(state=Payment.State.PLANNED)
+    unpaid = (Payment.State.PLANNED, Payment.State.WRITTEN_OFF)
+    same = same.filter(amount=bonus.amount).exclude(state__in=unpaid)
     return same.exclude(key=bonus.key).count()
 
 

@@ -324,7 +324,7 @@ def withdraw_rule(request: HttpRequest, campaign: Campaign, rule: UUID) -> HttpR
 @require_POST
 @for_campaign_admins
 def settle(request: HttpRequest, campaign: Campaign, payment: UUID) -> HttpResponse:
-    """Settle a payment in doubt: by a person's word, or by asking the provider once more."""
+    """Settle a payment in doubt by a person's word, or ask the provider once more; write one off that failed."""
     own = Payment.objects.filter(run__campaign=campaign)
     found = get_object_or_404(
         own.select_related("assignment__worker", "run__campaign"), code=payment
@@ -332,6 +332,13 @@ def settle(request: HttpRequest, campaign: Campaign, payment: UUID) -> HttpRespo
     answer, reason = request.POST.get("answer"), request.POST.get("reason", "")
     if answer == "ask":
         return _told(request, campaign, lambda: ask_again(payment=found), "Asked.")
+    if answer == "write_off":
+        return _told(
+            request,
+            campaign,
+            lambda: runs.write_off(payment=found, reason=reason, actor=_actor(request)),
+            "Written off.",
+        )
     if answer not in ("paid", "not_paid"):
         raise Http404
     return _told(

@@ -153,7 +153,7 @@ def test_the_ledger_is_listed_and_downloaded(admin, django_assert_num_queries):
     assert admin.get(f"{base(campaign)}/runs").json()["items"][0]["code"] == str(run.code)
 
 
-def test_a_payment_in_doubt_is_settled_by_a_persons_word(admin):
+def test_a_payment_in_doubt_is_settled_and_a_failed_one_written_off_by_a_persons_word(admin):
     campaign = make_paid_campaign(names=("alice",))
     run = confirm(campaign)
     run.payments.update(state="unknown", settled_at=run.confirmed_at, sending_at=run.confirmed_at)
@@ -161,6 +161,8 @@ def test_a_payment_in_doubt_is_settled_by_a_persons_word(admin):
     assert admin.post(path, {"answer": "paid"}).status_code == 409
     settled = admin.post(path, {"answer": "not_paid", "reason": "Not in their list"})
     assert settled.json()["state"] == "failed"
+    written_off = admin.post(path, {"answer": "write_off", "reason": "Made-up ids"})
+    assert written_off.json()["state"] == "written_off"
 
 
 def test_asking_about_a_payment_by_hand_changes_nothing(admin):

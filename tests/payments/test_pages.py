@@ -227,6 +227,18 @@ def test_a_payment_in_doubt_is_settled_by_a_person():
     assert payment.state == "failed"
 
 
+def test_what_failed_for_good_is_written_off():
+    campaign, client = make_paid_campaign(names=("alice",)), client_of("admin")
+    run = confirm(campaign)
+    run.payments.update(state="failed", settled_at=run.confirmed_at, problem="No such work")
+    page = text_of(client.get(address("campaign_payments", campaign)))
+    assert "No such work" in page and "Write it off" in page
+    url = address("settle_payment", campaign, Payment.objects.get().code)
+    client.post(url, {"answer": "write_off", "reason": "Made-up ids"})
+    page = text_of(client.get(address("campaign_payments", campaign)))
+    assert "Nothing is owed" in page and "Pay per HIT: written off" in page
+
+
 def test_another_campaigns_run_is_not_found():
     campaign, other = make_paid_campaign(names=()), make_paid_campaign("link")
     run = confirm(other, is_by_hand=True)

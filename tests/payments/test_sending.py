@@ -7,6 +7,7 @@ import pytest
 from hits.exceptions import PaymentRefused, PaymentsHalted
 from hits.models import Assignment, AuditEntry, Payment, Recruitment, Submission
 from hits.payments.owing import Kind, plan_run, plans
+from hits.payments.reporting import standing
 from hits.payments.runs import (
     add_rule,
     cancel_run,
@@ -14,6 +15,7 @@ from hits.payments.runs import (
     reject_assignment,
     settle_unknown,
     withdraw_rejection,
+    write_off,
 )
 from hits.payments.sending import ask_again, pay_run
 from tests.paying import PAY, confirm, make_admin, make_paid_campaign
@@ -158,6 +160,43 @@ def test_a_bonus_in_another_currency_is_refused_by_mechanical_turk(mturk):
     run = bonus_run(make_paid_campaign(currency="EUR", names=("alice",)))
     pay_run(run=run)
     assert states(run) == {"alice": "failed"} and mturk.bonuses == []
+
+
+class TestWritingOff:
+    def refused(self, mturk):
+        """Alice's work, of which Mechanical Turk knows nothing."""
+        campaign = make_paid_campaign(names=("alice",))
+        del mturk.assignments["visitalice"]
+        pay_run(run=confirm(campaign))
+        assert plan_run(campaign, Kind.APPROVE, is_by_hand=False).n_payments == 1
+        return campaign
+
+    def test_it_is_owed_no_more_and_the_log_says_why(self, mturk):
+        campaign = self.refused(mturk)
+        write_off(payment=Payment.objects.get(), reason="Made-up ids", actor=make_admin())
+        assert plans(campaign) == [] and standing(campaign, []).committed == 0
+        line = AuditEntry.objects.get(action="write_off_payment")
+        assert (line.reason, line.details["amount"]) == ("Made-up ids", "1.50")
+
+    def test_it_needs_a_reason(self, mturk):
+        self.refused(mturk)
+        with pytest.raises(PaymentRefused, match="why"):
+            write_off(payment=Payment.objects.get(), reason=" ", actor=make_admin())
+
+    def test_only_what_failed_and_is_owed_can_be_written_off(self, mturk):
+        run = confirm(make_paid_campaign(names=("alice",)))
+        with pytest.raises(PaymentRefused, match="failed"):
+            write_off(payment=run.payments.get(), reason="Made-up ids", actor=make_admin())
+
+    def test_what_was_rejected_meanwhile_cannot_be_written_off_too(self, mturk):
+        campaign = self.refused(mturk)
+        Recruitment.objects.update(provider="link")
+        campaign.refresh_from_db()
+        failed = Payment.objects.get()
+        alice = Assignment.objects.select_related("hit__campaign").get()
+        reject_assignment(assignment=alice, message="Empty.", actor=make_admin())
+        with pytest.raises(PaymentRefused, match="owed"):
+            write_off(payment=failed, reason="Made-up ids", actor=make_admin())
 
 
 class TestRejecting:
