@@ -134,6 +134,8 @@ class Payment(models.Model):
         # Not paid and owed no more, by a person's word.
         WRITTEN_OFF = "written_off", "Written off"
 
+    # Whether they will have been paid is not settled yet.
+    OPEN = (State.PLANNED, State.SENDING, State.UNKNOWN)
     # Certainly not paid, and so owed again.
     DEAD = (State.FAILED, State.WITHDRAWN)
 

@@ -75,7 +75,7 @@ def plans(campaign: Campaign) -> list[Plan]:
 
 def _split(campaign: Campaign, kind: Kind, has_api: bool) -> tuple[Plan, Plan]:
     """What is owed through the provider, and what by hand."""
-    dues = _pay_per_hit(campaign, has_api) if kind == Kind.APPROVE else _bonuses(campaign)
+    dues = list(_pay_per_hit(campaign, has_api) if kind == Kind.APPROVE else _bonuses(campaign))
     by_api = [due for due in dues if not _is_by_hand(due.assignment, kind, has_api)]
     # A provider wants to hear of work that pays nothing; a list of people to pay does not.
     by_hand = [due for due in dues if _is_by_hand(due.assignment, kind, has_api) and due.amount]
@@ -112,27 +112,29 @@ def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
     )
 
 
-def _pay_per_hit(campaign: Campaign, has_api: bool) -> list[Due]:
+def _pay_per_hit(campaign: Campaign, has_api: bool) -> Iterable[Due]:
     """Work handed in, late or not, less what was paid for a part of it when it seemed abandoned."""
-    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
+    own = Payment.objects.filter(assignment=OuterRef("pk"))
+    shares = own.filter(rule__kind=PayRule.Kind.PARTIAL)
     nothing = Value(Decimal(0), output_field=DecimalField())
-    is_share = Q(payments__rule__kind=PayRule.Kind.PARTIAL) & ~Q(payments__state__in=Payment.DEAD)
+    is_paid_share = Q(payments__rule__kind=PayRule.Kind.PARTIAL, payments__state=Payment.State.SENT)
     open_work = (
         _assignments(campaign)
         .submitted()  # type: ignore[attr-defined]
-        .filter(~Exists(begun))
-        .annotate(share=Coalesce(Sum("payments__amount", filter=is_share), nothing))
-    )
-    # A provider pays the reward it knows, whatever we would take off.
-    full = campaign.pay_per_hit
-    return [
-        Due(
-            work,
-            Kind.APPROVE,
-            max(full - work.share, CENT * 0) if _is_by_hand(work, Kind.APPROVE, has_api) else full,
+        .filter(~Exists(own.live().filter(kind=Kind.APPROVE)))
+        .annotate(
+            share=Coalesce(Sum("payments__amount", filter=is_paid_share), nothing),
+            has_open_share=Exists(shares.filter(state__in=Payment.OPEN)),
         )
-        for work in open_work
-    ]
+    )
+    full = campaign.pay_per_hit
+    for work in open_work:
+        if not _is_by_hand(work, Kind.APPROVE, has_api):
+            # A provider pays the reward it knows, whatever we would take off.
+            yield Due(work, Kind.APPROVE, full)
+        elif not work.has_open_share:
+            # Until a share is paid or taken back nobody knows what is left to pay.
+            yield Due(work, Kind.APPROVE, max(full - work.share, CENT * 0))
 
 
 def _bonuses(campaign: Campaign) -> list[Due]:
@@ -150,11 +152,11 @@ def _bonuses(campaign: Campaign) -> list[Due]:
 
 
 def _work_of(rules: list[PayRule], campaign: Campaign) -> dict[int, Assignment]:
-    """The work handed in that the rules speak of, fetched once however many rules there are."""
-    work = _assignments(campaign).filter(status=Assignment.Status.SUBMITTED)
-    if all(rule.kind != PayRule.Kind.FLAT for rule in rules):
-        work = work.filter(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
-    return {assignment.pk: assignment for assignment in work}
+    """The work that the rules speak of, fetched once however many rules there are."""
+    is_meant = Q(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
+    if any(rule.kind == PayRule.Kind.FLAT for rule in rules):
+        is_meant |= Q(status=Assignment.Status.SUBMITTED)
+    return {assignment.pk: assignment for assignment in _assignments(campaign).filter(is_meant)}
 
 
 def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> Iterable[Due]:
@@ -162,8 +164,9 @@ def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> I
         return _shares(rule, campaign)
     assert rule.amount is not None
     if rule.kind == PayRule.Kind.FLAT:
-        meant = list(work.values())
+        meant = [one for one in work.values() if one.status == Assignment.Status.SUBMITTED]
     else:
+        # Whatever became of the HIT: the promise was made for this very one.
         assert rule.assignment_id is not None
         meant = [work[rule.assignment_id]] if rule.assignment_id in work else []
     return [Due(one, Kind.BONUS, rule.amount, rule.reason, rule) for one in meant]

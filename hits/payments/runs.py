@@ -387,6 +387,10 @@ def add_rule(
     """Promise money beside the pay per HIT. It is owed from now on, and paid by a run."""
     if assignment and assignment.hit.campaign_id != campaign.pk:
         raise PaymentRefused("That work belongs to another campaign.")
+    if assignment and assignment.is_rejected:
+        raise PaymentRefused(
+            "This work was rejected, and rejected work is owed nothing. Take the rejection back first."
+        )
     try:
         with transaction.atomic():
             rule = PayRule.objects.create(

@@ -7,7 +7,14 @@ import pytest
 from hits.exceptions import PaymentRefused
 from hits.models import Assignment, Campaign, Participation, Payment, PayRule, Submission
 from hits.payments.owing import Kind, plan_run, plans
-from hits.payments.runs import add_rule, confirm_run, mark_as_paid, reject_assignment, withdraw_rule
+from hits.payments.runs import (
+    add_rule,
+    cancel_run,
+    confirm_run,
+    mark_as_paid,
+    reject_assignment,
+    withdraw_rule,
+)
 from hits.services import save_rating
 from tests.factories import make_campaign
 from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
@@ -95,17 +102,36 @@ def test_two_flat_bonuses_are_two_payments_and_one_that_is_withdrawn_is_none():
     assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.40"))}
 
 
-def test_an_adjustment_is_for_one_hit():
-    campaign = make_paid_campaign("link")
-    add_rule(
-        campaign=campaign,
+def adjust(assignment: Assignment) -> PayRule:
+    return add_rule(
+        campaign=assignment.hit.campaign,
         kind="adjustment",
         reason="The page was slow",
         amount=Decimal("0.75"),
-        assignment=Assignment.objects.get(worker__external_id="bob"),
+        assignment=assignment,
         actor=make_admin(),
     )
+
+
+def test_an_adjustment_is_for_one_hit():
+    campaign = make_paid_campaign("link")
+    adjust(Assignment.objects.get(worker__external_id="bob"))
     assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.75"))}
+
+
+@pytest.mark.parametrize("status", ["in_progress", "expired", "returned"])
+def test_an_adjustment_for_a_hit_that_is_not_handed_in_is_owed_and_a_flat_bonus_is_not(status):
+    campaign = make_paid_campaign("link", names=())
+    flat(campaign)
+    adjust(hand_in(campaign, "alice", status=status))
+    assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.75"))}
+
+
+def test_an_adjustment_for_rejected_work_is_refused():
+    make_paid_campaign("link", names=("alice",))
+    reject_assignment(assignment=Assignment.objects.get(), message="No", actor=make_admin())
+    with pytest.raises(PaymentRefused, match="was rejected"):
+        adjust(Assignment.objects.get())
 
 
 @pytest.mark.parametrize("status", Submission.GIVEN_UP)
@@ -155,6 +181,11 @@ class TestUnfinishedWork:
         Assignment.objects.update(status="expired")
         return campaign
 
+    def finish(self, campaign):
+        Assignment.objects.update(
+            status="submitted", submitted_at=campaign.created_at, completion_code="X"
+        )
+
     def promise(self, campaign):
         return add_rule(campaign=campaign, kind="partial", reason="Your part", actor=make_admin())
 
@@ -182,11 +213,21 @@ class TestUnfinishedWork:
         campaign = self.abandoned()
         Assignment.objects.update(status="returned")
         self.promise(campaign)
-        confirm(campaign, Kind.BONUS, is_by_hand=True)
-        Assignment.objects.update(
-            status="submitted", submitted_at=campaign.created_at, completion_code="X"
-        )
+        share = confirm(campaign, Kind.BONUS, is_by_hand=True)
+        mark_as_paid(run=share, total=share.total, reference="transfer 7", actor=make_admin())
+        self.finish(campaign)
         assert dues(campaign) == {("alice", Decimal("1.13"))}
+
+    def test_the_rest_waits_for_the_share_and_is_the_whole_pay_if_that_is_cancelled(self):
+        campaign = self.abandoned()
+        Assignment.objects.update(status="returned")
+        self.promise(campaign)
+        share = confirm(campaign, Kind.BONUS, is_by_hand=True)
+        self.finish(campaign)
+        assert plans(campaign) == []
+        cancel_run(run=share, actor=make_admin())
+        assert dues(campaign) == {("alice", PAY)}
+        assert dues(campaign, Kind.BONUS) == set()
 
 
 class TestConfirming:
