@@ -173,7 +173,11 @@ def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> I
 
 
 def _shares(rule: PayRule, campaign: Campaign) -> Iterable[Due]:
-    for assignment in _abandoned(_assignments(campaign), campaign):
+    # Of any rule: a new one in place of one that was withdrawn does not pay the same part again.
+    others = Payment.objects.live().filter(
+        assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
+    )
+    for assignment in _abandoned(_assignments(campaign).filter(~Exists(others)), campaign):
         share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
         amount = share.quantize(CENT, rounding=ROUND_DOWN)
         if amount:

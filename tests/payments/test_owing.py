@@ -198,6 +198,15 @@ class TestUnfinishedWork:
         # 10 of 40 items at 1.50, rounded down to the cent.
         assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.37"))}
 
+    def test_a_rule_that_replaces_another_does_not_pay_the_share_again(self):
+        campaign = self.abandoned()
+        Assignment.objects.update(status="returned")
+        first = self.promise(campaign)
+        confirm(campaign, Kind.BONUS, is_by_hand=True)
+        withdraw_rule(rule=first, actor=make_admin())
+        self.promise(campaign)
+        assert dues(campaign, Kind.BONUS) == set()
+
     def test_without_the_rule_it_is_owed_nothing(self):
         campaign = self.abandoned()
         Assignment.objects.update(status="returned")
