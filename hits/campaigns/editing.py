@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from ..audit import record
 from ..exceptions import EditRefused
-from ..models import Assignment, Campaign, Membership, new_seed
+from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
 from ..places import settle_places
 
 # At any time: they change what comes, not what was.
@@ -20,7 +20,7 @@ FREE = (
     "spending_cap",
     "lease_minutes",
 )
-# Until a worker has taken a HIT: what was promised to workers stays promised.
+# Until a worker has taken a HIT, or a provider was told: what was promised to workers stays promised.
 UNTIL_TAKEN = ("pay_per_hit", "currency")
 # The same, and the HITs built so far go, since they were made otherwise.
 UNTIL_TAKEN_REBUILDS = ("hit_size", "seed")
@@ -32,15 +32,32 @@ def is_taken(campaign: Campaign) -> bool:
     return Assignment.objects.filter(hit__campaign=campaign).exists()
 
 
+def is_offered(campaign: Campaign) -> bool:
+    """Whether a provider's study offers places, for the pay that it was made with.
+
+    The pay can still be brought in line with a study that someone made at Prolific, until we ask it for places.
+    """
+    told = Recruitment.objects.filter(campaign=campaign, n_places__gt=0).exclude(study="")
+    return told.exists()
+
+
 def editable_fields(campaign: Campaign) -> tuple[str, ...]:
     """The settings that may change now."""
     if campaign.is_archive:
         return ("name",)
     if is_taken(campaign):
         return FREE
-    if campaign.status == Campaign.Status.OPEN:
-        return (*FREE, *UNTIL_TAKEN)
-    return EDITABLE
+    fields = (*FREE, *UNTIL_TAKEN) if campaign.status == Campaign.Status.OPEN else EDITABLE
+    if is_offered(campaign):
+        return tuple(name for name in fields if name not in UNTIL_TAKEN)
+    return fields
+
+
+def why_fixed(campaign: Campaign, names: Iterable[str]) -> str:
+    """Why these settings may not change any more."""
+    if set(names) <= set(UNTIL_TAKEN) and not is_taken(campaign):
+        return "the study pays what it was made with"
+    return "work has begun"
 
 
 @transaction.atomic
@@ -50,7 +67,10 @@ def edit_campaign(*, campaign: Campaign, actor: User | None, changes: dict[str, 
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changed = {name: value for name, value in changes.items() if getattr(locked, name) != value}
     if refused := changed.keys() - set(editable_fields(locked)):
-        raise EditRefused(f"This can no longer be changed: {_in_words(refused)}.")
+        raise EditRefused(
+            f"This can no longer be changed: {_in_words(refused)}. "
+            f"The reason: {why_fixed(locked, refused)}."
+        )
     if not changed:
         return []
     before = {name: _plain(getattr(locked, name)) for name in changed}

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from ..composition import HIT_SIZES
 from ..importing.texts import fault_in_name, fault_in_text
 from ..models import SEED_LIMIT, Campaign
-from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS
+from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .uploads import Upload
 
 MAX_INSTRUCTIONS = 10_000
@@ -208,7 +208,7 @@ class EditForm(CampaignFields):
         for name, field in self.fields.items():
             if name not in editable:
                 field.disabled = True
-                field.help_text = "Cannot change any more: work has begun."
+                field.help_text = f"Cannot change any more: {why_fixed(self.instance, [name])}."
             elif name in UNTIL_TAKEN_REBUILDS and self.instance.hits.exists():
                 field.help_text = "A change removes the HITs built so far; build them again then."
 

@@ -4,6 +4,7 @@ import logging
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils import timezone
 
@@ -41,15 +42,28 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
     study = provider.api.create_study(
         provider.study_body(landing_url=landing_url, n_places=n_places)
     )["id"]
-    kept = Recruitment.objects.filter(pk=recruitment.pk, study="")
-    if not kept.update(study=study, n_places=n_places):
+    if not _keep(recruitment, study, n_places):
         provider.api.delete_study(study)
-        raise ProviderFailed("Someone else made a study at the same moment; that one is kept.")
+        raise ProviderFailed(
+            "Someone else made a study, or changed the pay, at the same moment. Look again."
+        )
     record(
         "study created", actor=actor, campaign=recruitment.campaign, study=study, n_places=n_places
     )
     recruitment.refresh_from_db()
     return recruitment
+
+
+@transaction.atomic
+def _keep(recruitment: Recruitment, study: str, n_places: int) -> bool:
+    """Note a study, unless there is another by now or it was made with a pay that has changed since."""
+    told = recruitment.campaign
+    # Locked against whoever edits the campaign: from here on its pay stays.
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=told.pk)
+    if (campaign.pay_per_hit, campaign.currency) != (told.pay_per_hit, told.currency):
+        return False
+    free = Recruitment.objects.filter(pk=recruitment.pk, study="")
+    return bool(free.update(study=study, n_places=n_places))
 
 
 def publish_study(*, recruitment: Recruitment, actor: User | None) -> str:

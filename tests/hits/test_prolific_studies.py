@@ -127,6 +127,16 @@ def test_of_two_made_at_once_one_is_kept_and_the_other_deleted(prolific: Prolifi
     assert list(prolific.studies) == [recruitment_in(campaign).study]
 
 
+def test_a_study_whose_pay_changed_while_it_was_made_is_deleted(prolific: ProlificSimulator):
+    campaign = make_hits(is_open=False, pay_per_hit="2.50")
+    choose_prolific(campaign)
+    recruitment = recruitment_in(campaign)
+    Campaign.objects.filter(pk=campaign.pk).update(pay_per_hit=Decimal("9.00"))
+    with pytest.raises(ProviderFailed, match="changed the pay"):
+        create_study(recruitment=recruitment, landing_url=LANDING, actor=None)
+    assert prolific.studies == {} and recruitment_in(campaign).study == ""
+
+
 def test_publishing_twice_publishes_once(prolific: ProlificSimulator):
     campaign = make_prolific_campaign(prolific)
     assert publish_study(recruitment=recruitment_in(campaign), actor=None) == "ACTIVE"

@@ -12,11 +12,12 @@ from analysis.models import Job
 from hits.building import build_hits
 from hits.campaigns.editing import FREE, duplicate_campaign, edit_campaign, editable_fields
 from hits.exceptions import CannotBuildHITs, EditRefused
-from hits.models import HIT, AuditEntry, Campaign, Item, Membership
+from hits.models import HIT, AuditEntry, Campaign, Item, Membership, Recruitment
 from hits.services import take_assignment, take_part
 from hits.views import running
 from tests.factories import log_lines, make_campaign, make_hits, make_translations, make_worker
 from tests.people import client_of, make_person
+from tests.recruits import make_prolific_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +134,35 @@ def test_once_a_hit_is_taken_pay_and_hits_stay():
         with pytest.raises(EditRefused, match="can no longer be changed"):
             edit_campaign(campaign=campaign, actor=None, changes=changes)
     assert not log_lines().exists()
+
+
+@pytest.mark.parametrize("status", ["draft", "open"])
+def test_once_a_study_was_made_its_pay_stays(prolific, status):
+    campaign = make_prolific_campaign(prolific)
+    Campaign.objects.filter(pk=campaign.pk).update(status=status)
+    campaign.refresh_from_db()
+    assert "pay_per_hit" not in editable_fields(campaign)
+    for changes in ({"pay_per_hit": Decimal(9)}, {"currency": "EUR"}):
+        with pytest.raises(EditRefused, match="the study pays what it was made with"):
+            edit_campaign(campaign=campaign, actor=None, changes=changes)
+    assert edit_campaign(campaign=campaign, actor=None, changes={"spending_cap": Decimal(9)})
+
+
+def test_the_page_says_that_a_study_keeps_the_pay(prolific):
+    campaign = make_prolific_campaign(prolific)
+    page = client_of("admin").get(reverse("campaign_settings", args=[campaign.code]))
+    assert "Cannot change any more: the study pays what it was made with." in page.content.decode()
+
+
+def test_the_pay_follows_a_study_made_at_prolific_until_places_are_asked_for():
+    campaign = make_hits(pay_per_hit=1)
+    recruitment = Recruitment.objects.update_or_create(
+        campaign=campaign, defaults={"provider": "prolific", "study": "abc"}
+    )[0]
+    edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(2)})
+    Recruitment.objects.filter(pk=recruitment.pk).update(n_places=1)
+    with pytest.raises(EditRefused, match="the study pays"):
+        edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(3)})
 
 
 def test_another_seed_removes_the_hits_made_with_the_old_one():
