@@ -32,6 +32,8 @@ ROLES = {
 }
 # Whether payment was refused. Work that nobody has looked at yet is `Submitted`.
 IS_REJECTED = {"Approved": False, "Submitted": False, "Rejected": True}
+# Approving pays at once.
+PAID = "Approved"
 # Zones by the names that Mechanical Turk prints, in hours from UTC.
 ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
 
@@ -156,6 +158,8 @@ class _Batches:
                 ratings=self._ratings(row, span[1]),
                 is_rejected=IS_REJECTED[status],
                 comment=row.cells.get(COMMENT, "").replace("\x00", ""),
+                reference=row.cells["AssignmentId"],
+                is_paid=status == PAID,
             )
         )
 

@@ -74,6 +74,9 @@ class ArchivedAssignment:
     ratings: list[ArchivedRating]
     is_rejected: bool = False
     comment: str = ""
+    # What the provider calls it, and whether it has paid for it; archives have no use for either.
+    reference: str = ""
+    is_paid: bool = False
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """Results that Mechanical Turk's pages gave for a campaign's own HITs -> assignments and ratings.
 
 Rows find their HIT by what stood in its places, so the ids that Mechanical Turk made up do not matter. All of
-the files or nothing is stored; what is known already is left alone, so a file can be read again.
+the files or nothing is stored; what is known already is left alone, so a file can be read again. What Mechanical
+Turk has approved, and so paid, goes into the ledger as paid.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ..archives.records import ArchivedAssignment, ArchivedHIT, Collection, Lang
 from ..audit import record
 from ..importing.problems import Problems
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating, Worker
+from ..payments.runs import note_paid_elsewhere
 from ..places import settle_places
 from ..services import new_completion_code
 from .writing import batch_hits
@@ -90,16 +92,22 @@ def _store(
 ) -> ResultsSummary:
     n_stored = n_ratings = n_known = 0
     workers = set()
+    paid: dict[int, str] = {}
     for told in collection.assignments:
         hit = places[told.hit]
         assert hit
         worker = Worker.objects.get_or_create(provider=PROVIDER, external_id=told.worker)[0]
-        if Assignment.objects.filter(hit=hit, worker=worker).exists():
+        assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
+        if assignment:
             n_known += 1
-            continue
-        _store_assignment(campaign, told, hit, worker)
-        n_stored, n_ratings = n_stored + 1, n_ratings + len(told.ratings)
-        workers.add(worker.pk)
+        else:
+            assignment = _store_assignment(campaign, told, hit, worker)
+            n_stored, n_ratings = n_stored + 1, n_ratings + len(told.ratings)
+            workers.add(worker.pk)
+        if told.is_paid:
+            # Of known work too: it may have been approved since the file was read first.
+            paid[assignment.pk] = told.reference
+    note_paid_elsewhere(campaign=campaign, references=paid, actor=actor)
     settle_places(campaign=campaign, hits=[hit.pk for hit in touched])
     record(
         "import_results",
@@ -114,7 +122,7 @@ def _store(
 
 def _store_assignment(
     campaign: Campaign, told: ArchivedAssignment, hit: HIT, worker: Worker
-) -> None:
+) -> Assignment:
     # Consent was given where the work was done; the evidence is weighed as for everyone.
     Participation.objects.get_or_create(campaign=campaign, worker=worker)
     assignment = Assignment.objects.create(
@@ -138,3 +146,4 @@ def _store_assignment(
         )
         for rating in told.ratings
     )
+    return assignment

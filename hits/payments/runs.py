@@ -95,7 +95,32 @@ def latest_job(run: PaymentRun, *, is_unfinished: bool = False) -> Job | None:
     return own.order_by("-pk").first()
 
 
-def _make_run(plan: Plan, actor: User) -> PaymentRun:
+@transaction.atomic
+def note_paid_elsewhere(
+    *, campaign: Campaign, references: dict[int, str], actor: User | None
+) -> PaymentRun | None:
+    """Write into the ledger what was paid where the work was done, so that nobody pays it again.
+
+    `references` are the provider's, by assignment. What is in a run already is left alone.
+    """
+    campaign = _locked(campaign)
+    owed = plan_run(campaign, Kind.APPROVE, is_by_hand=True).dues
+    paid = [due for due in owed if due.assignment.pk in references]
+    if not paid:
+        return None
+    run = _make_run(Plan(campaign, Kind.APPROVE, True, paid), actor)
+    _write_payments(run, paid)
+    lines = list(run.payments.all())
+    for line in lines:
+        line.state, line.settled_at = State.SENT, timezone.now()
+        line.reference = references[line.assignment_id]
+    Payment.objects.bulk_update(lines, ["state", "settled_at", "reference"], batch_size=500)
+    _record("note_paid_elsewhere", run, actor)
+    close_run(run, actor=actor)
+    return run
+
+
+def _make_run(plan: Plan, actor: User | None) -> PaymentRun:
     return PaymentRun.objects.create(
         campaign=plan.campaign,
         kind=plan.kind,

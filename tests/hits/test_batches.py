@@ -5,13 +5,28 @@ from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from hits.archives import import_collection
 from hits.batches import batch_hits, export_batch, import_results, read_batch_hits
 from hits.exceptions import ImportRefused
-from hits.models import Assignment, Campaign, Item, Rating, System, SystemOutput
+from hits.models import (
+    Assignment,
+    Campaign,
+    Item,
+    Payment,
+    PaymentRun,
+    Rating,
+    System,
+    SystemOutput,
+)
+from hits.payments.owing import plans
+from hits.payments.reporting import standing
+from hits.payments.runs import add_rule
 from hits.services import submit_assignment, take_assignment
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
+from tests.paying import make_admin
+from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
 
@@ -127,8 +142,6 @@ def test_reading_results_again_changes_nothing(tmp_path):
 
 
 def test_imported_work_takes_up_its_place_and_is_owed_its_pay(tmp_path):
-    from hits.payments.owing import plans
-
     campaign = finished(make_hits(min_ratings=2, pay_per_hit=Decimal(1)), "alice")
     path = tmp_path / "results.csv"
     export_batch(campaign=campaign, path=path, with_results=True, real_ids=True)
@@ -138,6 +151,63 @@ def test_imported_work_takes_up_its_place_and_is_owed_its_pay(tmp_path):
     import_results(campaign=twin, paths=[path])
     assert twin.hits.get().places_left == 1
     assert [plan.total for plan in plans(twin)] == [Decimal(1)]
+
+
+class TestWhatMechanicalTurkHasPaid:
+    def results(self, tmp_path, status):
+        path = tmp_path / f"{status}.csv"
+        export_batch(campaign=self.campaign, path=path, with_results=True, real_ids=True)
+        path.write_text(path.read_text().replace(",Submitted,", f",{status},"))
+        assert f",{status}," in path.read_text()
+        return path
+
+    @pytest.fixture(autouse=True)
+    def twins(self):
+        self.campaign = finished(make_hits(min_ratings=3, pay_per_hit=Decimal(1)), "alice", "bob")
+        self.twin = twin_of(self.campaign)
+        Campaign.objects.filter(pk=self.twin.pk).update(min_ratings=3, pay_per_hit=1)
+        self.twin.refresh_from_db()
+
+    def test_it_is_not_owed_and_stands_in_the_ledger(self, tmp_path):
+        import_results(campaign=self.twin, paths=[self.results(tmp_path, "Approved")])
+        assert plans(self.twin) == []
+        assert standing(self.twin, []).paid == 2
+        lines = Payment.objects.all()
+        codes = Assignment.objects.filter(hit__campaign=self.campaign).values_list("code")
+        assert {line.reference for line in lines} == {str(code) for (code,) in codes}
+        assert PaymentRun.objects.get().finished_at
+
+    def test_what_is_approved_there_later_is_owed_no_more(self, tmp_path):
+        import_results(campaign=self.twin, paths=[self.results(tmp_path, "Submitted")])
+        assert [plan.total for plan in plans(self.twin)] == [2]
+        import_results(campaign=self.twin, paths=[self.results(tmp_path, "Approved")])
+        assert plans(self.twin) == []
+
+    def test_reading_it_again_notes_it_once(self, tmp_path):
+        path = self.results(tmp_path, "Approved")
+        import_results(campaign=self.twin, paths=[path])
+        import_results(campaign=self.twin, paths=[path])
+        assert PaymentRun.objects.count() == 1 and Payment.objects.count() == 2
+
+    def test_a_bonus_is_owed_all_the_same(self, tmp_path):
+        import_results(campaign=self.twin, paths=[self.results(tmp_path, "Approved")])
+        add_rule(
+            campaign=self.twin,
+            kind="flat",
+            amount=Decimal("0.25"),
+            reason="Thank you",
+            actor=make_admin(),
+        )
+        assert [plan.total for plan in plans(self.twin)] == [Decimal("0.50")]
+
+    def test_the_pages_show_it_as_done_by_the_command_line(self, tmp_path):
+        call_command("import_results", self.twin.name, str(self.results(tmp_path, "Approved")))
+        run = PaymentRun.objects.get()
+        for url in (
+            reverse("campaign_payments", args=[self.twin.code]),
+            reverse("payment_run", args=[self.twin.code, run.code]),
+        ):
+            assert "the command line" in client_of("admin").get(url).content.decode()
 
 
 def test_workers_have_other_names_unless_real_ids_are_asked_for(tmp_path):
