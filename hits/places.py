@@ -23,6 +23,7 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
+    Sum,
     Value,
 )
 from django.utils import timezone
@@ -30,12 +31,14 @@ from django.utils import timezone
 from analysis.stats.thresholds import MINIMUM_PAIRS
 
 from .composition import SET_SIZE
-from .models import HIT, Assignment, Campaign, Participation, Worker
+from .models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
 
 # Pass rate to plan with before anyone has been judged: about half the workers of WMT13 passed.
 ASSUMED_PASS_RATE = 0.5
 # The pace is that of the last day, or of the whole campaign while it is younger.
 PACE_WINDOW = timedelta(days=1)
+
+NOTHING = Decimal(0)
 
 HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
 
@@ -219,17 +222,53 @@ def _add(work: Work, status: str, worker: Participation, n: int) -> None:
 # Money ---------------------------------------------------------------------------------------
 
 
-def amount_owed(campaign: Campaign) -> Decimal:
-    """What the HITs handed in or in hand cost. Whether ratings count is another question."""
+def cost_per_hit(campaign: Campaign) -> Decimal:
+    """What one more HIT costs: its pay, and the bonuses that stand for every HIT handed in."""
+    flat = campaign.pay_rules.filter(kind=PayRule.Kind.FLAT, withdrawn_at=None)
+    return campaign.pay_per_hit + (flat.aggregate(total=Sum("amount"))["total"] or NOTHING)
+
+
+def amount_owed(campaign: Campaign, per_hit: Decimal | None = None) -> Decimal:
+    """What the HITs handed in or in hand cost, and what was paid beside: what the cap is held against.
+
+    Whether ratings count is another question. Whoever knows the cost of a HIT saves a question.
+    """
     held = Assignment.objects.filter(hit__campaign=campaign, status__in=HELD, is_rejected=False)
-    return held.count() * campaign.pay_per_hit
+    per_hit = cost_per_hit(campaign) if per_hit is None else per_hit
+    return held.count() * per_hit + _paid_beside(campaign)
+
+
+def _paid_beside(campaign: Campaign) -> Decimal:
+    """What was or will be paid that the cost of HITs does not count, less what of that was written off."""
+    is_of_hits = Q(kind=PaymentRun.Kind.APPROVE) | Q(
+        rule__kind=PayRule.Kind.FLAT, rule__withdrawn_at=None
+    )
+    # Paid by hand, a share is a part of the pay once the work is handed in.
+    is_of_pay = Q(
+        rule__kind=PayRule.Kind.PARTIAL, run__is_by_hand=True, assignment__status__in=HELD
+    )
+    is_paid = Q(state__in=[*Payment.OPEN, Payment.State.SENT])
+    sums = Payment.objects.filter(run__campaign=campaign).aggregate(
+        beside=Sum("amount", filter=is_paid & ~is_of_hits & ~is_of_pay),
+        written_off=Sum("amount", filter=is_of_hits & Q(state=Payment.State.WRITTEN_OFF)),
+    )
+    return (sums["beside"] or NOTHING) - (sums["written_off"] or NOTHING)
+
+
+def n_affordable(campaign: Campaign, n: int) -> int:
+    """How many of so many more HITs stay within the spending cap."""
+    if campaign.spending_cap is None:
+        return n
+    per_hit = cost_per_hit(campaign)
+    left = campaign.spending_cap - amount_owed(campaign, per_hit)
+    if left < 0:
+        return 0
+    return min(n, int(left // per_hit)) if per_hit else n
 
 
 def is_affordable(campaign: Campaign) -> bool:
     """Whether one more HIT stays within the spending cap. To be asked with the campaign locked."""
-    if campaign.spending_cap is None:
-        return True
-    return amount_owed(campaign) + campaign.pay_per_hit <= campaign.spending_cap
+    return n_affordable(campaign, 1) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +291,7 @@ class Forecast:
     can_prove_workers: bool
     pass_rate: float
     is_pass_rate_measured: bool
-    pay_per_hit: Decimal
+    cost_per_hit: Decimal
     currency: str
     spent: Decimal
     spending_cap: Decimal | None
@@ -271,14 +310,14 @@ class Forecast:
 
     @property
     def expected_cost(self) -> Decimal:
-        return self.n_expected * self.pay_per_hit
+        return self.n_expected * self.cost_per_hit
 
     @property
     def is_stopped_by_cap(self) -> bool:
         return (
             self.spending_cap is not None
             and self.n_missing > 0
-            and self.spent + self.pay_per_hit > self.spending_cap
+            and self.spent + self.cost_per_hit > self.spending_cap
         )
 
     @property
@@ -310,6 +349,7 @@ def forecast(
     # HIT by HIT: one's surplus is not another's.
     n_promised = sum(min(one.n_promised, campaign.min_ratings) for one in work)
     n_surplus = sum(max(0, one.n_trusted - campaign.min_ratings) for one in work)
+    per_hit = cost_per_hit(campaign)
     return Forecast(
         n_wanted=n_hits * campaign.min_ratings,
         n_missing=n_hits * campaign.min_ratings - n_promised,
@@ -318,9 +358,9 @@ def forecast(
         # At least something, or nothing could ever be finished.
         pass_rate=max(counts["n_trusted"], 0.5) / n_judged if n_judged else ASSUMED_PASS_RATE,
         is_pass_rate_measured=bool(n_judged),
-        pay_per_hit=campaign.pay_per_hit,
+        cost_per_hit=per_hit,
         currency=campaign.currency,
-        spent=amount_owed(campaign),
+        spent=amount_owed(campaign, per_hit),
         spending_cap=campaign.spending_cap,
         per_day=_submitted_per_day(campaign, now),
         at=now,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..composition import CannotCompose, choose_layout
 from ..models import Campaign, Translation
+from ..places import cost_per_hit
 
 CENT = Decimal("0.01")
 # What recruiting platforms ask on top of the pay, about, in percent.
@@ -70,7 +71,7 @@ def count_hits(campaign: Campaign) -> tuple[int, int]:
 def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:
     """What an estimate begins with: the campaign's own numbers, and the usual fee."""
     return {
-        "pay": campaign.pay_per_hit,
+        "pay": cost_per_hit(campaign),
         "fee": USUAL_FEE,
         "passing": max(LOWEST_PASSING, round(100 * pass_rate)),
         "ratings": campaign.min_ratings,

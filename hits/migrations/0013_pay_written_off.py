@@ -5,6 +5,11 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def drop_kept_counts(apps, schema_editor):
+    """The chores count again; what is kept names the cost of a HIT otherwise."""
+    apps.get_model("hits", "KeptCounts").objects.all().delete()
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("hits", "0012_second_factor"),
@@ -64,4 +69,5 @@ class Migration(migrations.Migration):
                 name="payment_state_is_known",
             ),
         ),
+        migrations.RunPython(drop_kept_counts, migrations.RunPython.noop),
     ]

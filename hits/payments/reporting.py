@@ -49,7 +49,7 @@ class Standing:
 
     @property
     def committed(self) -> Decimal:
-        """All that is paid, may have been, or is owed: what the cap is held against."""
+        """All that is paid, may have been, or is owed. For new HITs those in hand count too: `places.amount_owed`."""
         return self.owed + self.open + self.paid + self.unknown
 
     @property

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ..audit import record
 from ..exceptions import HitsError, NotOffered, ProviderFailed
 from ..models import Campaign, Recruitment, Submission
-from ..places import amount_owed
+from ..places import n_affordable
 from ..providers import provider_for
 from ..providers.prolific import ProlificProvider
 from .arrivals import sync_submissions
@@ -95,13 +95,7 @@ def places_wanted(recruitment: Recruitment) -> int:
     holding = Submission.objects.filter(recruitment=recruitment).holding()
     n_waiting = holding.filter(assignment=None, status=Submission.Status.ACTIVE).count()
     n_taken = holding.exclude(assignment=None).count()
-    return n_taken + max(n_waiting, min(n_open, _n_affordable(campaign, n_open)))
-
-
-def _n_affordable(campaign: Campaign, n: int) -> int:
-    if campaign.spending_cap is None or not campaign.pay_per_hit:
-        return n
-    return max(0, int((campaign.spending_cap - amount_owed(campaign)) // campaign.pay_per_hit))
+    return n_taken + max(n_waiting, n_affordable(campaign, n_open))
 
 
 def raise_places(*, recruitment: Recruitment) -> int:

@@ -143,7 +143,7 @@ def preview_decision(
     facts = forecast_of(campaign, at=at)
     n_expected = round(opened / facts.pass_rate)
     n_owed = sum(_n_hits(campaign, participations, is_rejected=False).values())
-    cost = n_expected * campaign.pay_per_hit
+    cost = n_expected * facts.cost_per_hit
     return Preview(
         choice=choice,
         changes=changes,
@@ -156,7 +156,7 @@ def preview_decision(
         pass_rate=facts.pass_rate,
         currency=campaign.currency,
         n_hits_owed=n_owed,
-        amount_owed=n_owed * campaign.pay_per_hit,
+        amount_owed=n_owed * facts.cost_per_hit,
         is_over_cap=campaign.spending_cap is not None
         and facts.spent + cost > campaign.spending_cap,
     )

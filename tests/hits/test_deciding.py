@@ -121,7 +121,7 @@ def test_the_preview_writes_nothing_and_asks_as_often_for_four_as_for_one(campai
             preview_decision(campaign=campaign, participations=chosen, choice=Choice.EXCLUDE)
         counts.add(len(queries))
         assert all(query["sql"].startswith("SELECT") for query in queries)
-    assert counts == {14}
+    assert counts == {16}
 
 
 def test_what_is_owed_stays_owed(campaign):

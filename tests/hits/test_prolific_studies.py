@@ -18,6 +18,7 @@ from hits.models import (
     AuditEntry,
     Campaign,
     Participation,
+    PayRule,
     ProviderEvent,
     Recruitment,
     Submission,
@@ -32,6 +33,7 @@ from hits.recruiting.studies import create_study, places_wanted, publish_study, 
 from hits.services import change_status
 from hits.workers.forgetting import forget_worker
 from tests.factories import make_hits
+from tests.paying import make_admin
 from tests.recruits import CODES, begin, choose_prolific, hand_in, make_prolific_campaign, send
 from tests.simulators import prolific_shapes as shapes
 from tests.simulators.prolific import ProlificSimulator, Session
@@ -214,6 +216,19 @@ def test_places_are_not_raised_beyond_the_money(prolific: ProlificSimulator):
     client, _, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
     campaign.hits.update(places_left=10)
+    assert places_wanted(recruitment_in(campaign)) == 2
+
+
+def test_bonuses_for_every_hit_leave_money_for_fewer_places(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific, min_ratings=9, spending_cap=Decimal("10.00"))
+    assert places_wanted(recruitment_in(campaign)) == 4
+    PayRule.objects.create(
+        campaign=campaign,
+        kind=PayRule.Kind.FLAT,
+        amount=Decimal("2.50"),
+        reason="Thank you",
+        created_by=make_admin(),
+    )
     assert places_wanted(recruitment_in(campaign)) == 2
 
 

@@ -129,5 +129,5 @@ def test_a_late_worker_who_is_excluded_may_finish_but_takes_no_place():
 def test_a_spent_budget_is_seen_before_any_hit_is_tried(django_assert_max_num_queries):
     campaign = make_hits(n_segments=140, pay_per_hit=2, spending_cap=1)
     assert campaign.hits.count() == 10
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(7):
         assert take_assignment(campaign=campaign, worker=make_worker()) is None

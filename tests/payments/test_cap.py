@@ -1,0 +1,92 @@
+"""The spending cap counts bonuses as it counts the pay."""
+
+from decimal import Decimal
+
+import pytest
+
+from hits.models import Assignment, Campaign, Payment, PayRule
+from hits.payments.owing import Kind, plans
+from hits.payments.reporting import standing
+from hits.payments.runs import add_rule, mark_as_paid, withdraw_rule, write_off
+from hits.places import amount_owed, cost_per_hit, forecast, n_affordable
+from hits.services import take_assignment
+from tests.factories import make_hits, make_worker
+from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+def promise(campaign: Campaign, kind: str = "flat", **fields) -> PayRule:
+    amount = {"amount": Decimal("5.00")} if kind != "partial" else {}
+    rule = {"campaign": campaign, "kind": kind, "reason": "Thank you", "actor": make_admin()}
+    return add_rule(**rule | amount | fields)
+
+
+def pay(campaign: Campaign, kind: Kind = Kind.BONUS) -> None:
+    run = confirm(campaign, kind, is_by_hand=True)
+    mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
+
+
+def test_bonuses_for_every_hit_stop_new_ones_as_the_pay_does():
+    campaign = make_hits(min_ratings=9, pay_per_hit=0, spending_cap=11)
+    promise(campaign)
+    taken = [take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)]
+    assert taken[0] and taken[1] and taken[2] is None
+
+
+def test_the_forecast_says_so():
+    campaign = make_hits(min_ratings=9, pay_per_hit=1, spending_cap=11)
+    promise(campaign)
+    assert take_assignment(campaign=campaign, worker=make_worker())
+    future = forecast(campaign)
+    assert future.is_stopped_by_cap and future.spent == future.cost_per_hit == 6
+    assert future.expected_cost == 6 * future.n_expected
+
+
+def test_a_rule_that_is_withdrawn_costs_what_it_has_paid():
+    campaign = make_paid_campaign("link")
+    rule = promise(campaign)
+    pay(campaign)
+    hand_in(campaign, "carol")
+    withdraw_rule(rule=rule, actor=make_admin())
+    assert cost_per_hit(campaign) == PAY
+    assert amount_owed(campaign) == 3 * PAY + 10 == standing(campaign, plans(campaign)).committed
+
+
+def test_an_adjustment_counts_once_it_is_in_a_run():
+    campaign = make_paid_campaign("link", names=("alice",), spending_cap=Decimal("6.00"))
+    promise(campaign, "adjustment", assignment=Assignment.objects.get())
+    assert n_affordable(campaign, 9) == 3
+    confirm(campaign, Kind.BONUS, is_by_hand=True)
+    assert n_affordable(campaign, 9) == 0
+
+
+def test_a_share_counts_on_its_own_and_then_as_a_part_of_the_pay():
+    campaign = make_paid_campaign("link", names=())
+    alice = hand_in(campaign, "alice", status="in_progress")
+    for item in alice.hit.items.order_by("position")[:10]:
+        alice.ratings.create(item=item, score=50)
+    Assignment.objects.update(status="returned")
+    promise(campaign, "partial")
+    pay(campaign)
+    assert amount_owed(campaign) == Decimal("0.37")
+    Assignment.objects.update(
+        status="submitted", submitted_at=campaign.created_at, completion_code="X"
+    )
+    assert amount_owed(campaign) == PAY
+    pay(campaign, Kind.APPROVE)
+    assert amount_owed(campaign) == PAY == standing(campaign, []).committed
+
+
+def test_what_is_written_off_costs_nothing():
+    campaign = make_paid_campaign(names=("alice",))
+    run = confirm(campaign)
+    run.payments.update(state="failed", settled_at=run.confirmed_at)
+    assert amount_owed(campaign) == PAY
+    write_off(payment=Payment.objects.get(), reason="Made-up ids", actor=make_admin())
+    assert amount_owed(campaign) == 0
+
+
+def test_without_cost_a_cap_that_is_not_passed_stops_nobody():
+    campaign = make_hits(pay_per_hit=0, spending_cap=0)
+    assert n_affordable(campaign, 9) == 9
