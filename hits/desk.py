@@ -1,5 +1,6 @@
 """What a worker's browser is given to rate: the same few fields for every item, whatever its role."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -8,7 +9,7 @@ from uuid import UUID
 from django.db import connection
 
 from .composition import HIT_SIZES, SET_SIZE
-from .models import HIT, Assignment, Campaign
+from .models import HIT, Assignment, Campaign, Recruitment, Worker
 
 # Items sent ahead at most, so that a worker can go on while the network is away.
 N_AHEAD = SET_SIZE + 5
@@ -52,11 +53,15 @@ _ITEM_ABOVE = (
 _HOW_FAR_AHEAD = " ".join(f"WHEN {size} THEN {n_ahead(size)}" for size in HIT_SIZES)
 _OWN_DESK = f"""
     SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
+           worker.id, campaign.id, campaign.code, recruitment.provider, recruitment.settings,
            item.code, item.position, item.text, {_ITEM_ABOVE}
     FROM hits_assignment assignment
     JOIN hits_worker worker ON worker.id = assignment.worker_id
     JOIN hits_hit hit ON hit.id = assignment.hit_id
     JOIN hits_campaign campaign ON campaign.id = hit.campaign_id
+    LEFT JOIN hits_recruitment recruitment
+      ON recruitment.campaign_id = campaign.id AND recruitment.provider = worker.provider
+      AND recruitment.provider <> '{Recruitment.Provider.LINK.value}'
     LEFT JOIN hits_item item
       ON item.hit_id = assignment.hit_id AND item.position = %s + CASE hit.size {_HOW_FAR_AHEAD} END
     LEFT JOIN hits_translation translation ON translation.id = item.translation_id
@@ -80,9 +85,14 @@ ShownItem = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """A worker's assignment, and the items that follow those lying in the browser: one, or none."""
+    """A worker's assignment, and the items that follow those lying in the browser: one, or none.
+
+    `sent_by` is the campaign's recruitment where its provider sent the worker, with what says whether
+    they are believed, and no more; None of whoever came by a link.
+    """
 
     assignment: Assignment
+    sent_by: Recruitment | None
     items_ahead: list[ShownItem]
 
 
@@ -97,7 +107,8 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    pk, hit_id, status, started_at, size, *item = row
+    pk, hit_id, status, started_at, size, *rest = row
+    worker_id, campaign_id, campaign_code, provider, settings, *item = rest
     if started_at.tzinfo is None:
         # SQLite keeps no time zone: all its moments are in UTC.
         started_at = started_at.replace(tzinfo=UTC)
@@ -105,7 +116,16 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
         connection.alias, _ASSIGNMENT_FIELDS, [pk, hit_id, code, status, started_at]
     )
     assignment.hit = HIT.from_db(connection.alias, ["id", "size"], [hit_id, size])
-    return OwnDesk(assignment, [] if item[0] is None else [_shown(*item)])
+    sent_by = None
+    if provider:
+        assignment.worker = Worker.from_db(
+            connection.alias, ["id", "provider"], [worker_id, provider]
+        )
+        campaign = Campaign.from_db(
+            connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
+        )
+        sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
+    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_shown(*item)])
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:

@@ -16,7 +16,9 @@ from django.utils.crypto import salted_hmac
 
 from .exceptions import TooOften
 from .models import Campaign, DeviceSighting, RateCount, Worker
-from .visitors import COOKIE_AGE_SECONDS
+
+# How long a browser is known again, by a worker's code or by the mark of the device.
+COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
 
 # Rate limits ---------------------------------------------------------------------------------
 

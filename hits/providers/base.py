@@ -104,6 +104,11 @@ class Provider:
 
     # Arriving and leaving --------------------------------------------------------------------
 
+    @property
+    def is_signed_only(self) -> bool:
+        """Whether nobody comes in without a signature of the provider."""
+        return False
+
     def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
         """Read and verify the parameters someone arrives with; None if they are not an arrival.
 

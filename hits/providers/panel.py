@@ -98,6 +98,10 @@ class PanelProvider(Provider):
     form_class = PanelForm
     has_submissions = True
 
+    @property
+    def is_signed_only(self) -> bool:
+        return bool(self.settings.get("signature_parameter"))
+
     def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
         person = parameters.get(self.settings.get("id_parameter", ""), "")
         if not person:
@@ -114,9 +118,9 @@ class PanelProvider(Provider):
         )
 
     def _check_signature(self, parameters: Mapping[str, str], url: str) -> bool:
-        name = self.settings.get("signature_parameter")
-        if not name:
+        if not self.is_signed_only:
             return False
+        name = self.settings["signature_parameter"]
         # Without its secret no signature can be checked, so nobody comes in.
         secret = settings.PANEL_SECRETS.get(self.settings.get("secret", ""), "")
         signed, mark, signature = url.partition(f"&{name}=")

@@ -153,6 +153,10 @@ class ProlificProvider(Provider):
 
     # Arriving and leaving --------------------------------------------------------------------
 
+    @property
+    def is_signed_only(self) -> bool:
+        return bool(self.settings.get("requires_token"))
+
     def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
         told = {name: parameters.get(name, "") for name in ID_PARAMETERS}
         token = parameters.get(TOKEN_PARAMETER, "")
@@ -166,7 +170,7 @@ class ProlificProvider(Provider):
             if any(value and value != signed.get(name) for name, value in told.items()):
                 raise ArrivalRefused(INVALID)
             told = {name: signed.get(name, "") for name in ID_PARAMETERS}
-        elif self.settings.get("requires_token"):
+        elif self.is_signed_only:
             raise ArrivalRefused(INVALID)
         person, study, session = (told[name] for name in ID_PARAMETERS)
         if not all(PROLIFIC_ID.fullmatch(value) for value in (person, study, session)):

@@ -23,7 +23,7 @@ from ..providers.base import ReportedSubmission
 from ..providers.prolific import is_fresh, is_signed, status_named
 from ..recruiting.arrivals import admit, hear_event
 from ..recruiting.invites import invite_with
-from ..visitors import COOKIE, remember_invite, remember_worker
+from ..visitors import COOKIE, remember_invite, remember_worker, signed_arrivals
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +86,10 @@ def arrive(request: HttpRequest, recruitment: Recruitment) -> HttpResponse | Non
     worker = admit(recruitment=recruitment, arrival=arrival)
     # Ids do not stay in the address bar, nor in what is copied from it.
     response = SeeOther(recruitment.campaign.get_absolute_url())
-    remember_worker(response, worker)
+    signed = signed_arrivals(request, worker)
+    if arrival.is_verified:
+        signed = [*signed, recruitment.campaign.code]
+    remember_worker(response, worker, signed_arrivals=signed)
     return response
 
 

@@ -25,7 +25,15 @@ from ..recruiting.arrivals import (
 )
 from ..recruiting.invites import accept_invite
 from ..services import answer_check, find_or_make_worker, take_part
-from ..visitors import INVITE_COOKIE, invite_of, remember_worker, worker_code, worker_of
+from ..visitors import (
+    INVITE_COOKIE,
+    invite_of,
+    is_believed,
+    remember_worker,
+    signed_arrivals,
+    worker_code,
+    worker_of,
+)
 from .arriving import SeeOther, arrive, refuses_kindly
 from .looks import (
     check_page,
@@ -67,8 +75,10 @@ def participant_page(view: View) -> View:
         )
         if participation is None:
             return redirect(campaign)
-        participation.campaign = campaign
         worker = participation.worker
+        if not is_believed(request, recruitment_of(campaign), worker):
+            return redirect(campaign)
+        participation.campaign = campaign
         if participation.is_excluded:
             return _unavailable(request, campaign, "excluded", worker=worker)
         if participation.is_screened_out:
@@ -85,7 +95,7 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     recruitment = recruitment_of(campaign)
     if request.method == "GET" and (arrived := arrive(request, recruitment)):
         return arrived
-    worker, invite = worker_of(request), invite_of(request, campaign)
+    worker, invite = worker_of(request, campaign), invite_of(request, campaign)
     in_hand = worker.assignments.open().filter(hit__campaign=campaign).first() if worker else None
     if campaign.status != Campaign.Status.OPEN and in_hand is None:
         return _unavailable(request, campaign, campaign.status, worker=worker)
@@ -101,7 +111,7 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @campaign_page
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Say what is stored, how long, and how to have it removed."""
-    context = look(campaign) | privacy_page() | {"worker": worker_of(request)}
+    context = look(campaign) | privacy_page() | {"worker": worker_of(request, campaign)}
     return render(request, "hits/privacy.html", context)
 
 
@@ -118,7 +128,7 @@ def _agree(request: HttpRequest, campaign: Campaign, worker: Worker | None) -> H
         response = redirect("next_hit", campaign.code)
     else:
         response = redirect("instructions", campaign.code)
-    remember_worker(response, worker)
+    remember_worker(response, worker, signed_arrivals=signed_arrivals(request, worker))
     response.delete_cookie(INVITE_COOKIE, samesite="Lax")
     return response
 
@@ -127,7 +137,8 @@ def _agree(request: HttpRequest, campaign: Campaign, worker: Worker | None) -> H
 @campaign_page
 def decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Let someone go who does not want to take part."""
-    found = exit_of(campaign=campaign, worker=worker_of(request), ending=Ending.NO_CONSENT)
+    worker = worker_of(request, campaign)
+    found = exit_of(campaign=campaign, worker=worker, ending=Ending.NO_CONSENT)
     if found.url:
         return SeeOther(found.url)
     return _unavailable(request, campaign, "declined")

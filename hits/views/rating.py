@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
@@ -25,7 +24,7 @@ from ..providers.base import Ending
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
 from ..services import save_rating, submit_assignment
-from ..visitors import worker_code
+from ..visitors import is_believed, worker_code
 from .arriving import SeeOther
 from .looks import SCORES, language_as, look
 
@@ -41,7 +40,7 @@ def assignment_page(view: View) -> View:
     @for_workers
     @wraps(view)
     def inner(request: HttpRequest, code: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
-        assignment = _own_assignments(request).filter(code=code).first()
+        assignment = _own_assignment(request, code)
         if assignment is None:
             return _refuse_visitor(request, code)
         with translation.override(assignment.hit.campaign.page_language):
@@ -50,10 +49,13 @@ def assignment_page(view: View) -> View:
     return inner
 
 
-def _own_assignments(request: HttpRequest) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(worker__code=worker_code(request)).select_related(
-        "hit__campaign__recruitment"
-    )
+def _own_assignment(request: HttpRequest, code: UUID) -> Assignment | None:
+    own = Assignment.objects.filter(code=code, worker__code=worker_code(request))
+    assignment = own.select_related("hit__campaign__recruitment", "worker").first()
+    if assignment is None:
+        return None
+    recruitment = recruitment_of(assignment.hit.campaign)
+    return assignment if is_believed(request, recruitment, assignment.worker) else None
 
 
 def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
@@ -115,7 +117,9 @@ def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
             error = _first_error(form)
     position = rating["position"] if rating else 0
     own = desk.own_desk(code, worker_code=worker_code(request), position=position)
-    if own is None:
+    if own is None or (
+        own.sent_by and not is_believed(request, own.sent_by, own.assignment.worker)
+    ):
         return _refuse_visitor(request, code)
     if rating is None:
         if not _wants_json(request) and "score" not in request.POST:

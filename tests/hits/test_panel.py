@@ -6,11 +6,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.core import signing
 from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Campaign, Participation, Recruitment, Submission, Worker
 from hits.providers.panel import PanelForm
+from hits.recruiting.invites import make_invites
+from hits.visitors import COOKIE, MAX_SIGNED_ARRIVALS
 from tests.factories import make_hits
 from tests.recruits import HOST, begin, choose_panel, hand_in, right_answer
 
@@ -211,3 +214,98 @@ def test_the_form_refuses_what_does_not_fit_together(values: dict[str, str]):
 def test_the_secret_itself_is_not_in_the_database():
     make_panel_campaign(**SIGNED)
     assert SECRET not in str(Recruitment.objects.values().get())
+
+
+class TestWhereArrivalsAreSigned:
+    """Nobody is believed to be someone because another campaign, which signs nothing, took them for it."""
+
+    @pytest.fixture
+    def signed(self) -> Campaign:
+        return make_panel_campaign(session_parameter="visit", **SIGNED)
+
+    @pytest.fixture
+    def unsigned(self) -> Campaign:
+        return make_panel_campaign()
+
+    @staticmethod
+    def come(client: Client, campaign: Campaign, visit: str = "v1") -> None:
+        query = signed_query(campaign, uid="bob", visit=visit)
+        assert client.get(f"{campaign.get_absolute_url()}?{query}").status_code == 303
+
+    def test_who_came_unsigned_elsewhere_takes_no_hit_under_that_id(self, signed, unsigned):
+        bob = Client()
+        self.come(bob, signed)
+        hand_in(bob, begin(bob, signed))
+        self.come(bob, signed, "v2")
+        mallory, _ = arrive(unsigned, "uid=bob")
+        assert "by invitation" in mallory.get(signed.get_absolute_url()).content.decode()
+        answer = mallory.get(reverse("next_hit", args=[signed.code]))
+        assert answer.url == signed.get_absolute_url()
+        assert Assignment.objects.open().count() == 0
+
+    def test_nor_do_they_see_rate_or_hand_in_the_hit_in_hand(self, signed, unsigned):
+        bob = Client()
+        self.come(bob, signed)
+        assignment = begin(bob, signed)
+        mallory, _ = arrive(unsigned, "uid=bob")
+        item = assignment.hit.items.get(position=1)
+        rating = {"position": 1, "item": item.code, "score": 50}
+        rate, finish = (reverse(name, args=[assignment.code]) for name in ("rate", "finish"))
+        assert mallory.get(rate).status_code == 404
+        assert mallory.post(rate, rating).status_code == 404
+        assert mallory.post(finish, {"comment": ""}).status_code == 404
+        assert bob.post(rate, rating).status_code == 302
+
+    def test_who_came_signed_goes_on_after_an_unsigned_arrival_elsewhere(self, signed, unsigned):
+        bob = Client()
+        self.come(bob, signed)
+        assignment = begin(bob, signed)
+        bob.get(f"{unsigned.get_absolute_url()}?uid=bob")
+        assert bob.get(reverse("rate", args=[assignment.code])).status_code == 200
+
+    def test_a_signed_arrival_at_one_campaign_is_none_at_another(self, signed):
+        """Their admins may have different secrets under the same name of a panel."""
+        other = make_panel_campaign(session_parameter="visit", **SIGNED)
+        bob, elsewhere = Client(), Client()
+        self.come(bob, signed)
+        assignment = begin(bob, signed)
+        self.come(elsewhere, other)
+        assert elsewhere.get(reverse("rate", args=[assignment.code])).status_code == 404
+
+    def test_signed_arrivals_at_several_campaigns_count_side_by_side(self, signed):
+        other = make_panel_campaign(session_parameter="visit", **SIGNED)
+        bob = Client()
+        self.come(bob, signed)
+        assignment = begin(bob, signed)
+        self.come(bob, other)
+        assert bob.get(reverse("rate", args=[assignment.code])).status_code == 200
+
+    def test_a_signature_is_of_one_person(self, signed, unsigned):
+        """Mallory's own signed arrival does not vouch for the id they write into an address later."""
+        bob, mallory = Client(), Client()
+        self.come(bob, signed)
+        assignment = begin(bob, signed)
+        query = signed_query(signed, uid="mallory", visit="v2")
+        mallory.get(f"{signed.get_absolute_url()}?{query}")
+        mallory.get(f"{unsigned.get_absolute_url()}?uid=bob")
+        assert mallory.get(reverse("rate", args=[assignment.code])).status_code == 404
+
+    def test_who_was_invited_needs_no_signature(self, signed, client):
+        [new] = make_invites(campaign=signed, n=1, actor=None)
+        client.get(reverse("join", args=[new.token]))
+        assert hand_in(client, begin(client, signed)).status_code == 200
+
+    def test_a_cookie_from_before_goes_on_where_nothing_is_signed(self, unsigned):
+        client, _ = arrive(unsigned, "uid=bob")
+        assignment = begin(client, unsigned)
+        value = signing.get_cookie_signer(salt=COOKIE).sign(str(assignment.worker.code))
+        before = Client()
+        before.cookies[COOKIE] = value
+        assert before.get(reverse("rate", args=[assignment.code])).status_code == 200
+        assert hand_in(before, assignment).status_code == 200
+
+    def test_the_cookie_stays_small(self):
+        bob = Client()
+        for _ in range(MAX_SIGNED_ARRIVALS + 2):
+            self.come(bob, make_panel_campaign(session_parameter="visit", **SIGNED))
+        assert len(bob.cookies[COOKIE].value) < 1_000

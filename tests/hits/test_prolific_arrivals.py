@@ -179,6 +179,22 @@ def test_who_came_signed_once_does_not_come_unsigned_later(
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
 
 
+def test_who_came_unsigned_elsewhere_is_nobody_where_launches_are_signed(
+    prolific: ProlificSimulator,
+):
+    signed = make_prolific_campaign(prolific, settings=SIGNED)
+    unsigned = make_prolific_campaign(prolific)
+    session = join(prolific, signed)
+    bob, _ = send(prolific, session)
+    assignment = begin(bob, signed)
+    made_up = Session("made-up", session.participant, study_of(unsigned))
+    mallory, answer = send(prolific, made_up)
+    assert answer.status_code == 303
+    assert mallory.get(reverse("next_hit", args=[signed.code])).url == signed.get_absolute_url()
+    assert mallory.get(reverse("rate", args=[assignment.code])).status_code == 404
+    assert hand_in(bob, assignment).url == exit_url(prolific, CODES["completed_code"])
+
+
 NOW = int(time.time())
 FORGERIES: dict[str, dict[str, Any]] = {
     "expired": {"iat": NOW - 400, "exp": NOW - 280},
