@@ -117,6 +117,18 @@ def address_of(request: HttpRequest) -> IPv4Address | IPv6Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+def page_of(request: HttpRequest) -> str:
+    """The page that is asked for, as logs may name it: the path itself may hold a key to it.
+
+    An invite's token opens a campaign, and an address in a frame is its worker's for weeks. The code
+    of a campaign or an assignment opens nothing by itself.
+    """
+    match = request.resolver_match
+    assert match is not None
+    code = match.kwargs.get("code")
+    return f"{match.route} ({code})" if code else match.route
+
+
 def client_address(request: HttpRequest) -> str:
     """The same as text, for what counts logins."""
     return str(address_of(request) or "")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from ..access import View, for_anyone, for_workers
 from ..exceptions import ArrivalRefused, ProviderFailed, TooOften
-from ..guards import check_arrival
+from ..guards import check_arrival, page_of
 from ..languages import direction
 from ..models import Recruitment
 from ..providers import provider_for
@@ -49,13 +49,13 @@ def refuses_kindly(view: View) -> View:
         try:
             return view(request, *args, **kwargs)
         except ArrivalRefused as error:
-            logger.warning("Refused an arrival at %s: %s", request.path, error)
+            logger.warning("Refused an arrival at %s: %s", page_of(request), error)
             return _refused(request, gettext(str(error)), status=404)
         except ProviderFailed as error:
-            logger.error("An arrival at %s could not be checked: %s", request.path, error)
+            logger.error("An arrival at %s could not be checked: %s", page_of(request), error)
             return _refused(request, gettext(OUT_OF_REACH), status=503)
         except TooOften as error:
-            logger.warning("Refused a rush at %s.", request.path)
+            logger.warning("Refused a rush at %s.", page_of(request))
             response = _refused(request, gettext(TOO_OFTEN), status=429)
             response["Retry-After"] = str(error.seconds)
             return response

@@ -23,6 +23,7 @@ from ..guards import (
     check_second_step,
     count_wrong_code,
     is_locked_out,
+    page_of,
 )
 from ..models import Authenticator
 from ..people.logins import log_failed_login, log_login, person_named
@@ -155,7 +156,7 @@ def _log_in(
 
 
 def _refused(request: HttpRequest, error: TooOften) -> HttpResponse:
-    logger.warning("Refused a rush at %s.", request.path)
+    logger.warning("Refused a rush at %s.", page_of(request))
     minutes = -(-error.seconds // 60)
     response = render(request, "registration/too_often.html", {"minutes": minutes}, status=429)
     response["Retry-After"] = str(error.seconds)

@@ -10,8 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from da_platform.operation.logs import JsonFormatter
-from hits.models import Worker
-from hits.services import take_assignment
+from hits.models import Participation, Worker
+from hits.recruiting.framing import framed_address
+from hits.recruiting.invites import make_invites
+from hits.services import take_assignment, take_part
 from tests.factories import make_hits, make_worker
 from tests.two_step import PASSWORD
 
@@ -100,3 +102,36 @@ def test_a_workers_way_leaves_no_name_code_or_text_in_the_logs(told, monkeypatch
     assert any(line.get("status") == 404 for line in lines)
     for secret in ("alice-of-prolific", "203.0.113.9", "tell-tale", str(alice.code), "bridge"):
         assert secret not in json.dumps(lines, ensure_ascii=False), secret
+
+
+@pytest.mark.django_db
+class TestKeysInAddresses:
+    """An address may itself let in whoever reads it; a log names the page by its route."""
+
+    @pytest.fixture(autouse=True)
+    def _rush(self, settings):
+        settings.ARRIVALS_PER_ADDRESS = 1
+        settings.CLAIMS_PER_WORKER = 1
+
+    def test_a_rush_at_an_invite_link_does_not_tell_the_link(self, told, client):
+        [new] = make_invites(campaign=make_hits(is_open=False), n=1, actor=None)
+        client.get(reverse("join", args=[new.token]))
+        assert client.get(reverse("join", args=[new.token])).status_code == 429
+        assert "Refused a rush at join/<str:token>/." in [line["message"] for line in told()]
+        assert new.token not in str(told())
+
+    def test_a_rush_in_a_frame_does_not_tell_its_address(self, told, client):
+        campaign, worker = make_hits(), make_worker()
+        take_part(campaign=campaign, worker=worker)
+        Participation.objects.update(qualified_at=campaign.created_at)
+        address = framed_address(
+            reverse("next_hit", args=[campaign.code]),
+            worker=worker,
+            campaign=campaign,
+            assignment_id="A",
+            submit_origin="https://workersandbox.mturk.com",
+        )
+        client.get(address)
+        assert client.get(address).status_code == 429
+        assert str(campaign.code) in str(told())
+        assert address.split("/")[2] not in str(told())
