@@ -82,17 +82,24 @@ def admit_turker(*, recruitment: Recruitment, arrival: Arrival) -> Submission:
         raise ArrivalRefused(INVALID)
     if submission.assignment is None:
         _take_over(submission, worker)
-    submission.arrived_at = timezone.now()
-    submission.save(update_fields=["arrived_at", "assignment"])
+    Submission.objects.filter(pk=submission.pk).update(arrived_at=timezone.now())
+    submission.refresh_from_db()
     return submission
 
 
 def _take_over(submission: Submission, worker: Worker) -> None:
+    """Move a HIT in hand over, unless another tab has given this visit one meanwhile."""
     earlier = Submission.objects.filter(
         recruitment=submission.recruitment_id,
         worker=worker,
         assignment__status__in=Assignment.OPEN_STATUSES,
     ).first()
-    if earlier:
-        submission.assignment, earlier.assignment = earlier.assignment, None
-        earlier.save(update_fields=["assignment"])
+    if earlier is None or earlier.pk == submission.pk:
+        return
+    # The earlier visit first: an assignment is of one.
+    left = Submission.objects.filter(pk=earlier.pk)
+    left.update(assignment=None)
+    if not Submission.objects.filter(pk=submission.pk, assignment=None).update(
+        assignment=earlier.assignment
+    ):
+        left.update(assignment=earlier.assignment)

@@ -11,6 +11,7 @@ from django.urls import get_script_prefix, reverse
 from hits.models import Assignment, Participation, Rating, Recruitment, Submission, Worker
 from hits.practice import practice_for
 from hits.recruiting.framing import framed_address
+from hits.views import framed
 from tests.factories import make_hits
 from tests.people import client_of
 
@@ -143,6 +144,37 @@ class TestWorking:
         arrive(campaign, client, assignmentId="ASSIGNMENT2")
         first, second = Submission.objects.order_by("pk")
         assert first.assignment is None and second.assignment == Assignment.objects.get()
+
+    def test_a_hit_taken_in_another_tab_meanwhile_stays_bound(self, monkeypatch):
+        campaign = make_turk_campaign()
+        client, response = arrive(campaign)
+
+        def take_one_meanwhile(*args):
+            monkeypatch.undo()
+            work_through_until_hit(client, campaign, response)
+
+        monkeypatch.setattr(framed, "_take_over", take_one_meanwhile)
+        arrive(campaign, client)
+        assert Submission.objects.get().assignment == Assignment.objects.get()
+
+    def test_a_hit_of_an_earlier_visit_stays_there_if_this_one_has_got_another(self):
+        campaign = make_turk_campaign(n_segments=28)
+        client, response = arrive(campaign)
+        work_through_until_hit(client, campaign, response)
+        arrive(campaign, client, assignmentId="ASSIGNMENT2")
+        second, first = Submission.objects.order_by("-pk")
+        stale = Submission.objects.get(pk=second.pk)
+        stale.assignment = None
+        other = Assignment.objects.create(
+            hit=campaign.hits.last(),
+            worker=second.worker,
+            expires_at=second.assignment.expires_at,
+            status=Assignment.Status.EXPIRED,
+        )
+        Submission.objects.filter(pk=first.pk).update(assignment=other)
+        framed._take_over(stale, second.worker)
+        first.refresh_from_db()
+        assert first.assignment == other
 
     def test_a_second_hit_needs_a_second_assignment_there(self):
         campaign = make_turk_campaign(n_segments=28)
