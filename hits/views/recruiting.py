@@ -30,6 +30,8 @@ SUBMISSIONS_PER_PAGE = 50
 INVITES_SHOWN = 100
 SIGHTINGS_SHOWN = 200
 MAX_DAYS = 365
+# The largest number that the database counts to here.
+MAX_USES = 2**31 - 1
 
 
 class ProviderForm(forms.Form):
@@ -51,6 +53,7 @@ class LinksForm(forms.Form):
     n = forms.IntegerField(min_value=1, max_value=MAX_INVITES, initial=10, label="How many links")
     max_uses = forms.IntegerField(
         min_value=1,
+        max_value=MAX_USES,
         required=False,
         label="People for each shared link",
         help_text="Empty: no limit.",

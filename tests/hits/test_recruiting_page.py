@@ -175,6 +175,15 @@ def test_codes_that_prolific_knows_cannot_change(prolific: ProlificSimulator):
     assert recruitment.study in prolific.studies
 
 
+def test_more_people_than_the_database_can_count_are_refused(admin: Client, campaign: Campaign):
+    wanted = {"kind": "shared", "n": 1, "days": 30, "max_uses": 2**31}
+    assert admin.post(url("make_links", campaign), wanted).status_code == 422
+    assert not campaign.invites.exists()
+    assert (
+        admin.post(url("make_links", campaign), wanted | {"max_uses": 2**31 - 1}).status_code == 200
+    )
+
+
 @pytest.mark.parametrize("kind", ["sync_submissions", "raise_places"])
 def test_news_and_places_are_jobs(prolific: ProlificSimulator, kind: str):
     campaign = make_prolific_campaign(prolific)
