@@ -16,9 +16,10 @@ from django.utils.translation import gettext_noop
 
 from ..audit import record
 from ..exceptions import ArrivalRefused
-from ..models import Campaign, Invite, Participation, Worker
+from ..models import Campaign, Invite, Participation, Recruitment, Worker
 from ..providers.base import EXPIRED
 from ..services import find_or_make_worker
+from .arrivals import current_submission, provider_of, recruitment_of
 
 # 16 bytes, 128 bits: nobody guesses one.
 TOKEN_BYTES = 16
@@ -105,15 +106,22 @@ def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     link are one worker: the conditional UPDATE lets one of them make it.
     """
     invite = (
-        Invite.objects.usable().select_related("worker").filter(pk=invite.pk).first() or _gone()
+        Invite.objects.usable()
+        .select_related("worker", "campaign__recruitment")
+        .filter(pk=invite.pk)
+        .first()
+        or _gone()
     )
     if invite.worker:
         return invite.worker
-    if worker is None or invite.is_personal:
-        # Whoever used this browser before: a personal link is for a person, not for a browser.
-        worker = find_or_make_worker(provider="link", external_id=secrets.token_urlsafe(16))
-    elif Participation.objects.filter(campaign=invite.campaign_id, worker=worker).exists():
+    if worker and not invite.is_personal and _is_in(invite.campaign, worker):
         return worker
+    if worker is None or invite.is_personal or worker.provider != Recruitment.Provider.LINK:
+        # Whoever used this browser before: a personal link is for a person, not for a browser, and
+        # someone of a provider would have to be sent by it.
+        worker = find_or_make_worker(
+            provider=Recruitment.Provider.LINK, external_id=secrets.token_urlsafe(16)
+        )
     owner = worker if invite.is_personal else None
     free = Invite.objects.usable().with_room().filter(pk=invite.pk, worker=None)
     if free.update(n_uses=F("n_uses") + 1, worker=owner):
@@ -124,6 +132,14 @@ def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     # Made in vain a moment ago: the link is personal.
     worker.delete()
     return invite.worker
+
+
+def _is_in(campaign: Campaign, worker: Worker) -> bool:
+    """Whether a worker can work here without a link: sent by the provider, or having agreed before."""
+    recruitment = recruitment_of(campaign)
+    if provider_of(recruitment, worker).has_submissions:
+        return current_submission(recruitment, worker) is not None
+    return Participation.objects.filter(campaign=campaign, worker=worker).exists()
 
 
 def _gone() -> Invite:

@@ -24,7 +24,7 @@ from hits.recruiting.invites import (
 )
 from hits.visitors import COOKIE, INVITE_COOKIE
 from tests.factories import log_lines, make_hits, make_worker
-from tests.recruits import begin, hand_in
+from tests.recruits import begin, choose_panel, hand_in
 
 pytestmark = pytest.mark.django_db
 
@@ -284,6 +284,34 @@ def test_the_file_has_a_header_and_cells_that_no_spreadsheet_runs():
     [header, row] = csv.reader(io.StringIO(text))
     assert header == ["label", "link", "expires_at"]
     assert row == ["'=HYPERLINK(1)", "https://da.example/join/x/", ""]
+
+
+class TestSharedLinksOfProvidersWorkers:
+    @pytest.fixture
+    def panel(self) -> Campaign:
+        campaign = make_hits(is_open=False)
+        choose_panel(campaign, session_parameter="visit")
+        return campaign
+
+    @staticmethod
+    def follow_shared_link(client: Client, campaign: Campaign) -> Invite:
+        new = invite_to(campaign, is_personal=False, max_uses=1)
+        client.get(reverse("join", args=[new.token]))
+        return new.invite
+
+    def test_someone_whom_it_sent_elsewhere_gets_a_hit_as_any_invited_person(self, panel, client):
+        elsewhere = make_hits(is_open=False)
+        choose_panel(elsewhere)
+        client.get(f"{elsewhere.get_absolute_url()}?uid=alice")
+        self.follow_shared_link(client, panel)
+        assert begin(client, panel).worker.provider == "link"
+
+    def test_someone_whom_it_sent_here_uses_nothing_up(self, panel, client):
+        invite = self.follow_shared_link(client, panel)
+        client.get(f"{panel.get_absolute_url()}?uid=alice&visit=v1")
+        assert begin(client, panel).worker.provider == "panel"
+        invite.refresh_from_db()
+        assert invite.n_uses == 0
 
 
 def test_who_is_known_already_stays_the_same_worker_by_a_shared_link(campaign: Campaign):
