@@ -147,11 +147,14 @@ def exit_of(
 ) -> Exit:
     """Where a worker goes at the end; an address that is not on the list is left out."""
     recruitment = recruitment_of(campaign)
+    # A HIT ends the visit it was taken in, though its worker may be on another by now.
+    submission = (
+        getattr(assignment, "submission", None)
+        if assignment
+        else current_submission(recruitment, worker)
+    )
     found = provider_of(recruitment, worker).exit(
-        ending,
-        worker=worker,
-        assignment=assignment,
-        submission=current_submission(recruitment, worker),
+        ending, worker=worker, assignment=assignment, submission=submission
     )
     if found.url and not is_known_exit(found.url):
         logger.error("Campaign %s sends workers to an address not on the list.", campaign.code)

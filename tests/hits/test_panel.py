@@ -65,6 +65,17 @@ def test_they_arrive_by_the_panels_own_parameters_and_go_back_with_its_ids():
     assert done.url == f"https://panel.example/done?u=alice-1&s=v_7&c={code}"
 
 
+def test_a_hit_ends_the_visit_it_was_taken_in():
+    campaign = make_panel_campaign(session_parameter="visit", is_automatic=True, **SIGNED, **EXITS)
+    client, _ = arrive(campaign, signed_query(campaign, uid="alice", visit="v1"))
+    assignment = begin(client, campaign)
+    first = hand_in(client, assignment).url
+    query = signed_query(campaign, uid="alice", visit="v2")
+    assert client.get(f"{campaign.get_absolute_url()}?{query}").status_code == 303
+    assert client.get(reverse("done", args=[assignment.code])).url == first
+    assert "s=v1" in first
+
+
 def test_ids_of_different_panels_stay_apart():
     for panel in ("acme", "other"):
         arrive(make_panel_campaign(panel=panel), "uid=alice")
