@@ -4,18 +4,20 @@ A provider is made for one campaign's `Recruitment` and holds nothing of its own
 for all of them; approving, rejecting and paying only for those that can, and `can_pay` says which.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, TypeVar
 
 from django import forms
 from django.utils.translation import gettext_noop
 
-from ..exceptions import NotOffered
+from ..exceptions import NotOffered, ProviderFailed
 from ..models import Assignment, Recruitment, Submission, Worker
+
+T = TypeVar("T")
 
 # What someone reads whose arrival is refused; pages say it in the campaign's language.
 INVALID = gettext_noop(
@@ -76,6 +78,28 @@ class Bonus:
     amount: Decimal
     currency: str
     reason: str
+
+
+def readable(
+    rows: Iterable[T], read: Callable[[T], ReportedSubmission]
+) -> Iterator[ReportedSubmission]:
+    """Read a provider's rows. One that makes no sense does not keep the others from being read.
+
+    At the end `ProviderFailed` is raised for those that were left out: they are a fault, if a small one.
+    """
+    problems = []
+    for row in rows:
+        try:
+            report = read(row)
+        except (ProviderFailed, KeyError, ValueError) as error:
+            problems.append(str(error) if isinstance(error, ProviderFailed) else repr(error))
+            continue
+        yield report
+    if problems:
+        raise ProviderFailed(
+            f"Submissions that could not be read: {len(problems)}; the others were taken over. "
+            f"The first: {problems[0]}"
+        )
 
 
 class Provider:

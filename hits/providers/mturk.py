@@ -14,7 +14,7 @@ from django.conf import settings
 
 from ..exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
 from ..models import Submission
-from .base import Arrival, Bonus, Provider, ReportedSubmission
+from .base import Arrival, Bonus, Provider, ReportedSubmission, readable
 
 # What MTurk says for an assignment that has not been accepted: someone is looking at the HIT.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -31,6 +31,13 @@ STATUSES = {
 }
 
 NOT_OURS = "This page was opened without the ids that Mechanical Turk gives. Please open it there."
+
+
+def status_named(told: str) -> Submission.Status:
+    try:
+        return STATUSES[told]
+    except KeyError as error:
+        raise ProviderFailed(f"Mechanical Turk reports an unknown status: {told!r}.") from error
 
 
 class MTurkForm(forms.Form):
@@ -83,15 +90,12 @@ class MTurkProvider(Provider):
         return Arrival(external_id=worker, reference=assignment)
 
     def submissions(self) -> Iterator[ReportedSubmission]:
+        return readable(self._assignments(), _reported)
+
+    def _assignments(self) -> Iterator[dict[str, Any]]:
         for hit in self.settings.get("hit_ids", []):
             for page in self._pages("list_assignments_for_hit", HITId=hit):
-                for row in page["Assignments"]:
-                    yield ReportedSubmission(
-                        reference=row["AssignmentId"],
-                        external_id=row["WorkerId"],
-                        status=STATUSES[row["AssignmentStatus"]],
-                        started_at=row.get("AcceptTime"),
-                    )
+                yield from page["Assignments"]
 
     def approve(self, submission: Submission) -> None:
         # A rejection that stands there was withdrawn here: otherwise nothing would be owed.
@@ -114,7 +118,7 @@ class MTurkProvider(Provider):
 
     def status_of(self, submission: Submission) -> Submission.Status:
         answer = self._call("get_assignment", AssignmentId=submission.reference)
-        return STATUSES[answer["Assignment"]["AssignmentStatus"]]
+        return status_named(answer["Assignment"]["AssignmentStatus"])
 
     def pay_bonus(self, bonus: Bonus, *, prepared: str) -> None:
         if bonus.currency != CURRENCY:
@@ -182,6 +186,15 @@ class MTurkProvider(Provider):
         return boto3.client(
             "mturk", region_name=REGION, endpoint_url=settings.MTURK_ENDPOINT, config=config
         )
+
+
+def _reported(row: dict[str, Any]) -> ReportedSubmission:
+    return ReportedSubmission(
+        reference=row["AssignmentId"],
+        external_id=row["WorkerId"],
+        status=status_named(row["AssignmentStatus"]),
+        started_at=row.get("AcceptTime"),
+    )
 
 
 def _reason(bonus: Bonus) -> str:

@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 
 from ..exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
 from ..models import Assignment, Payment, Submission, Worker
-from .base import INVALID, Arrival, Bonus, Ending, Exit, Provider, ReportedSubmission
+from .base import INVALID, Arrival, Bonus, Ending, Exit, Provider, ReportedSubmission, readable
 
 if TYPE_CHECKING:
     from .prolific_api import ProlificAPI
@@ -231,16 +231,7 @@ class ProlificProvider(Provider):
     # Paying ----------------------------------------------------------------------------------
 
     def submissions(self) -> Iterator[ReportedSubmission]:
-        for told in self.api.submissions(self.recruitment.study):
-            started_at = told.get("started_at")
-            yield ReportedSubmission(
-                reference=told["id"],
-                # One list names it so, the other page so.
-                external_id=told.get("participant_id") or told["participant"],
-                status=status_named(told["status"]),
-                started_at=parse_datetime(started_at) if started_at else None,
-                code=told.get("study_code") or "",
-            )
+        return readable(self.api.submissions(self.recruitment.study), _reported)
 
     def status_of(self, submission: Submission) -> Submission.Status:
         return status_named(self.api.submission(submission.reference)["status"])
@@ -285,6 +276,18 @@ class ProlificProvider(Provider):
         """How many bonuses of this amount the submission has; Prolific counts in hundredths."""
         told = self.api.submission(bonus.submission.reference).get("bonus_payments") or []
         return sum(Decimal(str(paid)) == bonus.amount * 100 for paid in told)
+
+
+def _reported(told: dict[str, Any]) -> ReportedSubmission:
+    started_at = told.get("started_at")
+    return ReportedSubmission(
+        reference=told["id"],
+        # One list names it so, the other page so.
+        external_id=told.get("participant_id") or told["participant"],
+        status=status_named(told["status"]),
+        started_at=parse_datetime(started_at) if started_at else None,
+        code=told.get("study_code") or "",
+    )
 
 
 def _n_in_ledger(bonus: Bonus) -> int:
