@@ -58,6 +58,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """Those that take up one of the provider's places: what is rejected or given up frees its own."""
         return self.filter(status__in=Submission.HOLDING)
 
+    def vouched_for(self) -> "SubmissionQuerySet":
+        """Those the provider itself has told us of. Anyone can write the others into an address."""
+        return self.filter(Q(is_verified=True) | Q(reported_at__isnull=False))
+
 
 class Submission(models.Model):
     """One visit as the provider counts it, which holds one assignment and is paid once."""

@@ -177,11 +177,15 @@ def apply_report(
     submission = _reported_submission(recruitment, report)
     if submission is None:
         return False
+    own = Submission.objects.filter(pk=submission.pk)
     changed = (
-        Submission.objects.filter(Q(reported_at=None) | Q(reported_at__lte=now), pk=submission.pk)
+        own.filter(Q(reported_at=None) | Q(reported_at__lte=now))
         .exclude(status=report.status)
         .update(status=report.status, reported_at=now)
     )
+    if submission.reported_at is None and not changed:
+        # No news, but now we know that it is none that someone made up.
+        own.filter(reported_at=None).update(reported_at=now)
     if changed and submission.assignment and report.status in Submission.GIVEN_UP:
         _free_place(submission.assignment, report.status)
     return bool(changed)

@@ -88,14 +88,14 @@ def places_wanted(recruitment: Recruitment) -> int:
     """How many places the study needs in all: those that are taken, and those that HITs offer.
 
     Whoever has arrived and not yet taken a HIT will take one of the latter. A place that was given
-    up or rejected is offered again by Prolific itself.
+    up or rejected is offered again by Prolific itself. What Prolific does not know of takes up none:
+    arrivals that someone made up must not buy places.
     """
     campaign = recruitment.campaign
     n_open = campaign.hits.aggregate(n=Sum("places_left"))["n"] or 0
-    holding = Submission.objects.filter(recruitment=recruitment).holding()
-    n_waiting = holding.filter(assignment=None, status=Submission.Status.ACTIVE).count()
-    n_taken = holding.exclude(assignment=None).count()
-    return n_taken + max(n_waiting, n_affordable(campaign, n_open))
+    visits = Submission.objects.filter(recruitment=recruitment, assignment__isnull=False)
+    n_taken = visits.holding().vouched_for().count()
+    return n_taken + n_affordable(campaign, n_open)
 
 
 def raise_places(*, recruitment: Recruitment) -> int:

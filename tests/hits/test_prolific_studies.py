@@ -30,7 +30,7 @@ from hits.providers.base import Bonus
 from hits.providers.prolific import FRESH_SECONDS, REJECTION_CATEGORIES, status_named
 from hits.recruiting.arrivals import save_recruitment, sync_submissions
 from hits.recruiting.studies import create_study, places_wanted, publish_study, raise_places
-from hits.services import change_status
+from hits.services import change_status, release_assignment
 from hits.workers.forgetting import forget_worker
 from tests.factories import make_hits
 from tests.paying import make_admin
@@ -198,6 +198,7 @@ def test_top_up_raises_places_and_they_only_grow(prolific: ProlificSimulator):
     recruitment = recruitment_in(campaign)
     client, session, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
+    sync_submissions(recruitment=recruitment)
     assert places_wanted(recruitment) == 2
     # The work is discarded, so its place is offered again; the worker keeps Prolific's.
     Participation.objects.update(trust=Participation.Trust.UNRELIABLE)
@@ -215,6 +216,7 @@ def test_places_are_not_raised_beyond_the_money(prolific: ProlificSimulator):
     campaign = make_prolific_campaign(prolific, min_ratings=2, spending_cap=Decimal("5.00"))
     client, _, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
+    sync_submissions(recruitment=recruitment_in(campaign))
     campaign.hits.update(places_left=10)
     assert places_wanted(recruitment_in(campaign)) == 2
 
@@ -235,6 +237,30 @@ def test_bonuses_for_every_hit_leave_money_for_fewer_places(prolific: ProlificSi
 def test_who_has_arrived_without_a_hit_takes_one_of_the_open_places(prolific: ProlificSimulator):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     send(prolific, prolific.join(recruitment_in(campaign).study))
+    assert places_wanted(recruitment_in(campaign)) == 2
+
+
+def test_arrivals_that_someone_made_up_buy_no_places(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific, min_ratings=2, spending_cap=Decimal("5.00"))
+    recruitment = recruitment_in(campaign)
+    for number in range(7):
+        send(prolific, Session(f"session-{number}", f"person-{number}", recruitment.study))
+    assert places_wanted(recruitment) == 2
+    # Nor if they take a HIT and leave it.
+    client, _ = send(prolific, Session("session-8", "person-8", recruitment.study))
+    assignment = begin(client, campaign)
+    sync_submissions(recruitment=recruitment)
+    release_assignment(assignment=assignment)
+    assert places_wanted(recruitment) == 2
+    assert raise_places(recruitment=recruitment) == 2
+
+
+def test_a_visit_takes_up_a_place_once_prolific_has_told_of_it(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific, min_ratings=2)
+    _, _, assignment = at_work(prolific, campaign)
+    assert places_wanted(recruitment_in(campaign)) == 1
+    # That it is active is no news, but a word for it.
+    assert sync_submissions(recruitment=recruitment_in(campaign)) == 0
     assert places_wanted(recruitment_in(campaign)) == 2
 
 
@@ -426,6 +452,21 @@ def test_a_sync_finds_what_no_message_told(prolific: ProlificSimulator):
     statuses = dict(Submission.objects.values_list("reference", "status"))
     assert statuses == {session.id: "returned", never_came.id: "active"}
     assert sync_submissions(recruitment=recruitment_in(campaign)) == 0
+
+
+def test_a_submission_that_makes_no_sense_does_not_hide_the_others(
+    prolific: ProlificSimulator, monkeypatch: Any
+):
+    campaign = make_prolific_campaign(prolific, min_ratings=2)
+    _, strange, _ = at_work(prolific, campaign)
+    _, returned, assignment = at_work(prolific, campaign)
+    strange.status, returned.status = "PONDERING", "RETURNED"
+    told = shapes.STATUS | {"PONDERING"}
+    monkeypatch.setitem(shapes.SUBMISSION_IN_LIST, "status", told)
+    with pytest.raises(ProviderFailed, match="could not be read: 1.*'PONDERING'"):
+        sync_submissions(recruitment=recruitment_in(campaign))
+    assignment.refresh_from_db()
+    assert assignment.status == Assignment.Status.RETURNED
 
 
 def test_a_sync_does_not_bring_forgotten_people_back(prolific: ProlificSimulator):
