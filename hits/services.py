@@ -31,6 +31,7 @@ from .models import (
     Item,
     Participation,
     Rating,
+    Recruitment,
     Worker,
 )
 from .places import is_affordable, settle_after_return, settle_places
@@ -77,6 +78,9 @@ def change_status(*, campaign: Campaign, to: str, actor: User | None = None) -> 
         after=target,
     )
     campaign.status = target
+    if Recruitment.objects.with_study().filter(campaign=campaign).exists():
+        # Not waited for. If the message is lost or Prolific is out of reach, the chores see to it.
+        transaction.on_commit(partial(enqueue, "hits.follow_campaign", campaign.pk))
     return campaign
 
 

@@ -14,6 +14,17 @@ def weigh_assignment(pk: int) -> None:
         update_evidence(assignment=found)
 
 
+@shared_task(name="hits.follow_campaign")
+def follow_campaign(pk: int) -> None:
+    """Have the study at Prolific paused or started with its campaign. What fails is left to the chores."""
+    from .models import Recruitment
+    from .recruiting import studies
+
+    astray = Recruitment.objects.with_study().astray().select_related("campaign")
+    if found := astray.filter(campaign=pk).first():
+        studies.follow_campaign(recruitment=found)
+
+
 @shared_task(name="hits.do_chores")
 def do_chores() -> None:
     from . import chores

@@ -11,6 +11,17 @@ from .campaigns import Campaign
 from .workers import Worker
 
 
+class RecruitmentQuerySet(models.QuerySet["Recruitment"]):
+    def with_study(self) -> "RecruitmentQuerySet":
+        return self.filter(provider=Recruitment.Provider.PROLIFIC).exclude(study="")
+
+    def astray(self) -> "RecruitmentQuerySet":
+        """Those whose study runs while the campaign does not, or is held although it does."""
+        is_open = Q(campaign__status=Campaign.Status.OPEN)
+        is_over = Q(campaign__status__in=[Campaign.Status.PAUSED, Campaign.Status.CLOSED])
+        return self.filter(is_open & Q(is_held=True) | is_over & Q(is_held=False))
+
+
 class Recruitment(models.Model):
     """A campaign's way in, and the provider's settings. Secrets are not among them: see settings.py."""
 
@@ -32,7 +43,13 @@ class Recruitment(models.Model):
     n_places = models.PositiveIntegerField(
         default=0, help_text="Places that the provider was last told of. They only grow."
     )
+    is_held = models.BooleanField(
+        default=False,
+        help_text="The study sends nobody while the campaign lets nobody in: it was paused, or did not run.",
+    )
     synced_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RecruitmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -48,6 +65,12 @@ class Recruitment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} by {self.provider}"
+
+    @property
+    def sends_in_vain(self) -> bool:
+        """Whether the study may still send people to a campaign that lets nobody in."""
+        is_over = self.campaign.status in (Campaign.Status.PAUSED, Campaign.Status.CLOSED)
+        return bool(self.study) and is_over and not self.is_held
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):

@@ -30,6 +30,13 @@ class ProlificAPI:
     def publish(self, study: str) -> dict[str, Any]:
         return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "PUBLISH"})
 
+    def pause(self, study: str) -> dict[str, Any]:
+        return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "PAUSE"})
+
+    def start(self, study: str) -> dict[str, Any]:
+        """Go on with a study that was paused."""
+        return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "START"})
+
     def set_places(self, study: str, n_places: int) -> dict[str, Any]:
         return self._ask(
             "PATCH", f"studies/{_quoted(study)}/", {"total_available_places": n_places}

@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 # Webhooks bring news at once; this finds what they lost.
 SYNC_EVERY = timedelta(minutes=10)
 
+# A study that is not shown to people yet, and will be without anyone's doing.
+ABOUT_TO_RUN = {"PUBLISHING", "SCHEDULED"}
+
 
 def _prolific(recruitment: Recruitment) -> ProlificProvider:
     provider = provider_for(recruitment)
@@ -115,14 +118,40 @@ def raise_places(*, recruitment: Recruitment) -> int:
     return recruitment.n_places
 
 
+def follow_campaign(*, recruitment: Recruitment) -> bool:
+    """Pause the study of a campaign that lets nobody in, start it with the campaign; return whether either.
+
+    A closed campaign can be opened again, and a study that was stopped cannot: so none is stopped. One
+    that people paused at Prolific while the campaign was open stays so until they open it anew.
+    """
+    provider, study = _prolific(recruitment), recruitment.study
+    is_open = recruitment.campaign.status == Campaign.Status.OPEN
+    status = provider.api.study(study)["status"]
+    if status in ABOUT_TO_RUN and not is_open:
+        # It cannot be paused yet: to be asked again.
+        return False
+    deed = ""
+    if status == "PAUSED" and is_open:
+        provider.api.start(study)
+        deed = "study started"
+    elif status == "ACTIVE" and not is_open:
+        provider.api.pause(study)
+        deed = "study paused"
+    Recruitment.objects.filter(pk=recruitment.pk).update(is_held=not is_open)
+    if deed:
+        record(deed, campaign=recruitment.campaign, study=study)
+    return bool(deed)
+
+
 def look_after_studies(*, at: datetime | None = None) -> int:
-    """Raise places and fetch news for open campaigns at Prolific; return how many had either."""
+    """Hold studies or let them go on with their campaigns, and for open ones raise places and fetch news.
+
+    Return how many had any of these.
+    """
     now = at or timezone.now()
-    studies = Recruitment.objects.filter(
-        provider=Recruitment.Provider.PROLIFIC, campaign__status=Campaign.Status.OPEN
-    ).exclude(study="")
+    studies = Recruitment.objects.with_study().select_related("campaign")
     n_looked_after = 0
-    for recruitment in studies.select_related("campaign"):
+    for recruitment in studies.astray() | studies.filter(campaign__status=Campaign.Status.OPEN):
         try:
             n_looked_after += _look_after(recruitment, now)
         except HitsError:
@@ -132,6 +161,11 @@ def look_after_studies(*, at: datetime | None = None) -> int:
 
 
 def _look_after(recruitment: Recruitment, now: datetime) -> bool:
+    is_open = recruitment.campaign.status == Campaign.Status.OPEN
+    if is_open == recruitment.is_held and follow_campaign(recruitment=recruitment):
+        return True
+    if not is_open:
+        return False
     # Claimed first: of several who do the chores at once, one asks Prolific.
     is_due = Recruitment.objects.filter(
         Q(synced_at=None) | Q(synced_at__lte=now - SYNC_EVERY), pk=recruitment.pk

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
@@ -96,6 +97,7 @@ def _show(
         "links_form": links_form or LinksForm(),
         "new_links": new_links,
         "landing_url": request.build_absolute_uri(campaign.get_absolute_url()),
+        "study_url": f"{settings.PROLIFIC_APP_URL}/researcher/workspaces/studies/{recruitment.study}",
         "hook_url": request.build_absolute_uri(reverse("prolific_hook")),
         **_invites(campaign),
         **_submissions(request, recruitment),

@@ -31,9 +31,11 @@ from hits.providers.prolific import FRESH_SECONDS, REJECTION_CATEGORIES, status_
 from hits.recruiting.arrivals import save_recruitment, sync_submissions
 from hits.recruiting.studies import create_study, places_wanted, publish_study, raise_places
 from hits.services import change_status, release_assignment
+from hits.tasks import follow_campaign
 from hits.workers.forgetting import forget_worker
 from tests.factories import make_hits
 from tests.paying import make_admin
+from tests.people import client_of
 from tests.recruits import CODES, begin, choose_prolific, hand_in, make_prolific_campaign, send
 from tests.simulators import prolific_shapes as shapes
 from tests.simulators.prolific import ProlificSimulator, Session
@@ -281,6 +283,93 @@ def test_prolific_out_of_reach_does_not_stop_the_chores(prolific: ProlificSimula
     make_prolific_campaign(prolific)
     prolific.failing = 503
     assert do_chores().n_studies == 0
+
+
+# Following the campaign ----------------------------------------------------------------------
+
+
+def status_at(prolific: ProlificSimulator, campaign: Campaign) -> str:
+    return str(prolific.studies[recruitment_in(campaign).study]["status"])
+
+
+@pytest.mark.parametrize("to", ["paused", "closed"])
+def test_a_campaign_that_lets_nobody_in_is_not_recruited_for(prolific: ProlificSimulator, to: str):
+    campaign = make_prolific_campaign(prolific)
+    change_status(campaign=campaign, to=to)
+    assert do_chores().n_studies == 1
+    assert status_at(prolific, campaign) == "PAUSED"
+    n_asked = len(prolific.requests)
+    do_chores()
+    assert len(prolific.requests) == n_asked
+    change_status(campaign=campaign, to="open")
+    do_chores()
+    assert status_at(prolific, campaign) == "ACTIVE"
+    deeds = AuditEntry.objects.filter(action__in=["study paused", "study started"])
+    assert [entry.action for entry in deeds.order_by("pk")] == ["study paused", "study started"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prolific_is_asked_at_once_and_once(prolific: ProlificSimulator, monkeypatch: Any):
+    sent: list[tuple[str, int]] = []
+    monkeypatch.setattr("hits.services.enqueue", lambda *message: sent.append(message))
+    campaign = make_prolific_campaign(prolific)
+    sent.clear()
+    change_status(campaign=campaign, to="paused")
+    assert sent == [("hits.follow_campaign", campaign.pk)]
+    follow_campaign(campaign.pk)
+    assert status_at(prolific, campaign) == "PAUSED"
+    n_asked = len(prolific.requests)
+    follow_campaign(campaign.pk)
+    assert len(prolific.requests) == n_asked
+
+
+def test_a_study_that_someone_paused_there_is_left_so(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific)
+    prolific.studies[recruitment_in(campaign).study]["status"] = "PAUSED"
+    do_chores()
+    assert status_at(prolific, campaign) == "PAUSED"
+
+
+@pytest.mark.parametrize("status", ["UNPUBLISHED", "AWAITING REVIEW", "COMPLETED"])
+def test_a_study_that_sends_nobody_is_not_touched(prolific: ProlificSimulator, status: str):
+    campaign = make_prolific_campaign(prolific)
+    prolific.studies[recruitment_in(campaign).study]["status"] = status
+    for to in ("paused", "open"):
+        change_status(campaign=campaign, to=to)
+        do_chores()
+        assert status_at(prolific, campaign) == status
+    assert not recruitment_in(campaign).is_held
+
+
+def test_a_study_that_is_about_to_run_is_asked_about_again(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific)
+    study = prolific.studies[recruitment_in(campaign).study]
+    study["status"] = "PUBLISHING"
+    change_status(campaign=campaign, to="paused")
+    do_chores()
+    assert recruitment_in(campaign).sends_in_vain
+    study["status"] = "ACTIVE"
+    do_chores()
+    assert study["status"] == "PAUSED" and not recruitment_in(campaign).sends_in_vain
+
+
+def test_the_page_warns_while_prolific_cannot_be_reached(prolific: ProlificSimulator):
+    campaign = make_prolific_campaign(prolific)
+    admin, address = (
+        client_of("admin", campaign),
+        reverse("campaign_recruiting", args=[campaign.code]),
+    )
+    assert "may still send people" not in admin.get(address).content.decode()
+    change_status(campaign=campaign, to="paused")
+    prolific.failing = 503
+    do_chores()
+    page = admin.get(address).content.decode()
+    assert "may still send people" in page
+    study = recruitment_in(campaign).study
+    assert f'href="{prolific.url}/researcher/workspaces/studies/{study}"' in page
+    prolific.failing = None
+    do_chores()
+    assert "may still send people" not in admin.get(address).content.decode()
 
 
 # Reports -------------------------------------------------------------------------------------

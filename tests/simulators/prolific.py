@@ -301,9 +301,10 @@ class ProlificSimulator:
 
     def _transition_study(self, study: str, body: Any, query: Any) -> tuple[int, Any]:
         self._check(body, shapes.TRANSITION_STUDY)
-        if self._known(study)["status"] != "UNPUBLISHED" or body["action"] != "PUBLISH":
+        change = self._known(study)["status"], body["action"]
+        if change not in shapes.STUDY_TRANSITIONS:
             raise Refused(400, "The study cannot do that.")
-        self.studies[study]["status"] = "ACTIVE"
+        self.studies[study]["status"] = shapes.STUDY_TRANSITIONS[change]
         return self._study_told(study)
 
     def _submissions(self, body: Any, query: Any) -> tuple[int, Any]:

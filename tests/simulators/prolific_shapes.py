@@ -59,6 +59,14 @@ CREATE_STUDY = {
 # Of a study that has been published.
 UPDATE_STUDY = {"internal_name?": str, "total_available_places?": int}
 TRANSITION_STUDY = {"action": {"PUBLISH", "PAUSE", "START", "STOP"}}
+# What becomes of a study, by its status and the action. One that was stopped never runs again.
+STUDY_TRANSITIONS = {
+    ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
+    ("ACTIVE", "PAUSE"): "PAUSED",
+    ("PAUSED", "START"): "ACTIVE",
+    ("ACTIVE", "STOP"): "AWAITING REVIEW",
+    ("PAUSED", "STOP"): "AWAITING REVIEW",
+}
 REJECTION_CATEGORY = {
     "BAD_CODE",
     "FAILED_CHECK",
