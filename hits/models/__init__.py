@@ -45,6 +45,7 @@ from .recruitment import (
 from .second_factor import Authenticator
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
+    ForgottenMark,
     Participation,
     ParticipationQuerySet,
     Worker,
@@ -73,6 +74,7 @@ __all__ = [
     "HIT",
     "HITQuerySet",
     "Item",
+    "ForgottenMark",
     "Participation",
     "ParticipationQuerySet",
     "Membership",

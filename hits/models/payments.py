@@ -112,6 +112,10 @@ class PaymentQuerySet(models.QuerySet["Payment"]):
     def to_do(self) -> "PaymentQuerySet":
         return self.filter(state__in=[Payment.State.PLANNED, Payment.State.SENDING])
 
+    def unsettled(self) -> "PaymentQuerySet":
+        """Neither certainly paid nor certainly not."""
+        return self.to_do() | self.unsure()
+
     def unsure(self) -> "PaymentQuerySet":
         return self.filter(state=Payment.State.UNKNOWN)
 

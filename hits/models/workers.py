@@ -40,6 +40,15 @@ class Worker(models.Model):
         return f"{self.provider}:{self.external_id}"
 
 
+class ForgottenMark(models.Model):
+    """A keyed hash of what was forgotten and might be told to us again: see `hits/forgotten.py`."""
+
+    mark = models.CharField(max_length=64, unique=True, editable=False)
+
+    def __str__(self) -> str:
+        return self.mark[:8]
+
+
 class ParticipationQuerySet(models.QuerySet["Participation"]):
     def trusted(self) -> "ParticipationQuerySet":
         """Those whose ratings make gold."""

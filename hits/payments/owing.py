@@ -1,5 +1,6 @@
 """What is owed to whom: by assignment and rule, and never by how good the ratings are."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
@@ -9,7 +10,16 @@ from hashlib import sha256
 from django.db.models import Count, DecimalField, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 
-from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment, Submission
+from ..models import (
+    Assignment,
+    Campaign,
+    Payment,
+    PaymentRun,
+    PayRule,
+    Recruitment,
+    Submission,
+    Worker,
+)
 from ..providers import provider_class
 
 Kind = PaymentRun.Kind
@@ -105,10 +115,10 @@ def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
     if campaign.is_archive:
         # Whoever collected it has paid for it.
         return Assignment.objects.none()
+    # Nobody can pay someone who was forgotten, and nobody is while anything is owed, unless told to.
+    own = Assignment.objects.filter(hit__campaign=campaign, worker__forgotten_at=None)
     return (
-        Assignment.objects.filter(hit__campaign=campaign, is_rejected=False)
-        .select_related("worker", "submission", "hit")
-        .order_by("pk")
+        own.filter(is_rejected=False).select_related("worker", "submission", "hit").order_by("pk")
     )
 
 
@@ -190,3 +200,21 @@ def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assig
     if campaign.status == Campaign.Status.CLOSED:
         statuses.append(Assignment.Status.EXPIRED)
     return work.filter(status__in=statuses).annotate(n_rated=Count("ratings__item"))
+
+
+# By worker -----------------------------------------------------------------------------------
+
+
+def creditors(campaign: Campaign) -> dict[int, Decimal]:
+    """How much is owed in a campaign, by the key of the worker. Some are owed an approval of 0.00."""
+    owed: dict[int, Decimal] = defaultdict(Decimal)
+    for due in (due for plan in plans(campaign) for due in plan.dues):
+        owed[due.assignment.worker_id] += due.amount
+    return dict(owed)
+
+
+def owed_to(worker: Worker) -> dict[Campaign, Decimal]:
+    """How much each campaign owes a worker; those that owe nothing are left out."""
+    campaigns = Campaign.objects.filter(hits__assignments__worker=worker).distinct()
+    owed = {campaign: creditors(campaign).get(worker.pk) for campaign in campaigns}
+    return {campaign: amount for campaign, amount in owed.items() if amount is not None}

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from ..audit import record
 from ..exceptions import ArrivalRefused, NotOffered, RecruitmentRefused
+from ..forgotten import is_forgotten, mark_as_forgotten, visit
 from ..guards import is_known_exit
 from ..models import (
     Assignment,
@@ -194,13 +195,16 @@ def apply_report(
 def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -> Submission | None:
     """Find the submission, or note one whose worker has not come here yet.
 
-    One that is over and that we do not know is left alone: its worker never came, or was forgotten.
+    One that is over and that we do not know is left alone: its worker never came. So is one whose
+    worker was forgotten, or the next report would bring the id back.
     """
     known = Submission.objects.filter(recruitment=recruitment, reference=report.reference)
     known = known.select_related("assignment__hit__campaign")
     if found := known.first():
         return found
     if report.status not in {Submission.Status.ACTIVE, Submission.Status.AWAITING_REVIEW}:
+        return None
+    if is_forgotten(visit(recruitment, report.reference)):
         return None
     worker = find_or_make_worker(provider=recruitment.provider, external_id=report.external_id)
     return Submission.objects.get_or_create(
@@ -264,6 +268,8 @@ def forget_arrivals(*, worker: Worker) -> None:
         label="",
         revoked_at=Coalesce("revoked_at", Now(), output_field=DateTimeField()),
     )
+    visits = worker.submissions.select_related("recruitment__campaign")
+    mark_as_forgotten(visit(one.recruitment, one.reference) for one in visits)
     worker.submissions.filter(assignment=None).delete()
     for submission in worker.submissions.only("pk"):
         reference = f"{Worker.FORGOTTEN}{secrets.token_hex(12)}"

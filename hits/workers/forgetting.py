@@ -3,23 +3,41 @@
 Ratings are history and gold is made of them, so they stay, under a number that leads to nobody any more: the
 id from the way in, the code in the cookie, completion codes and comments go. What was never work goes
 altogether. Gold made afterwards is the same to the last digit; a worker's made-up name in exports changes.
+
+Nobody can pay someone without an id, so whoever is owed money is remembered until it is paid.
 """
 
+import logging
 import secrets
 import uuid
 from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from ..audit import record
 from ..exceptions import ForgettingRefused
-from ..models import Assignment, AuditEntry, Invite, Participation, Submission, Worker
+from ..models import (
+    Assignment,
+    AuditEntry,
+    Campaign,
+    Invite,
+    Participation,
+    Payment,
+    Submission,
+    Worker,
+)
+from ..payments.owing import creditors, owed_to
 from ..recruiting.arrivals import forget_arrivals
 from ..services import new_completion_code
+
+logger = logging.getLogger(__name__)
 
 ACTION = "worker forgotten"
 # Workers handled in one go; the rest waits for the next night.
@@ -76,17 +94,55 @@ def find_worker(*, provider: str = "", external_id: str = "", code: str = "") ->
     return worker
 
 
-@transaction.atomic
 def forget_worker(
-    *, worker: Worker, actor: User | None = None, reason: str, at: datetime | None = None
+    *,
+    worker: Worker,
+    actor: User | None = None,
+    reason: str,
+    at: datetime | None = None,
+    even_if_owed: bool = False,
 ) -> bool:
-    """Remove what could name the worker; say whether there was anything left to remove."""
+    """Remove what could name the worker; say whether there was anything left to remove.
+
+    Raise `ForgettingRefused` while a payment is under way, and while money is owed, unless it is said
+    that the worker goes without it.
+    """
+    if Payment.objects.unsettled().filter(assignment__worker=worker).exists():
+        raise ForgettingRefused(
+            "A payment to this worker is under way, or in doubt. Let its run end and settle it first."
+        )
+    owed = owed_to(worker)
+    if owed and not even_if_owed:
+        raise ForgettingRefused(
+            f"This worker is still owed {_in_words(owed)}, and nobody can be paid without an id. "
+            "Pay it first."
+        )
+    lost = {str(campaign.code): f"{amount:.2f}" for campaign, amount in owed.items()}
+    details = {"never_paid": lost} if lost else {}
+    return _forget(worker, actor=actor, reason=reason, at=at or timezone.now(), details=details)
+
+
+def _in_words(owed: dict[Campaign, Decimal]) -> str:
+    return ", ".join(
+        f"{amount:.2f} {campaign.currency} in {campaign.name}" for campaign, amount in owed.items()
+    )
+
+
+@transaction.atomic
+def _forget(
+    worker: Worker,
+    *,
+    actor: User | None,
+    reason: str,
+    at: datetime,
+    details: dict[str, Any],
+) -> bool:
     own = Worker.objects.filter(pk=worker.pk, forgotten_at=None)
     # Conditional: of two who forget the same worker at once, one does it.
     changed = own.update(
         external_id=f"{Worker.FORGOTTEN}{secrets.token_hex(12)}",
         code=uuid.uuid4(),
-        forgotten_at=at or timezone.now(),
+        forgotten_at=at,
     )
     if not changed:
         return False
@@ -101,7 +157,7 @@ def forget_worker(
         decision_reason="removed with the worker's data"
     )
     if _has_history(worker):
-        record(ACTION, actor=actor, worker=worker, reason=reason)
+        record(ACTION, actor=actor, worker=worker, reason=reason, **details)
     else:
         Worker.objects.filter(pk=worker.pk).delete()
         record(ACTION, actor=actor, reason=reason, was_deleted=True)
@@ -118,7 +174,10 @@ def _has_history(worker: Worker) -> bool:
 
 
 def forget_inactive_workers(*, at: datetime | None = None, days: int | None = None) -> int:
-    """Forget those who have not been here for the configured time; return how many."""
+    """Forget those who have not been here for the configured time; return how many.
+
+    Whoever is owed money waits for it, and for a later night.
+    """
     now = at or timezone.now()
     days = settings.FORGET_WORKERS_AFTER_DAYS if days is None else days
     if not days:
@@ -132,6 +191,26 @@ def forget_inactive_workers(*, at: datetime | None = None, days: int | None = No
     inactive = Worker.objects.filter(forgotten_at=None, created_at__lt=since).exclude(
         Exists(assignments.filter(is_recent | is_archived)) | Exists(joined)
     )
+    waiting = _waiting_for_money(inactive)
+    # Left out before the limit, or those who wait would let nobody past.
+    found = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
     reason = f"{days} days without activity"
-    found = list(inactive.order_by("pk")[:LIMIT])
-    return sum(forget_worker(worker=worker, reason=reason, at=now) for worker in found)
+    return sum(
+        _forget(worker, actor=None, reason=reason, at=now, details={})
+        for worker in list(islice(found, LIMIT))
+    )
+
+
+def _waiting_for_money(workers: QuerySet[Worker]) -> set[int]:
+    """The keys of those of these workers to whom something is owed or under way; the log says how many."""
+    waiting = set(Payment.objects.unsettled().values_list("assignment__worker", flat=True))
+    campaigns = Campaign.objects.filter(hits__assignments__worker__in=workers).distinct()
+    for campaign in campaigns:
+        waiting |= creditors(campaign).keys()
+    # Here and not in the query, which takes only so many keys.
+    waiting &= set(workers.values_list("pk", flat=True))
+    if waiting:
+        logger.warning(
+            "%d inactive workers are not forgotten: money is owed to them.", len(waiting)
+        )
+    return waiting

@@ -12,24 +12,28 @@ from django.utils import timezone
 
 from analysis.gold import build_gold
 from analysis.models import GoldScore
-from hits.exceptions import ArrivalRefused
+from hits.exceptions import ArrivalRefused, ForgettingRefused
 from hits.models import (
     Assignment,
     AuditEntry,
     DeviceSighting,
     Invite,
     Participation,
+    Payment,
     Rating,
     Recruitment,
     Submission,
     Worker,
 )
+from hits.payments.owing import Kind, plan_run
+from hits.payments.runs import mark_as_paid
 from hits.recruiting.invites import accept_invite, invite_with, make_invites
 from hits.services import submit_assignment, take_assignment, take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
 from hits.workers.forgetting import ACTION, CLEARED, forget_inactive_workers, forget_worker
 from tests.factories import make_campaign, make_hits, make_worker, rate_items
+from tests.paying import confirm, make_admin, make_paid_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -186,3 +190,59 @@ def test_how_a_worker_came_here_is_forgotten_too():
     assert (kept.label, kept.worker) == ("", None)
     with pytest.raises(ArrivalRefused):
         invite_with(invite.token)
+
+
+# Money ---------------------------------------------------------------------------------------
+
+
+def long_gone() -> None:
+    """Let everyone have been here 80 days ago, and never since."""
+    then = timezone.now() - timedelta(days=80)
+    Worker.objects.update(created_at=then)
+    Assignment.objects.update(started_at=then, submitted_at=then)
+
+
+def test_who_is_owed_money_is_not_forgotten_and_what_is_owed_is_named():
+    make_paid_campaign("link", names=("alice",), name="Spring campaign")
+    with pytest.raises(ForgettingRefused, match=r"1\.50 USD in Spring campaign"):
+        forget_worker(worker=Worker.objects.get(), reason="She asked.")
+    with pytest.raises(CommandError, match=r"1\.50 USD"):
+        call_command("forget_workers", provider="link", id="alice")
+    assert Worker.objects.get().external_id == "alice"
+
+
+def test_a_payment_under_way_comes_first_even_if_the_worker_would_go_without():
+    campaign = make_paid_campaign("link", names=("alice",))
+    run = confirm(campaign, is_by_hand=True)
+    alice = Worker.objects.get()
+    with pytest.raises(ForgettingRefused, match="under way"):
+        forget_worker(worker=alice, reason="She asked.", even_if_owed=True)
+    mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
+    assert forget_worker(worker=alice, reason="She asked.")
+
+
+def test_who_would_rather_go_without_is_forgotten_and_the_log_says_what_was_never_paid():
+    campaign = make_paid_campaign("mturk")
+    call_command("forget_workers", provider="mturk", id="alice", even_if_owed=True)
+    details = AuditEntry.objects.get(action=ACTION).details
+    assert details == {"never_paid": {str(campaign.code): "1.50"}}
+    # No run stumbles over a visit that nobody can name any more.
+    [due] = plan_run(campaign, Kind.APPROVE, is_by_hand=False).dues
+    assert due.assignment.worker.external_id == "bob"
+
+
+def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, caplog, monkeypatch):
+    settings.FORGET_WORKERS_AFTER_DAYS = 30
+    monkeypatch.setattr("hits.workers.forgetting.LIMIT", 1)
+    campaign = make_paid_campaign("link")
+    long_gone()
+    run = confirm(campaign, is_by_hand=True)
+    Payment.objects.filter(assignment__worker__external_id="bob").update(
+        state="sent", settled_at=timezone.now()
+    )
+    # Alice comes first and waits; bob is not kept waiting by her.
+    assert forget_inactive_workers() == 1
+    assert "1 inactive workers are not forgotten" in caplog.text
+    assert Worker.objects.filter(external_id="alice").exists()
+    mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
+    assert forget_inactive_workers() == 1

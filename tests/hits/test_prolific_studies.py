@@ -558,12 +558,13 @@ def test_a_submission_that_makes_no_sense_does_not_hide_the_others(
     assert assignment.status == Assignment.Status.RETURNED
 
 
-def test_a_sync_does_not_bring_forgotten_people_back(prolific: ProlificSimulator):
+@pytest.mark.parametrize("status", ["ACTIVE", "AWAITING REVIEW", "APPROVED"])
+def test_a_sync_does_not_bring_forgotten_people_back(prolific: ProlificSimulator, status: str):
     campaign = make_prolific_campaign(prolific)
     client, session, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
-    forget_worker(worker=assignment.worker, reason="on request")
-    session.status = "APPROVED"
+    forget_worker(worker=assignment.worker, reason="on request", even_if_owed=True)
+    session.status = status
     assert sync_submissions(recruitment=recruitment_in(campaign)) == 0
     assert not Worker.objects.filter(external_id=session.participant).exists()
 

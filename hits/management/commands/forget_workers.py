@@ -18,6 +18,11 @@ class Command(BaseCommand):
         parser.add_argument("--provider", default="", help="the way in, such as link or prolific")
         parser.add_argument("--id", default="", help="the worker's id there")
         parser.add_argument("--reason", default="on request", help="for the audit log")
+        parser.add_argument(
+            "--even-if-owed",
+            action="store_true",
+            help="forget a worker who is owed money, which nobody can pay afterwards",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not (options["code"] or options["id"]):
@@ -29,7 +34,9 @@ class Command(BaseCommand):
             worker = find_worker(
                 provider=options["provider"], external_id=options["id"], code=options["code"]
             )
+            forget_worker(
+                worker=worker, reason=options["reason"], even_if_owed=options["even_if_owed"]
+            )
         except ForgettingRefused as refusal:
             raise CommandError(str(refusal)) from refusal
-        forget_worker(worker=worker, reason=options["reason"])
         self.stdout.write("1 worker forgotten")
