@@ -18,6 +18,7 @@ from analysis.exporting.cells import defuse
 from ..archives.mturk import ROLES, read_mturk
 from ..archives.records import ArchivedAssignment, ArchivedHIT, Collection, LanguagePair
 from ..audit import record
+from ..forgotten import is_forgotten, work
 from ..importing.problems import Problems
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating, Worker
 from ..payments.runs import note_paid_elsewhere
@@ -96,6 +97,9 @@ def _store(
     for told in collection.assignments:
         hit = places[told.hit]
         assert hit
+        if is_forgotten(work(hit, PROVIDER, told.worker)):
+            n_known += 1
+            continue
         worker = Worker.objects.get_or_create(provider=PROVIDER, external_id=told.worker)[0]
         assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
         if assignment:

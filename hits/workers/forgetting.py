@@ -23,6 +23,7 @@ from django.utils import timezone
 
 from ..audit import record
 from ..exceptions import ForgettingRefused
+from ..forgotten import mark_as_forgotten, work
 from ..models import (
     Assignment,
     AuditEntry,
@@ -30,6 +31,7 @@ from ..models import (
     Invite,
     Participation,
     Payment,
+    Recruitment,
     Submission,
     Worker,
 )
@@ -43,17 +45,7 @@ ACTION = "worker forgotten"
 # Workers handled in one go; the rest waits for the next night.
 LIMIT = 10_000
 
-PAYMENT_TEXTS = (
-    "key",
-    "kind",
-    "currency",
-    "message",
-    "category",
-    "state",
-    "prepared",
-    "reference",
-    "problem",
-)
+PAYMENT_TEXTS = ("key", "kind", "currency", "message", "category", "state")
 # Every text that hangs on a worker, and what becomes of it: a test sees to it that none is left out.
 CLEARED = {
     "Worker.provider": "kept: the way in, shared by thousands",
@@ -74,11 +66,14 @@ CLEARED = {
     "Evidence.signature": "kept: how the numbers were made",
     "Evidence.origin": "kept",
     **{f"Payment.{name}": "kept: books of what was paid stay whole" for name in PAYMENT_TEXTS},
+    "Payment.prepared": "emptied: an id of the provider's",
+    "Payment.reference": "emptied, except of lists paid by hand: there it is the transfer's, for all of the list",
+    "Payment.problem": "emptied: it may quote the provider",
     "PayRule.kind": "kept, as payments",
     "PayRule.reason": "kept, as payments",
     "AuditEntry.action": "kept",
-    "AuditEntry.reason": "kept: the log cannot be changed; it names workers by number only",
-    "AuditEntry.details": "kept, as above",
+    "AuditEntry.reason": "kept: the log cannot be changed; whatever a person wrote as a reason stays there",
+    "AuditEntry.details": "kept: workers and payments go by our own numbers",
 }
 
 
@@ -146,13 +141,20 @@ def _forget(
     )
     if not changed:
         return False
-    for assignment in Assignment.objects.filter(worker=worker).only("pk", "status"):
+    own_work = Assignment.objects.filter(worker=worker).select_related("hit")
+    if worker.provider == Recruitment.Provider.MTURK:
+        # A file of results that is read again names them again.
+        mark_as_forgotten(work(one.hit, worker.provider, worker.external_id) for one in own_work)
+    for assignment in own_work:
         # A finished one must have a code; a new one leads nowhere.
         is_done = assignment.status == Assignment.Status.SUBMITTED
         Assignment.objects.filter(pk=assignment.pk).update(
             comment="", completion_code=new_completion_code() if is_done else ""
         )
     forget_arrivals(worker=worker)
+    payments = Payment.objects.filter(assignment__worker=worker)
+    payments.update(prepared="", problem="")
+    payments.filter(run__is_by_hand=False).update(reference="")
     Participation.objects.filter(worker=worker).exclude(decision="").update(
         decision_reason="removed with the worker's data"
     )

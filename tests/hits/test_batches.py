@@ -19,11 +19,13 @@ from hits.models import (
     Rating,
     System,
     SystemOutput,
+    Worker,
 )
 from hits.payments.owing import plans
 from hits.payments.reporting import standing
 from hits.payments.runs import add_rule
 from hits.services import submit_assignment, take_assignment
+from hits.workers.forgetting import forget_worker
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
 from tests.paying import make_admin
 from tests.people import client_of
@@ -139,6 +141,22 @@ def test_reading_results_again_changes_nothing(tmp_path):
     again = import_results(campaign=twin, paths=[path])
     assert (again.n_assignments, again.n_known) == (0, 1)
     assert Assignment.objects.filter(hit__campaign=twin).count() == 1
+
+
+def test_reading_results_again_does_not_bring_forgotten_workers_back(tmp_path):
+    campaign = make_hits(min_ratings=3)
+    finished(campaign, "alice", "bob")
+    path = tmp_path / "results.csv"
+    export_batch(campaign=campaign, path=path, with_results=True, real_ids=True)
+    twin = twin_of(campaign)
+    import_results(campaign=twin, paths=[path])
+    n_ratings = len(scores(twin))
+    alice = Worker.objects.get(provider="mturk", external_id="alice")
+    forget_worker(worker=alice, reason="on request")
+    again = import_results(campaign=twin, paths=[path])
+    assert (again.n_assignments, again.n_known) == (0, 2)
+    assert len(scores(twin)) == n_ratings
+    assert not Worker.objects.filter(provider="mturk", external_id="alice").exists()
 
 
 def test_imported_work_takes_up_its_place_and_is_owed_its_pay(tmp_path):
