@@ -1,13 +1,30 @@
-"""Gold overnight: for every campaign whose ratings, or the trust in them, have changed since the last."""
+"""What is done every night: inactive workers are forgotten, old logins dropped, and gold is made.
+
+Gold for every campaign whose ratings, or the trust in them, have changed since the last.
+"""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
+from da_platform.sessions import drop_expired_sessions
+from hits.chores import each_by_itself
 from hits.models import Assignment, AuditEntry, Campaign
+from hits.workers.forgetting import forget_inactive_workers
 
 from .jobs import has_kind, start_job
 from .models import GoldRun, Job
 
 GOLD = "build_gold"
+
+
+def do_nightly_chores() -> dict[str, int]:
+    """Do all of it, whoever asks for it: the schedule, or a line in a crontab. Say how much that was."""
+    return each_by_itself(
+        {
+            "n_forgotten": forget_inactive_workers,
+            "n_logins_dropped": drop_expired_sessions,
+            "n_gold_jobs": start_nightly_jobs,
+        }
+    )
 
 
 def start_nightly_jobs() -> int:

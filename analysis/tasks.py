@@ -2,7 +2,7 @@
 
 from celery import shared_task  # type: ignore[import-untyped]
 
-from . import jobs, nightly
+from . import jobs
 
 
 @shared_task(name="analysis.run_job")
@@ -15,6 +15,9 @@ def sweep_jobs() -> None:
     jobs.sweep_jobs()
 
 
-@shared_task(name="analysis.start_nightly_jobs")
-def start_nightly_jobs() -> None:
-    nightly.start_nightly_jobs()
+@shared_task(name="analysis.do_nightly_chores")
+def do_nightly_chores() -> None:
+    # Here and not above: SciPy is for workers of the queue, web processes do without.
+    from . import nightly
+
+    nightly.do_nightly_chores()

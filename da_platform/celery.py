@@ -39,12 +39,8 @@ app.conf.update(
         "hits": {"task": "hits.do_chores", "schedule": 60, "options": {"expires": 55}},
         "jobs": {"task": "analysis.sweep_jobs", "schedule": 60, "options": {"expires": 55}},
         "signs": {"task": "operation.give_sign", "schedule": 30, "options": {"expires": 25}},
-        "forgetting": {
-            "task": "operation.forget_workers",
-            "schedule": crontab(hour="4", minute="0"),
-        },
         "nightly": {
-            "task": "analysis.start_nightly_jobs",
+            "task": "analysis.do_nightly_chores",
             "schedule": crontab(hour="3", minute="0"),
         },
     },

@@ -10,10 +10,3 @@ def give_sign(self: Any) -> None:
     from .signs import give_sign
 
     give_sign(self.request.hostname or "a worker")
-
-
-@shared_task(name="operation.forget_workers")
-def forget_workers() -> None:
-    from hits.workers.forgetting import forget_inactive_workers
-
-    forget_inactive_workers()

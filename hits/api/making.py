@@ -31,13 +31,14 @@ from ..campaigns.forms import (
 )
 from ..campaigns.keeping import forecast_of
 from ..campaigns.reporting import CampaignStatus, campaign_status
-from ..models import Campaign
+from ..models import MAX_LEASE_MINUTES, Campaign
 from .auth import Needs, Scope
 from .campaigns import CampaignOut, router
 from .forms import checked
 from .texts import Money, Name, Text, Total, caller_of
 
 Count = Annotated[int, Field(ge=1, le=32_767)]
+Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 
 
@@ -55,7 +56,7 @@ class CampaignIn(Schema):
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
     spending_cap: Total | None = None
-    lease_minutes: Count = 180
+    lease_minutes: Minutes = 180
     interface_language: Text = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     merges_near_identical: bool = False
@@ -68,7 +69,7 @@ class SettingsIn(Schema):
     interface_language: Text | None = None
     min_ratings: Count | None = None
     spending_cap: Total | None = None
-    lease_minutes: Count | None = None
+    lease_minutes: Minutes | None = None
     pay_per_hit: Money | None = None
     currency: Name | None = None
     hit_size: Count | None = None

@@ -109,9 +109,17 @@ def drop_old_drafts(*, at: datetime | None = None) -> int:
     if old or not root.is_dir():
         return len(old)
     for folder in root.iterdir():
-        if folder.stat().st_mtime < limit.timestamp() and not _has_draft(folder.name):
+        if _is_older(folder, limit) and not _has_draft(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def _is_older(folder: Path, limit: datetime) -> bool:
+    try:
+        return folder.stat().st_mtime < limit.timestamp()
+    except FileNotFoundError:
+        # Whoever uploads has just given it its name, or dropped it.
+        return False
 
 
 def _has_draft(name: str) -> bool:

@@ -12,6 +12,7 @@ from .audit import (
 )
 from .campaigns import (
     DEFAULT_MIN_RATINGS,
+    MAX_LEASE_MINUTES,
     MAX_TEXT_LENGTH,
     SEED_LIMIT,
     Campaign,
@@ -59,6 +60,7 @@ __all__ = [
     "Rating",
     "AuditEntry",
     "DEFAULT_MIN_RATINGS",
+    "MAX_LEASE_MINUTES",
     "MAX_TEXT_LENGTH",
     "SEED_LIMIT",
     "Campaign",

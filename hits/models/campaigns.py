@@ -22,6 +22,9 @@ MAX_TEXT_LENGTH = 10_000
 
 SEED_LIMIT = 2**63
 
+# 30 days: a HIT is done in one sitting, and moments so far away stay within the calendar.
+MAX_LEASE_MINUTES = 30 * 24 * 60
+
 # Constraints cannot look up the campaign, so its rows say it themselves.
 ARCHIVED_HELP = "In an archive: what was collected elsewhere need not have the shape of our HITs."
 
@@ -95,7 +98,7 @@ class Campaign(models.Model):
     )
     lease_minutes = models.PositiveIntegerField(
         default=180,
-        validators=[MinValueValidator(1)],
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_LEASE_MINUTES)],
         help_text="How long a worker may take for a HIT before its place is offered to another.",
     )
     is_archive = models.BooleanField(
@@ -136,6 +139,10 @@ class Campaign(models.Model):
             ),
             models.CheckConstraint(
                 name="campaign_lease_is_positive", condition=Q(lease_minutes__gte=1)
+            ),
+            models.CheckConstraint(
+                name="campaign_lease_is_not_endless",
+                condition=Q(lease_minutes__lte=MAX_LEASE_MINUTES),
             ),
             models.CheckConstraint(
                 name="campaign_languages_are_named",

@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.utils import timezone
 
 from analysis import reporting
@@ -27,7 +29,9 @@ from analysis.jobs import (
 from analysis.models import GoldRun, Job
 from analysis.nightly import campaigns_with_news
 from analysis.reporting import JobCancelled, Report
-from hits.models import Assignment, Campaign
+from analysis.tasks import do_nightly_chores
+from da_platform.celery import app
+from hits.models import Assignment, Campaign, Worker
 from hits.services import take_assignment
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
@@ -322,6 +326,45 @@ def test_chores_release_weigh_and_sweep_and_find_nothing_the_second_time(capsys)
         assert not any(chores(capsys).values())
     job.refresh_from_db()
     assert job.state == "queued"
+
+
+def broken(**kwargs) -> int:
+    raise OSError("The disk is full.")
+
+
+def test_a_chore_that_fails_is_told_and_keeps_no_other_from_being_done(capsys, caplog, monkeypatch):
+    monkeypatch.setattr("hits.chores.drop_old_drafts", broken)
+    monkeypatch.setattr("hits.chores.weigh_pending", broken)
+    make_job()
+    take_assignment(campaign=make_hits(), worker=make_worker())
+    with (
+        time_machine.travel(timezone.now() + timedelta(days=1), tick=False),
+        pytest.raises(CommandError, match="2 of the chores failed"),
+    ):
+        call_command("do_chores", "--json")
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts["n_released"], counts["n_resent"], counts["n_chores_failed"]) == (1, 1, 2)
+    assert "n_drafts_dropped" in caplog.text and "The disk is full." in caplog.text
+
+
+def test_at_night_inactive_workers_are_forgotten_and_old_logins_dropped(capsys, client, settings):
+    settings.FORGET_WORKERS_AFTER_DAYS = 30
+    make_worker("alice")
+    client.force_login(User.objects.create(username="bob"))
+    with time_machine.travel(timezone.now() + timedelta(days=31), tick=False):
+        make_worker("carol")
+        Client().force_login(User.objects.create(username="dave"))
+        assert "n_forgotten" not in chores(capsys)
+        first = chores(capsys, "--nightly")
+        assert (first["n_forgotten"], first["n_logins_dropped"]) == (1, 1)
+        assert not any(chores(capsys, "--nightly").values())
+    assert [one.external_id for one in Worker.objects.all()] == ["carol"]
+    assert Session.objects.count() == 1
+
+
+def test_the_schedule_does_at_night_what_the_command_does():
+    assert app.conf.beat_schedule["nightly"]["task"] == do_nightly_chores.name
+    assert "forgetting" not in app.conf.beat_schedule
 
 
 @pytest.fixture

@@ -74,6 +74,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
     "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
     "campaign_lease_is_positive": (Campaign, 0, {"lease_minutes": 0}),
+    "campaign_lease_is_not_endless": (Campaign, 0, {"lease_minutes": 43_201}),
     "campaign_languages_are_named": (Campaign, 0, {"target_language": ""}),
     "member_has_one_level_in_a_campaign": (Membership, 1, {"campaign_id": "=campaign_id"}),
     "member_has_one_level_everywhere": (Membership, 2, {"user_id": "=user_id"}),

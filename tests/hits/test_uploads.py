@@ -150,6 +150,15 @@ def test_drafts_that_nobody_finished_are_forgotten_with_their_files(draft):
     assert not folder_of(draft).exists() and not CampaignDraft.objects.exists()
 
 
+def test_a_folder_that_is_renamed_at_that_moment_is_left_alone(draft, monkeypatch):
+    keep_files(draft=draft, uploads=[upload("a.tsv")])
+    gone = folder_of(draft).parent / ".new-gone"
+    monkeypatch.setattr(Path, "iterdir", lambda self: iter([gone, folder_of(draft)]))
+    drop_old_drafts()
+    monkeypatch.undo()
+    assert kept(draft) == ["a.tsv"]
+
+
 def test_files_without_a_draft_are_removed_after_some_days(draft):
     keep_files(draft=draft, uploads=[upload("a.tsv")])
     stray = Path(folder_of(draft).parent) / ".new-stray"
