@@ -46,7 +46,10 @@ class WorkerCalls(Connection):
         return Preview.of(self._post(f"/campaigns/{code}/workers/preview", body))
 
     def decide(self, code: str, preview: Preview, *, reason: str) -> int:
-        """Decide as previewed; return about how many workers there was something to decide."""
+        """Decide as previewed; return about how many workers there was something to decide.
+
+        Whoever changed at the very moment is left alone and not among them.
+        """
         body = {
             "choice": preview.choice,
             "workers": [change["worker"] for change in preview.changes],

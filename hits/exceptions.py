@@ -57,6 +57,10 @@ class DecisionRefused(HitsError):
     """A decision about a worker that cannot stand as it is."""
 
 
+class DecisionOutdated(DecisionRefused):
+    """A decision about a worker who is not what the person saw any more."""
+
+
 class ArrivalRefused(HitsError):
     """Someone came by a way in that is not theirs, or not valid any more."""
 

@@ -12,7 +12,7 @@ from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, 
 from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
 
 from .audit import record
-from .exceptions import DecisionRefused
+from .exceptions import DecisionOutdated, DecisionRefused
 from .models import Assignment, Campaign, Evidence, Participation, Rating
 from .places import settle_places
 
@@ -228,23 +228,32 @@ def _assignment_rows(participation: Participation) -> np.ndarray:
 # Decisions -----------------------------------------------------------------------------------
 
 
-def exclude(*, participation: Participation, actor: User, reason: str) -> Participation:
+def exclude(
+    *, participation: Participation, actor: User, reason: str, seen: str | None = None
+) -> Participation:
     """Leave a worker's ratings out, whatever the evidence says, now and after every later HIT."""
-    return _decide(participation, Participation.Decision.EXCLUDED, actor, reason)
+    return _decide(participation, Participation.Decision.EXCLUDED, actor, reason, seen)
 
 
-def reinstate(*, participation: Participation, actor: User, reason: str) -> Participation:
+def reinstate(
+    *, participation: Participation, actor: User, reason: str, seen: str | None = None
+) -> Participation:
     """Count a worker's ratings, whatever the evidence says."""
-    return _decide(participation, Participation.Decision.REINSTATED, actor, reason)
+    return _decide(participation, Participation.Decision.REINSTATED, actor, reason, seen)
 
 
-def let_evidence_decide(*, participation: Participation, actor: User, reason: str) -> Participation:
+def let_evidence_decide(
+    *, participation: Participation, actor: User, reason: str, seen: str | None = None
+) -> Participation:
     """Take a decision back."""
-    return _decide(participation, "", actor, reason)
+    return _decide(participation, "", actor, reason, seen)
 
 
 @transaction.atomic
-def _decide(participation: Participation, decision: str, actor: User, reason: str) -> Participation:
+def _decide(
+    participation: Participation, decision: str, actor: User, reason: str, seen: str | None
+) -> Participation:
+    """Decide; `seen` is the state that the person looked at, if it has to be that one still."""
     if not reason.strip():
         raise DecisionRefused("A decision about a worker needs a reason.")
     locked = (
@@ -253,6 +262,8 @@ def _decide(participation: Participation, decision: str, actor: User, reason: st
         .get(pk=participation.pk)
     )
     before, standing_before = locked.state, locked.standing
+    if seen is not None and before != seen:
+        raise DecisionOutdated(f"The worker was {seen} and is {before} by now.")
     locked.decision = decision
     locked.decision_reason = reason.strip() if decision else ""
     locked.save(update_fields=["decision", "decision_reason"])

@@ -19,7 +19,7 @@ from analysis.models import Job
 
 from ..access import Level, campaign_for
 from ..models import Assignment, Campaign, Evidence, Participation
-from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
+from ..workers.deciding import Choice, Decided, Preview, decide_as_seen, preview_decision
 from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
 from ..workers.reading import (
     DEFAULT_SORT,
@@ -191,9 +191,11 @@ class PreviewOut(Schema):
 
 
 class DecidedOut(Schema):
-    """About how many workers there was something to decide."""
+    """About how many workers there was something to decide; `n_changed` were decided about by somebody
+    else at the same moment, or changed by their evidence, and left alone."""
 
     n_decided: int
+    n_changed: int
 
 
 class WorkerRows(Sequence[WorkerRow]):
@@ -232,17 +234,16 @@ def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
 
 
 @router.post("/{uuid:code}/workers/decide", response=DecidedOut, auth=Needs(Scope.DECIDE))
-def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> dict[str, int]:
+def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> Decided:
     """Decide about workers as previewed. If a state changed since, nothing is decided (409)."""
     campaign = _own(request, code)
-    n_decided = decide_as_seen(
+    return decide_as_seen(
         campaign=campaign,
         preview=preview(request, code, wanted),
         seen=wanted.seen,
         actor=caller_of(request),
         reason=wanted.reason,
     )
-    return {"n_decided": n_decided}
 
 
 @router.post("/{uuid:code}/workers/recompute", response={202: JobOut}, auth=Needs(Scope.DECIDE))

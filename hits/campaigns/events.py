@@ -4,9 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 
+from django.db.models import Q, QuerySet
+
 from ..models import Assignment, AuditEntry, Campaign
 
 N_EVENTS = 12
+
+# By their names: a test sees to it that every action of the payments has one of these in it.
+_IS_ABOUT_MONEY = Q(action__contains="pay") | Q(action__contains="reject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,12 @@ def recent_events(
 ) -> list[Event]:
     """The latest events, from the log and from the `latest_submissions`.
 
-    Workers are named only to those who may know them.
+    Workers are named, and payments told, only to those who may know them.
     """
-    events = [*_from_log(campaign, limit), *_submissions(submissions)]
+    entries = campaign.audit_entries.all()
+    if not names_workers:
+        entries = entries.exclude(_IS_ABOUT_MONEY)
+    events = [*_from_log(entries, limit), *_submissions(submissions)]
     latest = sorted(events, key=attrgetter("at"), reverse=True)[:limit]
     if names_workers:
         return latest
@@ -39,8 +47,8 @@ def recent_events(
     return [Event(event.at, event.what, event.who, "", "") for event in latest]
 
 
-def _from_log(campaign: Campaign, limit: int) -> list[Event]:
-    entries = campaign.audit_entries.select_related("actor", "worker").order_by("-pk")[:limit]
+def _from_log(entries: QuerySet[AuditEntry], limit: int) -> list[Event]:
+    latest = entries.select_related("actor", "worker").order_by("-pk")[:limit]
     return [
         Event(
             at=entry.at,
@@ -49,15 +57,13 @@ def _from_log(campaign: Campaign, limit: int) -> list[Event]:
             worker=str(entry.worker) if entry.worker else "",
             why=entry.reason,
         )
-        for entry in entries
+        for entry in latest
     ]
 
 
 def _deed(entry: AuditEntry) -> str:
     after = entry.details.get("after")
-    return (
-        f"{entry.action} to {after}" if entry.worker_id and isinstance(after, str) else entry.action
-    )
+    return f"{entry.deed} to {after}" if entry.worker_id and isinstance(after, str) else entry.deed
 
 
 def _submissions(keys: list[int]) -> list[Event]:

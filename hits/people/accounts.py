@@ -46,6 +46,12 @@ def password_path(user: User) -> str:
     return reverse("password_reset_confirm", args=[uid, token])
 
 
+def make_password_link(*, user: User, actor: User) -> str:
+    """Say where a person sets a new password, for whoever may hand that on. The log says who asked."""
+    record("password link made", actor=actor, person=user.get_username())
+    return password_path(user)
+
+
 @transaction.atomic
 def give_part(*, user: User, part: Part, actor: User) -> None:
     """Give a person a level in a campaign or everywhere, in place of the one they have there."""

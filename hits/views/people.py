@@ -17,6 +17,7 @@ from ..people.accounts import (
     give_part,
     invite,
     log_out_everywhere,
+    make_password_link,
     password_path,
     set_active,
     take_part_away,
@@ -42,7 +43,7 @@ def people(request: HttpRequest) -> HttpResponse:
             part=form.part(),
             actor=person(request),
         )
-        return _with_link(request, user)
+        return _with_link(request, user, password_path(user))
     words = request.GET.get("q", "").strip()
     found = User.objects.prefetch_related("memberships__campaign").order_by("username")
     if words:
@@ -73,12 +74,13 @@ def _show(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
 @for_superusers
 def make_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Make a link by which a person sets a new password."""
-    return _with_link(request, get_object_or_404(User, pk=pk, is_active=True))
+    user = get_object_or_404(User, pk=pk, is_active=True)
+    return _with_link(request, user, make_password_link(user=user, actor=person(request)))
 
 
-def _with_link(request: HttpRequest, user: User) -> HttpResponse:
+def _with_link(request: HttpRequest, user: User, path: str) -> HttpResponse:
     # Kept for one page and not in its address: addresses stay in histories and logs.
-    request.session[LINK_KEY] = request.build_absolute_uri(password_path(user))
+    request.session[LINK_KEY] = request.build_absolute_uri(path)
     return redirect("person", user.pk)
 
 

@@ -168,12 +168,22 @@ def _confirm(
     """Decide; `given` are the reason and what the person saw."""
     assert isinstance(request.user, User)
     participations = [change.participation for change in preview.changes]
-    n_decided = decide_as_seen(campaign=campaign, preview=preview, actor=request.user, **given)
-    workers = "1 worker" if n_decided == 1 else f"{n_decided} workers"
-    messages.success(request, f"Decided about {workers}: {preview.choice.label.lower()}.")
+    decided = decide_as_seen(campaign=campaign, preview=preview, actor=request.user, **given)
+    label = preview.choice.label.lower()
+    messages.success(request, f"Decided about {_workers(decided.n_decided)}: {label}.")
+    if decided.n_changed:
+        messages.warning(
+            request,
+            f"{_workers(decided.n_changed)} changed at the same moment and were left alone. "
+            "Look at them again.",
+        )
     if len(participations) == 1:
         return redirect("campaign_worker", campaign.code, participations[0].worker.code)
     return redirect("campaign_workers", campaign.code)
+
+
+def _workers(n: int) -> str:
+    return "1 worker" if n == 1 else f"{n} workers"
 
 
 def _participation(campaign: Campaign, worker: UUID) -> Participation:

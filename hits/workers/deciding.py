@@ -17,7 +17,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from ..campaigns.keeping import forecast_of
-from ..exceptions import DecisionRefused
+from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
 from ..places import HELD, with_promise
 from ..trust import exclude, let_evidence_decide, reinstate
@@ -162,6 +162,14 @@ def preview_decision(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Workers who were decided about, and those left alone because somebody or something was faster."""
+
+    n_decided: int
+    n_changed: int = 0
+
+
 def decide(
     *,
     campaign: Campaign,
@@ -169,8 +177,8 @@ def decide(
     choice: Choice,
     actor: User,
     reason: str,
-) -> int:
-    """Decide about each of these workers; return about how many there was something to decide.
+) -> Decided:
+    """Decide about each of these workers, if there is something to decide and they are as they were read.
 
     Each decision is whole by itself. Should one fail, those before it stand, and doing it again goes on.
     """
@@ -178,17 +186,21 @@ def decide(
         raise DecisionRefused("A decision about a worker needs a reason.")
     pending = [
         one
-        for one in campaign.participations.filter(pk__in=[one.pk for one in participations])
-        if Change(one, choice).is_new
+        for one in participations
+        if one.campaign_id == campaign.pk and Change(one, choice).is_new
     ]
+    n_changed = 0
     for one in pending:
-        _SERVICES[choice](participation=one, actor=actor, reason=reason)
-    return len(pending)
+        try:
+            _SERVICES[choice](participation=one, actor=actor, reason=reason, seen=one.state)
+        except DecisionOutdated:
+            n_changed += 1
+    return Decided(len(pending) - n_changed, n_changed)
 
 
 def decide_as_seen(
     *, campaign: Campaign, preview: Preview, seen: str, actor: User, reason: str
-) -> int:
+) -> Decided:
     """Decide as a preview says, if it is the one that the person saw: `seen` is its fingerprint."""
     if seen != preview.fingerprint:
         raise DecisionRefused(CHANGED)

@@ -81,7 +81,7 @@ class TestDeciding:
         assert admin.post(path, body | {"reason": ""}).status_code == 422
         assert admin.post(path, body | {"seen": "other"}).status_code == 409
         assert not Participation.objects.exclude(decision="").exists()
-        assert admin.post(path, body).json() == {"n_decided": 1}
+        assert admin.post(path, body).json() == {"n_decided": 1, "n_changed": 0}
         assert worker_like("honest").decision == "excluded"
         entry = AuditEntry.objects.latest("pk")
         assert entry.reason == "Wrote to us." and entry.actor is not None
@@ -129,5 +129,5 @@ def test_hundreds_are_decided_about_at_once_and_not_thousands(admin, django_asse
     with django_assert_max_num_queries(20):
         seen = admin.post(f"{path}/preview", wanted).json()["fingerprint"]
     decided = admin.post(f"{path}/decide", wanted | {"seen": seen, "reason": "One person"})
-    assert decided.json() == {"n_decided": 500}
+    assert decided.json() == {"n_decided": 500, "n_changed": 0}
     assert campaign.participations.filter(decision="excluded").count() == 500

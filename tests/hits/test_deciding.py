@@ -12,8 +12,8 @@ from hits.models import AuditEntry, Campaign, Participation, Segment
 from hits.places import amount_owed, forecast
 from hits.services import take_part
 from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, weigh_pending
-from hits.workers.deciding import Choice, decide, preview_decision
+from hits.trust import exclude, reinstate, weigh_pending
+from hits.workers.deciding import Choice, Decided, decide, preview_decision
 from tests.cast import campaign_with_workers, worker_like
 from tests.factories import make_hits, make_worker
 from tests.hits.test_import_collection import take_in
@@ -147,15 +147,37 @@ def test_what_is_owed_stays_owed(campaign):
 def test_deciding_twice_is_deciding_once(campaign):
     ada, people = make_person("admin"), [worker_like("honest"), worker_like("random")]
     for n_decided in (2, 0):
-        assert n_decided == decide(
+        assert Decided(n_decided) == decide(
             campaign=campaign,
-            participations=people,
+            participations=[Participation.objects.get(pk=one.pk) for one in people],
             choice=Choice.EXCLUDE,
             actor=ada,
             reason="two accounts",
         )
     entries = AuditEntry.objects.filter(actor=ada)
     assert [(one.action, one.reason) for one in entries] == [("excluded", "two accounts")] * 2
+
+
+def test_a_newer_decision_of_somebody_else_is_not_overwritten(campaign):
+    ada, honest, random = make_person("admin"), worker_like("honest"), worker_like("random")
+    seen = [Participation.objects.get(pk=one.pk) for one in (honest, random)]
+    # Meanwhile, after the preview was looked at and before the last worker's turn:
+    reinstate(participation=random, actor=ada, reason="I asked, it is fine")
+    decided = decide(
+        campaign=campaign, participations=seen, choice=Choice.EXCLUDE, actor=ada, reason="in bulk"
+    )
+    assert decided == Decided(1, n_changed=1)
+    assert worker_like("honest").decision == "excluded"
+    assert worker_like("random").decision_reason == "I asked, it is fine"
+
+
+def test_the_page_says_whom_it_left_alone(campaign, monkeypatch):
+    client, honest = client_of("admin", campaign), worker_like("honest")
+    url = page_about(campaign, honest)
+    seen = seen_on(client.get(url))
+    monkeypatch.setattr("hits.views.workers.decide_as_seen", lambda **given: Decided(0, 1))
+    answer = client.post(url, {"seen": seen, "reason": "two accounts"}, follow=True)
+    assert "1 worker changed at the same moment" in answer.content.decode()
 
 
 def test_a_decision_needs_a_reason_before_anything_is_decided(campaign):
@@ -172,7 +194,7 @@ def test_a_decision_needs_a_reason_before_anything_is_decided(campaign):
 
 def test_a_worker_of_another_campaign_is_not_decided_about(campaign):
     stranger = take_part(campaign=make_hits(), worker=make_worker())
-    n_decided = decide(
+    decided = decide(
         campaign=campaign,
         participations=[stranger],
         choice=Choice.EXCLUDE,
@@ -180,7 +202,7 @@ def test_a_worker_of_another_campaign_is_not_decided_about(campaign):
         reason="spam",
     )
     stranger.refresh_from_db()
-    assert n_decided == 0 and stranger.decision == ""
+    assert decided == Decided(0) and stranger.decision == ""
 
 
 # The page ------------------------------------------------------------------------------------

@@ -69,6 +69,9 @@ def test_a_new_link_takes_over_and_nobody_but_superusers_makes_one():
     assert client_of("admin").post(url).status_code == 403
     page = client_of("superuser").post(url, follow=True).content.decode()
     assert "/password/set/" in page
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.details) == ("password link made", {"person": alice.username})
+    assert entry.actor is not None and entry.actor.is_superuser
 
 
 def test_a_weak_password_is_refused():

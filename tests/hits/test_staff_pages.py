@@ -1,12 +1,19 @@
 """What staff see of campaigns, and that nobody else does."""
 
+import re
+from decimal import Decimal
+from pathlib import Path
+
 import pytest
 from django.urls import reverse
 
+from hits.campaigns.events import recent_events
 from hits.models import Participation
+from hits.payments.runs import add_rule, reject_assignment
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
 from tests.factories import make_hits, make_worker
+from tests.paying import confirm, make_admin, make_paid_campaign
 from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +45,36 @@ def test_the_overview_says_what_is_there_what_is_missing_and_what_it_costs():
     assert "2.00 EUR so far" in text
     assert "EUR" not in client_of("researcher").get(url).content.decode()
     assert "Unproven <strong>2</strong>" in text
+
+
+def test_researchers_hear_nothing_of_money_and_admins_hear_it_in_words():
+    campaign = make_paid_campaign("link", spending_cap="3.00", min_ratings=3)
+    alice = campaign.hits.get().assignments.get(worker__external_id="alice")
+    reject_assignment(assignment=alice, message="All scores were the same.", actor=make_admin())
+    add_rule(campaign=campaign, kind="flat", reason="Thanks", amount=Decimal(1), actor=make_admin())
+    confirm(campaign, is_by_hand=True)
+    url = reverse("campaign_overview", args=[campaign.code])
+    page = client_of("admin").get(url).content.decode()
+    assert "Confirm payments" in page and "Add pay rule" in page and "_payments" not in page
+    seen = client_of("researcher").get(url).content.decode()
+    told = [event.what for event in recent_events(campaign, [], names_workers=False)]
+    assert told == ["campaign opened", "HITs built"]
+    assert "paymaster" not in seen and "payments" not in seen
+
+
+def test_researchers_are_not_told_of_the_cap():
+    campaign = make_paid_campaign("link", spending_cap="3.00", min_ratings=3)
+    url = reverse("campaign_overview", args=[campaign.code])
+    assert "The spending cap is reached" in client_of("admin").get(url).content.decode()
+    assert "spending cap" not in client_of("researcher").get(url).content.decode()
+
+
+def test_every_action_of_the_payments_is_known_by_its_name_as_one():
+    folder = Path(__file__).parents[2] / "hits" / "payments"
+    code = "".join(path.read_text() for path in folder.glob("*.py"))
+    actions = re.findall(r'record(?:_payment)?\(\s*f?"([^"]+)"', code)
+    assert len(actions) >= 9
+    assert [action for action in actions if "pay" not in action and "reject" not in action] == []
 
 
 def test_a_hostile_campaign_name_is_shown_as_text():
