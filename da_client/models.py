@@ -31,8 +31,9 @@ class Campaign(Record):
 
 @dataclass(frozen=True, slots=True)
 class Forecast(Record):
-    """Counts of assignments: wanted, there, and missing."""
+    """Counts of assignments: wanted, there, and missing. `at` is when they were counted."""
 
+    at: str
     n_wanted: int
     n_trusted: int
     n_unproven: int

@@ -200,6 +200,12 @@ def _seen_quality(role: Role, quality: float) -> float:
     return DEGRADED_SHARE * quality if role == Role.BAD_REFERENCE else quality
 
 
+def is_for_people(campaign: Campaign) -> bool:
+    """Whether simulated work would do harm: people take part in the campaign, or it pays."""
+    people = campaign.participations.exclude(worker__provider=PROVIDER)
+    return campaign.pay_per_hit > 0 or people.exists()
+
+
 def simulate_workers(
     *,
     campaign: Campaign,

@@ -10,11 +10,12 @@ from ninja import Query, Router, Schema
 from ninja.pagination import paginate
 
 from ..access import Level, campaign_for, campaigns_of
+from ..campaigns.keeping import forecast_of
 from ..campaigns.reporting import CampaignStatus, campaign_status, campaign_statuses
 from ..models import Campaign
-from ..places import forecast
 from ..services import change_status
 from .auth import Needs, Scope
+from .paging import ReadRows
 from .texts import Text
 
 router = Router(tags=["Campaigns"])
@@ -51,9 +52,11 @@ class CampaignFilter(Schema):
 class ForecastOut(Schema):
     """What a campaign has, what it lacks, and what the rest will likely take.
 
-    Counts are of assignments; each gives every genuine item of its HIT a rating.
+    Counts are of assignments; each gives every genuine item of its HIT a rating. Those of a large campaign
+    are kept, and `at` says when they were counted, as on its page.
     """
 
+    at: datetime
     n_wanted: int
     n_trusted: int
     n_unproven: int
@@ -83,12 +86,14 @@ class StatusIn(Schema):
 
 @router.get("", response=list[CampaignOut], auth=Needs(Scope.READ))
 @paginate
-def list_campaigns(request: HttpRequest, filters: Query[CampaignFilter]) -> list[CampaignStatus]:
+def list_campaigns(
+    request: HttpRequest, filters: Query[CampaignFilter]
+) -> ReadRows[CampaignStatus]:
     """Campaigns that you have a part in, newest first."""
     own = campaigns_of(request.user)
     if filters.status:
         own = own.filter(status=filters.status)
-    return campaign_statuses(own.filter(name__icontains=filters.search))
+    return ReadRows(own.filter(name__icontains=filters.search), campaign_statuses)
 
 
 @router.get("/{uuid:code}", response=CampaignOut, auth=Needs(Scope.READ))
@@ -100,13 +105,13 @@ def get_campaign(request: HttpRequest, code: UUID) -> CampaignStatus:
 @router.get("/{uuid:code}/forecast", response=ForecastOut, auth=Needs(Scope.READ))
 def get_forecast(request: HttpRequest, code: UUID) -> object:
     """What is there, what is missing, and when it will be done at the present pace."""
-    return forecast(campaign_for(request.user, code, Level.RESEARCHER))
+    return forecast_of(campaign_for(request.user, code, Level.RESEARCHER))
 
 
 @router.get("/{uuid:code}/cost", response=CostOut, auth=Needs(Scope.PAY))
 def get_cost(request: HttpRequest, code: UUID) -> object:
     """The forecast with what has been spent and what the rest will likely cost."""
-    return forecast(campaign_for(request.user, code, Level.ADMIN))
+    return forecast_of(campaign_for(request.user, code, Level.ADMIN))
 
 
 @router.post("/{uuid:code}/status", response=CampaignOut, auth=Needs(Scope.RUN))

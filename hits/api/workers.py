@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, overload
+from functools import partial
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -33,6 +34,7 @@ from ..workers.reading import (
     worker_rows,
 )
 from .auth import Needs, Scope
+from .paging import ReadRows
 from .texts import Reason, Text, caller_of
 
 router = Router(tags=["Workers"])
@@ -198,31 +200,15 @@ class DecidedOut(Schema):
     n_changed: int
 
 
-class WorkerRows(Sequence[WorkerRow]):
-    """Lines of the table, of which those that are looked at are read."""
-
-    def __init__(self, campaign: Campaign, found: QuerySet[Participation]) -> None:
-        self.campaign, self.found = campaign, found
-
-    def __len__(self) -> int:
-        return self.found.count()
-
-    @overload
-    def __getitem__(self, place: int) -> WorkerRow: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[WorkerRow]: ...
-    def __getitem__(self, place: int | slice) -> WorkerRow | list[WorkerRow]:
-        if isinstance(place, int):
-            return worker_rows(self.campaign, [self.found[place]])[0]
-        return worker_rows(self.campaign, list(self.found[place]))
-
-
 @router.get("/{uuid:code}/workers", response=list[WorkerOut], auth=Needs(Scope.DECIDE))
 @paginate
-def list_workers(request: HttpRequest, code: UUID, filters: Query[WorkerFilter]) -> WorkerRows:
+def list_workers(
+    request: HttpRequest, code: UUID, filters: Query[WorkerFilter]
+) -> ReadRows[WorkerRow]:
     """The workers of a campaign with their latest evidence, narrowed down and sorted."""
     campaign = _own(request, code)
-    return WorkerRows(campaign, found_workers(campaign, WorkerFilters(**filters.model_dump())))
+    found = found_workers(campaign, WorkerFilters(**filters.model_dump()))
+    return ReadRows(found, partial(worker_rows, campaign))
 
 
 @router.post("/{uuid:code}/workers/preview", response=PreviewOut, auth=Needs(Scope.DECIDE))

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command, find_commands
 from hits.building import build_hits
 from hits.demo import DEMO_NAME, prepare_demo_campaign
 from hits.models import HIT, Assignment, Campaign, Rating
-from hits.services import change_status
+from hits.services import change_status, take_part
 from hits.simulation import Behaviour, simulate_workers
-from tests.factories import make_campaign, make_hits, make_translations
+from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.subprocesses import manage, output_of
 
 COMMANDS = find_commands(apps.get_app_config("hits").path + "/management")
@@ -167,6 +167,19 @@ def test_simulate_workers_refuses_a_campaign_that_is_not_open(status):
     Campaign.objects.filter(pk=campaign.pk).update(status=status)
     with pytest.raises(CommandError, match=f"News is {status}; only open ones"):
         run("simulate_workers", "News")
+
+
+@database
+@pytest.mark.parametrize("is_paid", [True, False])
+def test_simulate_workers_refuses_a_campaign_of_people_unless_told(is_paid):
+    campaign = make_hits(name="News", pay_per_hit=1 if is_paid else 0)
+    if not is_paid:
+        take_part(campaign=campaign, worker=make_worker("alice"))
+    with pytest.raises(CommandError, match="--even-if-real"):
+        run("simulate_workers", "News", "--crowd", "honest=1")
+    assert not Rating.objects.exists()
+    run("simulate_workers", "News", "--crowd", "honest=1", "--even-if-real")
+    assert Rating.objects.count() == 40
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from hits.exceptions import HitsError
 from hits.management.sharing import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
-from hits.simulation import Behaviour, simulate_workers
+from hits.simulation import Behaviour, is_for_people, simulate_workers
 
 KINDS = ", ".join(Behaviour)
 
@@ -52,6 +52,11 @@ class Command(CommandWithExamples):
             "--hits", type=whole_number, default=1, help="HITs per worker (default: 1)"
         )
         parser.add_argument("--seed", type=whole_number, default=1, help="default: 1")
+        parser.add_argument(
+            "--even-if-real",
+            action="store_true",
+            help="also in a campaign that pays or in which people take part",
+        )
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -59,6 +64,11 @@ class Command(CommandWithExamples):
         if campaign.status != Campaign.Status.OPEN:
             raise CommandError(
                 f"{campaign.name} is {campaign.status}; only open ones take workers."
+            )
+        if is_for_people(campaign) and not options["even_if_real"]:
+            raise CommandError(
+                f"{campaign.name} pays, or people take part in it: simulated ratings would be counted "
+                "among theirs for ever. Nothing was done; --even-if-real does it all the same."
             )
         try:
             with progress_bar(unit="ratings") as progress:
