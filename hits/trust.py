@@ -15,6 +15,7 @@ from .audit import record
 from .exceptions import DecisionOutdated, DecisionRefused
 from .models import Assignment, Campaign, Evidence, Participation, Rating
 from .places import settle_places
+from .workers.wording import pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -110,14 +111,10 @@ def _change_trust(participation: Participation, evidence: Evidence | None) -> No
 
 def explain(evidence: Evidence) -> str:
     """Say in words what the evidence rests on."""
-    if evidence.p is None:
-        return f"{evidence.n_pairs} pairs so far: too few to tell."
-    p = "p < 0.0001" if evidence.p < 0.0001 else f"p = {evidence.p:.4f}"
-    tells = "tells" if evidence.verdict in Participation.TRUSTED else "does not tell"
-    text = f"Over {evidence.n_pairs} pairs {tells} degraded from genuine: {p}."
+    sentences = [pairs_in_words(evidence)]
     if evidence.verdict == Participation.Trust.DRIFTING:
-        text += f" The latest HITs alone do not pass: p = {evidence.window_p:.4f}."
-    return text
+        sentences.append(window_in_words(evidence))
+    return " ".join(sentences)
 
 
 def _work_of(participation: Participation) -> QuerySet[Assignment]:

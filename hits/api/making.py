@@ -17,7 +17,7 @@ from analysis.api.jobs import JobOut
 from analysis.jobs import start_job
 from analysis.models import Job
 
-from ..access import Level, campaign_for, has_level
+from ..access import Level, has_level
 from ..campaigns.costs import Cost, estimate, usual_numbers
 from ..campaigns.creating import import_uploads
 from ..campaigns.editing import EDITABLE, duplicate_campaign, edit_campaign, editable_fields
@@ -35,7 +35,7 @@ from ..models import MAX_LEASE_MINUTES, Campaign
 from .auth import Needs, Scope
 from .campaigns import CampaignOut, router
 from .forms import checked
-from .texts import Money, Name, Text, Total, caller_of
+from .texts import Money, Name, Text, Total, caller_of, own_campaign
 
 Count = Annotated[int, Field(ge=1, le=32_767)]
 Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
@@ -187,7 +187,7 @@ def build_hits(request: HttpRequest, code: UUID, wanted: BuildIn) -> Status[Job]
     """Start a job that builds the campaign's HITs. The same texts and seed give the same HITs."""
     job = start_job(
         kind="build_hits",
-        campaign=_own(request, code),
+        campaign=own_campaign(request, code),
         arguments={"rebuild": wanted.rebuild},
         started_by=caller_of(request),
     )
@@ -197,13 +197,13 @@ def build_hits(request: HttpRequest, code: UUID, wanted: BuildIn) -> Status[Job]
 @router.get("/{uuid:code}/settings", response=SettingsOut, auth=Needs(Scope.RUN))
 def get_settings(request: HttpRequest, code: UUID) -> Campaign:
     """The settings of a campaign, and which of them may still change."""
-    return _own(request, code)
+    return own_campaign(request, code)
 
 
 @router.patch("/{uuid:code}/settings", response=SettingsOut, auth=Needs(Scope.RUN))
 def change_settings(request: HttpRequest, code: UUID, wanted: SettingsIn) -> Campaign:
     """Change settings. One that may not change any more is refused (409), and then nothing changes."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     sent = wanted.model_dump(exclude_unset=True)
     stored = Campaign.objects.get(pk=campaign.pk)
     values = _form_values(model_to_dict(stored, fields=EDITABLE) | sent)
@@ -216,7 +216,7 @@ def change_settings(request: HttpRequest, code: UUID, wanted: SettingsIn) -> Cam
 @router.put("/{uuid:code}/instructions", response=SettingsOut, auth=Needs(Scope.RUN))
 def set_instructions(request: HttpRequest, code: UUID, wanted: InstructionsIn) -> Campaign:
     """Say what workers read before they begin: plain text, paragraphs between blank lines."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     changes = checked(InstructionsForm(wanted.model_dump()))
     edit_campaign(campaign=campaign, actor=caller_of(request), changes=changes)
     return campaign
@@ -225,7 +225,7 @@ def set_instructions(request: HttpRequest, code: UUID, wanted: InstructionsIn) -
 @router.post("/{uuid:code}/duplicate", response={201: CampaignOut}, auth=Needs(Scope.RUN))
 def duplicate(request: HttpRequest, code: UUID, wanted: NameIn) -> Status[CampaignStatus]:
     """Make a draft with the same texts and settings, a new name and a seed of its own."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     name = checked(NameForm(wanted.model_dump()))["name"]
     copy = duplicate_campaign(campaign=campaign, name=name, actor=caller_of(request))
     return Status(201, campaign_status(copy))
@@ -234,10 +234,6 @@ def duplicate(request: HttpRequest, code: UUID, wanted: NameIn) -> Status[Campai
 @router.get("/{uuid:code}/estimate", response=EstimateOut, auth=Needs(Scope.PAY))
 def get_estimate(request: HttpRequest, code: UUID, wanted: Query[EstimateIn]) -> Cost:
     """What the whole campaign costs with these numbers, to play with before money is spent."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     usual = usual_numbers(campaign, forecast_of(campaign).pass_rate)
     return estimate(campaign, **usual | wanted.model_dump(exclude_none=True))
-
-
-def _own(request: HttpRequest, code: UUID) -> Campaign:
-    return campaign_for(request.user, code, Level.ADMIN)

@@ -2,10 +2,14 @@
 
 from decimal import Decimal
 from typing import Annotated, Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from pydantic import AfterValidator, Field
+
+from ..access import Level, campaign_for
+from ..models import Campaign
 
 
 def _storable(text: str) -> str:
@@ -27,6 +31,11 @@ def caller_of(request: HttpRequest) -> User:
     """Whose token it is. There is one: every operation asks for it."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def own_campaign(request: HttpRequest, code: UUID) -> Campaign:
+    """The campaign of that code, for those who run it."""
+    return campaign_for(request.user, code, Level.ADMIN)
 
 
 def a_file(*content_types: str) -> dict[str, Any]:

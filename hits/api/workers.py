@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
@@ -18,7 +17,6 @@ from analysis.api.jobs import JobOut
 from analysis.jobs import start_job
 from analysis.models import Job
 
-from ..access import Level, campaign_for
 from ..models import Assignment, Campaign, Evidence, Participation
 from ..workers.deciding import Choice, Decided, Preview, decide_as_seen, preview_decision
 from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
@@ -31,11 +29,13 @@ from ..workers.reading import (
     WorkerRow,
     assignments_of,
     found_workers,
+    participation_of,
+    participations_of,
     worker_rows,
 )
 from .auth import Needs, Scope
 from .paging import ReadRows
-from .texts import Reason, Text, caller_of
+from .texts import Reason, Text, caller_of, own_campaign
 
 router = Router(tags=["Workers"])
 
@@ -206,7 +206,7 @@ def list_workers(
     request: HttpRequest, code: UUID, filters: Query[WorkerFilter]
 ) -> ReadRows[WorkerRow]:
     """The workers of a campaign with their latest evidence, narrowed down and sorted."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     found = found_workers(campaign, WorkerFilters(**filters.model_dump()))
     return ReadRows(found, partial(worker_rows, campaign))
 
@@ -214,7 +214,7 @@ def list_workers(
 @router.post("/{uuid:code}/workers/preview", response=PreviewOut, auth=Needs(Scope.DECIDE))
 def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
     """Say what a decision about these workers would do, and do none of it."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     participations = _participations(campaign, wanted.workers)
     return preview_decision(campaign=campaign, participations=participations, choice=wanted.choice)
 
@@ -222,7 +222,7 @@ def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
 @router.post("/{uuid:code}/workers/decide", response=DecidedOut, auth=Needs(Scope.DECIDE))
 def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> Decided:
     """Decide about workers as previewed. If a state changed since, nothing is decided (409)."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     return decide_as_seen(
         campaign=campaign,
         preview=preview(request, code, wanted),
@@ -235,7 +235,7 @@ def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> Decided:
 @router.post("/{uuid:code}/workers/recompute", response={202: JobOut}, auth=Needs(Scope.DECIDE))
 def recompute(request: HttpRequest, code: UUID) -> Status[Job]:
     """Start a job that judges all workers anew from their ratings alone."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     job = start_job(kind="recompute_workers", campaign=campaign, started_by=caller_of(request))
     return Status(202, job)
 
@@ -243,8 +243,8 @@ def recompute(request: HttpRequest, code: UUID) -> Status[Job]:
 @router.get("/{uuid:code}/workers/{uuid:worker}", response=WorkerOut, auth=Needs(Scope.DECIDE))
 def get_worker(request: HttpRequest, code: UUID, worker: UUID) -> WorkerRow:
     """One worker with the evidence that holds."""
-    campaign = _own(request, code)
-    return worker_rows(campaign, [_participation(campaign, worker)])[0]
+    campaign = own_campaign(request, code)
+    return worker_rows(campaign, [participation_of(campaign, worker)])[0]
 
 
 @router.get(
@@ -255,7 +255,7 @@ def get_worker(request: HttpRequest, code: UUID, worker: UUID) -> WorkerRow:
 @paginate
 def list_evidence(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Evidence]:
     """All that was ever found about a worker here, newest first."""
-    return _participation(_own(request, code), worker).evidence.order_by("-pk")
+    return participation_of(own_campaign(request, code), worker).evidence.order_by("-pk")
 
 
 @router.get(
@@ -266,22 +266,12 @@ def list_evidence(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Ev
 @paginate
 def list_assignments(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Assignment]:
     """The HITs that a worker took here, newest first."""
-    return assignments_of(_participation(_own(request, code), worker))
-
-
-def _own(request: HttpRequest, code: UUID) -> Campaign:
-    return campaign_for(request.user, code, Level.ADMIN)
-
-
-def _participation(campaign: Campaign, worker: UUID) -> Participation:
-    own = campaign.participations.select_related("worker", "campaign")
-    return get_object_or_404(own, worker__code=worker)
+    return assignments_of(participation_of(own_campaign(request, code), worker))
 
 
 def _participations(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
     """All of them, or none: a program that names a stranger is mistaken about something."""
-    own = campaign.participations.select_related("worker").filter(worker__code__in=workers)
-    found = list(own.order_by("pk"))
+    found = participations_of(campaign, workers)
     if len(found) != len(set(workers)):
         raise Http404("Not all of these are workers of this campaign.")
     return found

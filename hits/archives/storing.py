@@ -186,19 +186,26 @@ def _store_assignments(
     hits = list(campaign.hits.order_by("number"))
     now = timezone.now()
     return Assignment.objects.bulk_create(
-        Assignment(
-            hit=hits[one.hit],
-            worker=workers[one.worker],
-            status=Assignment.Status.SUBMITTED,
-            started_at=one.started_at,
-            expires_at=max(one.submitted_at, one.started_at + SHORTEST_LEASE),
-            submitted_at=one.submitted_at,
-            completion_code=new_completion_code(),
-            comment=one.comment,
-            is_rejected=one.is_rejected,
-            evidence_at=now,
-        )
+        imported_assignment(one, hits[one.hit], workers[one.worker], evidence_at=now)
         for one in collection.assignments
+    )
+
+
+def imported_assignment(
+    told: ArchivedAssignment, hit: HIT, worker: Worker, **fields: Any
+) -> Assignment:
+    """Make the row, not yet stored, of work that was done and handed in elsewhere."""
+    return Assignment(
+        hit=hit,
+        worker=worker,
+        status=Assignment.Status.SUBMITTED,
+        started_at=told.started_at,
+        expires_at=max(told.submitted_at, told.started_at + SHORTEST_LEASE),
+        submitted_at=told.submitted_at,
+        completion_code=new_completion_code(),
+        comment=told.comment,
+        is_rejected=told.is_rejected,
+        **fields,
     )
 
 

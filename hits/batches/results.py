@@ -7,7 +7,6 @@ Turk has approved, and so paid, goes into the ledger as paid.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -17,17 +16,16 @@ from analysis.exporting.cells import defuse
 
 from ..archives.mturk import ROLES, read_mturk
 from ..archives.records import ArchivedAssignment, ArchivedHIT, Collection, LanguagePair
+from ..archives.storing import imported_assignment
 from ..audit import record
 from ..forgotten import is_forgotten, work
 from ..importing.problems import Problems
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating, Worker
 from ..payments.runs import note_paid_elsewhere
 from ..places import settle_places
-from ..services import new_completion_code
 from .writing import batch_hits
 
 PROVIDER = "mturk"
-SHORTEST_LEASE = timedelta(seconds=1)
 
 # What stands in the places of a HIT: system, segment and role of each.
 Contents = tuple[tuple[str, str, int], ...]
@@ -129,17 +127,8 @@ def _store_assignment(
 ) -> Assignment:
     # Consent was given where the work was done; the evidence is weighed as for everyone.
     Participation.objects.get_or_create(campaign=campaign, worker=worker)
-    assignment = Assignment.objects.create(
-        hit=hit,
-        worker=worker,
-        status=Assignment.Status.SUBMITTED,
-        started_at=told.started_at,
-        submitted_at=told.submitted_at,
-        expires_at=max(told.submitted_at, told.started_at + SHORTEST_LEASE),
-        completion_code=new_completion_code(),
-        comment=told.comment,
-        is_rejected=told.is_rejected,
-    )
+    assignment = imported_assignment(told, hit, worker)
+    assignment.save()
     items = dict(Item.objects.filter(hit=hit).values_list("position", "pk"))
     Rating.objects.bulk_create(
         Rating(

@@ -186,8 +186,9 @@ def _result_rows(campaign: Campaign, *, real_ids: bool) -> Iterator[list[str]]:
     for hit in batch_hits(campaign):
         work = Assignment.objects.submitted().filter(hit__code=hit.name).select_related("worker")
         for assignment in work.order_by("pk"):
-            external_id = assignment.worker.external_id
-            worker = external_id if real_ids else names.name(external_id)
+            one = assignment.worker
+            # By the way in too, as in all exports: a worker has one made-up name, and only one has it.
+            worker = one.external_id if real_ids else names.name(str(one))
             yield _result_row(campaign, hit, assignment, worker, assignment.pk in paid)
 
 

@@ -1,6 +1,5 @@
 """Pages of admins: who rates in a campaign, how far they can be trusted, and what to do about it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -8,7 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.downloads import picture_file
@@ -24,12 +23,12 @@ from ..workers.reading import (
     assignments_of,
     decisions_about,
     flags_in_words,
-    pairs_in_words,
-    repeats_in_words,
-    window_in_words,
+    participation_of,
+    participations_of,
     worker_rows,
     workers_page,
 )
+from ..workers.wording import pairs_in_words, repeats_in_words, window_in_words
 
 if TYPE_CHECKING:
     from analysis.plots.rendering import Picture
@@ -89,7 +88,7 @@ def _columns(sort: str) -> list[Column]:
 @for_campaign_admins
 def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> HttpResponse:
     """Everything that is known of one worker in the campaign."""
-    participation = _participation(campaign, worker)
+    participation = participation_of(campaign, worker)
     row = worker_rows(campaign, [participation])[0]
     evidence = row.evidence
     context = {
@@ -121,7 +120,7 @@ def worker_picture(
     request: HttpRequest, campaign: Campaign, worker: UUID, name: str, format: str
 ) -> HttpResponse:
     """One picture of a worker as SVG, PNG or PDF, or its numbers as CSV."""
-    participation = _participation(campaign, worker)
+    participation = participation_of(campaign, worker)
     picture = next((one for one in _pictures(participation) if one.name == name), None)
     if picture is None:
         raise Http404("No such picture.")
@@ -144,7 +143,9 @@ def decide_workers(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         for error in asked.errors.get("worker", ["Choose what to decide."]):
             messages.warning(request, str(error))
         return redirect("campaign_workers", campaign.code)
-    participations = _participations(campaign, asked.cleaned_data["worker"])
+    participations = participations_of(campaign, asked.cleaned_data["worker"])
+    if not participations:
+        raise Http404("No such worker.")
     choice = Choice(asked.cleaned_data["choice"])
     preview = preview_decision(campaign=campaign, participations=participations, choice=choice)
     form = DecisionForm(request.POST or None)
@@ -184,17 +185,3 @@ def _confirm(
 
 def _workers(n: int) -> str:
     return "1 worker" if n == 1 else f"{n} workers"
-
-
-def _participation(campaign: Campaign, worker: UUID) -> Participation:
-    own = campaign.participations.select_related("worker", "campaign")
-    return get_object_or_404(own, worker__code=worker)
-
-
-def _participations(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
-    """Fetch those of the campaign; a code of somebody else's is as good as none."""
-    own = campaign.participations.select_related("worker").filter(worker__code__in=workers)
-    found = list(own.order_by("pk"))
-    if not found:
-        raise Http404("No such worker.")
-    return found

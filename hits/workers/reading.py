@@ -1,20 +1,20 @@
 """What pages of admins read about workers: the table, one worker, and what is behind the flags."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Count, F, Max, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, F, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce, NullIf
+from django.shortcuts import get_object_or_404
 
 from analysis.stats.flags import FASTEST_HIT_SECONDS, LONGEST_EQUAL_RUN, LOWEST_REFERENCE_MEAN
-from analysis.stats.quality_control import RELIABLE_P, WINDOW_HITS
-from analysis.stats.thresholds import MINIMUM_PAIRS
 
+from ..campaigns.progress import worker_states
 from ..models import Assignment, AuditEntry, Campaign, Evidence, Participation
 
 WORKERS_PER_PAGE = 50
@@ -120,12 +120,25 @@ def workers_page(
 ) -> WorkersPage:
     """Read one page of a campaign's workers, in as many queries for a million as for one."""
     page = Paginator(found_workers(campaign, filters), WORKERS_PER_PAGE).get_page(number)
-    return WorkersPage(page, worker_rows(campaign, list(page)), _state_counts(campaign))
+    states = [(state, STATES[state], n) for state, n in worker_states(campaign).items()]
+    return WorkersPage(page, worker_rows(campaign, list(page)), states)
 
 
 def found_workers(campaign: Campaign, filters: WorkerFilters) -> QuerySet[Participation]:
     """The workers that filters leave, in their order."""
     return _sorted(_filtered(campaign.participations.select_related("worker"), filters), filters)
+
+
+def participation_of(campaign: Campaign, worker: UUID) -> Participation:
+    """The worker of that code in the campaign, or 404."""
+    own = campaign.participations.select_related("worker", "campaign")
+    return get_object_or_404(own, worker__code=worker)
+
+
+def participations_of(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
+    """Those of these workers who are in the campaign; the code of somebody else is as good as none."""
+    own = campaign.participations.select_related("worker").filter(worker__code__in=workers)
+    return list(own.order_by("pk"))
 
 
 def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> list[WorkerRow]:
@@ -146,14 +159,6 @@ def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> 
 
 # Not the latest rating: assignments are a hundred times fewer, and hours matter here, not minutes.
 _LAST_DEED = Coalesce("submitted_at", "started_at")
-
-
-def _state_counts(campaign: Campaign) -> list[tuple[str, str, int]]:
-    counts: Counter[str] = Counter()
-    rows = campaign.participations.order_by().values_list("trust", "decision")
-    for trust, decision, n in rows.annotate(n=Count("pk")):
-        counts[decision or trust] += n
-    return [(state, label, counts[state]) for state, label in STATES.items() if counts[state]]
 
 
 def _filtered(
@@ -229,45 +234,6 @@ def _n_flags() -> Any:
 
 
 # In words ------------------------------------------------------------------------------------
-
-
-def p_in_words(p: float | None) -> str:
-    """Write a p-value as people read it."""
-    if p is None:
-        return "p unknown"
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
-
-
-def pairs_in_words(evidence: Evidence) -> str:
-    """Say whether the worker tells degraded from genuine, and on what that rests."""
-    pairs = f"{evidence.n_pairs} pairs"
-    if evidence.n_pairs < MINIMUM_PAIRS or evidence.p is None:
-        return f"Too little to tell: {pairs}, and it takes {MINIMUM_PAIRS}."
-    tells = "Tells" if evidence.p < RELIABLE_P else "Does not tell"
-    return f"{tells} degraded from genuine: {p_in_words(evidence.p)}, {pairs}."
-
-
-def window_in_words(evidence: Evidence) -> str:
-    if evidence.window_p is None or evidence.window_n_pairs < MINIMUM_PAIRS:
-        return ""
-    does = "does" if evidence.window_p < RELIABLE_P else "does not"
-    return (
-        f"Over the latest {WINDOW_HITS} HITs alone {does}: {p_in_words(evidence.window_p)}, "
-        f"{evidence.window_n_pairs} pairs."
-    )
-
-
-def repeats_in_words(evidence: Evidence) -> str:
-    apart = evidence.repeat_mean_absolute_difference
-    if apart is None:
-        return "No text was rated twice yet."
-    text = f"The same text twice: {apart:.1f} points apart on average over {evidence.n_repeats}."
-    if evidence.repeat_p is None:
-        return text
-    if evidence.repeat_p < RELIABLE_P:
-        way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
-        return f"{text} The second time is rated {way}: {p_in_words(evidence.repeat_p)}."
-    return f"{text} Neither time is rated higher: {p_in_words(evidence.repeat_p)}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.exporting import export
 from hits.archives import import_collection
 from hits.batches import batch_hits, export_batch, import_results, read_batch_hits
 from hits.exceptions import ImportRefused
@@ -232,6 +233,22 @@ def test_workers_have_other_names_unless_real_ids_are_asked_for(tmp_path):
     campaign = finished(make_hits(), "alice")
     export_batch(campaign=campaign, path=tmp_path / "results.csv", with_results=True)
     assert "alice" not in (tmp_path / "results.csv").read_text()
+
+
+def test_a_worker_has_the_made_up_name_of_the_other_exports(tmp_path):
+    campaign = make_hits(min_ratings=2)
+    finished(campaign, "alice")
+    other = Worker.objects.create(provider="panel", external_id="alice")
+    assignment = take_assignment(campaign=campaign, worker=other)
+    rate_items(assignment)
+    submit_assignment(assignment=assignment)
+    export_batch(campaign=campaign, path=tmp_path / "results.csv", with_results=True)
+    export(kind="ratings", campaign=campaign, path=tmp_path / "ratings.csv", format="csv")
+    named = [
+        {row[name] for row in csv.DictReader((tmp_path / file).read_text().splitlines())}
+        for file, name in (("results.csv", "WorkerId"), ("ratings.csv", "worker"))
+    ]
+    assert named[0] == named[1] and len(named[0]) == 2
 
 
 def test_rejected_work_says_so(tmp_path):

@@ -66,7 +66,7 @@ def test_every_change_of_trust_is_logged_with_its_reason(campaign):
     entry = AuditEntry.objects.get(action="trust changed")
     assert entry.worker == person.worker and entry.actor is None
     assert entry.details["before"] == "unproven" and entry.details["after"] == "unreliable"
-    assert "does not tell degraded from genuine" in entry.reason
+    assert "Does not tell degraded from genuine" in entry.reason
 
 
 def test_careless_work_opens_its_place_again_and_honest_work_does_not(campaign):
