@@ -15,16 +15,15 @@ from pydantic import Field
 from analysis.api.jobs import JobOut
 from analysis.models import Job
 
-from ..access import Level, campaign_for
 from ..exceptions import PaymentRefused
-from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule
+from ..models import Assignment, Payment, PaymentRun, PayRule
 from ..payments import runs
 from ..payments.owing import Due, Kind, Plan, plan_run, plans
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
 from ..recruiting.arrivals import recruitment_of
 from .auth import Needs, Scope
-from .texts import Money, Reason, Text, Total, a_file, caller_of
+from .texts import Money, Reason, Text, Total, a_file, caller_of, own_campaign
 
 router = Router(tags=["Payments"])
 
@@ -229,7 +228,7 @@ class RuleOut(Schema):
 @router.get("/{uuid:code}/payments", response=StandingOut, auth=Needs(Scope.PAY))
 def get_standing(request: HttpRequest, code: UUID) -> dict[str, Any]:
     """Where a campaign's money is, and what could be paid now."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     owed = plans(campaign)
     found = standing(campaign, owed)
     names = [name for name in StandingOut.model_fields if hasattr(found, name)]
@@ -243,7 +242,7 @@ def get_standing(request: HttpRequest, code: UUID) -> dict[str, Any]:
 @router.get("/{uuid:code}/payments/plan/{kind}/{way}", response=PlanOut, auth=Needs(Scope.PAY))
 def get_plan(request: HttpRequest, code: UUID, kind: What, way: Way) -> Plan:
     """What a run would pay now: how many, how much, and the digest that names the very list."""
-    return plan_run(_own(request, code), Kind(kind), is_by_hand=way == "hand")
+    return plan_run(own_campaign(request, code), Kind(kind), is_by_hand=way == "hand")
 
 
 @router.get(
@@ -262,7 +261,7 @@ def list_dues(request: HttpRequest, code: UUID, kind: What, way: Way) -> list[Du
 @paginate
 def list_runs(request: HttpRequest, code: UUID) -> QuerySet[PaymentRun]:
     """The runs that people confirmed, newest first."""
-    return _own(request, code).payment_runs.select_related("confirmed_by").order_by("-pk")
+    return own_campaign(request, code).payment_runs.select_related("confirmed_by").order_by("-pk")
 
 
 @router.post(
@@ -274,7 +273,7 @@ def confirm(request: HttpRequest, code: UUID, wanted: ConfirmIn) -> Status[Payme
     The same list a second time is paid once: the run that it was confirmed as is answered (200).
     """
     run, is_new = runs.confirm_once(
-        campaign=_own(request, code),
+        campaign=own_campaign(request, code),
         kind=wanted.kind,
         is_by_hand=wanted.way == "hand",
         digest=wanted.digest,
@@ -326,7 +325,7 @@ def list_ledger(
     request: HttpRequest, code: UUID, filters: Query[LedgerFilter]
 ) -> QuerySet[Payment]:
     """Every payment there is, in the order they were planned."""
-    lines = Payment.objects.filter(run__campaign=_own(request, code))
+    lines = Payment.objects.filter(run__campaign=own_campaign(request, code))
     if filters.state:
         lines = lines.filter(state=filters.state)
     if filters.run:
@@ -339,7 +338,7 @@ def list_ledger(
 )
 def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
     """The ledger as a file."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     text = payments_csv(Payment.objects.filter(run__campaign=campaign))
     answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="payments-of-{campaign.code}.csv"'
@@ -353,7 +352,7 @@ def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
 )
 def settle(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) -> Payment:
     """Say what became of a payment that the provider could not tell about, or write one off."""
-    own = Payment.objects.filter(run__campaign=_own(request, code))
+    own = Payment.objects.filter(run__campaign=own_campaign(request, code))
     found = get_object_or_404(
         own.select_related("assignment__worker", "run__campaign"), code=payment
     )
@@ -409,7 +408,7 @@ def withdraw_rejection(
 @paginate
 def list_rules(request: HttpRequest, code: UUID) -> QuerySet[PayRule]:
     """What was promised beside the pay per HIT, newest first."""
-    return _own(request, code).pay_rules.select_related("assignment").order_by("-pk")
+    return own_campaign(request, code).pay_rules.select_related("assignment").order_by("-pk")
 
 
 @router.post("/{uuid:code}/payments/rules", response={201: RuleOut}, auth=Needs(Scope.PAY))
@@ -417,7 +416,7 @@ def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule
     """Promise money beside the pay per HIT. It is owed from now on, and paid by a run."""
     work = _work(request, code, wanted.assignment) if wanted.assignment else None
     rule = runs.add_rule(
-        campaign=_own(request, code),
+        campaign=own_campaign(request, code),
         kind=wanted.kind.value,
         reason=wanted.reason,
         amount=wanted.amount,
@@ -432,20 +431,18 @@ def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule
 )
 def withdraw_rule(request: HttpRequest, code: UUID, rule: UUID) -> PayRule:
     """Promise no more by this rule. What was paid, or is in a run, stays."""
-    found = get_object_or_404(_own(request, code).pay_rules.select_related("campaign"), code=rule)
+    found = get_object_or_404(
+        own_campaign(request, code).pay_rules.select_related("campaign"), code=rule
+    )
     return runs.withdraw_rule(rule=found, actor=caller_of(request))
 
 
-def _own(request: HttpRequest, code: UUID) -> Campaign:
-    return campaign_for(request.user, code, Level.ADMIN)
-
-
 def _run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
-    own = _own(request, code).payment_runs.select_related("confirmed_by", "campaign")
+    own = own_campaign(request, code).payment_runs.select_related("confirmed_by", "campaign")
     return get_object_or_404(own, code=run)
 
 
 def _work(request: HttpRequest, code: UUID, assignment: UUID) -> Assignment:
-    own = Assignment.objects.filter(hit__campaign=_own(request, code))
+    own = Assignment.objects.filter(hit__campaign=own_campaign(request, code))
     own = own.select_related("hit__campaign", "worker", "submission")
     return get_object_or_404(own, code=assignment)

@@ -16,7 +16,6 @@ from analysis.api.jobs import JobOut
 from analysis.jobs import start_job
 from analysis.models import Job
 
-from ..access import Level, campaign_for
 from ..guards import shared_devices
 from ..models import Campaign, DeviceSighting, Invite, Recruitment, Submission
 from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
@@ -24,7 +23,7 @@ from ..recruiting.invites import MAX_INVITES, NewInvite, make_invites, revoke_in
 from ..recruiting.studies import create_study, places_wanted, publish_study
 from .auth import Needs, Scope
 from .forms import checked
-from .texts import Name, Number, Text, caller_of
+from .texts import Name, Number, Text, caller_of, own_campaign
 
 router = Router(tags=["Recruiting"])
 
@@ -141,13 +140,13 @@ class SightingOut(Schema):
 @router.get("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
 def get_recruiting(request: HttpRequest, code: UUID) -> Recruitment:
     """How workers come to a campaign."""
-    return recruitment_of(_own(request, code))
+    return recruitment_of(own_campaign(request, code))
 
 
 @router.put("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
 def save_recruiting(request: HttpRequest, code: UUID, wanted: RecruitingIn) -> Recruitment:
     """Choose how workers come. What is left out is off or empty, as in the form of the page."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     values = {name: _as_sent(value) for name, value in wanted.values.items()}
     form = settings_form(recruitment_of(campaign), wanted.provider.value, values)
     return save_recruitment(
@@ -167,14 +166,14 @@ def _as_sent(value: Setting) -> bool | int | str:
 @paginate
 def list_invites(request: HttpRequest, code: UUID) -> QuerySet[Invite]:
     """The links of a campaign, newest first, without their addresses."""
-    return _own(request, code).invites.order_by("-pk")
+    return own_campaign(request, code).invites.order_by("-pk")
 
 
 @router.post("/{uuid:code}/invites", response={201: list[LinkOut]}, auth=Needs(Scope.RUN))
 def make_links(request: HttpRequest, code: UUID, wanted: LinksIn) -> Status[list[dict[str, Any]]]:
     """Make links. Keep the answer: nobody can look the addresses up later."""
     made = make_invites(
-        campaign=_own(request, code),
+        campaign=own_campaign(request, code),
         n=wanted.n,
         actor=caller_of(request),
         label=wanted.label,
@@ -198,14 +197,14 @@ def _link(request: HttpRequest, new: NewInvite) -> dict[str, Any]:
 def revoke_links(request: HttpRequest, code: UUID, wanted: RevokeIn) -> dict[str, int]:
     """Withdraw links. Whoever came in by one stays in."""
     pks = None if wanted.everything else wanted.ids
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     return {"n_revoked": revoke_invites(campaign=campaign, pks=pks, actor=caller_of(request))}
 
 
 @router.post("/{uuid:code}/study", response={201: RecruitingOut}, auth=Needs(Scope.RUN))
 def make_study(request: HttpRequest, code: UUID) -> Status[Recruitment]:
     """Make a draft of the study at Prolific, with as many places as HITs offer."""
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     made = create_study(
         recruitment=recruitment_of(campaign),
         landing_url=_landing_url(request, campaign),
@@ -217,7 +216,7 @@ def make_study(request: HttpRequest, code: UUID) -> Status[Recruitment]:
 @router.post("/{uuid:code}/study/publish", response=StudyOut, auth=Needs(Scope.RUN))
 def publish(request: HttpRequest, code: UUID) -> dict[str, str]:
     """Let Prolific show the study to people. Asking twice changes nothing."""
-    recruitment = recruitment_of(_own(request, code))
+    recruitment = recruitment_of(own_campaign(request, code))
     status = publish_study(recruitment=recruitment, actor=caller_of(request))
     return {"study": recruitment.study, "status": status}
 
@@ -238,7 +237,7 @@ def raise_places(request: HttpRequest, code: UUID) -> Status[Job]:
 @paginate
 def list_submissions(request: HttpRequest, code: UUID) -> QuerySet[Submission]:
     """The provider's submissions, newest first."""
-    own = Submission.objects.filter(recruitment__campaign=_own(request, code))
+    own = Submission.objects.filter(recruitment__campaign=own_campaign(request, code))
     return own.select_related("worker", "assignment").order_by("-pk")
 
 
@@ -246,17 +245,13 @@ def list_submissions(request: HttpRequest, code: UUID) -> QuerySet[Submission]:
 @paginate
 def list_devices(request: HttpRequest, code: UUID) -> QuerySet[DeviceSighting]:
     """Devices that several workers were seen with; one person may be behind them."""
-    return shared_devices(_own(request, code))
+    return shared_devices(own_campaign(request, code))
 
 
 def _job(request: HttpRequest, code: UUID, kind: str) -> Status[Job]:
-    campaign = _own(request, code)
+    campaign = own_campaign(request, code)
     return Status(202, start_job(kind=kind, campaign=campaign, started_by=caller_of(request)))
 
 
 def _landing_url(request: HttpRequest, campaign: Campaign) -> str:
     return request.build_absolute_uri(campaign.get_absolute_url())
-
-
-def _own(request: HttpRequest, code: UUID) -> Campaign:
-    return campaign_for(request.user, code, Level.ADMIN)

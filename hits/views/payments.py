@@ -22,6 +22,7 @@ from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
 from ..providers import provider_class
 from ..recruiting.arrivals import recruitment_of
+from .running import person
 
 ROWS_PER_PAGE = 50
 # A plan may be of thousands; its file has them all.
@@ -171,7 +172,7 @@ def plan(request: HttpRequest, campaign: Campaign, kind: str, way: str) -> HttpR
                 campaign=campaign,
                 kind=kind,
                 is_by_hand=WAYS[way],
-                actor=_actor(request),
+                actor=person(request),
                 **form.cleaned_data,
             )
         except HitsError as refusal:
@@ -227,7 +228,7 @@ def run(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
 
 
 def _change_run(request: HttpRequest, run: PaymentRun, form: PaidForm) -> None:
-    actor = _actor(request)
+    actor = person(request)
     match request.POST.get("action"):
         case "paid":
             runs.mark_as_paid(run=run, actor=actor, **form.cleaned_data)
@@ -256,7 +257,7 @@ def pay_assignment(request: HttpRequest, campaign: Campaign, assignment: UUID) -
     chosen = forms_by_action.get(action or "")
     if chosen and chosen.is_valid():
         try:
-            _change_work(action, work, chosen.cleaned_data, _actor(request))
+            _change_work(action, work, chosen.cleaned_data, person(request))
         except HitsError as refusal:
             chosen.add_error(None, str(refusal))
         else:
@@ -300,7 +301,7 @@ def add_rule(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = RuleForm(request.POST)
     if form.is_valid():
         try:
-            runs.add_rule(campaign=campaign, actor=_actor(request), **form.cleaned_data)
+            runs.add_rule(campaign=campaign, actor=person(request), **form.cleaned_data)
         except HitsError as refusal:
             form.add_error(None, str(refusal))
         else:
@@ -316,7 +317,7 @@ def withdraw_rule(request: HttpRequest, campaign: Campaign, rule: UUID) -> HttpR
     return _told(
         request,
         campaign,
-        lambda: runs.withdraw_rule(rule=found, actor=_actor(request)),
+        lambda: runs.withdraw_rule(rule=found, actor=person(request)),
         "Withdrawn.",
     )
 
@@ -345,7 +346,7 @@ def settle(request: HttpRequest, campaign: Campaign, payment: UUID) -> HttpRespo
         request,
         campaign,
         lambda: runs.settle_unknown(
-            payment=found, was_paid=answer == "paid", reason=reason, actor=_actor(request)
+            payment=found, was_paid=answer == "paid", reason=reason, actor=person(request)
         ),
         "Noted.",
     )
@@ -384,8 +385,3 @@ def _csv(text: str, name: str) -> HttpResponse:
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _actor(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user

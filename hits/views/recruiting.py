@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
@@ -25,6 +24,7 @@ from ..providers import provider_class
 from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
 from ..recruiting.invites import MAX_INVITES, NewInvite, links_csv, make_invites, revoke_invites
 from ..recruiting.studies import create_study, places_wanted, publish_study
+from .running import person
 
 SUBMISSIONS_PER_PAGE = 50
 # The latest; whoever makes thousands keeps the file.
@@ -150,7 +150,7 @@ def save_settings(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _show(request, campaign, shown_form=form, status=422)
     try:
         save_recruitment(
-            campaign=campaign, provider=provider, values=form.cleaned_data, actor=_actor(request)
+            campaign=campaign, provider=provider, values=form.cleaned_data, actor=person(request)
         )
     except HitsError as refusal:
         form.add_error(None, str(refusal))
@@ -170,7 +170,7 @@ def make_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     made = make_invites(
         campaign=campaign,
         n=wanted["n"],
-        actor=_actor(request),
+        actor=person(request),
         label=wanted["label"],
         is_personal=wanted["kind"] == LinksForm.PERSONAL,
         max_uses=wanted["max_uses"],
@@ -201,7 +201,7 @@ def revoke_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     chosen = [int(pk) for pk in request.POST.getlist("invite") if re.fullmatch("[0-9]{1,18}", pk)]
     everything = "all" in request.POST
     n_revoked = revoke_invites(
-        campaign=campaign, pks=None if everything else chosen, actor=_actor(request)
+        campaign=campaign, pks=None if everything else chosen, actor=person(request)
     )
     messages.success(request, f"Withdrawn: {n_revoked}. Whoever came in by one stays in.")
     return redirect("campaign_recruiting", campaign.code)
@@ -211,7 +211,7 @@ def revoke_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_admins
 def change_study(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Create or publish the study at Prolific, or have its news fetched."""
-    recruitment, actor = recruitment_of(campaign), _actor(request)
+    recruitment, actor = recruitment_of(campaign), person(request)
     action = request.POST.get("action", "")
     try:
         if action == "create":
@@ -234,10 +234,5 @@ def _start_job(request: HttpRequest, campaign: Campaign, kind: str) -> HttpRespo
     # Here and not above: jobs load much that a page does not need.
     from analysis.jobs import start_job
 
-    job = start_job(kind=kind, campaign=campaign, started_by=_actor(request))
+    job = start_job(kind=kind, campaign=campaign, started_by=person(request))
     return redirect("job", job.code)
-
-
-def _actor(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
