@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0012_second_factor"),
+        ("hits", "0014_recruiting_held_studies"),
     ]
 
     operations = [

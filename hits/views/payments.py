@@ -337,7 +337,7 @@ def settle(request: HttpRequest, campaign: Campaign, payment: UUID) -> HttpRespo
         return _told(
             request,
             campaign,
-            lambda: runs.write_off(payment=found, reason=reason, actor=_actor(request)),
+            lambda: runs.write_off(payment=found, reason=reason, actor=person(request)),
             "Written off.",
         )
     if answer not in ("paid", "not_paid"):
