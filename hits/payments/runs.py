@@ -23,6 +23,9 @@ CHANGED = (
     "Look at the new list and confirm that one."
 )
 
+# The reference of such lines in the ledger.
+PAID_ELSEWHERE = "paid where the work was done"
+
 
 # Runs ----------------------------------------------------------------------------------------
 
@@ -113,8 +116,11 @@ def note_paid_elsewhere(
     lines = list(run.payments.all())
     for line in lines:
         line.state, line.settled_at = State.SENT, timezone.now()
-        line.reference = references[line.assignment_id]
-    Payment.objects.bulk_update(lines, ["state", "settled_at", "reference"], batch_size=500)
+        # An id of the provider's goes when its worker is forgotten; what was paid and where stays.
+        line.prepared = references[line.assignment_id]
+        line.reference = PAID_ELSEWHERE
+    settled = ["state", "settled_at", "prepared", "reference"]
+    Payment.objects.bulk_update(lines, settled, batch_size=500)
     _record("note_paid_elsewhere", run, actor)
     close_run(run, actor=actor)
     return run

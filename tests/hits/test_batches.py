@@ -193,7 +193,7 @@ class TestWhatMechanicalTurkHasPaid:
         assert standing(self.twin, []).paid == 2
         lines = Payment.objects.all()
         codes = Assignment.objects.filter(hit__campaign=self.campaign).values_list("code")
-        assert {line.reference for line in lines} == {str(code) for (code,) in codes}
+        assert {line.prepared for line in lines} == {str(code) for (code,) in codes}
         assert PaymentRun.objects.get().finished_at
 
     def test_what_is_approved_there_later_is_owed_no_more(self, tmp_path):

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 from django.apps import apps
 
-from hits.models import Payment, Worker
+from hits.models import Assignment, Payment, Worker
 from hits.payments.owing import Kind
-from hits.payments.runs import add_rule, mark_as_paid
+from hits.payments.runs import PAID_ELSEWHERE, add_rule, mark_as_paid, note_paid_elsewhere
 from hits.payments.sending import pay_run
 from hits.workers.forgetting import forget_worker
 from tests.paying import confirm, make_admin, make_paid_campaign
@@ -55,3 +55,13 @@ def test_the_transfer_of_a_list_paid_by_hand_stays_in_the_books():
     mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
     forget("alice")
     assert set(Payment.objects.values_list("reference", flat=True)) == {"transfer 7"}
+
+
+def test_an_id_of_work_that_was_paid_elsewhere_goes():
+    campaign = make_paid_campaign("link")
+    hers = Assignment.objects.get(worker__external_id="alice")
+    note_paid_elsewhere(campaign=campaign, references={hers.pk: "3ABC"}, actor=None)
+    assert tables_with("3ABC") == {"Payment"}
+    forget("alice")
+    assert tables_with("3ABC") == set()
+    assert Payment.objects.get().reference == PAID_ELSEWHERE
