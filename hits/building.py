@@ -1,5 +1,6 @@
 """From a campaign's translations to its HITs in the database."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,10 +21,10 @@ from .composition import (
     choose_layout,
     plan_hits,
 )
-from .degradation import DonorPool
+from .degradation import DonorPool, Spacing
 from .exceptions import CannotBuildHITs
 from .languages import is_spaced
-from .models import HIT, Campaign, Item, Segment, Translation
+from .models import HIT, Campaign, Item, Segment, SystemOutput, Translation
 
 # HITs written at a time: enough to keep the database busy, little enough to fit in memory.
 HITS_PER_BATCH = 20
@@ -51,10 +52,16 @@ class _Material:
     # Whatever segments share must not be borrowed between them: their reference or, lacking that, source.
     keys: list[str]
     donors: DonorPool
+    # Of each translation's system.
+    spacings: list[Spacing]
 
     def degrade(self, translation: int, rng: np.random.Generator) -> str:
         return degradation.degrade(
-            self.texts[translation], key=self.keys[translation], donors=self.donors, rng=rng
+            self.texts[translation],
+            key=self.keys[translation],
+            donors=self.donors,
+            spacing=self.spacings[translation],
+            rng=rng,
         )
 
     def shown_text(self, item: PlannedItem) -> str:
@@ -126,7 +133,19 @@ def _load_material(campaign: Campaign) -> _Material:
         references=[segments[segment][0] for _, _, segment in rows],
         keys=keys,
         donors=DonorPool(donor_texts, donor_keys, spaced=is_spaced(campaign.target_language)),
+        spacings=_spacings(campaign, {pk: text for pk, text, _ in rows}),
     )
+
+
+def _spacings(campaign: Campaign, texts: dict[int, str]) -> list[Spacing]:
+    """How the system of each text puts its spaces; where systems share a text, one of them will do."""
+    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("-system")
+    systems = dict(outputs.values_list("translation_id", "system_id"))
+    by_system: defaultdict[int | None, list[str]] = defaultdict(list)
+    for pk, text in texts.items():
+        by_system[systems.get(pk)].append(text)
+    spacings = {system: Spacing(own) for system, own in by_system.items()}
+    return [spacings[systems.get(pk)] for pk in texts]
 
 
 def _store(

@@ -1,10 +1,13 @@
 """Make a bad translation from a good one. Pure: no database, and the same generator gives the same text.
 
 A span of words in the middle is replaced by as many words from other segments' references, so that the
-meaning is damaged while length, opening, ending and vocabulary stay those of the test set.
+meaning is damaged while length, opening, ending and vocabulary stay those of the test set, and white
+space that of the system.
 """
 
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
 
 import numpy as np
 import regex
@@ -31,6 +34,7 @@ _UNSPACED_UNIT = regex.compile(
     rf"(?V1)[[\p{{L}}\p{{N}}]--[{_UNSPACED_SCRIPTS}]][[\p{{L}}\p{{M}}\p{{N}}'’.\-]--[{_UNSPACED_SCRIPTS}]]*(?<![.'’\-])|(?=\S)\X"
 )
 _END_PUNCTUATION = regex.compile(r"[\p{P}\p{S}]*$")
+_GAP = regex.compile(r"(?<=(\S))(\s+)(?=(\S))")
 
 
 class CannotDegrade(ValueError):
@@ -95,13 +99,14 @@ class DonorPool:
         self._n_edge = 1 if (n_units > 2).any() else 0
         self._n_usable = n_units - 2 * self._n_edge
 
-    def draw(self, n_units: int, *, key: Hashable, rng: np.random.Generator) -> list[str]:
+    def draw(self, n_units: int, *, key: Hashable, rng: np.random.Generator) -> str:
         """Draw words from texts with other keys than `key`, as few spans as it takes.
 
-        Every span of the right length in every such text is equally likely.
+        Every span of the right length in every such text is equally likely. A span is as its text
+        has it, white space included.
         """
         foreign = self._n_usable * (self._keys != self._key_numbers.get(key, -1))
-        return self._draw(n_units, foreign, rng)
+        return (" " if self.spaced else "").join(self._draw(n_units, foreign, rng))
 
     def _draw(self, n_units: int, usable: np.ndarray, rng: np.random.Generator) -> list[str]:
         wanted = min(MIN_DONORS, int(np.count_nonzero(usable > 0)))
@@ -115,18 +120,80 @@ class DonorPool:
         place = int(rng.integers(ends[-1]))
         donor = int(np.searchsorted(ends, place, side="right"))
         start = self._n_edge + place - int(ends[donor] - n_windows[donor])
-        return self._words(donor, start, start + n_units)
+        return [self._span(donor, start, start + n_units)]
 
-    def _words(self, donor: int, start: int, end: int) -> list[str]:
+    def _span(self, donor: int, start: int, end: int) -> str:
         text = self._texts[donor]
-        return [text[a:b] for a, b in unit_spans(text, spaced=self.spaced)[start:end]]
+        units = unit_spans(text, spaced=self.spaced)
+        return text[units[start][0] : units[end - 1][1]]
 
 
-def degrade(text: str, *, key: Hashable, donors: DonorPool, rng: np.random.Generator) -> str:
+class Spacing:
+    """Which white space a system writes where.
+
+    French has a no-break space before a colon, and some systems write a plain one there: either would
+    stand out among the other's. So donors' words take on the habits of the system they are put into.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        found = Counter(gap for text in texts for gap in _GAP.findall(text))
+        all_gaps: Counter[str] = Counter()
+        by_place: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for (left, gap, right), n_times in found.items():
+            all_gaps[gap] += n_times
+            for place in _places(left, right):
+                by_place[place][gap] += n_times
+        self._usual = {place: _most_common(gaps) for place, gaps in by_place.items()}
+        self._written = set(all_gaps)
+        self._fallback = _most_common(all_gaps) if all_gaps else " "
+
+    def follow(self, text: str, begin: int, end: int) -> str:
+        """Write the gaps inside `text[begin:end]`, and those beside it, as the system would."""
+        return _GAP.sub(
+            lambda gap: (
+                self._as_usual(gap) if gap.end() >= begin and gap.start() <= end else gap.group()
+            ),
+            text,
+        )
+
+    def _as_usual(self, gap: regex.Match[str]) -> str:
+        left, own, right = gap.groups()
+        for place in _places(left, right):
+            if place in self._usual:
+                return self._usual[place]
+        return own if own in self._written else self._fallback
+
+
+@cache
+def _places(left: str, right: str) -> list[tuple[str, str]]:
+    """Describe a gap by what stands on its sides, exactly and then by one of them, if that is a mark."""
+    left, right = _kind(left), _kind(right)
+    by_one_mark = [("", right), (left, "")]
+    return [(left, right)] + [place for place in by_one_mark if not _is_wordy("".join(place))]
+
+
+def _kind(character: str) -> str:
+    """Return a mark itself; of a letter or a digit only that it is one."""
+    if character.isdigit():
+        return "0"
+    return "a" if _is_wordy(character) else character
+
+
+def _is_wordy(character: str) -> bool:
+    return not regex.match(r"[\p{P}\p{S}]", character)
+
+
+def _most_common(gaps: Counter[str]) -> str:
+    return gaps.most_common(1)[0][0]
+
+
+def degrade(
+    text: str, *, key: Hashable, donors: DonorPool, spacing: Spacing, rng: np.random.Generator
+) -> str:
     """Return `text` with a span of its words replaced by as many words of other segments.
 
-    The result differs from the text in more than case, has as many words, and begins and ends as
-    the text does: nothing but the meaning tells it from a translation.
+    The result differs from the text in more than case, has as many words, begins and ends as the text
+    does and is spaced as its system's texts are: nothing but the meaning tells it from a translation.
 
     Raises
     ------
@@ -139,13 +206,12 @@ def degrade(text: str, *, key: Hashable, donors: DonorPool, rng: np.random.Gener
     for _ in range(MAX_TRIES):
         first, after = choose_span(len(spans), rng)
         begin, end = spans[first][0], spans[after - 1][1]
-        words = donors.draw(after - first, key=key, rng=rng)
-        new = _in_case_of(text, (" " if donors.spaced else "").join(words))
+        new = _in_case_of(text, donors.draw(after - first, key=key, rng=rng))
         if after == len(spans):
             new = _with_ending_of(text[begin:end], new)
         if first == 0:
             new = _with_first_letter_of(text[begin:end], new)
-        result = text[:begin] + new + text[end:]
+        result = spacing.follow(text[:begin] + new + text[end:], begin, begin + len(new))
         # Without spaces, a foreign word put beside another would become one with it.
         keeps_count = len(unit_spans(result, spaced=donors.spaced)) == len(spans)
         if keeps_count and new.casefold() != text[begin:end].casefold():

@@ -1,6 +1,8 @@
-"""Nothing but reading tells a degraded text from a genuine one: not length, casing or final punctuation."""
+"""Nothing but reading tells a degraded text from a genuine one: not length, casing, final punctuation or spaces."""
 
+import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +24,9 @@ N_PERMUTATIONS = 199
 
 # Every text is in some HIT as a genuine item; degraded ones are few, so several builds are pooled.
 N_BUILDS_OF_THE_DEMO = 10
+N_FRENCH_SEGMENTS = 1_800
+
+NO_BREAK = "\u00a0"
 
 
 def surface(text: str) -> list[float]:
@@ -33,10 +38,14 @@ def surface(text: str) -> list[float]:
         text[:1].isupper(),
         sum(map(str.isupper, letters)) / max(len(letters), 1),
         text.rstrip()[-1:] in tuple(".!?"),
+        text.count(NO_BREAK),
+        len(re.findall(" [:;!?»]|« ", text)),
+        len(re.findall(rf"\w{NO_BREAK}\w", text)),
     ]
 
 
 FEATURES = ["characters", "words", "initial capital", "share of capitals", "final punctuation"]
+FEATURES += ["no-break spaces", "plain spaces beside a mark", "no-break spaces between letters"]
 
 
 class Sample:
@@ -70,6 +79,33 @@ def demo_sample() -> Sample:
     return Sample(degraded, items(campaign, Role.GENUINE))
 
 
+def french_text(rng: np.random.Generator, gap: str) -> str:
+    """Make up a sentence with colons and quotation marks anywhere in it, and `gap` beside them."""
+    words = ["".join(rng.choice(list("aeioulmnrst"), size=rng.integers(2, 9))) for _ in range(18)]
+    for place in range(1, len(words) - 1):
+        words[place] = str(rng.choice([words[place], ":", "«", "»"], p=[0.7, 0.1, 0.1, 0.1]))
+    return re.sub(" (?=[:»])|(?<=«) ", gap, " ".join(words).capitalize() + ".")
+
+
+def french_sample(folder: Path) -> Sample:
+    """Careful references and a careful system, which write no-break spaces, and one that writes plain ones."""
+    rng = np.random.default_rng(3)
+    for name, gap in [
+        ("references", NO_BREAK),
+        ("systems/careful", NO_BREAK),
+        ("systems/plain", " "),
+    ]:
+        texts = [french_text(rng, gap) for _ in range(N_FRENCH_SEGMENTS)]
+        path = folder / f"{name}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    campaign = import_campaign(
+        path=folder, name="french", source_language="en", target_language="fr", seed=0
+    ).campaign
+    build_hits(campaign=campaign)
+    return Sample(items(campaign, Role.BAD_REFERENCE), items(campaign, Role.GENUINE))
+
+
 def published_sample() -> Sample:
     campaign = import_campaign(
         path=replication_data("newstest2016-csen"),
@@ -92,6 +128,13 @@ SAMPLES = [
 @pytest.mark.parametrize("make_sample", SAMPLES)
 def test_degraded_texts_look_like_genuine_ones(make_sample: Callable[[], Sample]):
     sample = make_sample()
+    assert sample.is_degraded.sum() >= 400
+    assert surface_pvalues(sample).min() > ALPHA / len(FEATURES)
+    assert classifier_pvalue(sample) > ALPHA
+
+
+def test_degraded_texts_are_spaced_as_genuine_ones_are(tmp_path: Path):
+    sample = french_sample(tmp_path)
     assert sample.is_degraded.sum() >= 400
     assert surface_pvalues(sample).min() > ALPHA / len(FEATURES)
     assert classifier_pvalue(sample) > ALPHA
