@@ -55,9 +55,5 @@ def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
     return rating | {"item": UUID(code)} if is_possible else None
 
 
-class CheckForm(forms.Form):
-    answer = forms.IntegerField(min_value=0)
-
-
 class CommentForm(forms.Form):
     comment = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)

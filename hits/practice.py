@@ -69,6 +69,10 @@ class Check:
     options: tuple[str, ...]
     answer: int
 
+    @property
+    def right(self) -> str:
+        return self.options[self.answer]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Practice:

@@ -61,8 +61,13 @@ def follow(client: Client, url: str) -> Any:
     return client.get(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
 
-def right_answer(campaign: Campaign) -> int:
-    return practice_for(campaign.target_language, campaign.task).check.answer
+def right_answer(campaign: Campaign) -> str:
+    return practice_for(campaign.target_language, campaign.task).check.right
+
+
+def wrong_answer(campaign: Campaign) -> str:
+    options = practice_for(campaign.target_language, campaign.task).check.options
+    return next(option for option in options if option != right_answer(campaign))
 
 
 def take_hit(client: Client, campaign: Campaign) -> Any:

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import Http404, QueryDict
 
 from .. import desk
-from ..forms import CheckForm, ScoreForm
+from ..forms import ScoreForm
 from ..languages import direction
 from ..models import SCORE_MAX, SCORE_MIN, Campaign
 from ..practice import Practice, practice_for, statement_for, wording_language
@@ -56,18 +56,16 @@ def practice_page(campaign: Campaign, step: int, given: QueryDict | None) -> dic
 def check_page(campaign: Campaign, *, order: int) -> dict[str, Any]:
     """The question about the task. The same order again for the same number, so that nothing moves."""
     tasks = practice_of(campaign)
-    options = list(enumerate(tasks.check.options))
-    # The right answer has no place of its own.
+    options = list(tasks.check.options)
+    # The right answer has no place of its own, and no number: it is known by its words only.
     random.Random(order).shuffle(options)
     return {"check": tasks.check, "options": options, **language_as("text", tasks.language)}
 
 
 def is_right_answer(campaign: Campaign, given: QueryDict) -> bool | None:
     """Whether the question was answered rightly; None as long as it was not answered."""
-    form = CheckForm(given or None)
-    if not form.is_valid():
-        return None
-    return bool(form.cleaned_data["answer"] == practice_of(campaign).check.answer)
+    check, answer = practice_of(campaign).check, given.get("answer")
+    return answer == check.right if answer in check.options else None
 
 
 def work_ahead(campaign: Campaign) -> dict[str, int]:

@@ -107,11 +107,12 @@ def look_at_it(page: Page) -> None:
 
 def answer_the_question(page: Page) -> None:
     """Wrongly first, then rightly."""
-    right = practice_for("en", "reference").check.answer
-    page.locator(f'input[name="answer"]:not([value="{right}"])').first.check()
+    check = practice_for("en", "reference").check
+    wrong = next(option for option in check.options if option != check.right)
+    page.get_by_label(wrong, exact=True).check()
     page.get_by_role("button", name="Answer").click()
     expect(page.get_by_role("alert")).to_contain_text("That is not right")
-    page.locator(f'input[name="answer"][value="{right}"]').check()
+    page.get_by_label(check.right, exact=True).check()
     page.get_by_role("button", name="Answer").click()
 
 

@@ -5,12 +5,12 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Item, Participation
-from hits.practice import practice_for
 from hits.services import change_status
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
 from tests.browser.rating import expect_position, rate_by_keys, stored_scores, wait_until
 from tests.browser.tour import UNAVAILABLE, tour, unavailable
 from tests.factories import make_hits, make_worker, rate_items
+from tests.recruits import wrong_answer
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -73,16 +73,15 @@ def test_a_hit_in_hand_can_be_finished_after_the_campaign_is_closed(visitor: Vis
 
 def test_two_wrong_answers_end_the_way_in(page: Page):
     campaign = make_hits()
-    right = practice_for(campaign.target_language, campaign.task).check.answer
-    wrong = f"input:not([value='{right}'])[type=radio]"
+    wrong = page.get_by_label(wrong_answer(campaign), exact=True)
     page.goto(campaign.get_absolute_url())
     page.get_by_role("button").click()
     expect(page.locator(".example").first).to_be_visible()
     page.goto(reverse("check", args=[campaign.code]))
-    page.locator(wrong).first.check()
+    wrong.check()
     page.get_by_role("button").click()
     expect(page.get_by_role("alert")).to_contain_text("you have one more try")
-    page.locator(wrong).last.check()
+    wrong.check()
     page.get_by_role("button").click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text(UNAVAILABLE["screened_out"])

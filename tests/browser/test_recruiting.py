@@ -41,7 +41,7 @@ def agree_and_qualify(page: Page, campaign: Campaign) -> None:
     page.get_by_role("button").click()
     page.wait_for_url(re.compile("/instructions/"))
     page.goto(reverse("check", args=[campaign.code]))
-    page.locator(f"input[value='{right_answer(campaign)}']").check()
+    page.get_by_label(right_answer(campaign), exact=True).check()
     page.get_by_role("button", name="Answer").click()
 
 

@@ -8,7 +8,6 @@ from playwright.sync_api import CDPSession, Page, expect
 
 from hits.building import build_hits
 from hits.models import Assignment, Campaign
-from hits.practice import practice_for
 from hits.services import change_status
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (
@@ -19,6 +18,7 @@ from tests.browser.rating import (
     type_score,
 )
 from tests.factories import make_campaign, make_translations
+from tests.recruits import right_answer
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -43,11 +43,6 @@ def tab_to(page: Page, selector: str) -> None:
             return
         page.keyboard.press("Tab")
     pytest.fail(f"Tab does not reach {selector}.")
-
-
-def right_answer(campaign: Campaign) -> str:
-    number = practice_for(campaign.target_language, campaign.task).check.answer
-    return f"input[value='{number}']"
 
 
 def test_the_whole_way_goes_by_keyboard_alone(page: Page):
@@ -96,7 +91,7 @@ def answer_check_by_keys(page: Page, campaign: Campaign) -> None:
     tab_to(page, "label:nth-of-type(1) input")
     page.keyboard.press("Space")
     for _ in range(3):
-        if page.locator(right_answer(campaign)).is_checked():
+        if page.get_by_label(right_answer(campaign), exact=True).is_checked():
             break
         page.keyboard.press("ArrowDown")
     tab_to(page, "button")
@@ -127,7 +122,7 @@ def test_the_whole_way_goes_by_finger_on_a_narrow_phone(visitor: Visitor):
         expect_to_fit(page, ".feedback-fine")
         page.locator("a.button").tap()
     expect_to_fit(page, ".options")
-    page.locator(right_answer(campaign)).tap()
+    page.get_by_label(right_answer(campaign), exact=True).tap()
     page.get_by_role("button").tap()
     expect_to_fit(page, "#rating-form")
     rate_by_finger(page)

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Rating
-from hits.practice import practice_for
 from tests.browser.opening import (
     PHONE,
     Complaints,
@@ -16,6 +15,7 @@ from tests.browser.opening import (
 )
 from tests.browser.rating import stored_scores
 from tests.factories import make_hits, make_worker
+from tests.recruits import right_answer
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -44,8 +44,7 @@ def test_the_whole_way_works_as_plain_forms(page: Page):
         choose(page, score)
         expect(page.locator(".feedback-fine")).to_be_visible()
         page.locator("a.button").click()
-    answer = practice_for(campaign.target_language, campaign.task).check.answer
-    page.locator(f"input[value='{answer}']").check()
+    page.get_by_label(right_answer(campaign), exact=True).check()
     page.get_by_role("button", name="Answer").click()
     for position, score in enumerate(SCORES, start=1):
         expect(page.locator("#progress")).to_have_text(f"{position} of 40")

@@ -8,10 +8,10 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import HIT, Campaign, Participation
-from hits.practice import practice_for
 from hits.services import change_status, submit_assignment, take_assignment
 from tests.browser.opening import Visitor, assignment_of, qualify, rating_address
 from tests.factories import make_hits, make_worker, rate_items
+from tests.recruits import wrong_answer
 
 UNAVAILABLE = {
     "none_left": "No texts are left right now",
@@ -49,8 +49,7 @@ def _way_in(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
     yield "feedback", page
     page.goto(reverse("check", args=[campaign.code]))
     yield "check", page
-    right = practice_for(campaign.target_language, campaign.task).check.answer
-    page.locator(f"input[type=radio]:not([value='{right}'])").first.check()
+    page.get_by_label(wrong_answer(campaign), exact=True).check()
     page.locator("main button").click()
     expect(page.get_by_role("alert")).to_be_visible()
     yield "check, wrong", page

@@ -47,7 +47,7 @@ def work_through(client, campaign, response):
     landing = response.url
     prefix = landing.removesuffix(reverse("landing", args=[campaign.code]))
     client.post(landing)
-    answer = practice_for("en", campaign.task, source_language_code="de").check.answer
+    answer = practice_for("en", campaign.task, source_language_code="de").check.right
     response = client.post(
         prefix + reverse("check", args=[campaign.code]), {"answer": answer}, follow=True
     )

@@ -15,7 +15,7 @@ from hits.providers.panel import PanelForm
 from hits.recruiting.invites import make_invites
 from hits.visitors import COOKIE, MAX_SIGNED_ARRIVALS
 from tests.factories import make_hits
-from tests.recruits import HOST, begin, choose_panel, hand_in, right_answer
+from tests.recruits import HOST, begin, choose_panel, hand_in, wrong_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -102,7 +102,7 @@ def test_declining_and_not_understanding_have_addresses_of_their_own():
     assert (declined.status_code, declined.url) == (303, "https://panel.example/no?u=alice")
     client.post(campaign.get_absolute_url())
     for _ in range(2):
-        wrong = {"answer": (right_answer(campaign) + 1) % 3}
+        wrong = {"answer": wrong_answer(campaign)}
         page = client.post(reverse("check", args=[campaign.code]), wrong)
     assert 'href="https://panel.example/out?u=alice"' in page.content.decode()
 

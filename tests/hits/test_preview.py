@@ -14,7 +14,7 @@ from hits.services import change_status
 from tests.browser.opening import assignment_of
 from tests.factories import make_campaign, make_hits, make_worker
 from tests.people import client_of
-from tests.recruits import right_answer
+from tests.recruits import right_answer, wrong_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,7 @@ def test_it_stores_nothing():
 def whole_way(campaign: Campaign) -> list[str]:
     """The pages in the order in which a worker sees them, with what they send."""
     check = address_of(campaign, "check")
-    wrong = (right_answer(campaign) + 1) % 3
+    wrong = wrong_answer(campaign)
     return [
         address_of(campaign, "landing"),
         address_of(campaign, "privacy"),
@@ -118,7 +118,7 @@ def test_practice_says_how_close_a_score_was_and_leads_on():
 def test_the_question_lets_on_whoever_knows_the_answer_and_nobody_else():
     campaign, client = make_hits(), client_of("admin")
     check, right = address_of(campaign, "check"), right_answer(campaign)
-    page = client.get(check, {"answer": (right + 1) % 3}).content.decode()
+    page = client.get(check, {"answer": wrong_answer(campaign)}).content.decode()
     assert "That is not right" in page and address_of(campaign, "instructions") in page
     assert "That is not right" not in client.get(check).content.decode()
     assert client.get(check, {"answer": right}).url == address_of(campaign, "item", 1, 1)

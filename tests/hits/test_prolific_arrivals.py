@@ -25,9 +25,9 @@ from tests.recruits import (
     follow,
     hand_in,
     make_prolific_campaign,
-    right_answer,
     send,
     take_hit,
+    wrong_answer,
 )
 from tests.simulators.prolific import ProlificSimulator, Session, new_id, signing_key
 
@@ -353,7 +353,7 @@ def test_who_does_not_understand_goes_back_with_the_code_for_that(prolific: Prol
     client, _ = send(prolific, join(prolific, campaign))
     client.post(campaign.get_absolute_url())
     check = reverse("check", args=[campaign.code])
-    wrong = {"answer": (right_answer(campaign) + 1) % 3}
+    wrong = {"answer": wrong_answer(campaign)}
     # Prolific asks for two tries.
     assert "NOTFIT" not in client.post(check, wrong).content.decode()
     page = client.post(check, wrong).content.decode()

@@ -23,9 +23,10 @@ from django.utils.translation.template import templatize
 
 from hits.languages import direction
 from hits.models import Assignment, Campaign
-from hits.practice import practice_for, statement_for
+from hits.practice import statement_for
 from hits.services import take_assignment
 from tests.factories import make_hits, make_worker, rate_items
+from tests.recruits import right_answer, wrong_answer
 
 SOURCE_FOLDERS = ["hits", "analysis", "da_platform"]
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
@@ -239,13 +240,9 @@ class Visit:
     def take_hit(self) -> Assignment:
         """Go the shortest way: agree, answer the question, take a HIT."""
         self.client.post(self.url("landing"))
-        self.client.post(self.url("check"), {"answer": self.right_answer})
+        self.client.post(self.url("check"), {"answer": right_answer(self.campaign)})
         self.client.post(self.url("next_hit"))
         return Assignment.objects.get(hit__campaign=self.campaign)
-
-    @property
-    def right_answer(self) -> int:
-        return practice_for(self.campaign.target_language, self.campaign.task).check.answer
 
     def get_ready(self) -> None:
         self.see("landing", self.url("landing"))
@@ -257,7 +254,7 @@ class Visit:
         self.see("practice, too low", self.url("practice", 1), {"score": 0})
         self.see("practice, last", self.url("practice", 3), {"score": 50})
         self.see("check", self.url("check"))
-        self.see("check, wrong", self.url("check"), {"answer": (self.right_answer + 1) % 3})
+        self.see("check, wrong", self.url("check"), {"answer": wrong_answer(self.campaign)})
 
     def work(self) -> None:
         assignment = self.take_hit()

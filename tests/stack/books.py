@@ -37,7 +37,7 @@ def prepare(sizes: dict[str, int]) -> dict[str, Any]:
         qualities[str(item.code)] = fixed.get(Role(item.role)) or worth[item.translation_id]
     return {
         "campaign": str(campaign.code),
-        "right_answer": tasks.check.answer,
+        "right_answer": tasks.check.right,
         "qualities": qualities,
     }
 

@@ -7,7 +7,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits.models import Assignment, Campaign, Participation, Worker
-from hits.practice import practice_for
 
 JSON = {"Accept": "application/json"}
 
@@ -36,12 +35,3 @@ def post_rating(client: Client, assignment: Assignment, position: int, /, **fiel
     item = assignment.hit.items.get(position=position)
     sent = {"position": position, "item": item.code, "score": 50} | fields
     return client.post(page("rate", assignment.code), sent, headers=JSON)
-
-
-def wrong_answer(campaign: Campaign) -> int:
-    check = practice_for(campaign.target_language, campaign.task).check
-    return (check.answer + 1) % len(check.options)
-
-
-def right_answer(campaign: Campaign) -> int:
-    return practice_for(campaign.target_language, campaign.task).check.answer

@@ -1,17 +1,20 @@
 """Who gets a HIT, and what those are told who get none."""
 
+import re
 import uuid
 from http import HTTPStatus
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from hits.models import Assignment, Campaign, Participation, Rating, Worker
 from hits.services import change_status, take_part
 from hits.visitors import COOKIE
 from tests.factories import make_campaign, make_hits, make_translations, rate_items
-from tests.hits.worker.steps import enter, page, right_answer, take, wrong_answer
+from tests.hits.worker.steps import enter, page, take
+from tests.recruits import right_answer, wrong_answer
 
 pytestmark = pytest.mark.django_db
 
@@ -63,11 +66,26 @@ def test_one_wrong_answer_is_forgiven(client, campaign):
     )
 
 
-@pytest.mark.parametrize("answer", ["", "none", "-1"])
+@pytest.mark.parametrize("answer", ["", "none", "1"])
 def test_an_answer_that_is_none_costs_no_try(client, campaign, answer):
     enter(client, campaign, qualified=False)
     client.post(page("check", campaign.code), {"answer": answer})
     assert Participation.objects.get().n_check_tries == 0
+
+
+def test_nothing_but_its_words_tells_the_right_answer(client, campaign):
+    """A script that knows a number or a place would pass without reading."""
+    shown = []
+    for _ in range(20):
+        client.cookies.clear()
+        enter(client, campaign, qualified=False)
+        html = client.get(page("check", campaign.code)).content.decode()
+        options = re.findall(r"<label>(<input[^>]*>) (.*?)</label>", html)
+        shown.append([words for _, words in options])
+        same = '<input type="radio" name="answer" value="{}" required>'
+        assert [field for field, _ in options] == [same.format(words) for words in shown[-1]]
+    right = escape(right_answer(campaign))
+    assert {options.index(right) for options in shown} == {0, 1, 2}
 
 
 def test_an_excluded_worker_gets_no_hit(client, campaign):

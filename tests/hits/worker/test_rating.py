@@ -11,7 +11,8 @@ from django.utils import timezone
 from hits.models import Assignment, Campaign, Rating
 from hits.services import change_status, release_expired, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
-from tests.hits.worker.steps import enter, page, post_rating, right_answer, take
+from tests.hits.worker.steps import enter, page, post_rating, take
+from tests.recruits import right_answer
 
 pytestmark = pytest.mark.django_db
 
