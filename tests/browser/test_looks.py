@@ -161,6 +161,13 @@ def test_nothing_moves_for_those_who_asked_for_less_motion(visitor: Visitor):
     assert moving == 0
 
 
+def test_the_texts_are_gray_and_black_on_white_in_forced_colours(visitor: Visitor):
+    page, _ = visitor.open_hit(make_hits(), forced_colors="active", color_scheme="dark")
+    assert colour(page, ".texts", "background-color") == "rgb(255, 255, 255)"
+    assert colour(page, "#text-below", "color") == "rgb(0, 0, 0)"
+    assert colour(page, "#text-above", "color") == "rgb(102, 106, 114)"
+
+
 def test_the_slider_can_be_seen_in_forced_colours(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), forced_colors="active")
     expect(page.locator("#thumb")).to_be_hidden()

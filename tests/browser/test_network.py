@@ -47,11 +47,11 @@ def expect_waiting(page: Page, n_ratings: int) -> None:
     expect(page.get_by_text("Saved", exact=True)).to_have_count(0)
 
 
-def answer_ratings(page: Page, status: int) -> None:
+def answer_ratings(page: Page, status: int, *, body: str = "<h1>Sorry.</h1>") -> None:
     page.route(
         HIT_ADDRESS,
         lambda route: (
-            route.fulfill(status=status, body="Sorry.")
+            route.fulfill(status=status, body=body)
             if route.request.method == "POST"
             else route.continue_()
         ),
@@ -121,6 +121,48 @@ def test_a_server_that_answers_503_for_a_while_gets_every_rating_once(hit):
     expect_saved(page)
     assert stored_scores(assignment) == SCORES[:4]
     assert stored_in_order(assignment)
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409])
+def test_a_refusal_that_is_not_the_platforms_is_waited_out(hit, status):
+    """A proxy or the login page of a hotel's network may say anything."""
+    page, assignment = hit
+    loads: list[Page] = []
+    page.on("load", lambda loaded: loads.append(loaded))
+    answer_ratings(page, status)
+    rate_by_keys(page, SCORES[:4])
+    expect_waiting(page, 4)
+    page.wait_for_timeout(2_500)
+    expect_waiting(page, 4)
+    assert stored_scores(assignment) == [] and loads == []
+    page.unroute(HIT_ADDRESS)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:4]
+
+
+@pytest.mark.parametrize("status", [400, 409])
+def test_after_a_refusal_of_the_platform_the_worker_is_told_and_rates_again(hit, status):
+    page, assignment = hit
+    rate_by_keys(page, SCORES[:2])
+    expect_saved(page)
+    answer_ratings(page, status, body='{"error": "Not this one."}')
+    rate_by_keys(page, [99], first=3)
+    expect(page.locator("#save-state")).to_have_text(re.compile("^The last ratings could not be"))
+    page.unroute(HIT_ADDRESS)
+    expect_position(page, 3)
+    rate_by_keys(page, [SCORES[2]], first=3)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:3]
+
+
+def test_a_browser_without_timeouts_of_its_own_sends_its_ratings(visitor: Visitor):
+    assignment = assignment_of(make_worker(), make_hits())
+    page = visitor.open_context(worker=assignment.worker).new_page()
+    page.add_init_script("delete AbortSignal.timeout")
+    page.goto(rating_address(assignment))
+    rate_by_keys(page, SCORES[:2])
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:2]
 
 
 def test_a_rating_whose_answer_is_lost_is_stored_once(hit):
@@ -234,6 +276,37 @@ def test_unsent_ratings_outlive_a_lost_cookie(hit):
     expect_position(page, 2)
     expect_saved(page)
     assert stored_scores(assignment) == SCORES[:1]
+
+
+def test_unsent_ratings_outlive_a_lost_cookie_where_nothing_can_be_kept(visitor: Visitor):
+    assignment = assignment_of(make_worker(), make_hits())
+    page = visitor.open_context(worker=assignment.worker).new_page()
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    page.goto(rating_address(assignment))
+    cookies = [cookie for cookie in page.context.cookies() if cookie["name"] == COOKIE]
+    page.context.clear_cookies(name=COOKIE)
+    rate_by_keys(page, SCORES[:2])
+    expect_waiting(page, 2)
+    page.context.add_cookies(cookies)
+    expect_saved(page)
+    assert stored_scores(assignment) == SCORES[:2]
+
+
+def test_going_back_to_a_page_kept_by_the_browser_shows_the_place_to_go_on_from(hit):
+    page, assignment = hit
+    rate_items(assignment, n_items=5)
+    expect_position(page, 1)
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    expect_position(page, 6)
+
+
+def test_the_fields_of_the_plain_form_stay_those_of_one_item(hit):
+    page, assignment = hit
+    rate_by_keys(page, SCORES[:2])
+    expect_position(page, 3)
+    first = assignment.hit.items.get(position=1)
+    expect(page.locator("[name=position]")).to_have_value("1")
+    expect(page.locator("[name=item]")).to_have_value(str(first.code))
 
 
 # Two tabs --------------------------------------------------------------------------------------

@@ -109,9 +109,10 @@ def press(page: Page, keys: str) -> None:
 def test_its_name_and_description_are_the_statement_and_the_texts(hit):
     page, _ = hit
     statement = page.locator("#statement").inner_text()
-    texts = [page.locator(name).inner_text() for name in ("#text-above", "#text-below")]
+    above, below = (page.locator(name).inner_text() for name in ("#text-above", "#text-below"))
     expect(page.get_by_role("slider")).to_have_accessible_name(statement)
-    expect(page.get_by_role("slider")).to_have_accessible_description(" ".join(texts))
+    description = f"Gray text: {above} Black text: {below}"
+    expect(page.get_by_role("slider")).to_have_accessible_description(description)
 
 
 SCORES_BY_KEYS = {

@@ -8,16 +8,19 @@
   const REQUEST_TIMEOUT_MS = 20000;
   // Time to read why the page is loaded anew.
   const CATCH_UP_MS = 1500;
+  const REFUSED_MS = 4000;
 
   const form = document.getElementById("rating-form");
   const next = document.getElementById("next");
   const progress = document.getElementById("progress");
   const meter = document.getElementById("meter");
   const state = document.getElementById("save-state");
+  const trouble = document.getElementById("trouble");
   const above = document.getElementById("text-above");
   const below = document.getElementById("text-below");
   const size = Number(form.dataset.size);
-  const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
+  const tokenOn = (page) => page.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  let token = tokenOn(form);
 
   const slider = new Slider({
     onChange: () => { next.disabled = slider.score === null || !form.dataset.shown; },
@@ -103,17 +106,24 @@
   }
 
   async function post(rating) {
+    // Not AbortSignal.timeout, which phones of 2021 do not know.
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), REQUEST_TIMEOUT_MS);
     try {
       const response = await fetch(location.href, {
         method: "POST",
         headers: { Accept: "application/json", "X-CSRFToken": token },
         body: new URLSearchParams(rating),
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        signal: patience.signal,
       });
       if (response.ok) return accept(await response.json());
-      return refuse(response.status);
+      if (response.status === 403) return await renewToken(patience.signal);
+      return refuse(response.status, await response.json());
     } catch {
+      // No network, or an answer that is not the platform's: a proxy's page, say.
       return "failed";
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -124,20 +134,37 @@
     return "stored";
   }
 
-  function refuse(status) {
-    // Asking for the same again would not help; the server knows the place to go on from.
-    if (status === 400 || status === 409) dropBefore(position);
-    // A stale form (403) or a lost cookie (404): the ratings are good and wait for a new page.
-    else if (status !== 403 && status !== 404) return "failed";
-    catchUp();
-    return "refused";
+  // The form went stale, as when somebody logs in in another tab. The next try has that of a new page.
+  async function renewToken(signal) {
+    const response = await fetch(location.href, { signal });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    token = tokenOn(page) ?? token;
+    return "failed";
   }
 
+  function refuse(status, { error }) {
+    if (!error) return "failed";
+    if (status === 400 || status === 409) {
+      // Asking for the same again would not help; the server knows the place to go on from.
+      dropBefore(position);
+      loadAnew(state.dataset.refused, REFUSED_MS);
+      return "refused";
+    }
+    // A lost cookie. The ratings are good and wait for it, if the browser keeps them.
+    if (status === 404 && queue.every((rating) => stored(rating.position))) {
+      loadAnew(error, CATCH_UP_MS);
+      return "refused";
+    }
+    return "failed";
+  }
+
+  const catchUp = () => loadAnew(state.dataset.elsewhere, CATCH_UP_MS);
+
   // Load the page anew, at the place where the server is.
-  function catchUp() {
+  function loadAnew(why, afterMs) {
     isLeaving = true;
-    say("elsewhere", "is-offline");
-    setTimeout(() => location.reload(), CATCH_UP_MS);
+    tell(why, "is-offline");
+    setTimeout(() => location.reload(), afterMs);
   }
 
   window.addEventListener("online", () => {
@@ -148,13 +175,23 @@
   window.addEventListener("beforeunload", (event) => {
     if (queue.length && !isLeaving) event.preventDefault();
   });
+  // A browser that goes back to this page as it was left would show what is long done.
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted && !queue.length) location.reload();
+  });
 
   // What is shown ------------------------------------------------------------------------------
 
   function say(key, className, n = 0) {
-    const text = state.dataset[key].replace("{n}", String(n));
+    tell(state.dataset[key].replace("{n}", String(n)), className);
+  }
+
+  function tell(text, className) {
     if (state.textContent !== text) state.textContent = text;
     state.className = `save-state ${className}`;
+    // Spoken only when something is wrong: with every item, the next texts are what is to be heard.
+    const spoken = className === "is-offline" ? text : "";
+    if (trouble.textContent !== spoken) trouble.textContent = spoken;
   }
 
   function showState() {
@@ -180,8 +217,6 @@
       .replace("{position}", String(position))
       .replace("{size}", String(size));
     document.title = progress.textContent;
-    form.elements.position.value = position;
-    form.elements.item.value = item ? item.item : "";
     shownAt = performance.now();
     activeMs = 0;
     activeSince = document.hidden ? null : shownAt;
