@@ -55,5 +55,13 @@ def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
     return rating | {"item": UUID(code)} if is_possible else None
 
 
+class LinesField(forms.CharField):
+    """Text of several lines, in which a line break counts as one character, as it does in the browser's box."""
+
+    def to_python(self, value: Any) -> str | None:
+        # Browsers send CR LF.
+        return super().to_python(str(value or "").replace("\r\n", "\n"))
+
+
 class CommentForm(forms.Form):
-    comment = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
+    comment = LinesField(max_length=MAX_COMMENT_LENGTH, required=False)

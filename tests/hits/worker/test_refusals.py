@@ -147,6 +147,16 @@ def test_a_hit_that_was_given_back_takes_no_rating(client, assignment, caplog):
     assert_refused(post_rating(client, assignment, 1), caplog, status=409)
 
 
+def test_a_comment_that_fits_the_box_is_taken_though_browsers_send_two_characters_a_line_break(
+    client, assignment
+):
+    rate_items(assignment)
+    comment = ("x" * 99 + "\n") * 19 + "x" * 100
+    client.post(page("finish", assignment.code), {"comment": comment.replace("\n", "\r\n")})
+    assignment.refresh_from_db()
+    assert assignment.comment == comment and len(comment) == 2_000
+
+
 def test_a_comment_longer_than_the_box_is_refused_and_nothing_is_handed_in(client, assignment):
     rate_items(assignment)
     answer = client.post(page("finish", assignment.code), {"comment": "x" * 2_001})
