@@ -26,8 +26,9 @@ class RawFile:
     def sha256(self) -> str:
         return sha256(self.content).hexdigest()
 
-    def lines(self, problems: Problems) -> Iterator[Line]:
-        return decoded_lines(BytesIO(self.content), self.name, problems)
+    def lines(self, problems: Problems, *, may_have_crlf: bool = False) -> Iterator[Line]:
+        file = BytesIO(self.content)
+        return decoded_lines(file, self.name, problems, may_have_crlf=may_have_crlf)
 
 
 def load(path: Path, problems: Problems, *, max_bytes: int = MAX_FILE_BYTES) -> RawFile | None:

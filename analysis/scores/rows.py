@@ -80,7 +80,8 @@ def parse_spaces(raw: RawFile, problems: Problems) -> Sheet:
 
 
 def parse_csv(raw: RawFile, problems: Problems) -> Sheet:
-    return _with_header(csv_cells(raw.lines(problems), raw.name, problems), raw.name, problems)
+    lines = raw.lines(problems, may_have_crlf=True)
+    return _with_header(csv_cells(lines, raw.name, problems), raw.name, problems)
 
 
 def _split(raw: RawFile, problems: Problems, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -1,5 +1,6 @@
 """Files that admins upload: bounded, kept under their own names, and never outside their folder."""
 
+import lzma
 import shutil
 import stat
 import tempfile
@@ -34,6 +35,16 @@ MAX_RATIO = 1_000
 RATIO_COUNTS_FROM = 10_000_000
 MAX_PATH_BYTES = 200
 CHUNK = 1 << 20
+# Whatever `zipfile` raises over damaged bytes; a ValueError where a place lies before the file's beginning.
+_UNREADABLE_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    EOFError,
+    OSError,
+    ValueError,
+)
 KEPT_FOR = timedelta(days=7)
 CAMPAIGN_FOLDERS = {*SYSTEM_FOLDERS, *SOURCE_NAMES, *REFERENCE_NAMES, OUTPUTS_FOLDER}
 
@@ -227,7 +238,7 @@ def _unpack(
                     budget.bytes = -1
                 if budget.exceeded():
                     break
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except _UNREADABLE_ZIP as error:
         problems.add(name, None, f"is not a zip file that can be read: {error}")
     return files
 

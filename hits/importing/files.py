@@ -87,18 +87,23 @@ def printable(text: str) -> str:
     )
 
 
-def read_lines(folder: CampaignFolder, path: Path, problems: Problems) -> Iterator[Line]:
+def read_lines(
+    folder: CampaignFolder, path: Path, problems: Problems, *, may_have_crlf: bool = False
+) -> Iterator[Line]:
     """Yield the lines of a UTF-8 file, reporting each that is not text as it should be.
 
-    Lines end with LF; the last may go without. A text that holds another kind of line end is not
+    Lines end with LF, or with CR LF where that is how the format is written; the last may go without. A text that holds another kind of line end is not
     cut there, whatever `str.splitlines` thinks of it.
     """
     with folder.opened(path, problems) as file:
         if file is not None:
-            yield from decoded_lines(file, folder.shown(path), problems)
+            name = folder.shown(path)
+            yield from decoded_lines(file, name, problems, may_have_crlf=may_have_crlf)
 
 
-def decoded_lines(file: BinaryIO, name: str, problems: Problems) -> Iterator[Line]:
+def decoded_lines(
+    file: BinaryIO, name: str, problems: Problems, *, may_have_crlf: bool = False
+) -> Iterator[Line]:
     """Yield the lines of what is open already, as `read_lines` does; `name` is for the reader."""
     has_crlf = False
     number = 0
@@ -111,7 +116,7 @@ def decoded_lines(file: BinaryIO, name: str, problems: Problems) -> Iterator[Lin
             problems.add(name, 1, fault)
             return
         if raw.endswith(b"\r\n"):
-            if not has_crlf:
+            if not (may_have_crlf or has_crlf):
                 problems.add(
                     name, number, "ends with CR LF, and maybe more lines do; convert them to LF"
                 )

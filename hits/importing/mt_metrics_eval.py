@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .files import CampaignFolder, files_in
-from .plain_text import Layout, read_layout
+from .plain_text import Layout, by_name, read_layout
 from .problems import Problems
 from .records import Draft, ReadingOptions
 
@@ -13,20 +13,20 @@ OUTPUTS_FOLDER = "system-outputs"
 def read_mt_metrics_eval(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
     folder = CampaignFolder(path)
     pair = f"{options.source_language}-{options.target_language}"
-    layout = _find_layout(folder, pair)
+    layout = _find_layout(folder, pair, problems)
     notes = _leave_out_the_reference(layout, options)
     draft = read_layout(layout, options, problems)
     draft.notes += notes
     return draft
 
 
-def _find_layout(folder: CampaignFolder, pair: str) -> Layout:
+def _find_layout(folder: CampaignFolder, pair: str, problems: Problems) -> Layout:
     root = folder.path
     layout = Layout(
         folder,
         documents_have_domains=True,
         where_systems_go=f"{OUTPUTS_FOLDER}/{pair}/NAME.txt",
-        references=_references(root / "references", pair),
+        references=_references(folder, pair, problems),
     )
     sources = root / "sources" / f"{pair}.txt"
     layout.sources = sources if sources.exists() else None
@@ -35,22 +35,26 @@ def _find_layout(folder: CampaignFolder, pair: str) -> Layout:
     outputs = root / OUTPUTS_FOLDER / pair
     if outputs.is_dir() and folder.holds(outputs):
         files = files_in(outputs)
-        layout.systems = {path.name.removesuffix(".txt"): path for path in files}
+        names = [path.name.removesuffix(".txt") for path in files]
+        layout.systems = by_name(folder, "system", names, files, problems)
     else:
         others = ", ".join(folder.shown(path) for path in files_in(root / OUTPUTS_FOLDER))
         layout.where_systems_go += f" (there are {others or 'none'})"
     return layout
 
 
-def _references(folder: Path, pair: str) -> dict[str, Path]:
+def _references(folder: CampaignFolder, pair: str, problems: Problems) -> dict[str, Path]:
     """Find `PAIR.NAME.txt` and name each by its NAME."""
-    if not folder.is_dir():
+    holding = folder.path / "references"
+    if not holding.is_dir():
         return {}
-    return {
-        path.name.removeprefix(f"{pair}.").removesuffix(".txt"): path
-        for path in files_in(folder)
+    files = [
+        path
+        for path in files_in(holding)
         if path.name.startswith(f"{pair}.") and path.name.endswith(".txt")
-    }
+    ]
+    names = [path.name.removeprefix(f"{pair}.").removesuffix(".txt") for path in files]
+    return by_name(folder, "reference", names, files, problems)
 
 
 def _leave_out_the_reference(layout: Layout, options: ReadingOptions) -> list[str]:

@@ -67,7 +67,7 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
         problems.add(folder.shown(folder.path), None, f"has several files of sources: {listed}")
     layout.sources = sources[0] if sources else None
     names = [_reference_name(path) for path in references]
-    layout.references = _by_name(folder, "reference", names, references, problems)
+    layout.references = by_name(folder, "reference", names, references, problems)
     layout.systems = _find_systems(folder, system_folders, options, problems)
     return layout
 
@@ -103,7 +103,7 @@ def _find_systems(
         names = [_without_extension(path.name, options) for path in files]
     else:
         names = without_common_parts([path.name for path in files])
-    return _by_name(folder, "system", names, files, problems)
+    return by_name(folder, "system", names, files, problems)
 
 
 def _folders_with_files(path: Path) -> list[Path]:
@@ -140,7 +140,7 @@ def _n_common(rows: list[list[str]]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, columns))
 
 
-def _by_name(
+def by_name(
     folder: CampaignFolder, what: str, names: list[str], files: list[Path], problems: Problems
 ) -> dict[str, Path]:
     """Pair each name with its file, in the order of the names."""

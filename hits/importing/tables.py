@@ -31,7 +31,9 @@ def read_tsv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
 
 
 def read_csv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
-    cells = csv_cells(read_lines(CampaignFolder(path), path, problems), path.name, problems)
+    # RFC 4180 ends lines with CR LF, and so do Excel and our own exports.
+    lines = read_lines(CampaignFolder(path), path, problems, may_have_crlf=True)
+    cells = csv_cells(lines, path.name, problems)
     return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
 
 

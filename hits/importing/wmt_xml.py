@@ -49,6 +49,12 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
                 "declares a document type or an entity, which is not allowed",
             )
             return handler.draft
+        except (LookupError, ValueError):
+            # The parser knows UTF-8, UTF-16 and encodings of one byte a character.
+            problems.add(
+                path.name, 1, "declares an encoding that cannot be read; save the file as UTF-8"
+            )
+            return handler.draft
     handler.finish()
     return handler.draft
 
@@ -126,8 +132,10 @@ class _TestSet(ContentHandler):
             self._n_characters += len(content)
 
     def endElement(self, tag: str) -> None:
-        if tag == "seg" and self._segment is not None:
-            self._end_segment()
+        if self._segment is not None:
+            # Whatever else ends here was reported when it began.
+            if tag == "seg":
+                self._end_segment()
         elif tag in _NAMING_ATTRIBUTE:
             self._part = None
         elif tag == "doc":
@@ -140,6 +148,9 @@ class _TestSet(ContentHandler):
         elif name in self._document_lines:
             first = self._document_lines[name]
             self._report(self.line, f"document {name!r} is already on line {first}")
+        elif self._document is not None:
+            outer = self._document.name
+            self._report(self.line, f"document {name!r} begins inside document {outer!r}")
         self._document = _Document(name, self.line, is_doubled=name in self._document_lines)
         self._document_lines.setdefault(name, self.line)
 

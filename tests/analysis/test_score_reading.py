@@ -261,3 +261,8 @@ def test_no_text_does_worse_than_a_refusal(text):
         read(text)
     except ScoresRefused as refused:
         assert refused.n_problems > 0
+
+
+def test_csv_may_end_its_lines_as_excel_does():
+    table = read(LONG.replace("\t", ",").replace("\n", "\r\n"), name="M.csv").tables[0]
+    assert table.scores.tolist() == SCORES

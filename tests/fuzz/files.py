@@ -40,6 +40,7 @@ PIECES = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\t", b",", b'"', b"<", b"&x;", b"]]>", b"{", b"}",
     b"\\u0000", b"\\ud800", b"NaN", b"1e999", b"-1", b"9" * 50, b"\xe2\x80\xae", b"\xed\xa0\x80", b"=1+1",
     b"<!DOCTYPE x [<!ENTITY a 'b'>]>", b"a" * 11_000, b"[" * 3_000, b"<seg>", b"</doc>",
+    b"<hyp>", b"<doc id='x'>", b'<?xml version="1.0" encoding="gb18030"?>',
 )  # fmt: skip
 
 

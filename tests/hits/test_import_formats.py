@@ -68,6 +68,12 @@ def test_each_format_is_recognised_and_read_exactly(name: str) -> None:
     assert "1 output identical to another system's is rated once" in summary.notes
 
 
+def test_csv_may_end_its_lines_as_excel_does(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes((CAMPAIGNS / "table.csv").read_bytes().replace(b"\n", b"\r\n"))
+    assert outputs_of(imported(path).campaign) == OUTPUTS
+
+
 @pytest.mark.parametrize("name", WITH_DOCUMENTS)
 def test_documents_are_kept(name: str) -> None:
     campaign = imported(CAMPAIGNS / name).campaign

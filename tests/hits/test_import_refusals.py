@@ -93,6 +93,9 @@ CASES = [
     ("no-system.xml", "no-system.xml", None, "has no system (elements 'hyp') in 'en'"),
     ("empty-segment.xml", "empty-segment.xml", 17, "the translation by 'A' is empty"),
     ("markup-in-a-text.xml", "markup-in-a-text.xml", 17, "an element 'b' inside a segment"),
+    ("part-in-a-text.xml", "part-in-a-text.xml", 17, "an element 'src' inside a segment"),
+    ("unknown-encoding.xml", "unknown-encoding.xml", 1, "an encoding that cannot be read; save"),
+    ("document-in-a-document.xml", "document-in-a-document.xml", 20, "'y' begins inside document 'x'"),
     ("system-twice.xml", "system-twice.xml", 20, "has the translation by 'A' twice"),
     ("no-documents.xml", "no-documents.xml", None, "has no documents"),
     ("document-without-id.xml", "document-without-id.xml", 4, "the document's id is empty"),
@@ -107,6 +110,8 @@ CASES = [
     ("ambiguous-ids.xml", "ambiguous-ids.xml", 24, "segment 'x:1:2' is there twice"),
     ("other-pair", "other-pair", None, "has no system; put files at system-outputs/de-en/NAME.txt (there are system-outputs/de-fr)"),
     ("documents-without-domain", "documents/de-en.docs", 1, "a domain, a tab and a document's name"),
+    ("system-named-twice", "system-outputs/de-en/A.txt", None, "names system 'A', as system-outputs/de-en/A does"),
+    ("long-name-of-an-output", f"system-outputs/de-en/{'A' * 201}.txt", None, "is longer than 200 characters"),
     ("two-named-references", "two-named-references", None, "name one (--reference): refA, refB"),
 ]  # fmt: skip
 
@@ -143,6 +148,14 @@ def test_every_malformed_campaign_has_its_test() -> None:
         "segment-without-id.xml",
     }
     assert {path.name for path in MALFORMED.iterdir()} == {case[0] for case in CASES} | tested_apart
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "utf-7", "idna", "base64", "nonsense"])
+def test_an_encoding_that_the_parser_does_not_have_is_named(tmp_path, encoding: str) -> None:
+    path = tmp_path / "set.xml"
+    path.write_text(f"<?xml version='1.0' encoding='{encoding}'?>\n<dataset/>\n")
+    (problem,) = refusal(path).problems
+    assert (problem.line, problem.reason[:20]) == (1, "declares an encoding")
 
 
 def test_lines_of_a_table_keep_their_numbers_after_one_that_cannot_be_read() -> None:

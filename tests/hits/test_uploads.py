@@ -170,3 +170,17 @@ def test_files_without_a_draft_are_removed_after_some_days(draft):
     os.utime(folder_of(draft), (long_ago, long_ago))
     drop_old_drafts()
     assert not stray.exists() and kept(draft) == ["a.tsv"]
+
+
+def test_a_damaged_zip_is_refused_whatever_is_damaged(draft):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("sources.txt", "a line\n" * 100)
+    whole = packed.getvalue()
+    at = whole.index(b"sources.txt") + len("sources.txt")
+    spoilt_text = whole[: at + 4] + b"\xff" * 8 + whole[at + 12 :]
+    end = whole.rindex(b"PK\x05\x06")
+    spoilt_place = whole[: end + 16] + b"\xff\xff\xff\x00" + whole[end + 20 :]
+    for content in (spoilt_text, spoilt_place):
+        refused = reasons(draft, upload("campaign.zip", content))
+        assert "campaign.zip: is not a zip file that can be read" in refused
