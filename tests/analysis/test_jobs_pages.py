@@ -1,5 +1,7 @@
 """The pages of jobs: who may open them, and what they show."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -92,6 +94,12 @@ def test_a_running_jobs_page_shows_progress_and_looks_again_with_and_without_scr
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
     assert address("cancel_job", job) in page and address("retry_job", job) not in page
     assert " style=" not in page and "<style" not in page and "onclick" not in page
+
+
+def test_a_screen_reader_is_told_the_state_and_not_every_step():
+    page = client_of("researcher").get(address("job", make_job())).content.decode()
+    spoken = re.findall('<span[^>]*role="status"[^>]*>([^<]*)</span>', page)
+    assert spoken == ["Waiting"] and page.count('role="status"') == 1
 
 
 def test_what_the_script_asks_for_is_small_and_never_cached():

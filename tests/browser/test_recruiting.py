@@ -162,6 +162,9 @@ def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
     agree_and_qualify(worker, campaign)
     expect(worker.locator("#progress")).to_be_visible()
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
+    # It is not to be undone, so one click is not enough.
+    expect(page.get_by_role("button", name="Withdraw all")).to_be_hidden()
+    page.get_by_text("Withdraw all links").click()
     page.get_by_role("button", name="Withdraw all").click()
     expect(page.get_by_text("Withdrawn: 2.")).to_be_visible()
     assert not Invite.objects.usable().exists()

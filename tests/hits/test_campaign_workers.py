@@ -175,7 +175,8 @@ def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign,
     page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
     assert "Tells degraded from genuine: p &lt; 0.0001, 20 pairs." in page
     assert "two &lt;accounts&gt;" in page and "The evidence alone would say: reliable." in page
-    assert "Fine, &lt;b&gt;thank you&lt;/b&gt;." in page
+    # In the direction of its own language.
+    assert 'dir="auto">Fine, &lt;b&gt;thank you&lt;/b&gt;.' in page
     assert "late</span>" in page and "Payment refused" in page
     assert "equal scores in a row at most" in page and "The fastest HIT took" in page
     assert "reliable → excluded" in page and page.count('data-label="Verdict"') == 2
