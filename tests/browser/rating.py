@@ -45,9 +45,9 @@ def stored_in_order(assignment: Assignment) -> bool:
     return moments == sorted(moments)
 
 
-def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
+def wait_until(page: Page, is_so: Callable[[], bool], *, timeout_ms: int = TIMEOUT_MS) -> None:
     """Let the page run until something holds that cannot be seen on it."""
-    deadline = monotonic() + TIMEOUT_MS / 1000
+    deadline = monotonic() + timeout_ms / 1000
     while not is_so():
         assert monotonic() < deadline, "It did not come to pass in time."
         page.wait_for_timeout(25)

@@ -86,11 +86,12 @@ def test_a_network_that_comes_back_during_a_try_is_used_at_once(hit):
     # By now the page tries every 15 seconds only. One more try hangs while the network returns.
     page.route(HIT_ADDRESS, lambda route: hanging.append(route))
     rate_by_keys(page, [SCORES[10]], first=11)
-    wait_until(page, lambda: bool(hanging))
+    wait_until(page, lambda: bool(hanging), timeout_ms=60_000)
     page.context.set_offline(False)
     hanging[0].abort()
     page.unroute(HIT_ADDRESS)
-    expect(page.locator("#save-state")).to_have_text("Saved", timeout=5_000)
+    # Long before the next try by itself.
+    expect(page.locator("#save-state")).to_have_text("Saved", timeout=10_000)
     assert stored_scores(assignment) == SCORES[:11]
 
 
