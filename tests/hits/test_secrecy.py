@@ -10,7 +10,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,12 @@ from django.utils import timezone
 from scipy import optimize, stats
 
 from hits import desk
-from hits.building import build_hits
 from hits.composition import HIT_SIZES, Layout, Role, plan_hits
 from hits.models import HIT, Assignment, Campaign, Item, Participation, Worker
-from hits.services import change_status, save_rating, submit_assignment, take_assignment
+from hits.services import save_rating, submit_assignment, take_assignment
 from hits.visitors import COOKIE, remember_worker
 from tests.audit_log import empty_audit_log
-from tests.factories import make_campaign, make_translations, make_worker
+from tests.factories import make_hits, make_worker
 
 pytestmark = [
     pytest.mark.django_db,
@@ -42,6 +41,8 @@ N_FOLDS = 6
 ALPHA = 0.001
 # Ids and codes are drawn anew in every run: where no power is at stake, a false alarm must be rare.
 RARE = 1e-6
+# Which of an item's numbers is the time its answer took.
+TIME = 0
 JSON = {"Accept": "application/json"}
 ITEMS = re.compile(r'<script id="items" type="application/json">(.*?)</script>', re.DOTALL)
 
@@ -64,15 +65,19 @@ class Sighting:
 def seen(django_db_setup: None, django_db_blocker: Any) -> Any:
     """What a worker on each of several HITs sees, with the items as the database knows them."""
     with django_db_blocker.unblock():
-        campaign = make_campaign(hit_size=40, min_ratings=1, seed=11, name="secret")
-        make_translations(campaign, n_segments=N_HITS * 14)
-        build_hits(campaign=campaign)
-        change_status(campaign=campaign, to=Campaign.Status.OPEN)
+        campaign = make_secret_campaign()
         try:
-            sightings = [pair for hit in campaign.hits.all() for pair in look_at(hit)]
-            yield campaign, sightings
+            yield campaign, look_at_all(campaign)
         finally:
             remove(campaign)
+
+
+def make_secret_campaign(name: str = "secret") -> Campaign:
+    return make_hits(n_segments=N_HITS * 14, min_ratings=1, seed=11, name=name)
+
+
+def look_at_all(campaign: Campaign) -> list[tuple[Item, Sighting]]:
+    return [pair for hit in campaign.hits.all() for pair in look_at(hit)]
 
 
 def remove(campaign: Campaign) -> None:
@@ -144,6 +149,7 @@ def numbers_of(sighting: Sighting) -> list[float]:
     # The window of later items is not about this one; what is said of it there is among the fields.
     page = ITEMS.sub("", sighting.page)
     return [
+        sighting.seconds,
         hashed(list(fields)),
         hashed([type(value).__name__ for value in fields.values()]),
         len(sighting.raw) - sum(len(json.dumps(text)) for text in texts),
@@ -151,7 +157,6 @@ def numbers_of(sighting: Sighting) -> list[float]:
         hashed(without(page, fields)),
         hashed(sorted(sighting.headers)),
         float(sighting.headers.get("Content-Length", 0)) - len(sighting.page.encode()),
-        1000 * sighting.seconds,
         fields["position"],
         fields["position"] % 10,
         *((byte >> bit) & 1 for byte in code.bytes for bit in range(8)),
@@ -159,12 +164,17 @@ def numbers_of(sighting: Sighting) -> list[float]:
 
 
 def without(page: str, fields: dict[str, Any]) -> str:
-    """Cut out of a page what every item has of its own, and the tokens that differ on every load."""
-    for own in (fields["text"], fields["above"], fields["item"]):
-        page = page.replace(own, "")
+    """Cut out of a page what every item has of its own, and the tokens that differ on every load.
+
+    A number that is not the item's place stays: it may stand for a row.
+    """
+    place = fields["position"]
+    own = [fields["text"], fields["above"], fields["item"], f"{place} of 40"]
+    own += [f'name="position" value="{place}"', f'max="40" value="{place - 1}"']
+    for piece in own:
+        page = page.replace(piece, "")
     page = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", page)
-    page = re.sub(r'data-assignment="[^"]+"|/hit/[^/]+/', "", page)
-    return re.sub(r"\d+", "", page)
+    return re.sub(r'data-assignment="[^"]+"|/hit/[^/]+/', "", page)
 
 
 def hashed(value: Any) -> float:
@@ -174,6 +184,8 @@ def hashed(value: Any) -> float:
 
 def matrix_of(sightings: list[tuple[Item, Sighting]]) -> np.ndarray:
     features = np.array([numbers_of(sighting) for _, sighting in sightings], dtype=float)
+    # As ranks: one answer that took a second would make all others look alike.
+    features[:, TIME] = stats.rankdata(features[:, TIME])
     spread = features.std(axis=0)
     return (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
@@ -245,47 +257,56 @@ def chance_that_nothing_leaks(
 def test_a_classifier_cannot_tell_qc_items_from_genuine_ones(seen):
     _, sightings = seen
     assert len(sightings) == N_HITS * 40
-    assert chance_that_nothing_leaks(matrix_of(sightings), sightings) > ALPHA
+    chance = chance_that_nothing_leaks(matrix_of(sightings), sightings)
+    if chance <= ALPHA:
+        # Ids are drawn and times measured: chance gets here once in a thousand runs, a leak comes again.
+        sightings = look_at_all(make_secret_campaign("secret again"))
+        chance = chance_that_nothing_leaks(matrix_of(sightings), sightings)
+    assert chance > ALPHA
 
 
-def leaky_field(item: Item, sighting: Sighting) -> Sighting:
-    if item.role == Role.GENUINE:
-        return sighting
-    fields = sighting.fields | {"partner": None}
-    return Sighting(fields, sighting.raw, sighting.page, sighting.headers, sighting.seconds)
+def leaky_field(sighting: Sighting) -> Sighting:
+    return replace(sighting, fields=sighting.fields | {"partner": None})
 
 
-def leaky_id(item: Item, sighting: Sighting) -> Sighting:
-    """One bit of the id is set for QC items and left to chance for genuine ones."""
-    if item.role == Role.GENUINE:
-        return sighting
+def leaky_id(sighting: Sighting) -> Sighting:
+    """One bit of the id is set, which genuine items have by chance."""
     code = str(uuid.UUID(int=uuid.UUID(sighting.fields["item"]).int | 1))
-    fields = sighting.fields | {"item": code}
-    return Sighting(fields, sighting.raw, sighting.page, sighting.headers, sighting.seconds)
+    return replace(sighting, fields=sighting.fields | {"item": code})
 
 
-def leaky_size(item: Item, sighting: Sighting) -> Sighting:
-    longer = sighting.page + (" " if item.role == Role.BAD_REFERENCE else "")
-    return Sighting(sighting.fields, sighting.raw, longer, sighting.headers, sighting.seconds)
+def leaky_size(sighting: Sighting) -> Sighting:
+    return replace(sighting, page=sighting.page + " ")
 
 
-def leaky_time(item: Item, sighting: Sighting) -> Sighting:
-    """QC items take longer by the spread that answers have anyway."""
-    seconds = sighting.seconds + (0.02 if item.role != Role.GENUINE else 0)
-    return Sighting(sighting.fields, sighting.raw, sighting.page, sighting.headers, seconds)
+def leaky_number(sighting: Sighting) -> Sighting:
+    return replace(sighting, page=sighting.page.replace('data-size="40"', 'data-size="41"'))
 
 
-def leaky_header(item: Item, sighting: Sighting) -> Sighting:
-    headers = sighting.headers | ({"X-Role": "1"} if item.role != Role.GENUINE else {})
-    return Sighting(sighting.fields, sighting.raw, sighting.page, headers, sighting.seconds)
+def leaky_header(sighting: Sighting) -> Sighting:
+    return replace(sighting, headers=sighting.headers | {"X-Role": "1"})
 
 
-@pytest.mark.parametrize("leak", [leaky_field, leaky_id, leaky_size, leaky_time, leaky_header])
-def test_the_classifier_finds_a_leak_when_there_is_one(
-    seen, leak: Callable[[Item, Sighting], Sighting]
-):
+@pytest.mark.parametrize("leak", [leaky_field, leaky_id, leaky_size, leaky_number, leaky_header])
+def test_the_classifier_finds_a_leak_when_there_is_one(seen, leak: Callable[[Sighting], Sighting]):
     _, sightings = seen
-    leaky = [(item, leak(item, sighting)) for item, sighting in sightings]
+    leaky = [
+        (item, sighting if item.role == Role.GENUINE else leak(sighting))
+        for item, sighting in sightings
+    ]
+    assert chance_that_nothing_leaks(matrix_of(leaky), leaky) < ALPHA
+
+
+def test_the_classifier_finds_a_delay_on_a_machine_that_stalls_now_and_then(seen):
+    """The times are drawn: those measured depend on what else the machine does."""
+    _, sightings = seen
+    rng, n = np.random.default_rng(4), len(sightings)
+    stalls = np.where(rng.random(n) < 0.05, rng.uniform(0.1, 0.4, n), 0)
+    times = 0.006 + rng.exponential(0.003, n) + stalls + 0.02 * is_qc(sightings)
+    leaky = [
+        (item, replace(sighting, seconds=seconds))
+        for (item, sighting), seconds in zip(sightings, times, strict=True)
+    ]
     assert chance_that_nothing_leaks(matrix_of(leaky), leaky) < ALPHA
 
 
@@ -309,10 +330,23 @@ def test_every_item_comes_with_the_same_fields_in_the_same_order(seen):
     assert shapes == {(("item", str), ("position", int), ("text", str), ("above", str))}
 
 
+def pages_but_for_what_is_the_items_own(sightings: list[tuple[Item, Sighting]]) -> set[str]:
+    return {without(ITEMS.sub("", s.page), s.fields) for _, s in sightings}
+
+
 def test_pages_differ_in_nothing_but_what_is_the_items_own(seen):
     _, sightings = seen
-    assert len({without(ITEMS.sub("", s.page), s.fields) for _, s in sightings}) == 1
+    assert len(pages_but_for_what_is_the_items_own(sightings)) == 1
     assert len({tuple(sorted(s.headers)) for _, s in sightings}) == 1
+
+
+def test_a_number_that_stands_for_a_row_would_be_noticed(seen):
+    _, sightings = seen
+    pages = [s.page.replace("<main", f'<main data-row="{item.pk}"') for item, s in sightings[:2]]
+    planted = [
+        (i, replace(s, page=page)) for (i, s), page in zip(sightings[:2], pages, strict=True)
+    ]
+    assert len(pages_but_for_what_is_the_items_own(planted)) == 2
 
 
 def test_ids_are_random_and_go_with_neither_role_nor_place_nor_age(seen):
@@ -346,17 +380,6 @@ def without_texts(sighting: Sighting) -> str:
         page = page.replace(text, "")
     ahead = [fields | {"text": "", "above": ""} for fields in json.loads(found[1])]
     return page + json.dumps(ahead)
-
-
-def test_only_uuids_and_places_stand_for_rows(seen):
-    """Every number on a page is part of a code, a place in the HIT or of the page's own design."""
-    campaign, sightings = seen
-    (first, one), (second, other) = sightings[0], sightings[40]
-    pages = [
-        re.findall(r"\d+", without(ITEMS.sub("", sighting.page), sighting.fields))
-        for sighting in (one, other)
-    ]
-    assert first.hit != second.hit and pages[0] == pages[1]
 
 
 # Pairs ---------------------------------------------------------------------------------------
@@ -395,10 +418,7 @@ def test_no_window_that_was_sent_holds_a_pair(seen):
 
 def test_the_completion_code_says_nothing_about_the_work():
     """Careless and honest workers' codes are drawn alike: from all letters, in every place."""
-    campaign = make_campaign(hit_size=40, min_ratings=80)
-    make_translations(campaign)
-    build_hits(campaign=campaign)
-    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    campaign = make_hits(min_ratings=80)
     items = list(campaign.hits.get().items.order_by("position"))
     codes: dict[bool, list[str]] = {True: [], False: []}
     for number in range(80):
