@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import time_machine
 from hypothesis import settings as hypothesis_settings
 
 from tests.postgres import postgres_database, postgres_server
@@ -40,6 +41,13 @@ def _emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
     from tests.audit_log import empty_audit_log
 
     empty_audit_log()
+
+
+@pytest.fixture
+def stopped_clock() -> Iterator[time_machine.Traveller]:
+    """A clock that stands still until it is moved: no window of time ends between two requests."""
+    with time_machine.travel("2026-03-02 10:05:00+00:00", tick=False) as clock:
+        yield clock
 
 
 @pytest.fixture

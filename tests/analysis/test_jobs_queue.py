@@ -38,17 +38,11 @@ def broker(monkeypatch):
     return use
 
 
-def test_sending_takes_no_time_worth_mentioning(broker, tmp_path):
+def test_a_message_is_there_as_soon_as_it_is_sent(broker, tmp_path):
     broker("folder://localhost", folder=str(tmp_path / "queue"))
-    assert enqueue("hits.weigh_assignment", 1)
-    seconds = []
-    for _ in range(100):
-        started_at = time.perf_counter()
-        enqueue("hits.weigh_assignment", 1)
-        seconds.append(time.perf_counter() - started_at)
-    # The median: a busy machine may stop any one of them.
-    assert sorted(seconds)[50] < 0.005
-    assert len(list((tmp_path / "queue").glob("*.quick.msg"))) == 101
+    for n_sent in range(1, 4):
+        assert enqueue("hits.weigh_assignment", 1)
+        assert len(list((tmp_path / "queue").glob("*.quick.msg"))) == n_sent
 
 
 def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
@@ -59,17 +53,20 @@ def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "folder://localhost"])
 def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
-    url, broker, tmp_path, caplog
+    url, broker, tmp_path, caplog, monkeypatch
 ):
     # A file stands where the folder should be.
     (tmp_path / "queue").touch()
     broker(url, folder=str(tmp_path / "queue"))
     assert not enqueue("hits.weigh_assignment", 7)
     assert "hits.weigh_assignment(7,) is left to the schedule" in caplog.text
-    started_at = time.perf_counter()
-    assert not any(enqueue("hits.weigh_assignment", 8) for _ in range(1_000))
-    assert time.perf_counter() - started_at < 1
-    assert len(caplog.records) == 1
+    tries: list[str] = []
+    monkeypatch.setattr(app, "send_task", lambda task, **options: tries.append(task))
+    assert not enqueue("hits.weigh_assignment", 8)
+    assert tries == [] and len(caplog.records) == 1
+    monkeypatch.setattr(sending, "_silent_until", time.monotonic())
+    assert enqueue("hits.weigh_assignment", 8)
+    assert tries == ["hits.weigh_assignment"]
 
 
 @pytest.mark.django_db

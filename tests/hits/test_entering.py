@@ -8,7 +8,7 @@ from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
 
 ADDRESS, ELSEWHERE = "203.0.113.77", "198.51.100.1"
 RIGHT = "correct horse battery"  # pragma: allowlist secret

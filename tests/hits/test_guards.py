@@ -17,7 +17,7 @@ from hits.visitors import COOKIE
 from tests.factories import make_hits, make_worker
 from tests.recruits import begin, take_hit
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stopped_clock")]
 
 ADDRESS = "203.0.113.77"
 
