@@ -1,6 +1,7 @@
 """Caches, frames, forged requests and cookies."""
 
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from hits.models import Assignment, Campaign, Participation, Worker
 from hits.visitors import COOKIE, remember_worker
-from tests.factories import make_hits, make_worker
+from tests.factories import make_hits, make_worker, rate_items
 from tests.hits.worker.steps import JSON, enter, page, post_rating, take
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +31,36 @@ def worker_pages(campaign: Campaign, assignment: Assignment) -> list[str]:
     ]
 
 
-def test_no_worker_page_is_kept_by_a_cache_or_framed(client, campaign, assignment):
-    urls = worker_pages(campaign, assignment)
-    answers = [client.get(url) for url in urls] + [post_rating(client, assignment, 1)]
-    answers.append(Client().get(page("rate", assignment.code)))
-    for answer in answers:
+def pages_on_the_way(client: Client, campaign: Campaign) -> list[Any]:
+    """Every page from the link to the code, each as it is shown to a worker who has come so far."""
+    pages = [client.get(campaign.get_absolute_url())]
+    enter(client, campaign, qualified=False)
+    pages += [
+        client.get(page("instructions", campaign.code)),
+        client.get(page("practice", campaign.code, 1)),
+        client.get(page("check", campaign.code)),
+    ]
+    Participation.objects.update(qualified_at=timezone.now())
+    assignment = take(client, campaign)
+    pages.append(client.get(page("rate", assignment.code)))
+    rate_items(assignment)
+    pages.append(client.get(page("finish", assignment.code)))
+    client.post(page("finish", assignment.code))
+    pages.append(client.get(page("done", assignment.code)))
+    return pages
+
+
+def test_no_worker_page_is_kept_by_a_cache_or_framed(client, campaign):
+    shown = pages_on_the_way(client, campaign)
+    assert [answer.status_code for answer in shown] == [HTTPStatus.OK] * 7
+    bob = Client()
+    enter(bob, campaign)
+    redirected, assignment = bob.get(page("next_hit", campaign.code)), take(bob, campaign)
+    rated = post_rating(bob, assignment, 1)
+    refused = Client().get(page("rate", assignment.code))
+    others = [answer.status_code for answer in (redirected, rated, refused)]
+    assert others == [HTTPStatus.FOUND, HTTPStatus.OK, HTTPStatus.NOT_FOUND]
+    for answer in (*shown, redirected, rated, refused):
         assert "no-store" in answer["Cache-Control"] and "private" in answer["Cache-Control"]
         assert "default-src 'none'" in answer["Content-Security-Policy"]
         assert "unsafe" not in answer["Content-Security-Policy"]

@@ -65,10 +65,23 @@ def test_the_window_and_the_answers_hold_every_item_once_and_in_order(client, as
     assert [item["position"] for item in shown] == list(range(1, 41))
 
 
-def test_a_second_worker_never_learns_of_the_first(client, assignment, campaign):
+def test_a_second_worker_starts_at_the_beginning_and_never_learns_of_the_first(
+    client, assignment, campaign
+):
+    for position in range(1, 4):
+        post_rating(client, assignment, position, score=73)
     other = Client()
     enter(other, campaign)
-    assert take(other, campaign) != assignment
+    own = take(other, campaign)
+    assert own.hit == assignment.hit and own != assignment
+    shown = other.get(page("rate", own.code))
+    assert (shown.context["item"]["position"], shown.context["place"].n_rated) == (1, 0)
+    answer = post_rating(other, own, 1, score=20)
+    assert (answer.json()["saved"], answer.json()["score"]) == (1, 20)
+    for text in (shown.content.decode(), answer.content.decode()):
+        assert str(assignment.code) not in text and str(assignment.worker.code) not in text
+    # Nor does the other's page open.
+    assert other.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
 
 
 def test_a_repeated_rating_is_answered_with_what_is_stored(client, assignment):
