@@ -76,8 +76,8 @@ def make_translations(
             source=f"Quelle {number} {sentence(number)}",
             reference=f"Reference {number} {sentence(number + 3)}.",
         )
-        for system in systems:
-            text = f"Text {number} of {system.name} {sentence(number + system.pk)}."
+        for place, system in enumerate(systems, start=1):
+            text = f"Text {number} of {system.name} {sentence(number + place)}."
             translation = Translation.objects.create(
                 segment=segment, text=text, fingerprint=sha256(text.encode()).digest()[:16]
             )

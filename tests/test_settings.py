@@ -5,6 +5,7 @@ import re
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -94,8 +95,10 @@ def test_a_key_is_there_whole_or_not_at_all(tmp_path):
     path = tmp_path / "secret_key"
 
     def look_until_it_is_there() -> str:
+        # Without a pause, so as to catch it half written.
+        deadline = time.monotonic() + 60
         while not path.exists():
-            pass
+            assert time.monotonic() < deadline, "nobody has written a key"
         return path.read_text()
 
     for _ in range(50):
