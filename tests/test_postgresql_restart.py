@@ -13,8 +13,7 @@ from django.db.utils import load_backend
 from environ import Env
 
 from da_platform.postgresql.base import TRUSTED_SECONDS, DatabaseWrapper
-
-LAST_RESORT_SECONDS = 10
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -49,14 +48,13 @@ def next_request(wrapper: DatabaseWrapper) -> int:
 def end(pid: int, server_url: str) -> None:
     """End one of the server's processes as it does itself when it is shut down."""
     os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + LAST_RESORT_SECONDS
-    while time.monotonic() < deadline:
+
+    def is_gone() -> bool:
         with psycopg.connect(server_url) as other:
             left = other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [pid])
-            if left.fetchone() is None:
-                return
-        time.sleep(0.02)
-    raise AssertionError("the connection is still there")
+            return left.fetchone() is None
+
+    eventually(is_gone)
 
 
 def statements_of(wrapper: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,24 +29,12 @@ from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_hits
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
+from tests.waiting import PATIENCE_SECONDS, eventually
 
-# On a busy machine. None of the tests takes nearly as long on an idle one.
-PATIENCE_SECONDS = 120
 # A job counts as dead after the first; then, and not earlier, Redis gives its message away again.
 STALE_SECONDS, VISIBILITY_SECONDS = 4, 8
 
 pytestmark = pytest.mark.xdist_group("celery")
-
-
-def eventually(condition: Callable[[], Any], *, meanwhile: Callable[[], Any] = lambda: None) -> Any:
-    """Wait until it holds, and return what it is then."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        if found := condition():
-            return found
-        meanwhile()
-        time.sleep(0.05)
-    raise AssertionError("it did not come to pass")
 
 
 class Worker:

@@ -3,20 +3,16 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.subprocesses import CHECKOUT, environment, manage, output_of
-
-# On a busy machine; an idle one takes a few.
-PATIENCE_SECONDS = 120
+from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [
     pytest.mark.xdist_group("celery"),
@@ -24,20 +20,9 @@ pytestmark = [
 ]
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not come to pass")
-
-
 class Platform:
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.variables = {"DA_DEBUG": "1", "DA_DATA_DIR": str(folder)}
         output_of(manage("migrate", "--verbosity", "0", **self.variables))
         with (folder / "serve.log").open("w") as log:

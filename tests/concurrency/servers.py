@@ -2,26 +2,18 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from tests.subprocesses import free_port
+from tests.waiting import eventually
+
 from .databases import ROOT
-
-START_SECONDS = 30
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass
@@ -38,21 +30,18 @@ class Server:
         self.process = subprocess.Popen(
             [*command, *self.options], cwd=ROOT, env=self.environment, start_new_session=True
         )
-        self._wait_until_it_answers()
+        eventually(self.answers)
 
-    def _wait_until_it_answers(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
-                connection.request("GET", "/")
-                connection.getresponse().read()
-                return
-            except (OSError, HTTPException):
-                time.sleep(0.05)
-            finally:
-                connection.close()
-        raise RuntimeError(f"Gunicorn did not answer within {START_SECONDS} seconds.")
+    def answers(self) -> bool:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/")
+            connection.getresponse().read()
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+        return True
 
     def worker_pids(self) -> list[int]:
         assert self.process

@@ -3,27 +3,23 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.subprocesses import CHECKOUT, environment, manage, output_of
+from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
+from tests.waiting import eventually
 
 TOKEN = "only-for-tests"  # pragma: allowlist secret
-WAIT_SECONDS = 60.0
 
 
 class Server:
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.counts = folder / "counts"
         self.counts.mkdir()
         variables = {
@@ -49,6 +45,7 @@ class Server:
         return float(found[1]) if found else 0.0
 
     def is_up(self) -> bool:
+        assert self.process.poll() is None
         try:
             return bool(self.get("/healthz"))
         except OSError:
@@ -64,21 +61,16 @@ class Server:
 
     def ask_until(self, is_so: Callable[[], bool]) -> int:
         """Ask for a small page again and again; return how often it was answered."""
-        ends_at, n_asked = time.monotonic() + WAIT_SECONDS, 0
-        while not is_so():
-            assert time.monotonic() < ends_at, "It did not come about in time."
-            n_asked += self.is_up()
-        return n_asked
+        answers: list[bool] = []
+        eventually(is_so, meanwhile=lambda: answers.append(self.is_up()))
+        return sum(answers)
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     server = Server(tmp_path)
     try:
-        ends_at = time.monotonic() + WAIT_SECONDS
-        while not server.is_up():
-            assert server.process.poll() is None and time.monotonic() < ends_at
-            time.sleep(0.1)
+        eventually(server.is_up)
         yield server
     finally:
         server.process.terminate()
