@@ -1,6 +1,6 @@
 "use strict";
 
-// Recalculates costs while one plays with the numbers, as hits/costs.py does. In cents and hundredths, so that
+// Recalculates costs while one plays with the numbers, as hits/campaigns/costs.py does. In cents and hundredths, so that
 // both round alike.
 (() => {
   const form = document.getElementById("cost-form");
