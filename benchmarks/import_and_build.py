@@ -3,8 +3,8 @@
     python -m benchmarks.import_and_build [FOLDER] [--from cs --to en]
 
 Each step runs in a process of its own, on a fresh SQLite database, so that its peak memory is its own.
-Without a folder, the published cs-en test set beside the checkout is used if it is there, and otherwise
-a campaign of the same size made of random words. The baseline is the same number of rows of the same
+Without a folder, the published cs-en test set is used if it is there (tests/replication/README.md), and
+otherwise a campaign of the same size made of random words. The baseline is the same number of rows of the same
 texts written by the bare database driver, without Django, checks or constraints, in the same run.
 """
 
@@ -20,10 +20,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-PUBLISHED = (
-    Path(os.environ.get("DA_REPLICATION_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    / "newstest2016-csen"
-)
+from tests.replication.locating import data_folder
+
+PUBLISHED = data_folder() / "newstest2016-csen"
 N_SEGMENTS, N_SYSTEMS = 2_999, 5
 
 # What the platform is held to, on an ordinary machine.

@@ -1,7 +1,7 @@
 """Times a whole evaluation at the size of a WMT metrics task: python -m benchmarks.metric_evaluation
 
 44 metrics with 7,241 scores each against two golds, from files to a report with tables and pictures. The real
-files of WMT23 English to German are used where DA_REPLICATION_DATA says they are, else synthetic ones of
+files of WMT23 English to German are used if they are there (tests/replication/README.md), else synthetic ones of
 the same size and layout.
 """
 
@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.replication.locating import data_folder
 
 from .bars import fail_if_missed, verdict
 
@@ -30,8 +32,7 @@ def timed(name: str, split: Split) -> Iterator[None]:
 
 
 def real_folder() -> Path | None:
-    root = Path(os.environ.get("DA_REPLICATION_DATA") or "../shared/data")
-    folder = root / "wmt23-mtme" / "wmt23"
+    folder = data_folder() / "wmt23-mtme" / "wmt23"
     return folder if folder.is_dir() else None
 
 

@@ -1,17 +1,23 @@
-"""Where the real data are: beside the checkout, or where DA_REPLICATION_DATA says."""
+"""Where the published data sets are that do not belong to this project; README.md here says which."""
 
 import os
 from pathlib import Path
 
-import pytest
+from tests.subprocesses import CHECKOUT
 
-BESIDE_THE_CHECKOUT = Path(__file__).parents[3] / "shared" / "data"
+
+def data_folder() -> Path:
+    """The folder that DA_REPLICATION_DATA names, and without it `shared/data` beside the checkout."""
+    named = os.environ.get("DA_REPLICATION_DATA")
+    return Path(named) if named else CHECKOUT.parent / "shared" / "data"
 
 
 def replication_data(*parts: str) -> Path:
-    """Return the path of a real file or folder; skip the test where there is none."""
-    root = Path(os.environ.get("DA_REPLICATION_DATA") or BESIDE_THE_CHECKOUT)
-    path = root.joinpath(*parts)
+    """Return the path of a published file or folder; skip the test where there is none."""
+    # Not above: benchmarks, which weigh their memory, ask for the folder alone.
+    import pytest
+
+    path = data_folder().joinpath(*parts)
     if not path.exists():
-        pytest.skip(f"{path} is not there; set DA_REPLICATION_DATA to the folder of real data")
+        pytest.skip(f"{path} is not there; see tests/replication/README.md")
     return path
