@@ -242,7 +242,7 @@ def test_the_page_stands_alone_and_describes_its_pictures(report):
     loads = Loads()
     loads.feed(page)
     assert loads.found == []
-    assert len(re.findall(r'<img [^>]*alt="[^"]{20,}"', page)) == page.count("<img ")
+    assert len(re.findall(r'<img [^>]*alt="[^"]{20,}"', page)) == page.count("<img ") > 0
     assert "<title>segment 1 by a: good" in page
 
 

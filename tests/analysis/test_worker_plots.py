@@ -99,6 +99,7 @@ def test_windows_are_scipys_tests_over_three_hits(ratings):
         ratings.score[ratings.role == role].reshape(4, N_PAIRS)
         for role in (Role.GENUINE, Role.BAD_REFERENCE)
     )
+    assert [number for number, *_ in rows] == [1, 2, 3, 4]
     for number, n_latest, n_so_far, latest_p, so_far_p in rows:
         window = slice(max(0, number - 3), number)
         expected = stats.ttest_rel(

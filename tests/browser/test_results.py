@@ -46,6 +46,7 @@ def test_a_researcher_goes_from_ratings_to_a_printed_report(page: Page, campaign
     expect(page.get_by_role("heading", name="Gold 1")).to_be_visible()
     rows = page.get_by_role("table").get_by_role("row")
     expect(rows).to_have_count(1 + campaign.systems.count())
+    assert page.locator("figure img").count() > 0
     for picture in page.locator("figure img").all():
         picture.scroll_into_view_if_needed()
         expect(picture).to_have_js_property("complete", True)

@@ -65,7 +65,9 @@ def test_no_number_is_shown_while_rating(hit):
     page.keyboard.type("73")
     expect_score(page, 73)
     # The texts of the item and the place in the HIT may have digits; nothing else may.
-    for part in page.locator(".statement, .question, .controls, #save-state").all():
+    parts = page.locator(".statement, .question, .controls, #save-state")
+    expect(parts).to_have_count(4)
+    for part in parts.all():
         assert not re.search(r"\d", part.inner_text())
     expect(page.get_by_text("73")).to_have_count(0)
     expect(page.locator("[title]")).to_have_count(0)
@@ -262,6 +264,8 @@ def test_the_pointer_is_mirrored_too(mirrored: Page):
 
 def test_targets_are_large_enough_for_a_thumb(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), **PHONE)
-    for control in page.locator("#slider, .steps button").all():
+    controls = page.locator("#slider, .steps button")
+    expect(controls).to_have_count(4)
+    for control in controls.all():
         box = control.bounding_box()
         assert box["width"] >= 44 and box["height"] >= 44

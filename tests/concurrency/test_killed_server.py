@@ -22,7 +22,7 @@ N_RATERS = 4
 N_KILLS = 100
 # Now and then everything goes at once, master included, as in a power cut for the server.
 KILLS_PER_CRASH = 25
-# A fresh worker's first answer takes a while; the next kill waits for so many ratings, but not for ever.
+# A fresh worker's first answer takes a while; the next kill waits for so many ratings.
 RATINGS_BETWEEN_KILLS = 2
 
 

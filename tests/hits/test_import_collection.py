@@ -97,7 +97,9 @@ def test_items_that_check_the_same_one_share_their_partner(format: str) -> None:
 def test_evidence_is_what_weighing_one_worker_after_another_finds(format: str) -> None:
     take_in(format)
     apart = {"id", "assignment", "computed_at"}
-    for evidence in list(Evidence.objects.all()):
+    everyones = list(Evidence.objects.all())
+    assert len(everyones) == 3
+    for evidence in everyones:
         stored = {k: v for k, v in model_to_dict(evidence).items() if k not in apart}
         evidence.delete()
         again = update_evidence(assignment=evidence.assignment)

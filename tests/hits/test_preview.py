@@ -32,6 +32,7 @@ def test_every_item_is_shown_as_to_a_worker():
     campaign = make_hits(n_segments=28)
     client = client_of("admin", campaign)
     items = Item.objects.filter(hit__campaign=campaign, hit__number=2).order_by("position")
+    assert len(items) == 40
     for item in items:
         reference = item.translation.segment.reference
         assert texts_in(page_of(client, campaign, 2, item.position)) == [reference, item.text]
