@@ -3,14 +3,13 @@
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.concurrency.servers import free_port
-from tests.subprocesses import CHECKOUT, environment, output_of
+from tests.subprocesses import CHECKOUT, environment, free_port, output_of
+from tests.waiting import eventually
 
 IGNORED = shutil.ignore_patterns(
     ".git", ".venv", "var", ".env", "staticfiles", "__pycache__", "tests", ".*_cache", ".hypothesis"
@@ -60,6 +59,9 @@ class Image:
     def probe(self, url: str) -> int:
         return self.run("-m", "da_platform.probe", url).returncode
 
+    def answers(self, server: Server) -> bool:
+        return self.probe(server.address("/healthz")) == 0
+
     @contextmanager
     def serving(self, **variables: str) -> Iterator[Server]:
         """Serve it as the image's own command does, until left."""
@@ -72,9 +74,8 @@ class Image:
         server = Server(port, process)
         try:
             # However long the machine takes to start it: asked again and again, as a health check does.
-            ends_at = time.monotonic() + WAIT_SECONDS
-            while self.probe(server.address("/healthz")) != 0:
-                assert process.poll() is None and time.monotonic() < ends_at
+            eventually(lambda: process.poll() is not None or self.answers(server))
+            assert process.poll() is None
             yield server
         finally:
             process.terminate()

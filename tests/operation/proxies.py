@@ -10,10 +10,9 @@ from pathlib import Path
 
 import httpx
 
-from tests.concurrency.servers import free_port
 from tests.operation.image import HOST
 from tests.setup_proxies import proxy_path
-from tests.subprocesses import CHECKOUT, environment
+from tests.subprocesses import CHECKOUT, environment, free_port
 
 START_SECONDS = 30.0
 

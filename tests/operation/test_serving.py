@@ -2,16 +2,15 @@
 
 import signal
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.concurrency.servers import free_port
 from tests.operation.image import Image, Server
-from tests.subprocesses import output_of
+from tests.subprocesses import free_port, output_of
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("image")
 
@@ -55,10 +54,7 @@ class Visitors:
             thread.join()
 
     def wait_for(self, answer: str) -> None:
-        ends_at = time.monotonic() + 60
-        while not self.answers[answer]:
-            assert time.monotonic() < ends_at, self.answers
-            time.sleep(0.05)
+        eventually(lambda: self.answers[answer])
 
 
 def test_a_reload_brings_new_code_in_and_nobody_is_turned_away(image: Image):
