@@ -248,8 +248,11 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
         for one, its_diary in ((job, diary), (lost, lost_diary)):
             eventually(partial(is_finished, one), meanwhile=sweep_jobs)
             check_that_it_was_done_once(one, its_diary)
+        # A slow machine's sweeps have sent some twice: those are read, too, and find nothing to do.
+        eventually(lambda: not list((in_a_folder.folder / "queue").glob("*.jobs.msg")))
+        for one, its_diary in ((job, diary), (lost, lost_diary)):
+            check_that_it_was_done_once(fresh(one), its_diary)
     assert job.attempt >= 2 and "No sign of life" in job.log
-    assert list((in_a_folder.folder / "queue").glob("*.jobs.msg")) == []
 
 
 def test_the_command_waits_for_the_worker_and_tells_the_result(in_a_folder: Stage):
