@@ -167,7 +167,13 @@ def _namesake(table: ScoreTable, campaign: Campaign | None, collection: str) -> 
 def _is_same(metric: Metric, table: ScoreTable) -> bool:
     has_same_direction = table.higher_is_better in (None, metric.higher_is_better)
     has_same_source = (metric.sha256, metric.signature) == (table.sha256, table.signature)
-    return has_same_source and has_same_direction
+    return has_same_source and has_same_direction and _has_same_scores(metric, table)
+
+
+def _has_same_scores(metric: Metric, table: ScoreTable) -> bool:
+    """Say whether the same was read: a file may hold several language pairs, or name no system."""
+    stored = stored_table(metric)
+    return stored.keys == table.keys and np.array_equal(stored.scores, table.scores)
 
 
 def _name_is_taken(table: ScoreTable) -> ScoresRefused:

@@ -101,6 +101,30 @@ def test_other_scores_of_that_name_can_be_put_in_their_place(campaign):
     assert AuditEntry.objects.latest("pk").details["replaced"] is True
 
 
+def two_language_pairs():
+    rows = [f"{pair}\tA\t{n}\t{pair}{n}" for pair in ("de-en", "fr-en") for n in (1, 2)]
+    text = "\n".join(["language_pair\tsystem\tsegment\tscore", *rows]) + "\n"
+    return text.replace("\tde-en", "\t").replace("\tfr-en", "\t5")
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        (two_language_pairs(), {"only": {"language_pair": p}}, {"only": {"language_pair": q}})
+        for p, q in (("de-en", "fr-en"), ("fr-en", "de-en"))
+    ]
+    + [("segment\tscore\n1\t7\n2\t8\n", {"system": "A"}, {"system": "B"})],
+)
+def test_the_same_file_read_in_another_way_holds_other_scores(text, first, second):
+    store_scores(table=read(text, **first).tables[0], collection="x")
+    (table,) = read(text, **second).tables
+    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+        store_scores(table=table, collection="x")
+    found = stored_table(store_scores(table=table, collection="x", replace=True))
+    assert found.keys == table.keys
+    assert_array_equal(found.scores, table.scores)
+
+
 def test_what_was_computed_here_is_not_replaced_by_an_upload(campaign):
     store(campaign, text_of(campaign))
     Metric.objects.update(origin=Metric.Origin.COMPUTED)
