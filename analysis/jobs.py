@@ -6,7 +6,7 @@ A job without a sign of life is started again by `sweep_jobs`, a few times at mo
 
 A kind of job is a function that registers itself; `settings.JOB_MODULES` names the modules to look in:
 
-    @job_kind("build_gold")
+    @job_kind("build_gold", needs=Level.RESEARCHER)
     def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
         ...
         report.progress(n_done, n_total)
@@ -30,13 +30,14 @@ from typing import Any
 from billiard.exceptions import SoftTimeLimitExceeded  # type: ignore[import-untyped]
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
 from da_platform.sending import enqueue
-from hits.access import Level, Visitor, campaigns_of, has_level
+from hits.access import Level, Visitor, campaigns_of, has_level, is_member
 from hits.exceptions import HitsError
 from hits.models import Campaign
 
@@ -53,6 +54,7 @@ __all__ = [
     "job_kind",
     "kind_named",
     "known_kinds",
+    "may_change",
     "retry_job",
     "run_job",
     "start_job",
@@ -87,25 +89,31 @@ Body = Callable[[Job, Report], dict[str, Any]]
 class Kind:
     """A kind of job; one that needs a campaign is not started without.
 
-    What one for admins does and says is not for researchers, such as who is paid.
+    `needs` is the level that it takes to start one on a page, and so to cancel or retry one. What a
+    confidential one does and says is not for researchers, such as who is paid.
     """
 
     name: str
     run: Body
     needs_campaign: bool = False
-    is_for_admins: bool = False
+    needs: Level = Level.ADMIN
+    is_confidential: bool = False
 
 
 _kinds: dict[str, Kind] = {}
 
 
 def job_kind(
-    name: str, *, needs_campaign: bool = False, is_for_admins: bool = False
+    name: str,
+    *,
+    needs_campaign: bool = False,
+    needs: Level = Level.ADMIN,
+    is_confidential: bool = False,
 ) -> Callable[[Body], Body]:
     """Register the function below as what a job of this kind does."""
 
     def register(body: Body) -> Body:
-        _kinds[name] = Kind(name, body, needs_campaign, is_for_admins)
+        _kinds[name] = Kind(name, body, needs_campaign, needs, is_confidential)
         return body
 
     return register
@@ -137,12 +145,27 @@ def visible_jobs(user: Visitor) -> JobQuerySet:
     if has_level(user, Level.ADMIN):
         return jobs
     known_kinds()
-    secret = [kind.name for kind in _kinds.values() if kind.is_for_admins]
+    secret = [kind.name for kind in _kinds.values() if kind.is_confidential]
     own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(started_by=user.pk)
     shared = Q(campaign__in=campaigns_of(user)) & ~Q(kind__in=secret)
     if has_level(user, Level.RESEARCHER):
         shared = ~Q(kind__in=secret)
     return jobs.filter(own | shared)
+
+
+def may_change(user: Visitor, job: Job) -> bool:
+    """Whether a person may cancel or retry a job that they see: who may start one like it."""
+    known_kinds()
+    needs = _kinds[job.kind].needs if job.kind in _kinds else Level.ADMIN
+    if job.campaign is None and needs == Level.RESEARCHER and job.started_by_id == user.pk:
+        # Of no campaign: whoever has a part in anything may start one, and look after their own.
+        return is_member(user)
+    return has_level(user, needs, job.campaign)
+
+
+def _check_may_change(job: Job, actor: User | None) -> None:
+    if actor is not None and not may_change(actor, job):
+        raise PermissionDenied("This needs somebody who may start such a job.")
 
 
 # What people ask for -------------------------------------------------------------------------
@@ -172,7 +195,11 @@ def start_job(
 
 
 def cancel_job(job: Job, actor: User | None = None) -> Job:
-    """Cancel a waiting job at once; ask a running one to stop at its next report."""
+    """Cancel a waiting job at once; ask a running one to stop at its next report.
+
+    Without an actor it is the platform that asks.
+    """
+    _check_may_change(job, actor)
     now = timezone.now()
     line = _signed("Cancelled", actor)
     own = Job.objects.filter(pk=job.pk)
@@ -191,6 +218,7 @@ def cancel_job(job: Job, actor: User | None = None) -> Job:
 def retry_job(job: Job, actor: User | None = None) -> Job:
     """Start a failed or cancelled job again, with the same arguments."""
     kind_named(job.kind)
+    _check_may_change(job, actor)
     if job.arguments.get("real_ids") and not (actor and actor.is_superuser):
         raise JobRefused("Only a superuser can ask again for workers' real ids.")
     again = Job.objects.filter(

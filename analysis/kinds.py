@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from hits.access import campaigns_of
+from hits.access import Level, campaigns_of
 from hits.archives import Judgement, import_collection
 from hits.audit import record
 from hits.building import build_hits
@@ -128,7 +128,7 @@ def import_collection_job(job: Job, report: Report) -> dict[str, Any]:
     return {"campaign": str(summary.campaign.code), "name": name}
 
 
-@job_kind("build_gold", needs_campaign=True)
+@job_kind("build_gold", needs_campaign=True, needs=Level.RESEARCHER)
 def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
     """Build gold; the arguments may name `method` and `minimum`."""
     assert job.campaign is not None
@@ -139,13 +139,13 @@ def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
     return {"run": run.number, "signature": run.signature} | counts
 
 
-@job_kind("measure_agreement", needs_campaign=True)
+@job_kind("measure_agreement", needs_campaign=True, needs=Level.RESEARCHER)
 def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
     assert job.campaign is not None
     return measure_agreement(job.campaign, progress=report.progress).as_json()
 
 
-@job_kind("rank_systems", needs_campaign=True)
+@job_kind("rank_systems", needs_campaign=True, needs=Level.RESEARCHER)
 def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
     """Rank the systems by the latest gold, or by the run that the arguments number."""
     assert job.campaign is not None
@@ -157,7 +157,7 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
     }
 
 
-@job_kind("evaluate", needs_campaign=True)
+@job_kind("evaluate", needs_campaign=True, needs=Level.RESEARCHER)
 def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate metrics against gold.
 
@@ -177,7 +177,7 @@ def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
     return _told(evaluation)
 
 
-@job_kind("evaluate_collection")
+@job_kind("evaluate_collection", needs=Level.RESEARCHER)
 def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate scores from elsewhere; the arguments name the `collection`, otherwise as `evaluate`."""
     collections = ScoreCollection.objects.all()
@@ -199,7 +199,7 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     return _told(evaluation)
 
 
-@job_kind("evaluate_pooled")
+@job_kind("evaluate_pooled", needs=Level.RESEARCHER)
 def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate against pooled gold.
 
@@ -222,7 +222,7 @@ def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
     return _told(evaluation)
 
 
-@job_kind("evaluate_again")
+@job_kind("evaluate_again", needs=Level.RESEARCHER)
 def evaluate_again_job(job: Job, report: Report) -> dict[str, Any]:
     """Make an evaluation anew and compare: the same numbers must come out, to the last bit."""
     evaluations = Evaluation.objects.all()
@@ -264,7 +264,7 @@ def _chosen(metrics: QuerySet[Metric], job: Job) -> list[Metric] | None:
     return found
 
 
-@job_kind("compute_metrics", needs_campaign=True)
+@job_kind("compute_metrics", needs_campaign=True, needs=Level.RESEARCHER)
 def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     """Compute built-in metrics; the arguments may be `names`, `levels`, `tokenise`, `post_editions`."""
     # sacreBLEU takes its time to load, and the pages do not need it.

@@ -10,7 +10,7 @@ from .models import PaymentRun
 from .payments.sending import pay_run
 
 
-@job_kind("pay", needs_campaign=True, is_for_admins=True)
+@job_kind("pay", needs_campaign=True, is_confidential=True)
 def pay_job(job: Job, report: Report) -> dict[str, Any]:
     """Send the payments of the run that the arguments name."""
     run = PaymentRun.objects.select_related("campaign__recruitment").get(

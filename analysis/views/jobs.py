@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from da_platform.sessions import asked_by_a_script
 from hits.access import for_members
 
-from ..jobs import JobRefused, cancel_job, retry_job, visible_jobs
+from ..jobs import JobRefused, cancel_job, may_change, retry_job, visible_jobs
 from ..models import Job
 
 JOBS_PER_PAGE = 50
@@ -82,12 +82,13 @@ def _job_coded(request: HttpRequest, code: UUID) -> Job:
 
 def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 200) -> HttpResponse:
     is_unfinished = job.finished_at is None
+    is_ours = may_change(request.user, job)
     context = {
         "job": job,
         "problem": problem,
         "is_unfinished": is_unfinished,
-        "can_cancel": is_unfinished and job.cancel_requested_at is None,
-        "can_retry": job.state in (Job.State.FAILED, Job.State.CANCELLED),
+        "can_cancel": is_ours and is_unfinished and job.cancel_requested_at is None,
+        "can_retry": is_ours and job.state in (Job.State.FAILED, Job.State.CANCELLED),
         "arguments": _readable(job.arguments),
         "result": _readable(job.result),
         "evaluation": (job.result or {}).get("evaluation"),

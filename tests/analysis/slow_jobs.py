@@ -8,10 +8,11 @@ from billiard.exceptions import SoftTimeLimitExceeded
 
 from analysis.jobs import Report, job_kind
 from analysis.models import Job
+from hits.access import Level
 from hits.exceptions import HitsError
 
 
-@job_kind("count_slowly")
+@job_kind("count_slowly", needs=Level.RESEARCHER)
 def count_slowly(job: Job, report: Report) -> dict[str, Any]:
     """Count in steps; note each start and each end in a file, which no rollback can take back."""
     steps = job.arguments["steps"]
@@ -31,22 +32,22 @@ def note(job: Job, line: str) -> None:
             file.write(line + "\n")
 
 
-@job_kind("refuse")
+@job_kind("refuse", needs=Level.RESEARCHER)
 def refuse(job: Job, report: Report) -> dict[str, Any]:
     raise HitsError("There is nothing to count.")
 
 
-@job_kind("break_down")
+@job_kind("break_down", needs=Level.RESEARCHER)
 def break_down(job: Job, report: Report) -> dict[str, Any]:
     raise ZeroDivisionError("secret detail")
 
 
-@job_kind("answer_nonsense")
+@job_kind("answer_nonsense", needs=Level.RESEARCHER)
 def answer_nonsense(job: Job, report: Report) -> dict[str, Any]:
     return {"what": object()}
 
 
-@job_kind("sleep_through_the_limit")
+@job_kind("sleep_through_the_limit", needs=Level.RESEARCHER)
 def sleep_through_the_limit(job: Job, report: Report) -> dict[str, Any]:
     """What Celery does to a task past its soft limit: raise where it stands."""
     raise SoftTimeLimitExceeded

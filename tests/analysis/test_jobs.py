@@ -31,7 +31,7 @@ from analysis.nightly import campaigns_with_news
 from analysis.reporting import JobCancelled, Report
 from analysis.tasks import do_nightly_chores
 from da_platform.celery import app
-from hits.models import Assignment, Campaign, Worker
+from hits.models import Assignment, Campaign, Membership, Worker
 from hits.services import take_assignment
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
@@ -57,7 +57,9 @@ def sent(monkeypatch):
 
 @pytest.fixture
 def ada():
-    return User.objects.create_user("ada", is_staff=True)
+    ada = User.objects.create_user("ada", is_staff=True)
+    Membership.objects.create(user=ada, level=Membership.Level.RESEARCHER)
+    return ada
 
 
 def test_a_job_that_takes_too_long_is_ended_and_says_so(settings):

@@ -4,15 +4,17 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.jobs import run_job, start_job
+from analysis.jobs import cancel_job, retry_job, run_job, start_job
 from analysis.models import Job
 from analysis.views.jobs import JOBS_PER_PAGE
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
+from tests.api.callers import caller
 from tests.factories import make_campaign
-from tests.people import PEOPLE, client_of
+from tests.people import PEOPLE, client_of, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -150,6 +152,63 @@ def test_a_button_pressed_too_late_is_answered_kindly():
     client, job = client_of("researcher"), run_job(make_job().pk)
     answer = client.post(address("cancel_job", job))
     assert answer.status_code == 409 and "finished already" in answer.content.decode()
+
+
+# By kind of job: who of its campaign may cancel and retry what another has started.
+FOR_ADMINS = ("build_hits", "raise_places", "recompute_workers", "import_campaign", "export", "pay")
+FOR_RESEARCHERS = ("build_gold", "measure_agreement", "evaluate", "compute_metrics")
+
+
+def change(deed: str, role: str, job: Job) -> int:
+    """Ask for it on the page and by a program; return the page's answer."""
+    before = Job.objects.values().get(pk=job.pk)
+    page = client_of(role, job.campaign).post(reverse(f"{deed}_job", args=[job.code]))
+    Job.objects.filter(pk=job.pk).update(**before)
+    program = caller(role, job.campaign).post(f"/jobs/{job.code}/{deed}")
+    assert program.status_code in (page.status_code, {302: 200}.get(page.status_code, 404))
+    return page.status_code
+
+
+@pytest.mark.parametrize(("deed", "state"), [("cancel", "queued"), ("retry", "cancelled")])
+@pytest.mark.parametrize("kind", FOR_ADMINS + FOR_RESEARCHERS)
+def test_whoever_may_not_start_a_job_may_not_cancel_or_retry_it(deed, state, kind):
+    campaign, ada = make_campaign(), make_person("superuser")
+    finished = timezone.now() if state == "cancelled" else None
+    job = Job.objects.create(
+        kind=kind, campaign=campaign, started_by=ada, state=state, finished_at=finished
+    )
+    refused = 404 if kind == "pay" else 403
+    assert change(deed, "outsider", job) == 403
+    assert change(deed, "researcher", job) == (302 if kind in FOR_RESEARCHERS else refused)
+    Job.objects.filter(pk=job.pk).update(state=state, finished_at=finished)
+    assert change(deed, "admin", job) == 302
+
+
+@pytest.mark.parametrize("state", ["queued", "cancelled"])
+def test_whoever_may_neither_cancel_nor_retry_sees_no_button(state):
+    finished = timezone.now() if state == "cancelled" else None
+    campaign = make_campaign()
+    job = Job.objects.create(
+        kind="build_hits", campaign=campaign, state=state, finished_at=finished
+    )
+    for role, is_shown in (("researcher", False), ("admin", True)):
+        page = client_of(role, campaign).get(address("job", job)).content.decode()
+        assert ("/cancel/" in page or "/retry/" in page) is is_shown
+
+
+def test_whoever_lost_their_part_in_a_campaign_cannot_retry_what_they_started_there():
+    campaign, eve = make_campaign(), make_person("researcher", make_campaign(name="Another"))
+    job = start_job(kind="build_gold", campaign=campaign, started_by=eve)
+    with pytest.raises(PermissionDenied):
+        cancel_job(job, eve)
+
+
+def test_a_member_looks_after_their_own_job_that_is_of_no_campaign():
+    eve, bob = (make_person("researcher", make_campaign(name=name)) for name in ("A", "B"))
+    job = start_job(kind="evaluate_again", started_by=eve)
+    with pytest.raises(PermissionDenied):
+        cancel_job(job, bob)
+    assert retry_job(cancel_job(job, eve), eve).state == "queued"
 
 
 def test_the_masthead_leads_staff_there_and_nobody_else():
