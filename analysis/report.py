@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 
 from hits.languages import name_of
-from hits.models import Assignment, Campaign, Participation
+from hits.models import Assignment, AssignmentQuerySet, Campaign, Participation
 
 from .models import GoldRun
 from .plots.rendering import Picture
@@ -23,20 +23,23 @@ TEMPLATE = Path(__file__).with_name("report.typ")
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Workers by what became of them; `n_recruited` agreed to take part."""
+    """The workers there were when a run was made; `n_recruited` agreed to take part.
+
+    What the evidence says of them, and what people decided instead, is counted apart, as it is today.
+    """
 
     n_recruited: int
     n_finished: int
-    n_trusted: int
+    n_passed: int
     n_unreliable: int
+    n_unproven: int
     n_excluded: int
     n_reinstated: int
-    n_unproven: int
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What was handed in; `n_ratings` counts every rating, those of careless workers too."""
+    """What was handed in before a run; `n_ratings` counts all ratings, those of careless workers too."""
 
     n_assignments: int
     n_late: int
@@ -53,6 +56,7 @@ class CampaignReport:
     work: Work
     ranked: list[dict[str, Any]]
     agreement: dict[str, Any] | None
+    agreement_at: datetime | None
     pictures: list[Picture]
     at: datetime
 
@@ -70,42 +74,49 @@ def make_report(run: GoldRun) -> CampaignReport:
     return CampaignReport(
         campaign=campaign,
         run=run,
-        people=_people(campaign),
-        work=_work(campaign),
+        people=_people(run),
+        work=_work(run),
         ranked=found.ranking.rows if run.n_scored else [],
         agreement=job.result if job else None,
+        agreement_at=job.finished_at if job else None,
         pictures=pictures,
         at=timezone.now(),
     )
 
 
-def _people(campaign: Campaign) -> People:
-    taking_part = campaign.participations.all()
-    decided = taking_part.aggregate(
-        n_recruited=Count("pk"),
-        n_excluded=Count("pk", filter=Q(decision=Participation.Decision.EXCLUDED)),
-        n_reinstated=Count("pk", filter=Q(decision=Participation.Decision.REINSTATED)),
-    )
-    finished = (
-        Assignment.objects.submitted().filter(hit__campaign=campaign).values("worker").distinct()
-    )
-    rated = taking_part.filter(worker__in=finished)
-    n_finished, n_trusted = finished.count(), rated.trusted().count()
-    n_discarded = rated.discarded().count()
-    n_excluded = rated.filter(decision=Participation.Decision.EXCLUDED).count()
+def _people(run: GoldRun) -> People:
+    has_rated = Q(worker__in=_submitted(run).values("worker"))
+    # Work that was collected elsewhere comes without consent.
+    has_agreed = Q(consented_at__lte=run.created_at) | Q(consented_at=None) & has_rated
+    recruited = run.campaign.participations.filter(has_agreed)
+    rated = recruited.filter(has_rated)
     return People(
-        n_finished=n_finished,
-        n_trusted=n_trusted,
-        n_unreliable=n_discarded - n_excluded,
-        n_unproven=n_finished - n_trusted - n_discarded,
-        **decided,
+        n_finished=run.n_workers,
+        **rated.aggregate(
+            n_passed=_count_if(trust__in=Participation.TRUSTED),
+            n_unreliable=_count_if(trust=Participation.Trust.UNRELIABLE),
+            n_unproven=_count_if(trust=Participation.Trust.UNPROVEN),
+        ),
+        **recruited.aggregate(
+            n_recruited=Count("pk"),
+            n_excluded=_count_if(decision=Participation.Decision.EXCLUDED),
+            n_reinstated=_count_if(decision=Participation.Decision.REINSTATED),
+        ),
     )
 
 
-def _work(campaign: Campaign) -> Work:
-    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+def _count_if(**facts: Any) -> Count:
+    return Count("pk", filter=Q(**facts))
+
+
+def _submitted(run: GoldRun) -> AssignmentQuerySet:
+    submitted = Assignment.objects.submitted().filter(hit__campaign=run.campaign)
+    return submitted.filter(submitted_at__lte=run.created_at)
+
+
+def _work(run: GoldRun) -> Work:
     return Work(
-        **submitted.aggregate(
+        **_submitted(run).aggregate(
             n_assignments=Count("pk"),
             n_late=Count("pk", filter=Q(is_late=True)),
             n_ratings=Sum("hit__size", default=0),
@@ -142,21 +153,24 @@ def _collecting(report: CampaignReport) -> str:
 
 
 def _trusting(report: CampaignReport) -> str:
-    people = report.people
-    share = f" ({people.n_trusted / people.n_finished:.0%})" if people.n_finished else ""
+    people, run = report.people, report.run
+    share = f" ({people.n_passed / people.n_finished:.0%})" if people.n_finished else ""
     text = (
         "Hidden among the items of each HIT were degraded translations. A worker was taken to be "
         "reliable if they scored these lower than the genuine ones they were made from (one-sided "
         f"paired t-test over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} "
         f"pairs); the same test over the latest {WINDOW_HITS} HITs watched for drift. "
-        f"{_count(people.n_trusted, 'worker')}{share} passed, {people.n_unreliable:,} did not, and "
-        f"{people.n_unproven:,} had too few pairs to tell."
+        f"By {report.at:%d %B %Y} {_count(people.n_passed, 'worker')}{share} passed, "
+        f"{people.n_unreliable:,} did not, and {people.n_unproven:,} had too few pairs to tell."
     )
     if people.n_excluded or people.n_reinstated:
         text += (
             f" By hand, {people.n_excluded:,} were excluded and {people.n_reinstated:,} reinstated."
         )
-    return text
+    return text + (
+        f" Gold {run.number}, of {run.created_at:%d %B %Y}, rests on the ratings of "
+        f"{run.n_workers_trusted:,} of the {_count(run.n_workers, 'worker')}."
+    )
 
 
 def _scoring(report: CampaignReport) -> str:
@@ -183,7 +197,8 @@ def _agreeing(report: CampaignReport) -> list[str]:
     if between["pearson"] is None:
         return []
     text = (
-        f"Two workers' single ratings of the same translation correlate at r = "
+        f"As measured on {report.agreement_at:%d %B %Y}, two workers' single ratings of the same "
+        f"translation correlate at r = "
         f"{between['pearson']:.2f} ({_count(between['n_pairs'], 'pair')})"
     )
     if within["pearson"] is not None:

@@ -2,9 +2,13 @@
 
 import csv
 import io
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import escape
 
 from analysis.agreement import measure_agreement
@@ -178,11 +182,38 @@ def test_the_curve_is_a_picture_once_agreement_was_measured(campaign):
 def test_the_report_has_the_real_numbers(campaign, run):
     report = make_report(run)
     assert report.people.n_recruited == report.people.n_finished == 5
-    assert report.people.n_trusted + report.people.n_unreliable + report.people.n_unproven == 5
+    assert report.people.n_passed + report.people.n_unreliable + report.people.n_unproven == 5
     assert report.work.n_ratings == report.work.n_assignments * 100
     text = page("campaign_report", campaign).content.decode()
     assert "5 workers agreed to take part" in text and f"{run.n_ratings:,} of genuine" in text
     assert run.input_digest in text
+
+
+def test_the_report_counts_what_the_evidence_says_apart_from_what_people_decide(campaign, run):
+    before = make_report(run).people
+    careless = campaign.participations.get(trust="unreliable")
+    reliable = campaign.participations.filter(trust="reliable").first()
+    for one, decision in ((careless, "reinstated"), (reliable, "excluded")):
+        campaign.participations.filter(pk=one.pk).update(decision=decision, decision_reason="Why")
+    report = make_report(build_gold(campaign=campaign, minimum=3))
+    decided = replace(before, n_excluded=1, n_reinstated=1)
+    assert report.people == decided
+    assert "4 workers (80%) passed, 1 did not, and 0 had" in report.methods[1]
+    assert "By hand, 1 were excluded and 1 reinstated." in report.methods[1]
+    assert "rests on the ratings of 4 of the 5 workers." in report.methods[1]
+
+
+def test_the_report_of_an_earlier_run_leaves_out_what_came_later(campaign, run):
+    run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
+    with time_machine.travel(timezone.now() + timedelta(days=40)):
+        before = make_report(run)
+        simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=5)
+        weigh_pending()
+        after, latest = make_report(run), make_report(build_gold(campaign=campaign, minimum=3))
+    assert after.people == before.people and after.work == before.work
+    assert after.methods == before.methods
+    assert latest.people.n_finished > 5
+    assert f"As measured on {run.created_at:%d %B %Y}, two workers'" in latest.methods[-1]
 
 
 def test_the_report_belongs_to_the_results(campaign, run):
