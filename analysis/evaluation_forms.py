@@ -69,6 +69,7 @@ class ScoresForm(ReadingForm):
             name=chosen["name"] or None,
             system=chosen["system"],
             only=self.only,
+            ranks=chosen["ranks"],
         )
 
 

@@ -23,11 +23,11 @@ from hits.models import Campaign
 from ..jobs import start_job
 from ..metrics import METRIC_NAMES
 from ..models import Job, Metric, MetricScore
-from ..scores.directions import suggest_direction
 from ..scores.files import MAX_FILE_BYTES, RawFile
 from ..scores.formats import FORMATS
-from ..scores.reading import read_scores
-from ..scores.storing import confirm_direction, store_score_file
+from ..scores.reading import suggestion_for
+from ..scores.storing import confirm_direction
+from ..scores.uploading import Reading, store_uploaded_scores
 from .jobs import JobOut
 
 router = Router(tags=["Metrics"])
@@ -36,7 +36,7 @@ router = Router(tags=["Metrics"])
 class MetricOut(Schema):
     """A metric's scores for a campaign. Without a direction they cannot be evaluated yet.
 
-    `suggested` is what the name seems to say of the direction; it counts only once confirmed.
+    `suggested` is what the name, or the format, seems to say of the direction; it counts only once confirmed.
     """
 
     code: UUID
@@ -56,7 +56,7 @@ class MetricOut(Schema):
     def resolve_suggested(metric: Metric) -> str | None:
         if metric.higher_is_better is not None:
             return None
-        suggestion = suggest_direction(metric.name)
+        suggestion = suggestion_for(metric.name, metric.format)
         return suggestion.word if suggestion else None
 
 
@@ -69,7 +69,10 @@ class MetricScoreOut(Schema):
 
 
 class ScoresIn(Schema):
-    """What the file itself does not say: its format, and which way its metrics go."""
+    """What the file itself does not say: its format, and which way its metrics go.
+
+    `ranks` keeps rankings too that stand beside scores.
+    """
 
     format: Literal[FORMATS] | None = None  # type: ignore[valid-type]
     name: Name | None = None
@@ -79,6 +82,7 @@ class ScoresIn(Schema):
     testset: Name | None = None
     reference: Name | None = None
     system: Name | None = None
+    ranks: bool = False
     replace: bool = False
 
     @property
@@ -89,6 +93,17 @@ class ScoresIn(Schema):
     def only(self) -> dict[str, str]:
         chosen = self.model_dump(include={"language_pair", "testset", "reference"})
         return {name: value for name, value in chosen.items() if value}
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(
+            format=self.format,
+            name=self.name,
+            directions=self.directions,
+            system=self.system or "",
+            only=self.only,
+            ranks=self.ranks,
+        )
 
 
 class DirectionIn(Schema):
@@ -118,20 +133,12 @@ def add_scores(
     campaign = _own(request, code)
     # What is too large is refused by its size; no more than that is ever in memory.
     raw = RawFile(_plain_name(file), file.read(MAX_FILE_BYTES + 1))
-    found = read_scores(
-        raw,
-        format=wanted.format,
-        name=wanted.name,
-        directions=wanted.directions,
-        system=wanted.system or "",
-        only=wanted.only,
-    )
-    metrics = store_score_file(
-        file=found,
-        file_name=raw.name,
-        campaign=campaign,
-        uploaded_by=request.user,
+    metrics = store_uploaded_scores(
+        files=[raw],
+        home=campaign,
+        reading=wanted.reading,
         replace=wanted.replace,
+        uploaded_by=request.user,
     )
     return Status(201, metrics)
 

@@ -138,7 +138,9 @@ def without_ranks(file: ScoreFile) -> ScoreFile:
         for table in file.tables
         if table.name.removesuffix(RANKS_SUFFIX) not in names - {table.name}
     ]
-    return replace(file, tables=tuple(kept))
+    left = {table.name for table in kept}
+    notes = tuple(note for note in file.notes if note.rpartition(":")[0] in left)
+    return replace(file, tables=tuple(kept), notes=notes)
 
 
 def _direction(

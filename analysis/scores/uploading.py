@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -34,12 +34,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What files do not say of themselves."""
+    """What files do not say of themselves, and whether to keep rankings that stand beside scores."""
 
     format: str | None = None
     name: str | None = None
+    directions: Mapping[str, bool] | None = None
     system: str = ""
     only: Mapping[str, str] | None = None
+    ranks: bool = False
 
 
 def raw_files(uploads: Iterable[UploadedFile]) -> list[RawFile]:
@@ -62,12 +64,24 @@ def raw_files(uploads: Iterable[UploadedFile]) -> list[RawFile]:
     return found
 
 
+def read_uploaded_scores(source: Path | RawFile, reading: Reading) -> ScoreFile:
+    """Read a file as it is to be stored: every way in leaves out the same."""
+    found = read_scores(
+        source,
+        format=reading.format,
+        name=reading.name,
+        directions=reading.directions,
+        system=reading.system,
+        only=reading.only,
+    )
+    return found if reading.ranks else without_ranks(found)
+
+
 def store_uploaded_scores(
     *,
     files: Sequence[RawFile],
     home: Home,
     reading: Reading | None = None,
-    ranks: bool = False,
     replace: bool = False,
     uploaded_by: User | None = None,
 ) -> list[Metric]:
@@ -78,8 +92,6 @@ def store_uploaded_scores(
     files : sequence of RawFile
     home : Campaign or ScoreCollection
     reading : Reading, optional
-    ranks : bool
-        Keep rankings too that were submitted beside scores.
     replace : bool
         Whether other scores of a metric may be put in place of those there are.
     uploaded_by : User, optional
@@ -95,14 +107,7 @@ def store_uploaded_scores(
         With what is wrong in any of the files.
     """
     how = reading or Reading()
-
-    def read(raw: RawFile) -> ScoreFile:
-        found = read_scores(
-            raw, format=how.format, name=how.name, system=how.system, only=how.only or {}
-        )
-        return found if ranks else without_ranks(found)
-
-    read_files = _each(files, read)
+    read_files = _each(files, lambda raw: read_uploaded_scores(raw, how))
     where = {"campaign": home} if isinstance(home, Campaign) else {"collection": home.key}
 
     def store(pair: tuple[RawFile, ScoreFile]) -> list[Metric]:

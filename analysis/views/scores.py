@@ -146,7 +146,6 @@ def _add_scores(request: HttpRequest, home: Home) -> HttpResponse:
             files=raw_files(form.cleaned_data["uploads"]),
             home=home,
             reading=form.reading,
-            ranks=form.cleaned_data["ranks"],
             replace=form.cleaned_data["replace"],
             uploaded_by=request.user,
         )

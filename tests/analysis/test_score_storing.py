@@ -222,6 +222,22 @@ def test_the_command_stores_a_file(campaign, tmp_path, capsys):
     assert Metric.objects.get().higher_is_better is False
 
 
+@pytest.mark.parametrize(("asked", "names"), [((), ["qe"]), (("--ranks",), ["qe", "qe (ranks)"])])
+def test_the_command_leaves_out_rankings_beside_scores_unless_asked_for(
+    tmp_path, capsys, asked, names
+):
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=2, n_systems=1)
+    for n in (1, 2):
+        campaign.segments.filter(name=f"segment-{n}").update(name=str(n))
+    path = tmp_path / "qe.tsv"
+    path.write_text("qe\t1\t0.5\t2\nqe\t2\t0.25\t1\n")
+    arguments = ["--direction", "qe=higher", "--system", "system-a", *asked]
+    call_command("add_scores", campaign.name, str(path), *arguments)
+    assert list(Metric.objects.values_list("name", flat=True)) == names
+    assert ("1 is best" in capsys.readouterr().out) is bool(asked)
+
+
 def test_the_command_suggests_a_direction_and_does_not_take_it(campaign, tmp_path):
     path = tmp_path / "TER.tsv"
     path.write_text(text_of(campaign))

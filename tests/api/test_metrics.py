@@ -45,6 +45,38 @@ def test_a_direction_is_suggested_and_counts_once_confirmed(campaign):
     assert (answer["higher_is_better"], answer["suggested"]) == (False, None)
 
 
+def test_a_format_that_turns_every_score_suggests_so_here_as_on_the_page(campaign):
+    text = "".join(f"system-{system}\t0.{n}\n" for system in "ab" for n in (1, 2))
+    numbered = {"segment-1": "1", "segment-2": "2"}
+    for name, number in numbered.items():
+        campaign.segments.filter(name=name).update(name=number)
+    (metric,) = upload(
+        caller("researcher", campaign), campaign, text, format="mt-metrics-eval", name="TER"
+    ).json()
+    assert metric["suggested"] == "higher"
+
+
+RANKED = "".join(f"qe\tsegment-{n}\t0.{n}\t{3 - n}\n" for n in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"), [({}, {"qe"}), ({"ranks": True}, {"qe", "qe (ranks)"})]
+)
+def test_rankings_beside_scores_are_left_out_unless_asked_for(asked, names):
+    campaign = make_campaign()
+    make_translations(campaign, n_segments=2, n_systems=1)
+    for n in (1, 2):
+        campaign.segments.filter(name=f"segment-{n}").update(name=str(n))
+    answer = upload(
+        caller("researcher", campaign),
+        campaign,
+        RANKED.replace("segment-", ""),
+        system="system-a",
+        **asked,
+    )
+    assert {one["name"] for one in answer.json()} == names
+
+
 def test_a_bad_file_is_refused_with_file_line_and_reason(campaign):
     answer = upload(caller("researcher", campaign), campaign, SCORES.replace("0.5", "good", 1))
     assert answer.status_code == 422 and answer.json()["n_problems"] == 1

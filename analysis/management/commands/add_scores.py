@@ -6,8 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.scores.formats import FORMATS
-from analysis.scores.reading import CHOICES, ScoreFile, read_scores
+from analysis.scores.reading import CHOICES, ScoreFile
 from analysis.scores.storing import store_score_file
+from analysis.scores.uploading import Reading, read_uploaded_scores
 from hits.exceptions import HitsError
 from hits.management.sharing import campaign_named
 
@@ -45,22 +46,25 @@ class Command(BaseCommand):
             parser.add_argument(f"--{choice.replace('_', '-')}", help="if the file has several")
         parser.add_argument("--system", default="", help="whose outputs, if the file does not say")
         parser.add_argument(
+            "--ranks", action="store_true", help="rankings that were submitted beside scores, too"
+        )
+        parser.add_argument(
             "--replace", action="store_true", help="put these in place of those stored"
         )
         parser.add_argument("--json", action="store_true", help="print what was stored as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
-        only = {choice: options[choice] for choice in CHOICES if options[choice]}
+        reading = Reading(
+            format=options["format"],
+            name=options["name"],
+            directions=dict(options["direction"]),
+            system=options["system"],
+            only={choice: options[choice] for choice in CHOICES if options[choice]},
+            ranks=options["ranks"],
+        )
         try:
-            file = read_scores(
-                options["file"],
-                format=options["format"],
-                name=options["name"],
-                directions=dict(options["direction"]),
-                system=options["system"],
-                only=only,
-            )
+            file = read_uploaded_scores(options["file"], reading)
             _ask_for_directions(file, {name for name, _ in options["direction"]})
             metrics = store_score_file(
                 file=file,
