@@ -246,7 +246,7 @@ def _facts(gold: Gold, rows: Rows | None, found: SystemRows) -> GoldFacts:
         higher_is_better=table.higher_is_better,
         n=len(found.systems) if rows is None else len(rows.gold),
         n_without_gold=0 if rows is None else rows.alignment.n_without_gold,
-        n_ignored=0 if rows is None else rows.alignment.n_ignored,
+        n_ignored=found.n_ignored + (0 if rows is None else rows.alignment.n_ignored),
         n_systems=len(found.systems),
         n_segments=0 if rows is None else rows.n_segments,
         signature=table.signature,

@@ -29,6 +29,7 @@ class SystemRows:
     scores: tuple[Floats, ...]
     flags: tuple[bool, ...]
     from_segments: tuple[bool, ...]
+    n_ignored: int
 
 
 def system_rows(
@@ -59,11 +60,15 @@ def system_rows(
     names = list(dict.fromkeys([*(one.name for one in segment_tables), *own]))
     by_segment = {table.name: table for table in segment_tables}
     problems = Problems()
-    columns, flags = [], []
+    known = {system for one in (gold, system_gold) if one is not None for system in one.systems}
+    columns, flags, n_ignored = [], [], 0
     for name in names:
         table = own.get(name) or by_segment[name]
         if table.higher_is_better is None:
             problems.add(name, None, "nobody has confirmed whether higher or lower is better")
+        if table.level == "system" or gold is None:
+            # Those of segments were compared with their gold, row by row, before.
+            n_ignored += _count_extra(table, known, options.ignore_extra, problems)
         columns.append(_system_column(table, truth, gold, options.ignore_extra, problems))
         flags.append(bool(table.higher_is_better))
     refuse_if_any(problems)
@@ -77,7 +82,21 @@ def system_rows(
         scores=tuple(columns),
         flags=tuple(flags),
         from_segments=tuple(name not in own for name in names),
+        n_ignored=n_ignored,
     )
+
+
+def _count_extra(
+    table: ScoreTable, known: Collection[str], ignore_extra: bool, problems: Problems
+) -> int:
+    """Return how many scores are of systems the gold does not know; unless ignored, they are problems."""
+    extra = [system for system, _ in table.keys if system not in known]
+    if not ignore_extra:
+        for system in dict.fromkeys(extra):
+            problems.add(
+                table.name, None, f"has a score for {shown((system, ''))}, which has no place here"
+            )
+    return len(extra)
 
 
 def _gold_means(

@@ -11,7 +11,7 @@ from scipy import stats
 from analysis.evaluating import EvaluationResult, Options, evaluate
 from analysis.evaluating.rows import lengths_of
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.table import ScoreTable
+from analysis.scores.table import GoldTable, ScoreTable
 from analysis.stats.meta_evaluation import tie_accuracy
 from analysis.stats.williams import williams_matrix
 from tests.analysis.evaluation_tables import N_SEGMENTS, SYSTEMS, gold_table, keys, metric
@@ -251,3 +251,40 @@ def test_progress_ends_at_its_total():
     seen: list[tuple[int, int]] = []
     evaluate([GOOD, POOR], [gold_table()], progress=lambda *now: seen.append(now))
     assert seen[-1][0] == seen[-1][1] and [one for one, _ in seen] == sorted({o for o, _ in seen})
+
+
+# The level of systems -------------------------------------------------------------------------
+
+
+def of_systems(table, name, scores, /, **facts):
+    keys = tuple((system, "") for system in scores)
+    return table(
+        name=name, level="system", keys=keys, scores=np.array(list(scores.values())), **facts
+    )
+
+
+SYSTEM_GOLD = of_systems(
+    GoldTable, "gold", {"a": 1.0, "b": 2.0, "c": 3.0}, kind="da", higher_is_better=True
+)
+MORE_SYSTEMS = of_systems(
+    ScoreTable, "m", {"a": 1.0, "b": 2.0, "c": 3.0, "d": 0.0, "e": 9.0}, higher_is_better=True
+)
+OF_SEGMENTS = ScoreTable("m", "segment", keys(("a", "b", "c", "d"), 2), np.arange(8.0), True)
+
+
+@pytest.mark.parametrize("table", [MORE_SYSTEMS, OF_SEGMENTS])
+def test_a_system_that_the_gold_does_not_know_is_named(table):
+    with pytest.raises(ScoresRefused, match="m: has a score for system d, which has no place here"):
+        evaluate([table], [SYSTEM_GOLD])
+
+
+@pytest.mark.parametrize(("table", "n_ignored"), [(MORE_SYSTEMS, 2), (OF_SEGMENTS, 2)])
+def test_systems_that_the_gold_does_not_know_can_be_ignored_and_are_counted(table, n_ignored):
+    found = evaluate([table], [SYSTEM_GOLD], options=Options(ignore_extra=True)).result.golds[0]
+    assert (found.gold.n_systems, found.gold.n_ignored) == (3, n_ignored)
+
+
+def test_a_system_that_is_left_out_need_not_be_in_the_gold():
+    options = Options(without_systems=("d", "e"))
+    found = evaluate([MORE_SYSTEMS], [SYSTEM_GOLD], options=options).result.golds[0]
+    assert (found.gold.n_systems, found.gold.n_ignored) == (3, 0)
