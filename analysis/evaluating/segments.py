@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,17 +58,12 @@ def segment_results(
 def _segment_result(
     metric: str, own: Floats, flag: bool, tie: TieAccuracy | None, truth: Floats, options: Options
 ) -> SegmentResult:
-    facts = {"higher_is_better": flag, "confidence": options.confidence}
+    facts: dict[str, Any] = {"higher_is_better": flag, "confidence": options.confidence}
     pearson, spearman, kendall = (
-        Estimate.of(correlate(own, truth, method=method, **facts))  # type: ignore[arg-type]
+        Estimate.of(correlate(own, truth, method=method, **facts))
         for method in ("pearson", "spearman", "kendall_b")
     )
-    best, worst = (
-        Estimate.of(correlate_extremes(own, truth, end=end, **facts))  # type: ignore[arg-type]
-        if len(truth) >= MIN_GROUP
-        else None
-        for end in ("best", "worst")
-    )
+    best, worst = (_extreme(own, truth, end, facts) for end in ("best", "worst"))
     return SegmentResult(
         metric=metric,
         higher_is_better=flag,
@@ -80,6 +76,16 @@ def _segment_result(
         worst=worst,
         is_winner=False,
     )
+
+
+def _extreme(
+    own: Floats, truth: Floats, end: Literal["best", "worst"], facts: dict[str, Any]
+) -> Estimate | None:
+    """Return r over the best or the worst; None where they are too few, as any other group."""
+    if len(truth) < MIN_GROUP:
+        return None
+    found = Estimate.of(correlate_extremes(own, truth, end=end, **facts))
+    return found if found.n >= MIN_GROUP else None
 
 
 def _tie_accuracies(rows: Rows, options: Options) -> list[TieAccuracy | None]:

@@ -288,3 +288,15 @@ def test_a_system_that_is_left_out_need_not_be_in_the_gold():
     options = Options(without_systems=("d", "e"))
     found = evaluate([MORE_SYSTEMS], [SYSTEM_GOLD], options=options).result.golds[0]
     assert (found.gold.n_systems, found.gold.n_ignored) == (3, 0)
+
+
+# Small groups ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "is_shown"), [(10, False), (45, False), (46, True)])
+def test_the_best_and_the_worst_have_no_r_where_they_are_a_few(n, is_shown):
+    few, rng = keys(("a",), n), np.random.default_rng(1)
+    gold = gold_table(keys=few, scores=rng.normal(size=n))
+    table = ScoreTable("m", "segment", few, rng.normal(size=n), True)
+    (found,) = evaluate([table], [gold]).result.golds[0].segment
+    assert (found.best is not None, found.worst is not None) == (is_shown, is_shown)
