@@ -18,7 +18,7 @@ from hits.models import Campaign
 
 from ..downloads import picture_file
 from ..evaluating.campaigns import options_from, result_of
-from ..evaluating.pictures import pictures_of_result, stem
+from ..evaluating.pictures import pictures_of_result
 from ..evaluating.showing import TABLE_TYPES, table_file
 from ..evaluating.tables import tables_of
 from ..jobs import start_job
@@ -113,7 +113,7 @@ def get_evaluation(request: HttpRequest, code: UUID, number: Number) -> Evaluati
 def list_tables(request: HttpRequest, code: UUID, number: Number) -> list[dict[str, str]]:
     """The tables of an evaluation, as a paper would print them."""
     return [
-        {"name": stem(table.name), "caption": table.caption, "note": table.note}
+        {"name": table.name, "caption": table.caption, "note": table.note}
         for table in tables_of(result_of(get_evaluation(request, code, number)))
     ]
 

@@ -1,6 +1,5 @@
 """The pictures of an evaluation. Some need the result alone, and can be drawn again from its JSON."""
 
-import re
 from collections.abc import Collection
 
 from ..plots.densities import densities
@@ -10,6 +9,7 @@ from ..plots.rendering import Picture
 from ..plots.scatter import scatter
 from ..scores.table import shown
 from .engine import Evaluated
+from .naming import file_names
 from .results import EvaluationResult, GoldComparison, GoldEvaluation, numbers
 from .rows import Rows
 
@@ -17,23 +17,21 @@ from .rows import Rows
 SCATTERS = 2
 
 
-def stem(*parts: str) -> str:
-    """Return a name for files made of names from elsewhere: letters, digits, points and hyphens."""
-    plain = "-".join(parts).casefold()
-    return re.sub(r"[^\w.-]+", "-", plain).strip("-.") or "unnamed"
-
-
 def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     """Return the pictures that need no more than the result."""
+    names = file_names(result)
     compared = [gold for gold in result.golds if gold.comparison is not None]
-    found = [_significance(gold) for gold in compared]
+    found = [_significance(gold, names["significance", gold.gold.name]) for gold in compared]
     # Under another gold it is over other rows, and looks the same.
     found += [_between(gold) for gold in compared[:1]]
-    found += [_changes(one) for one in result.comparisons]
+    found += [
+        _changes(one, names["rank-changes", one.level, one.first, one.second])
+        for one in result.comparisons
+    ]
     return found
 
 
-def _significance(gold: GoldEvaluation) -> Picture:
+def _significance(gold: GoldEvaluation, name: str) -> Picture:
     compared = gold.comparison
     assert compared is not None
     return significance_map(
@@ -41,7 +39,7 @@ def _significance(gold: GoldEvaluation) -> Picture:
         compared.r,
         numbers(compared.pvalue),
         winners=gold.winners,
-        name=stem("significance", gold.gold.name),
+        name=name,
         against=gold.gold.name,
     )
 
@@ -52,7 +50,7 @@ def _between(gold: GoldEvaluation) -> Picture:
     return correlation_map(compared.metrics, numbers(compared.between))
 
 
-def _changes(found: GoldComparison) -> Picture:
+def _changes(found: GoldComparison, name: str) -> Picture:
     changes = found.changes
     return rank_changes(
         [one.metric for one in changes],
@@ -65,7 +63,7 @@ def _changes(found: GoldComparison) -> Picture:
             [one.metric for one in changes if one.wins_first],
             [one.metric for one in changes if one.wins_second],
         ),
-        name=stem("rank-changes", found.level, found.first, found.second),
+        name=name,
     )
 
 
@@ -82,19 +80,24 @@ def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list
     -------
     list of Picture
     """
-    found = pictures_of_result(evaluated.result)
+    found, names = pictures_of_result(evaluated.result), file_names(evaluated.result)
     for gold in evaluated.result.golds:
-        rows = evaluated.rows.get(gold.gold.name)
+        own = gold.gold.name
+        rows = evaluated.rows.get(own)
         if rows is None:
             continue
         if gold.predictions:
-            found.append(densities_of(gold, rows))
+            found.append(densities_of(gold, rows, names["densities", own]))
         chosen = scatters or [one.metric for one in gold.segment[:SCATTERS]]
-        found += [scatter_of(gold, rows, metric) for metric in rows.metrics if metric in chosen]
+        found += [
+            scatter_of(gold, rows, metric, names["scatter", metric, own])
+            for metric in rows.metrics
+            if metric in chosen
+        ]
     return found
 
 
-def densities_of(gold: GoldEvaluation, rows: Rows) -> Picture:
+def densities_of(gold: GoldEvaluation, rows: Rows, name: str) -> Picture:
     """Return how predictions and gold are distributed."""
     names = [one.metric for one in gold.predictions]
     return densities(
@@ -103,11 +106,11 @@ def densities_of(gold: GoldEvaluation, rows: Rows) -> Picture:
         rows.gold,
         errors=[one.mae.estimate for one in gold.predictions],
         gold_name=gold.gold.name,
-        name=stem("densities", gold.gold.name),
+        name=name,
     )
 
 
-def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str) -> Picture:
+def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Picture:
     """Return one metric against gold, its points named by their segments."""
     found = next(one for one in gold.segment if one.metric == metric)
     return scatter(
@@ -117,5 +120,5 @@ def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str) -> Picture:
         [shown(key) for key in rows.alignment.keys],
         gold_name=gold.gold.name,
         r=found.pearson.estimate,
-        name=stem("scatter", metric, gold.gold.name),
+        name=name,
     )

@@ -15,7 +15,8 @@ from ..plots.rendering import Format, Picture, render_pictures
 from ..tables.table import Cell, Column, Table, text
 from ..tables.writing import escape_markdown, to_html, to_latex, to_markdown
 from .engine import Evaluated, Progress
-from .pictures import pictures_of, stem
+from .naming import file_names
+from .pictures import pictures_of
 from .results import EvaluationResult
 from .tables import breakdown_csv, tables_of
 
@@ -124,13 +125,13 @@ def report_files(
         progress(len(drawn), len(pictures))
     yield RESULT, result.to_json(indent=1).encode()
     for table in tables:
-        name = stem(table.name)
-        yield f"tables/{name}.tex", to_latex(table).encode()
-        yield f"tables/{name}.md", to_markdown(table).encode()
-        yield f"tables/{name}.csv", table.csv()
+        yield f"tables/{table.name}.tex", to_latex(table).encode()
+        yield f"tables/{table.name}.md", to_markdown(table).encode()
+        yield f"tables/{table.name}.csv", table.csv()
+    names = file_names(result)
     for gold in result.golds:
         for found in gold.breakdowns:
-            name = stem("groups", found.by, gold.gold.name)
+            name = names["groups", found.by, gold.gold.name]
             yield f"tables/{name}.csv", breakdown_csv(found)
     for one in drawn:
         for fmt, content in one.files.items():
@@ -161,7 +162,7 @@ class _Written:
 
     @property
     def name(self) -> str:
-        return stem(self.table.name)
+        return self.table.name
 
     @property
     def html(self) -> SafeString:

@@ -9,7 +9,8 @@ from ..plots.rendering import Picture
 from ..tables.table import Cell, Column, Table, correlation
 from ..tables.writing import to_latex, to_markdown
 from .campaigns import rows_of
-from .pictures import SCATTERS, densities_of, pictures_of_result, scatter_of, stem
+from .naming import file_names
+from .pictures import SCATTERS, densities_of, pictures_of_result, scatter_of
 from .results import EvaluationResult, GoldEvaluation
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
 
@@ -29,7 +30,7 @@ class ShownTable:
 
     @property
     def name(self) -> str:
-        return stem(self.table.name)
+        return self.table.name
 
     @property
     def rows(self) -> list[list[tuple[Column, Cell]]]:
@@ -51,12 +52,12 @@ class ShownPicture:
 
 def shown_tables(result: EvaluationResult) -> list[ShownTable]:
     """Return all tables; breakdowns with very many groups have their head and their file alone."""
-    found = [ShownTable(table) for table in tables_of(result)]
+    found, names = [ShownTable(table) for table in tables_of(result)], file_names(result)
     for gold in result.golds:
         for one in gold.breakdowns:
             if len(one.groups) > MOST_GROUPS:
                 caption = f"Pearson correlation with {gold.gold.name} by {one.by}"
-                name = f"groups-{one.by}-{gold.gold.name}"
+                name = names["groups", one.by, gold.gold.name]
                 note = f"{len(one.groups):,} groups are too many for a page; all are in the file."
                 empty = Table(name=name, caption=caption, columns=[], rows=[], note=note)
                 found.append(ShownTable(empty, ("csv",)))
@@ -65,11 +66,12 @@ def shown_tables(result: EvaluationResult) -> list[ShownTable]:
 
 def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
     """Return a table as a file; None if there is no such table or format."""
+    names = file_names(result)
     for gold in result.golds:
         for one in gold.breakdowns:
-            if fmt == "csv" and name == stem("groups", one.by, gold.gold.name):
+            if fmt == "csv" and name == names["groups", one.by, gold.gold.name]:
                 return breakdown_csv(one)
-    table = next((one for one in tables_of(result) if stem(one.name) == name), None)
+    table = next((one for one in tables_of(result) if one.name == name), None)
     if table is None or fmt not in TABLE_TYPES:
         return None
     if fmt == "csv":
@@ -79,6 +81,7 @@ def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
 
 def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[ShownPicture]:
     """Return what there is to see, scatter plots of the best metrics or of the one asked for included."""
+    files = file_names(result)
     found = [
         ShownPicture(one.name, one.title, one.alternative) for one in pictures_of_result(result)
     ]
@@ -87,7 +90,7 @@ def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[Shown
         if gold.predictions:
             found.append(
                 ShownPicture(
-                    stem("densities", name),
+                    files["densities", name],
                     f"Predictions and {name}",
                     f"The density of each system's predictions over that of {name}: a needle at the mean has "
                     "small errors and tells segments apart badly.",
@@ -96,15 +99,15 @@ def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[Shown
             )
         names = [one.metric for one in gold.segment]
         chosen = [scatter] if scatter in names else names[:SCATTERS]
-        found += [_scatter_words(gold, metric) for metric in chosen]
+        found += [_scatter_words(gold, metric, files["scatter", metric, name]) for metric in chosen]
     return found
 
 
-def _scatter_words(gold: GoldEvaluation, metric: str) -> ShownPicture:
+def _scatter_words(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture:
     own = next(one for one in gold.segment if one.metric == metric)
     r = correlation(own.pearson.estimate).text
     return ShownPicture(
-        stem("scatter", metric, gold.gold.name),
+        name,
         f"{metric} against {gold.gold.name}",
         f"Each of the {own.pearson.n:,} points is a translation; r = {r}.",
         has_hover=True,
@@ -119,23 +122,24 @@ def picture_maker(
     by_name = {one.name: one for one in pictures_of_result(result)}
     if name in by_name:
         return lambda: by_name[name]
+    files = file_names(result)
     for gold in result.golds:
         own = gold.gold.name
-        if gold.predictions and name == stem("densities", own):
-            names = [one.metric for one in gold.predictions]
-            return partial(_draw_densities, evaluation, gold, names)
+        if gold.predictions and name == files["densities", own]:
+            return partial(_draw_densities, evaluation, gold, name)
         for one in gold.segment:
-            if name == stem("scatter", one.metric, own):
-                return partial(_draw_scatter, evaluation, gold, one.metric)
+            if name == files["scatter", one.metric, own]:
+                return partial(_draw_scatter, evaluation, gold, one.metric, name)
     return None
 
 
-def _draw_densities(evaluation: Evaluation, gold: GoldEvaluation, metrics: list[str]) -> Picture:
-    return densities_of(gold, rows_of(evaluation, gold.gold.name, metrics))
+def _draw_densities(evaluation: Evaluation, gold: GoldEvaluation, name: str) -> Picture:
+    metrics = [one.metric for one in gold.predictions]
+    return densities_of(gold, rows_of(evaluation, gold.gold.name, metrics), name)
 
 
-def _draw_scatter(evaluation: Evaluation, gold: GoldEvaluation, metric: str) -> Picture:
-    return scatter_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric)
+def _draw_scatter(evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str) -> Picture:
+    return scatter_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:

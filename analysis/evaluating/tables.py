@@ -1,9 +1,12 @@
 """The tables of an evaluation, each with a sentence that says which test was used."""
 
+from dataclasses import replace
+
 from ..plots.rendering import to_csv
 from ..stats.correlation import EXTREME_SHARE
 from ..stats.quality_estimation import RESCALED_SPREAD
 from ..tables.table import Cell, Column, Table, correlation, count, interval, number, signed, text
+from .naming import Parts, file_names
 from .results import (
     Breakdown,
     Estimate,
@@ -20,19 +23,26 @@ MOST_GROUPS = 14
 
 def tables_of(result: EvaluationResult) -> list[Table]:
     """Return all tables of a result, in the order a paper would have them."""
-    found = []
+    found: list[tuple[Parts, Table]] = []
     for gold in result.golds:
+        name = gold.gold.name
         if gold.segment:
-            found.append(segment_table(gold, result.options))
+            found.append((("segment", name), segment_table(gold, result.options)))
         if gold.predictions:
-            found.append(prediction_table(gold, result.options))
+            found.append((("prediction", name), prediction_table(gold, result.options)))
         if gold.system:
-            found.append(system_table(gold, result.options))
+            found.append((("system", name), system_table(gold, result.options)))
         found += [
-            breakdown_table(gold, one) for one in gold.breakdowns if len(one.groups) <= MOST_GROUPS
+            (("by", one.by, name), breakdown_table(gold, one))
+            for one in gold.breakdowns
+            if len(one.groups) <= MOST_GROUPS
         ]
-    found += [comparison_table(one, result.options) for one in result.comparisons]
-    return found
+    found += [
+        (("compared", one.level, one.first, one.second), comparison_table(one, result.options))
+        for one in result.comparisons
+    ]
+    names = file_names(result)
+    return [replace(table, name=names[parts]) for parts, table in found]
 
 
 def segment_table(gold: GoldEvaluation, options: Options) -> Table:

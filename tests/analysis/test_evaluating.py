@@ -9,7 +9,11 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from analysis.evaluating import EvaluationResult, Options, evaluate
+from analysis.evaluating.naming import file_names
+from analysis.evaluating.pictures import pictures_of
+from analysis.evaluating.report import report_files
 from analysis.evaluating.rows import lengths_of
+from analysis.evaluating.showing import shown_pictures, shown_tables, table_file
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.table import GoldTable, ScoreTable
 from analysis.stats.meta_evaluation import tie_accuracy
@@ -300,3 +304,36 @@ def test_the_best_and_the_worst_have_no_r_where_they_are_a_few(n, is_shown):
     table = ScoreTable("m", "segment", few, rng.normal(size=n), True)
     (found,) = evaluate([table], [gold]).result.golds[0].segment
     assert (found.best is not None, found.worst is not None) == (is_shown, is_shown)
+
+
+# Names of files -------------------------------------------------------------------------------
+
+
+def test_names_that_differ_in_case_or_signs_alone_have_files_of_their_own():
+    tables = [metric(name, 0.3, seed=i) for i, name in enumerate(("BLEU", "bleu", "C 22", "C-22"))]
+    other = np.random.default_rng(5).normal(size=len(keys()))
+    golds = [gold_table("DA"), gold_table("da", scores=other)]
+    evaluated = evaluate(tables, golds, options=Options(qe=True, n_resamples=20))
+    result = evaluated.result
+    names = file_names(result)
+    assert len(set(names.values())) == len(names)
+    assert (names["segment", "DA"], names["segment", "da"]) == ("segment-da", "segment-da-2")
+    pictures = pictures_of(evaluated, scatters=["BLEU", "bleu", "C 22", "C-22"])
+    assert len({one.name for one in pictures}) == len(pictures)
+    for gold in result.golds:
+        text = table_file(result, names["segment", gold.gold.name], "csv").decode()
+        assert repr(gold.segment[0].pearson.estimate) in text
+    shown = shown_pictures(result) + shown_tables(result)
+    assert {one.name for one in shown} <= set(names.values()) | {"between-metrics"}
+    written = [name for name, _ in report_files(evaluated, scatters=["BLEU", "bleu"])]
+    assert len(set(written)) == len(written)
+
+
+def test_a_name_that_looks_numbered_is_not_taken_twice():
+    golds = [gold_table(name) for name in ("da", "DA", "da-2")]
+    names = file_names(evaluate([GOOD], golds).result)
+    assert [names["segment", name] for name in ("da", "DA", "da-2")] == [
+        "segment-da",
+        "segment-da-2",
+        "segment-da-2-2",
+    ]
