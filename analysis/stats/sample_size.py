@@ -87,7 +87,8 @@ def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        n r / (1 + (n - 1) r).
+        n r / (1 + (n - 1) r); NaN where r < 0. The formula is of ratings that share a truth, whose r is
+        not negative; below 0 it has a pole, and would foretell anything.
 
     References
     ----------
@@ -97,6 +98,8 @@ def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
     if not (math.isnan(single) or -1 <= single <= 1):
         raise ValueError(f"`single` must lie between -1 and 1, not {single!r}.")
     sizes = np.asarray(n, dtype=np.float64)
+    if single < 0:
+        return np.full(sizes.shape, np.nan)
     return np.asarray(divide(sizes * single, 1 + (sizes - 1) * single))
 
 
@@ -137,7 +140,7 @@ def agreement_curve(
     AgreementCurve
         A translation with too few ratings for a size is left out there, never padded: look at
         `n_translations`. The prediction against a replicate of M ratings (harmonic mean) is
-        sqrt(SB(N) SB(M)).
+        sqrt(SB(N) SB(M)). There is none where single ratings correlate below 0.
 
     References
     ----------
@@ -282,8 +285,7 @@ def _points(
     if plan.replicate_means is not None:
         rated = plan.replicate_n[plan.replicate_n > 0]
         depth = len(rated) / np.sum(1 / rated) if len(rated) else math.nan
-        with np.errstate(invalid="ignore"):
-            predicted = np.sqrt(predicted * spearman_brown(single, depth))
+        predicted = np.sqrt(predicted * spearman_brown(single, depth))
     bounds = [
         fisher_interval(float(one), int(n), confidence)
         for one, n in zip(r, n_translations, strict=True)

@@ -27,6 +27,19 @@ def test_spearman_brown_by_hand_and_at_the_ends():
         spearman_brown(1.5, 3)
 
 
+def test_nothing_is_foretold_from_single_ratings_that_disagree():
+    # At -0.05 the formula has its pole at 21 ratings: it says -20 before and 3.3 after.
+    assert np.isnan(spearman_brown(-0.05, [1, 20, 30])).all()
+    rng = np.random.default_rng(4)
+    noise, more = (
+        Collection(z, z, np.repeat(np.arange(30), len(z) // 30))
+        for z in (rng.normal(size=180), rng.normal(size=450))
+    )
+    for replicate in (None, more):
+        found = agreement_curve(noise, replicate=replicate, rng=rng, sizes=[1, 2, 30], n_draws=3).z
+        assert found.single < 0 and np.isnan(found.predicted).all()
+
+
 FOUR = Collection(
     scores=[1, 9, 2, 8, 3, 3, 6, 4],
     z=[0, 1, 0, 1, 0, 0, 1, 0],
