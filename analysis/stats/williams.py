@@ -22,6 +22,12 @@ MIN_SEGMENTS = 4
 # what is left of their difference is rounding.
 SAME_METRIC = 1e-12
 
+# Gold whose part outside the plane of two metrics is smaller than this, relative to what it might be, lies in it.
+IN_PLANE = 1e-12
+
+# What rounding leaves of a variance that is 0, and of a difference between two correlations that are equal.
+NO_VARIANCE, NO_DIFFERENCE = 1e-30, 1e-12
+
 # How far below 0 rounding may push the determinant K of three real correlations.
 K_ROUNDING = 1e-9
 
@@ -76,8 +82,10 @@ def williams_test(r13: float, r23: float, r12: float, n: int) -> WilliamsResult:
     -------
     WilliamsResult
         One-sided, n - 3 degrees of freedom. A small p-value speaks for r13 > r23. Identical metrics
-        (r12 = 1) have statistic 0 and p 0.5; for mirrored ones (r12 = -1) the statistic is not
-        defined and both are NaN. `estimate` is r13 - r23.
+        (r12 = 1) have statistic 0 and p 0.5. For mirrored ones (r12 = -1, r23 = -r13) the statistic is
+        its limit r13 sqrt((n - 3) / (1 - r13^2)): it tests whether r13 > 0. Where nothing is left to
+        chance (gold is the difference of the two metrics, standardised) it is infinite, and p 0 or 1.
+        `estimate` is r13 - r23.
 
     References
     ----------
@@ -155,11 +163,27 @@ def williams_matrix(
 
 
 def _statistic(r13: Floats, r23: Floats, r12: Floats, n: int) -> Floats:
-    """Return t of [2] eq. 1, elementwise; 0 for the same metric, NaN for its mirror image."""
-    k = np.maximum(1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23, 0)
-    numerator = (r13 - r23) * np.sqrt((n - 1) * (1 + r12))
+    """Return t of [2] eq. 1, elementwise; 0 for the same metric, the limit for its mirror image."""
+    difference = r13 - r23
+    # K as the part of gold outside the plane of both metrics: exact where two of them nearly agree.
+    outside = (1 - r12**2) * (1 - r13**2)
+    k = outside - (r23 - r12 * r13) ** 2
+    k = np.where(k > IN_PLANE * outside, k, 0)
     variance = 2 * k * (n - 1) / (n - 3) + (r13 + r23) ** 2 / 4 * (1 - r12) ** 3
-    same, mirrored = r12 > 1 - SAME_METRIC, r12 < -1 + SAME_METRIC
-    defined = ~(same | mirrored) & (variance > 0)
-    t = numerator / np.sqrt(np.where(defined, variance, 1))
-    return np.where(defined, t, np.where(same, 0.0, np.nan))
+    certain = variance <= NO_VARIANCE
+    t = difference * np.sqrt((n - 1) * (1 + r12)) / np.sqrt(np.where(certain, 1, variance))
+    sure = np.where(np.abs(difference) > NO_DIFFERENCE, np.copysign(np.inf, difference), 0.0)
+    t = np.where(certain, sure, t)
+    t = np.where(r12 < -1 + SAME_METRIC, _mirrored_statistic(difference / 2, n), t)
+    return np.where(r12 > 1 - SAME_METRIC, 0.0, t)
+
+
+def _mirrored_statistic(r: Floats, n: int) -> Floats:
+    """Return the limit of t for r13 = r and r23 = -r as r12 goes to -1.
+
+    With e = 1 + r12 the determinant K is e (1 - r12 - 2 r^2) and r13 + r23 is 0: numerator and root of the
+    variance both go to 0 as sqrt(e), their ratio to r sqrt((n - 3) / (1 - r^2)). By other ways, with r13 + r23
+    of the order of sqrt(e), it comes out larger, by sqrt((n - 1) / (n - 3)) at most.
+    """
+    with np.errstate(divide="ignore"):
+        return r * np.sqrt((n - 3) / (1 - np.minimum(r**2, 1)))

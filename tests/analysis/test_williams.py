@@ -105,8 +105,51 @@ def test_identical_metrics_differ_by_nothing() -> None:
     assert_allclose(williams_matrix(copies, gold).pvalue[0, 1], 0.5)
 
 
-def test_mirrored_metrics_have_no_test() -> None:
-    assert math.isnan(williams_test(0.4, -0.4, -1.0, 20).pvalue)
+@pytest.mark.parametrize("r", [0.9, 0.4, 0.01, 0.0, -0.6])
+def test_mirrored_metrics_are_tested_by_the_limit_that_near_ones_go_to(r: float) -> None:
+    found = williams_test(r, -r, -1.0, 200)
+    assert_allclose(found.statistic, r * math.sqrt(197 / (1 - r**2)))
+    for away in (1e-6, 1e-9, 1e-11):
+        near = williams_test(r, -r, -1 + away, 200)
+        # Near -1 the distance from it has few digits left.
+        assert_allclose(near.statistic, found.statistic, rtol=max(10 * away, 1e-4))
+
+
+def test_of_mirrored_metrics_the_one_that_agrees_with_gold_wins() -> None:
+    metrics, gold = metrics_and_gold(1)
+    found = williams_matrix([metrics[0], -metrics[0]], gold)
+    assert found.winners().tolist() == [True, False]
+    assert found.pvalue[0, 1] < 1e-6 and found.pvalue[1, 0] > 1 - 1e-6
+
+
+def test_a_mirror_image_of_gold_itself_is_beaten_for_certain() -> None:
+    found = williams_test(1.0, -1.0, -1.0, 20)
+    assert (found.statistic, found.pvalue) == (math.inf, 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gold_that_is_the_difference_of_two_metrics_is_certain_however_it_is_rounded(
+    seed: int,
+) -> None:
+    metrics = np.random.default_rng(seed).normal(size=(2, 50))
+    metrics -= metrics.mean(axis=1, keepdims=True)
+    metrics /= np.linalg.norm(metrics, axis=1, keepdims=True)
+    found = williams_matrix(metrics, metrics[0] - metrics[1])
+    assert (found.statistic[0, 1], found.statistic[1, 0]) == (math.inf, -math.inf)
+    assert (found.pvalue[0, 1], found.pvalue[1, 0]) == (0, 1)
+    assert found.winners().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gold_that_is_the_sum_of_two_metrics_favours_neither(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.normal(size=50)
+    for noise in (1, 1e-1, 1e-2):
+        metrics = np.stack([first, first + noise * rng.normal(size=50)])
+        metrics -= metrics.mean(axis=1, keepdims=True)
+        metrics /= np.linalg.norm(metrics, axis=1, keepdims=True)
+        found = williams_matrix(metrics, metrics.sum(axis=0))
+        assert_allclose(found.pvalue[0, 1], 0.5, atol=1e-3)
 
 
 def test_a_perfect_metric_beats_a_good_one() -> None:
