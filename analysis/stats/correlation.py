@@ -1,12 +1,12 @@
 """How closely a metric follows the gold scores."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from ._scores import (
@@ -23,7 +23,13 @@ from ._scores import (
     unit_rows,
     with_gold,
 )
-from .resampling import DEFAULT_RESAMPLES, percentile_interval, resampled_pearson
+from .resampling import (
+    DEFAULT_RESAMPLES,
+    bootstrap_counts,
+    percentile_interval,
+    resampled_pearson,
+    weighted_pearson,
+)
 from .signature import signature
 
 Method = Literal["pearson", "spearman", "kendall_b", "kendall_c"]
@@ -167,6 +173,7 @@ def correlate_by_system(
     gold: ArrayLike,
     systems: ArrayLike,
     *,
+    segments: ArrayLike | None = None,
     method: Method = "pearson",
     higher_is_better: bool = True,
     confidence: float = 0.95,
@@ -180,12 +187,14 @@ def correlate_by_system(
     metric, gold, systems : array_like, shape (n,)
         Scores and the system that made each translation. Any other grouping will do as well
         (segments, domains).
+    segments : array_like, shape (n,), optional
+        What each is a translation of.
     method, higher_is_better, confidence, n_resamples
         As in `correlate`.
     rng : numpy.random.Generator, optional
-        With it the average gets a percentile bootstrap interval, segments resampled within each
-        system. Without it `low` and `high` are NaN: systems share segments, and there is no
-        closed form that knows that.
+        With it and `segments` the average gets a percentile bootstrap interval, the same segments
+        being drawn for all systems: they share what makes a segment hard. Otherwise `low` and
+        `high` are NaN: there is no closed form that knows that.
 
     Returns
     -------
@@ -200,20 +209,24 @@ def correlate_by_system(
     _check_method(method)
     check_confidence(confidence)
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
-    names = np.asarray(systems).astype(str)
-    if names.shape != np.asarray(gold).shape:
-        raise ValueError(f"`systems` has shape {names.shape}, `gold` {np.asarray(gold).shape}")
-    names = names[~np.isnan(gold_scores(gold))]
+    names = _labels(systems, "systems", gold)
     scores = directed(scores, higher_is_better)
     groups = np.unique(names)
     parts = [(scores[names == group], truth[names == group]) for group in groups]
     estimates = np.array([_coefficient(*part, method) for part in parts])
     known = ~np.isnan(estimates)
     low, high = np.nan, np.nan
-    if rng is not None and known.any():
-        usable = [part for part, is_known in zip(parts, known, strict=True) if is_known]
-        resampled = [_resampled_coefficients(*part, method, n_resamples, rng) for part in usable]
-        low, high = percentile_interval(np.mean(resampled, axis=0), confidence)
+    if segments is None:
+        rng = None
+    elif rng is not None and known.any():
+        labels, places = np.unique(_labels(segments, "segments", gold), return_inverse=True)
+        usable = [
+            (*part, places[names == group])
+            for group, part, is_known in zip(groups, parts, known, strict=True)
+            if is_known
+        ]
+        resampled = _resampled_means(usable, len(labels), method, n_resamples, rng)
+        low, high = percentile_interval(resampled, confidence)
     return GroupedCorrelation(
         estimate=float(estimates[known].mean()) if known.any() else math.nan,
         low=float(low),
@@ -227,6 +240,52 @@ def correlate_by_system(
             method, "by-system", confidence, rng, n_resamples, higher_is_better, None
         ),
     )
+
+
+def _labels(labels: ArrayLike, name: str, gold: ArrayLike) -> NDArray[np.str_]:
+    """Return the labels of the rows that have gold."""
+    found = np.asarray(labels).astype(str)
+    if found.shape != np.asarray(gold).shape:
+        raise ValueError(f"`{name}` has shape {found.shape}, `gold` {np.asarray(gold).shape}")
+    return found[~np.isnan(gold_scores(gold))]
+
+
+def _resampled_means(
+    parts: Sequence[tuple[Floats, Floats, NDArray[np.int64]]],
+    n_segments: int,
+    method: Method,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return the mean of the groups' coefficients in each resample of the segments.
+
+    A group is its scores, its gold and the number of each row's segment. One that varies no more in a
+    resample has no coefficient there; the mean is over the others.
+    """
+    means = []
+    for counts in bootstrap_counts(n_segments, n_resamples, rng):
+        own = [_weighted_coefficients(*part, counts, method) for part in parts]
+        means.append(_mean_of_known(np.stack(own)))
+    return np.concatenate(means)
+
+
+def _weighted_coefficients(
+    metric: Floats, gold: Floats, places: NDArray[np.int64], counts: Floats, method: Method
+) -> Floats:
+    """Return the coefficient of one group in each resample, given how often each segment was drawn."""
+    weights = counts[:, places]
+    if method == "pearson":
+        standard = unit_rows(np.stack([metric, gold]))
+        return weighted_pearson(standard[:1], standard[1], weights)[:, 0]
+    rows = (np.repeat(np.arange(len(gold)), own.astype(np.int64)) for own in weights)
+    return np.array([_coefficient(metric[drawn], gold[drawn], method) for drawn in rows])
+
+
+def _mean_of_known(values: Floats) -> Floats:
+    """Return means down the columns, over what is there; NaN where nothing is."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
 def correlate_extremes(

@@ -188,18 +188,38 @@ def resampled_pearson(
     r : ndarray, shape (n_resamples, n_metrics)
         NaN in a resample that drew only equal scores.
     """
-    n_metrics, n = metrics.shape
+    counts = bootstrap_counts(len(gold), n_resamples, rng)
+    return np.concatenate([weighted_pearson(metrics, gold, block) for block in counts])
+
+
+def weighted_pearson(metrics: Floats, gold: Floats, weights: Floats) -> NDArray[np.float64]:
+    """Return Pearson's r of each metric with gold for each row of weights.
+
+    Parameters
+    ----------
+    metrics : ndarray, shape (n_metrics, n)
+    gold : ndarray, shape (n,)
+        As in `resampled_pearson`.
+    weights : ndarray, shape (n_resamples, n)
+        How often each row was drawn.
+
+    Returns
+    -------
+    r : ndarray, shape (n_resamples, n_metrics)
+        NaN in a resample that drew only equal scores, or nothing.
+    """
+    n_metrics = len(metrics)
     values = np.concatenate([metrics, metrics**2, metrics * gold, gold[None], gold[None] ** 2]).T
-    blocks = []
-    for counts in bootstrap_counts(n, n_resamples, rng):
-        sums = counts @ values
-        x, xx, xy = np.split(sums[:, : 3 * n_metrics], 3, axis=1)
-        y, yy = sums[:, -2:-1], sums[:, -1:]
-        blocks.append(_pearson_from_sums(n, x, y, xx, yy, xy))
-    return np.concatenate(blocks)
+    sums = weights @ values
+    x, xx, xy = np.split(sums[:, : 3 * n_metrics], 3, axis=1)
+    y, yy = sums[:, -2:-1], sums[:, -1:]
+    n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
+    return _pearson_from_sums(n, x, y, xx, yy, xy)
 
 
-def _pearson_from_sums(n: int, x: Floats, y: Floats, xx: Floats, yy: Floats, xy: Floats) -> Floats:
+def _pearson_from_sums(
+    n: Floats, x: Floats, y: Floats, xx: Floats, yy: Floats, xy: Floats
+) -> Floats:
     """Return r from the sums of x, y and their products over n standardised values."""
     var_x, var_y = xx - x**2 / n, yy - y**2 / n
     # What rounding leaves of a variance that is really 0: the values have length 1 over all n.

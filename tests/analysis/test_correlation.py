@@ -190,10 +190,65 @@ def test_the_average_over_systems_is_that_of_separate_correlations() -> None:
 
 def test_the_average_over_systems_can_be_bootstrapped() -> None:
     metric, gold = noisy(90)
+    systems, segments = np.repeat([1, 2, 3], 30), np.tile(np.arange(30), 3)
+    for method in ("pearson", "spearman", "kendall_b"):
+        found = correlate_by_system(
+            metric,
+            gold,
+            systems,
+            segments=segments,
+            method=method,  # type: ignore[arg-type]
+            rng=np.random.default_rng(0),
+            n_resamples=200,
+        )
+        assert found.low < found.estimate < found.high
+        assert "bootstrap,200" in found.signature
+
+
+def test_without_segments_the_average_over_systems_has_no_interval() -> None:
+    metric, gold = noisy(90)
     found = correlate_by_system(
-        metric, gold, np.repeat([1, 2, 3], 30), rng=np.random.default_rng(0), n_resamples=200
+        metric, gold, np.repeat([1, 2, 3], 30), rng=np.random.default_rng(0)
     )
-    assert found.low < found.estimate < found.high
+    assert math.isnan(found.low) and math.isnan(found.high)
+    assert "bootstrap" not in found.signature
+
+
+def test_the_interval_of_the_average_covers_the_truth_though_systems_share_segments() -> None:
+    rng, n, k = np.random.default_rng(0), 100, 6
+    systems, segments = np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
+    # What a segment is like says nearly all; gold and metric of a system add a little of their own.
+    truth = 1 / math.sqrt(1.01 * 2.01)
+    n_covered = 0
+    for _ in range(200):
+        shared = rng.normal(size=n)
+        gold = np.tile(shared, k) + 0.1 * rng.normal(size=n * k)
+        metric = np.tile(shared + rng.normal(size=n), k) + 0.1 * rng.normal(size=n * k)
+        found = correlate_by_system(
+            metric, gold, systems, segments=segments, rng=rng, n_resamples=200
+        )
+        n_covered += found.low <= truth <= found.high
+    # 95 % of 200, less what percentile intervals of 100 segments fall short of; four standard errors.
+    assert 0.88 < n_covered / 200 <= 1
+
+
+def test_with_a_segment_of_its_own_for_each_row_systems_are_independent() -> None:
+    metric, gold = noisy(300)
+    systems = np.repeat([1, 2, 3], 100)
+    alone, shared = (
+        correlate_by_system(
+            np.tile(metric[:100], 3),
+            np.tile(gold[:100], 3),
+            systems,
+            segments=segments,
+            rng=np.random.default_rng(1),
+        )
+        for segments in (np.arange(300), np.tile(np.arange(100), 3))
+    )
+    # Three copies of one system say no more than it does alone.
+    one = correlate(metric[:100], gold[:100], rng=np.random.default_rng(1))
+    assert_allclose([shared.low, shared.high], [one.low, one.high], atol=0.03)
+    assert alone.high - alone.low < 0.8 * (shared.high - shared.low)
 
 
 def test_a_system_without_a_correlation_is_left_out_of_the_average() -> None:
@@ -206,6 +261,10 @@ def test_a_system_without_a_correlation_is_left_out_of_the_average() -> None:
 def test_systems_must_be_as_many_as_scores() -> None:
     with pytest.raises(ValueError, match="`systems`"):
         correlate_by_system([1, 2, 3], [1, 2, 3], ["a", "b"])
+    with pytest.raises(ValueError, match="`segments`"):
+        correlate_by_system(
+            [1, 2, 3], [1, 2, 3], list("aab"), segments=[1, 2], rng=np.random.default_rng(0)
+        )
 
 
 def test_the_best_and_worst_fifth_are_chosen_by_gold() -> None:
