@@ -10,6 +10,7 @@ from hits.importing.problems import Problems
 
 from ..scores.errors import refuse_if_any
 from ..scores.table import GoldTable, ScoreTable
+from ..stats._scores import is_constant
 from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
@@ -177,7 +178,7 @@ def _check_enough(gold: Gold, rows: Rows) -> None:
         problems = Problems()
         problems.add(gold.name, None, f"has {n} score(s); a test needs at least {MIN_SEGMENTS}")
         refuse_if_any(problems)
-    if np.ptp(rows.gold) == 0:
+    if is_constant(rows.gold):
         problems = Problems()
         problems.add(gold.name, None, "has the same score everywhere: nothing can agree with it")
         refuse_if_any(problems)

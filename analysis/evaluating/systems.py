@@ -1,5 +1,6 @@
 """Metrics against gold at the level of systems."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -113,13 +114,13 @@ def _gold_means(
 
 def _means(keys: Sequence[tuple[str, str]], scores: Floats) -> dict[str, float]:
     """Return the mean of the scores that are there, system by system; NaN where none is."""
-    numbers: dict[str, int] = {}
-    places = np.array([numbers.setdefault(system, len(numbers)) for system, _ in keys])
-    there = ~np.isnan(scores)
-    total = np.bincount(places[there], weights=scores[there], minlength=len(numbers))
-    count = np.bincount(places[there], minlength=len(numbers))
-    means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return dict(zip(numbers, means.tolist(), strict=True))
+    found: dict[str, list[float]] = {}
+    for (system, _), score in zip(keys, scores.tolist(), strict=True):
+        own = found.setdefault(system, [])
+        if not math.isnan(score):
+            own.append(score)
+    # An exact sum, so that the order of the rows cannot make a tie or break one.
+    return {system: math.fsum(own) / len(own) if own else math.nan for system, own in found.items()}
 
 
 def _system_column(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..stats._scores import is_constant
 from .rendering import Picture
 from .style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
 
@@ -120,7 +121,7 @@ def _grid(gold: Floats, predictions: Sequence[Floats]) -> Floats:
 
 def _density(values: Floats, grid: Floats) -> Floats:
     """Return a kernel density; a constant has all its weight in one place."""
-    if np.ptp(values) == 0:
+    if is_constant(values):
         curve = np.zeros(len(grid))
         curve[np.argmin(np.abs(grid - values[0]))] = 1 / (grid[1] - grid[0])
         return curve

@@ -2,10 +2,9 @@
 
 import math
 
-import numpy as np
 from scipy import special
 
-from ._validation import Floats
+from ._scores import Floats, is_constant
 
 # Below this many pairs r is -1 or 1 whatever the numbers say.
 FEWEST_FOR_R = 3
@@ -13,7 +12,7 @@ FEWEST_FOR_R = 3
 
 def pearson(x: Floats, y: Floats) -> float:
     """Return r; NaN with fewer than three pairs, or where one side never varies."""
-    if len(x) < FEWEST_FOR_R or not np.ptp(x) or not np.ptp(y):
+    if len(x) < FEWEST_FOR_R or is_constant(x) or is_constant(y):
         return math.nan
     x, y = x - x.mean(), y - y.mean()
     r = float(x @ y / math.sqrt(float(x @ x) * float(y @ y)))

@@ -11,6 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._groups import ROUNDING
+
 Floats: TypeAlias = NDArray[np.float64]
 Booleans: TypeAlias = NDArray[np.bool_]
 
@@ -69,8 +71,8 @@ def directions(higher_is_better: bool | ArrayLike, n_metrics: int) -> Floats:
 
 
 def is_constant(scores: Floats) -> Booleans:
-    """Say for each row whether its scores never vary."""
-    return np.asarray(np.ptp(scores, axis=-1) == 0)
+    """Say for each row whether its scores never vary, but for what adding up equal numbers leaves behind."""
+    return np.asarray(np.ptp(scores, axis=-1) <= ROUNDING * np.abs(scores).max(axis=-1))
 
 
 def unit_rows(scores: Floats) -> Floats:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ._groups import factorise, moments, places_in_group, sums
 from ._pearson import fisher_interval, pearson
+from ._scores import is_constant
 from ._validation import (
     Floats,
     Ints,
@@ -233,7 +234,7 @@ def _rated_more_than_once(values: Floats, units: ArrayLike) -> tuple[Floats, Int
     kept = values[is_shared]
     labels, codes = factorise(codes[is_shared])
     if len(kept):
-        kept = kept - kept.mean() if np.ptp(kept) else np.zeros(len(kept))
+        kept = kept - kept.mean() if not is_constant(kept) else np.zeros(len(kept))
     return kept, codes, len(labels)
 
 

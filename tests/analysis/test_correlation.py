@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from analysis.stats._pearson import pearson
 from analysis.stats.correlation import (
     correlate,
     correlate_by_system,
@@ -316,3 +317,15 @@ def test_many_metrics_at_once_correlate_as_each_alone():
     assert_allclose(found, alone, rtol=0, atol=1e-12)
     assert np.isnan(found[3])
     assert np.isnan(pearson_of_each(metrics, np.ones(40))).all()
+
+
+NEARLY_EQUAL = [0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2, 0.3]
+
+
+def test_scores_that_differ_by_rounding_alone_never_vary() -> None:
+    gold = [1.0, 2.0, 5.0, 3.0, 4.0]
+    for method in ("pearson", "spearman", "kendall_b"):
+        assert math.isnan(correlate(NEARLY_EQUAL, gold, method=method).estimate)  # type: ignore[arg-type]
+    assert math.isnan(pearson(np.array(NEARLY_EQUAL), np.array(gold)))
+    assert np.isnan(pearson_of_each([NEARLY_EQUAL, gold], gold)[0])
+    assert not math.isnan(correlate(1e-9 * np.array(gold) + 1, gold).estimate)

@@ -294,6 +294,20 @@ def test_a_system_that_is_left_out_need_not_be_in_the_gold():
     assert (found.gold.n_systems, found.gold.n_ignored) == (3, 0)
 
 
+def test_the_order_of_rows_neither_makes_nor_breaks_a_tie_of_systems():
+    rows = dict(zip(keys(("a", "b", "c"), 3), [1, 2, 3, 1, 2, 3, 4, 5, 6], strict=True))
+    # Added up from the left, .1 + .2 + .3 and .3 + .2 + .1 differ.
+    scores = dict(zip(rows, [0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.5, 0.6, 0.7], strict=True))
+    found = []
+    for order in (list(rows), sorted(rows, key=lambda key: (key[0], scores[key]))):
+        gold = gold_table(keys=tuple(order), scores=np.array([float(rows[key]) for key in order]))
+        own = ScoreTable(
+            "m", "segment", tuple(order), np.array([scores[key] for key in order]), True
+        )
+        found.append(evaluate([own], [gold]).result.golds[0].system[0].accuracy)
+    assert found[0] == found[1]
+
+
 # Small groups ---------------------------------------------------------------------------------
 
 
