@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from da_platform.sessions import drop_expired_sessions
 from hits.chores import each_by_itself
 from hits.models import Assignment, AuditEntry, Campaign
+from hits.trust import TRUST_ACTIONS
 from hits.workers.forgetting import forget_inactive_workers
 
 from .jobs import has_kind, start_job
@@ -46,8 +47,10 @@ def campaigns_with_news() -> QuerySet[Campaign]:
     made_at = Subquery(latest.values("created_at")[:1])
     submitted = Assignment.objects.submitted().filter(hit__campaign=OuterRef("pk"))
     is_new = Q(submitted_at__gt=made_at) | Q(evidence_at__gt=made_at)
-    # Decisions about workers are logged there.
-    decisions = AuditEntry.objects.filter(campaign=OuterRef("pk"), at__gt=made_at)
+    # Decisions about workers are logged there, among much that changes no gold.
+    decisions = AuditEntry.objects.filter(
+        campaign=OuterRef("pk"), at__gt=made_at, action__in=TRUST_ACTIONS
+    )
     has_gold = Exists(GoldRun.objects.filter(campaign=OuterRef("pk")))
     under_way = Job.objects.unfinished().filter(kind=GOLD, campaign=OuterRef("pk"))
     return (

@@ -19,6 +19,10 @@ from .workers.wording import pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
+# How the audit log calls what changes whose ratings count.
+TRUST_CHANGED, WITHDRAWN = "trust changed", "decision withdrawn"
+TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values)
+
 
 @transaction.atomic
 def update_evidence(*, assignment: Assignment) -> Evidence:
@@ -97,7 +101,7 @@ def locked_participation(campaign: Campaign, worker: int) -> Participation:
 def _change_trust(participation: Participation, evidence: Evidence | None) -> None:
     verdict = evidence.verdict if evidence else Participation.Trust.UNPROVEN
     record(
-        "trust changed",
+        TRUST_CHANGED,
         campaign=participation.campaign,
         worker=participation.worker,
         reason=explain(evidence) if evidence else "Nothing has been handed in.",
@@ -265,7 +269,7 @@ def _decide(
     locked.decision_reason = reason.strip() if decision else ""
     locked.save(update_fields=["decision", "decision_reason"])
     record(
-        decision or "decision withdrawn",
+        decision or WITHDRAWN,
         actor=actor,
         campaign=locked.campaign,
         worker=locked.worker,

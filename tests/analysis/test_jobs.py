@@ -31,11 +31,14 @@ from analysis.nightly import campaigns_with_news
 from analysis.reporting import JobCancelled, Report
 from analysis.tasks import do_nightly_chores
 from da_platform.celery import app
+from hits.audit import record
 from hits.models import Assignment, Campaign, Membership, Worker
 from hits.services import take_assignment
 from hits.simulation import Behaviour, simulate_workers
+from hits.trust import exclude, let_evidence_decide, reinstate, weigh_pending
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
+from tests.people import make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -390,6 +393,23 @@ def test_gold_is_made_overnight_where_something_is_new(gold_kind, capsys):
     simulate_workers(campaign=busy, crowd={Behaviour.HONEST: 1}, seed=2)
     Assignment.objects.update(submitted_at=timezone.now() + MINUTE)
     assert list(campaigns_with_news()) == [busy]
+
+
+def test_only_what_changes_whose_ratings_count_is_news_for_gold():
+    campaign, ada = make_hits(min_ratings=5), make_person("admin")
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=1)
+    weigh_pending()
+    make_gold_run(campaign)
+    GoldRun.objects.update(created_at=timezone.now())
+    for action in ("invites made", "scores_stored", "confirm_payments", "settings changed"):
+        record(action, actor=ada, campaign=campaign)
+    assert not campaigns_with_news().exists()
+    one = campaign.participations.get()
+    for decide in (exclude, let_evidence_decide, reinstate):
+        decide(participation=one, actor=ada, reason="Why")
+        assert list(campaigns_with_news()) == [campaign]
+        GoldRun.objects.update(created_at=timezone.now())
+        assert not campaigns_with_news().exists()
 
 
 def make_gold_run(campaign: Campaign) -> None:
