@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 from numpy.typing import NDArray
@@ -137,7 +137,7 @@ def build_gold(
     minimum : int, optional
         Ratings that a complete score rests on; by default what the campaign asks for.
     job : Job, optional
-        Which job this is for.
+        Which job this is for; at most one run is stored for it, however often it is started.
     progress : callable, optional
         Called with the stages done and all there are; what it raises stops the work, with nothing
         stored.
@@ -175,9 +175,9 @@ def build_gold(
         input_digest=_digest(own, translations, method, minimum),
         signature=_signature(trust, standardised, method, minimum),
     )
-    _store(run, gold)
+    stored = _stored_once(run, gold)
     told(4, N_STAGES)
-    return run
+    return stored
 
 
 # Computing ------------------------------------------------------------------------------------
@@ -292,6 +292,18 @@ def _signature(trust: Trust, standardised: Standardised, method: str, minimum: i
 
 
 # Storing --------------------------------------------------------------------------------------
+
+
+def _stored_once(run: GoldRun, gold: GoldArrays) -> GoldRun:
+    """Store the run, or find the one that another attempt at the same job has stored meanwhile."""
+    try:
+        _store(run, gold)
+    except IntegrityError:
+        there = GoldRun.objects.filter(job=run.job).first() if run.job else None
+        if there is None:
+            raise
+        return there
+    return run
 
 
 @transaction.atomic

@@ -38,6 +38,10 @@ class GoldRun(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint("campaign", "number", name="gold_run_number_is_unique"),
+            # An attempt at a job that was taken for dead cannot store its run beside another's.
+            models.UniqueConstraint(
+                "job", name="job_makes_one_gold_run", condition=Q(job__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from analysis.gold import build_gold, compare_runs, gold_scores, rank_systems
-from analysis.models import GoldRun, GoldScore
+from analysis.models import GoldRun, GoldScore, Job
 from analysis.stats.roles import Role
 from hits.models import Participation, Rating, SystemOutput, Translation
 from hits.simulation import Behaviour, simulate_workers
@@ -250,6 +250,13 @@ def test_runs_of_two_campaigns_cannot_be_compared(campaign):
 
 
 # Commands --------------------------------------------------------------------------------------
+
+
+def test_two_attempts_at_one_job_store_one_run(campaign):
+    job = Job.objects.create(kind="build_gold", campaign=campaign)
+    first, second = (build_gold(campaign=campaign, job=job) for _ in range(2))
+    assert first == second and GoldRun.objects.count() == 1
+    assert build_gold(campaign=campaign).number == 2
 
 
 def test_the_commands_build_gold_and_rank_systems(campaign, capsys):

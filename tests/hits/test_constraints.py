@@ -152,6 +152,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "job_state_is_known": (Job, 0, {"state": "lost"}),
     "job_is_finished_with_a_time": (Job, 0, {"state": "done"}),
     "gold_run_number_is_unique": (GoldRun, 1, {"number": "=number"}),
+    "job_makes_one_gold_run": (GoldRun, 1, {"job_id": "=job_id"}),
     "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
     "metric_is_stored_once_for_a_campaign": (Metric, 1, {"name": "=name"}),
     "metric_is_stored_once_for_a_collection": (Metric, 3, {"name": "=name"}),
