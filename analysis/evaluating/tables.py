@@ -5,7 +5,18 @@ from dataclasses import replace
 from ..plots.rendering import to_csv
 from ..stats.correlation import EXTREME_SHARE
 from ..stats.quality_estimation import RESCALED_SPREAD
-from ..tables.table import Cell, Column, Table, correlation, count, interval, number, signed, text
+from ..tables.table import (
+    ENDS,
+    Cell,
+    Column,
+    Table,
+    correlation,
+    count,
+    interval,
+    number,
+    signed,
+    text,
+)
 from .naming import Parts, file_names
 from .results import (
     Breakdown,
@@ -48,8 +59,7 @@ def tables_of(result: EvaluationResult) -> list[Table]:
 def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against the gold of segments, best r first."""
     has_pairs = any(one.acc_eq is not None for one in gold.segment)
-    titles = ["r", _percent(options), "Spearman", "Kendall", "best", "worst"]
-    titles += ["acc_eq"] if has_pairs else []
+    titles = ["Spearman", "Kendall", "best", "worst"] + (["acc_eq"] if has_pairs else [])
     rows = []
     for one in gold.segment:
         cells = [
@@ -62,7 +72,7 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     return Table(
         name=f"segment-{gold.gold.name}",
         caption=f"Segment-level agreement with {gold.gold.name}",
-        columns=[Column("metric", is_number=False), *map(Column, titles)],
+        columns=_with_r(options, titles),
         rows=rows,
         note=_segment_note(gold, options, has_pairs),
     )
@@ -138,9 +148,7 @@ def _estimate(one: PredictionResult, name: str) -> float:
 def system_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against the gold of systems, best r first."""
     has_spa = any(one.spa is not None for one in gold.system)
-    titles = ["r", _percent(options), "Spearman", "Kendall", "accuracy"] + (
-        ["SPA"] if has_spa else []
-    )
+    titles = ["Spearman", "Kendall", "accuracy"] + (["SPA"] if has_spa else [])
     rows = []
     for one in gold.system:
         cells = [
@@ -164,7 +172,7 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
     return Table(
         name=f"system-{gold.gold.name}",
         caption=f"System-level agreement with {gold.gold.name}",
-        columns=[Column("metric", is_number=False), *map(Column, titles)],
+        columns=_with_r(options, titles),
         rows=rows,
         note=note,
     )
@@ -244,8 +252,10 @@ def _confidence(options: Options) -> str:
     return f"{options.confidence * 100:g} %"
 
 
-def _percent(options: Options) -> str:
-    return f"{_confidence(options)} interval"
+def _with_r(options: Options, titles: list[str]) -> list[Column]:
+    """Return the columns of metrics with r and its interval, and others after them."""
+    interval_column = Column(f"{_confidence(options)} interval", parts=ENDS)
+    return [Column("metric", is_number=False), Column("r"), interval_column, *map(Column, titles)]
 
 
 def _short(value: float) -> str:

@@ -5,16 +5,10 @@ from dataclasses import dataclass
 
 from ..plots.rendering import to_csv
 
+# The parts of an interval.
+ENDS = ("low", "high")
 # What stands for a number that cannot be had.
 NOTHING = "–"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A title, and whether numbers stand below it, to be set flush right."""
-
-    title: str
-    is_number: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +18,29 @@ class Cell:
     text: str
     value: object = None
     bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A title, and whether numbers stand below it, to be set flush right.
+
+    `parts` name what its values consist of, such as the two ends of an interval: as data they have a
+    column each.
+    """
+
+    title: str
+    is_number: bool = True
+    parts: tuple[str, ...] = ()
+
+    @property
+    def data_titles(self) -> list[str]:
+        return [f"{self.title} {part}" for part in self.parts] or [self.title]
+
+    def data_of(self, cell: Cell) -> list[object]:
+        """Return what stands in a cell, as many values as there are titles."""
+        if self.parts:
+            return list(cell.value) if isinstance(cell.value, tuple) else [None] * len(self.parts)
+        return [cell.text if cell.value is None and not self.is_number else cell.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +73,16 @@ class Table:
 
     def csv(self) -> bytes:
         """Return the values, not what is shown of them, as CSV."""
+        titles = [title for column in self.columns for title in column.data_titles]
         values = [
             [
-                cell.text if cell.value is None and not column.is_number else cell.value
+                value
                 for cell, column in zip(row, self.columns, strict=True)
+                for value in column.data_of(cell)
             ]
             for row in self.rows
         ]
-        return to_csv([column.title for column in self.columns], values)
+        return to_csv(titles, values)
 
 
 def text(value: str, *, bold: bool = False) -> Cell:
@@ -93,10 +112,10 @@ def _is_below_one(value: float | None) -> bool:
 
 
 def interval(low: float | None, high: float | None) -> Cell:
-    """Return a cell with the two ends of an interval."""
+    """Return a cell with the two ends of an interval, for a column of the parts `ENDS`."""
     if low is None or high is None:
         return Cell(NOTHING)
-    return Cell(f"[{correlation(low).text}, {correlation(high).text}]", f"{low!r} {high!r}")
+    return Cell(f"[{correlation(low).text}, {correlation(high).text}]", (low, high))
 
 
 def count(value: int) -> Cell:

@@ -5,7 +5,7 @@ import pytest
 from analysis.evaluating import Options, evaluate
 from analysis.evaluating.tables import tables_of
 from analysis.tables import Cell, Column, Table, correlation, number, to_html, to_latex, to_markdown
-from analysis.tables.table import interval, signed
+from analysis.tables.table import ENDS, interval, signed
 from analysis.tables.writing import escape_latex, escape_markdown
 from tests.analysis.evaluation_tables import gold_table, metric
 
@@ -66,6 +66,28 @@ def test_html_is_escaped_and_names_its_rows():
 
 def test_csv_has_all_digits():
     assert table("=x").csv().decode() == "metric,r\n'=x,0.5\n"
+
+
+def test_as_data_an_interval_is_two_numbers():
+    columns = [Column("metric", is_number=False), Column("95 % interval", parts=ENDS), Column("r")]
+    rows = [
+        [Cell("m", "m"), interval(-0.25, 0.5), correlation(-0.5)],
+        [Cell("n", "n"), interval(None, None), correlation(None)],
+    ]
+    assert Table("t", "c", columns, rows).csv().decode() == (
+        "metric,95 % interval low,95 % interval high,r\nm,-0.25,0.5,-0.5\nn,,,\n"
+    )
+
+
+def test_tables_of_metrics_have_the_ends_of_intervals_in_columns_of_their_own():
+    result = evaluate([metric("TER", 4)], [gold_table()]).result
+    (own,) = result.golds[0].segment
+    for one in tables_of(result)[:2]:
+        lines = one.csv().decode().splitlines()
+        assert lines[0].startswith("metric,r,95 % interval low,95 % interval high,Spearman")
+        assert "'" not in lines[1] and "[" not in lines[1]
+    r = own.pearson
+    assert f"TER,{r.estimate!r},{r.low!r},{r.high!r}," in tables_of(result)[0].csv().decode()
 
 
 def test_rows_of_another_length_are_refused():
