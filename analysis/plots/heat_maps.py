@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Shades of a significance map; the levels of METHOD's stars.
+# Shades of a significance map; the levels of one, two and three stars.
 LEVELS = (0.05, 0.01, 0.001)
 
 # Inches a metric takes up in a square, and what labels need beside it.

@@ -21,7 +21,7 @@ WORKERS_PER_PAGE = 50
 
 STATES: dict[str, str] = dict([*Participation.Trust.choices, *Participation.Decision.choices])
 
-# The flags by the names of METHOD and of the published files, and the fields that hold them.
+# The flags by the names of the published files, and the fields that hold them.
 FLAGS = {
     "scrs": "has_scores_flag",
     "time": "has_time_flag",
