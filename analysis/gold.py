@@ -360,12 +360,14 @@ def gold_scores(run: GoldRun) -> GoldArrays:
     return GoldArrays(**arrays, signature=run.signature)
 
 
-def rank_systems(run: GoldRun) -> SystemRanking:
+def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanking:
     """Rank the campaign's systems by the scores of a run.
 
     Parameters
     ----------
     run : GoldRun
+    gold : GoldArrays, optional
+        Its scores, where they were read already.
 
     Returns
     -------
@@ -373,7 +375,7 @@ def rank_systems(run: GoldRun) -> SystemRanking:
         Over complete translations only. One that several systems gave counts for each of them.
         A system without any complete translation is not ranked.
     """
-    gold, outputs = gold_scores(run), load_outputs(run.campaign)
+    gold, outputs = gold or gold_scores(run), load_outputs(run.campaign)
     scored = np.flatnonzero(gold.is_complete)
     rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
     rows = scored[rows]

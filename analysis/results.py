@@ -1,5 +1,6 @@
 """What the pages of results read: a run, its ranking, its pictures and its agreement."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,16 +42,28 @@ class Results:
 
     @cached_property
     def ranking(self) -> SystemRanking:
-        return rank_systems(self.run)
+        return rank_systems(self.run, gold=self.gold)
+
+    def makers(self) -> dict[str, Callable[[], Picture]]:
+        """What makes the pictures there are of this run, by name: most are drawn already."""
+        found: dict[str, Callable[[], Picture]] = {
+            "ratings-per-translation": lambda: ratings_histogram(self.gold, self.run.minimum)
+        }
+        if self.run.n_scored:
+            found["segment-scores"] = lambda: score_histogram(self.gold)
+            found["system-ranking"] = lambda: system_ranking(self.ranking)
+        if self._ranks_several():
+            found["system-significance"] = lambda: system_significance(self.ranking)
+        return found
 
     def pictures(self) -> dict[str, Picture]:
         """The pictures there are of this run, by name."""
-        found = [ratings_histogram(self.gold, self.run.minimum)]
-        if self.run.n_scored:
-            found += [score_histogram(self.gold), system_ranking(self.ranking)]
-        if self.run.n_scored and len(self.ranking.scores.systems) > 1:
-            found.append(system_significance(self.ranking))
-        return {picture.name: picture for picture in found}
+        return {name: make() for name, make in self.makers().items()}
+
+    def _ranks_several(self) -> bool:
+        complete = self.run.scores.filter(is_complete=True, translation__outputs__isnull=False)
+        systems = complete.order_by().values("translation__outputs__system").distinct()
+        return len(systems[:2]) > 1
 
 
 def runs_of(campaign: Campaign) -> QuerySet[GoldRun]:
@@ -78,7 +91,9 @@ def segment_rows(
         rows = rows.filter(translation__segment__name__icontains=search)
     name = SORTABLE.get(sort.removeprefix("-"), SORTABLE["segment"])
     first = F(name).desc(nulls_last=True) if sort.startswith("-") else F(name).asc(nulls_last=True)
-    return rows.order_by(first, "translation__segment__position", "translation").values(
+    # Down to the system: a page must not repeat or skip a row where systems share a translation.
+    order = (first, "translation__segment__position", "translation", SORTABLE["system"])
+    return rows.order_by(*order).values(
         "raw",
         "z",
         "z_se",
@@ -97,6 +112,11 @@ def latest_agreement(campaign: Campaign) -> Job | None:
         campaign=campaign, kind="measure_agreement", state=Job.State.DONE
     ).order_by("-pk")
     return done.first()
+
+
+def agreement_key(job: Job, campaign: Campaign) -> str:
+    """What the curve is drawn from: the number of ratings wanted is marked in it."""
+    return f"{job.code.hex}-{campaign.min_ratings}"
 
 
 def agreement_picture(job: Job, campaign: Campaign) -> Picture:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header
 from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
@@ -135,7 +136,10 @@ def download_table(
     if content is None:
         raise Http404("There is no such table.")
     answer = HttpResponse(content, content_type=TABLE_TYPES[format])
-    answer["Content-Disposition"] = f'attachment; filename="{name}.{format}"'
+    # Names of gold are in any script.
+    header = content_disposition_header(True, f"{name}.{format}")
+    assert header is not None
+    answer["Content-Disposition"] = header
     return answer
 
 

@@ -2,6 +2,7 @@
 
 import math
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,12 +13,12 @@ from hits.access import Level, campaign_for
 from hits.api.auth import Needs, Scope
 from hits.api.texts import Name, Number, a_file, caller_of
 
-from ..downloads import picture_file, report_file
+from ..downloads import drawn_file, report_file
 from ..gold import compare_runs
 from ..jobs import start_job
 from ..models import Job
 from ..plots.rendering import CONTENT_TYPES
-from ..results import Results, agreement_picture, latest_agreement
+from ..results import Results, agreement_key, agreement_picture, latest_agreement
 from .gold import get_gold
 from .jobs import JobOut
 
@@ -134,11 +135,12 @@ def download_picture(
     run = get_gold(request, code, number)
     if name == CURVE:
         job = _measured(request, code)
-        return picture_file(agreement_picture(job, run.campaign), format, key=job.code.hex)
-    found = Results(run).pictures().get(name)
-    if found is None:
+        key = agreement_key(job, run.campaign)
+        return drawn_file(name, format, partial(agreement_picture, job, run.campaign), key=key)
+    make = Results(run).makers().get(name)
+    if make is None:
         raise Http404("There is no such picture.")
-    return picture_file(found, format, key=run.code.hex)
+    return drawn_file(name, format, make, key=run.code.hex)
 
 
 def _measured(request: HttpRequest, code: UUID) -> Job:

@@ -1,5 +1,6 @@
 """What a campaign's ratings say: segment scores, systems, agreement; as pages, pictures and files."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from hits.access import for_campaign_researchers
 from hits.models import Campaign
 
-from ..downloads import exported, picture_file
+from ..downloads import drawn_file, exported
 from ..exporting import ExportRefused
 from ..exporting.service import TABLE_FORMATS
 from ..jobs import start_job
@@ -21,6 +22,7 @@ from ..models import GoldRun, Job
 from ..results import (
     SORTABLE,
     Results,
+    agreement_key,
     agreement_picture,
     latest_agreement,
     run_of,
@@ -153,12 +155,13 @@ def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> Ht
         job = latest_agreement(campaign)
         if job is None:
             raise Http404("Agreement has not been measured yet.")
-        return picture_file(agreement_picture(job, campaign), fmt, key=job.code.hex)
+        key = agreement_key(job, campaign)
+        return drawn_file(name, fmt, partial(agreement_picture, job, campaign), key=key)
     run = run_of(campaign, request.GET.get("run"))
-    found = Results(run).pictures().get(name) if run else None
-    if run is None or found is None:
+    make = Results(run).makers().get(name) if run else None
+    if run is None or make is None:
         raise Http404("There is no such picture.")
-    return picture_file(found, fmt, key=run.code.hex)
+    return drawn_file(name, fmt, make, key=run.code.hex)
 
 
 @require_GET

@@ -12,14 +12,16 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from analysis.agreement import measure_agreement
-from analysis.gold import build_gold, rank_systems
+from analysis.gold import build_gold, gold_scores, rank_systems
 from analysis.jobs import run_job, start_job
 from analysis.models import GoldRun, Job
+from analysis.plots.results import how_many_ratings
 from analysis.report import make_report, report_as_pdf
-from hits.models import Campaign
+from analysis.results import Results, segment_rows
+from hits.models import Campaign, System, SystemOutput
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
-from tests.factories import make_hits
+from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +145,46 @@ def test_the_pages_ask_the_database_as_often_however_many_segments(django_assert
     assert counts[:3] == counts[3:]
 
 
+def test_rows_of_systems_that_share_a_translation_have_an_order_of_their_own(campaign, run):
+    shared = campaign.segments.first().translations.first()
+    # Made later, and first by name.
+    system = System.objects.create(campaign=campaign, name="a first one")
+    SystemOutput.objects.create(system=system, segment=shared.segment, translation=shared)
+    for sort in ("segment", "-z", "n"):
+        rows = [row for row in segment_rows(run, sort=sort) if row["text"] == shared.text]
+        names = [row["system"] for row in rows]
+        assert len(names) > 1 and names == sorted(names)
+
+
+def test_a_picture_that_was_drawn_is_not_computed_again(campaign, run, monkeypatch):
+    names = list(Results(run).makers())
+    assert names == list(Results(run).pictures()) and len(names) == 4
+    first = [page("result_picture", campaign, name, "csv").content for name in names]
+    reads = []
+    monkeypatch.setattr("analysis.results.gold_scores", reads.append)
+    monkeypatch.setattr("analysis.gold.gold_scores", reads.append)
+    again = [page("result_picture", campaign, name, "csv").content for name in names]
+    assert first == again and not reads
+
+
+def test_gold_is_read_once_for_all_pictures(run, monkeypatch):
+    reads = []
+    for place in ("analysis.results.gold_scores", "analysis.gold.gold_scores"):
+        monkeypatch.setattr(place, lambda run: reads.append(run) or gold_scores(run))
+    assert len(Results(run).pictures()) == 4 and len(reads) == 1
+
+
+def test_of_one_system_there_is_no_significance_to_draw():
+    campaign = make_campaign()
+    make_translations(campaign, n_systems=1)
+    found = build_gold(campaign=campaign)
+    found.scores.update(is_complete=True, raw=50, z=0, n=15, n_ratings=15)
+    GoldRun.objects.update(n_scored=14)
+    found.refresh_from_db()
+    assert "system-significance" not in Results(found).makers()
+    assert page("result_picture", campaign, "system-significance", "svg").status_code == 404
+
+
 @pytest.mark.parametrize("kind", ["segments", "systems", "ratings", "evidence"])
 def test_every_table_can_be_exported_under_pseudonyms(campaign, run, kind):
     answer = page("result_export", campaign, kind, "csv")
@@ -168,6 +210,27 @@ def test_agreement_is_the_same_each_time_and_of_trusted_workers_only(campaign):
     assert first.between.pearson > 0.1
     campaign.participations.update(trust="unreliable")
     assert measure_agreement(campaign).as_json()["between"]["pearson"] is None
+
+
+def test_without_a_pair_the_page_makes_no_sentence_of_gaps(campaign, run):
+    campaign.participations.update(trust="unreliable")
+    run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
+    text = page("campaign_results", campaign).content.decode()
+    assert '<dd class="hint">0 pairs</dd>' in text and " to , " not in text
+    assert "mean absolute difference" not in text
+
+
+def test_the_curve_follows_the_number_of_ratings_that_are_wanted(campaign, monkeypatch):
+    run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
+    wanted = []
+    monkeypatch.setattr(
+        "analysis.results.how_many_ratings",
+        lambda curve, minimum: wanted.append(minimum) or how_many_ratings(curve, minimum),
+    )
+    for minimum in (5, 5, 9):
+        Campaign.objects.update(min_ratings=minimum)
+        page("result_picture", campaign, "how-many-ratings", "svg")
+    assert wanted == [5, 9]
 
 
 def test_the_curve_is_a_picture_once_agreement_was_measured(campaign):

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.gold import build_gold
 from analysis.jobs import run_job
-from analysis.models import GoldRun, Job
+from analysis.models import Evaluation, GoldRun, Job
 from analysis.scores.gold import campaign_gold
 from analysis.scores.storing import store_scores
 from analysis.scores.table import ScoreTable
@@ -123,6 +123,18 @@ class TestEvaluations:
         drawn = ada.get(f"{path}/pictures/{pictures[0]['name']}", format="png")
         assert drawn.content.startswith(b"\x89PNG")
         assert ada.get(f"{path}/pictures/none").status_code == 404
+
+    def test_a_table_of_gold_with_a_name_in_any_script_keeps_it(self, run, ada):
+        store(run, "good", 0.2)
+        path = f"/campaigns/{run.campaign.code}/evaluations"
+        number = finish(ada.post(path, {"options": {"n_resamples": 50}})).result["number"]
+        evaluation = Evaluation.objects.get()
+        evaluation.result["golds"][0]["gold"]["name"] = "黄金"
+        evaluation.save()
+        answer = ada.get(f"{path}/{number}/tables/segment-黄金")
+        assert answer["Content-Disposition"] == (
+            "attachment; filename*=utf-8''segment-%E9%BB%84%E9%87%91.csv"
+        )
 
     def test_some_metrics_can_be_chosen(self, run, ada):
         one = store(run, "good", 0.2)
