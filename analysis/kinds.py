@@ -190,7 +190,7 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     evaluation = evaluate_collection(
         collection=collection,
         golds=[one for one in golds if isinstance(one, UploadChoice)],
-        metrics=_chosen(collection.metrics, job),
+        metrics=_chosen(collection.metrics.all(), job),
         options=options_from(job.arguments.get("options", {})),
         job=job,
         created_by=job.started_by,

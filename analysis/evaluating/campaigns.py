@@ -125,7 +125,7 @@ def evaluate_collection(
     """
     codes = collection.gold_uploads.order_by("pk").values_list("code", flat=True)
     picked = list(golds) or [UploadChoice(str(code)) for code in codes]
-    used = list(collection.metrics if metrics is None else metrics)
+    used = list(collection.metrics.all() if metrics is None else metrics)
     if not picked or not used:
         missing = "gold" if used else "metric scores"
         raise EvaluationRefused(f"{collection} has no {missing} yet. Upload some first.")

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from hits.models import Campaign
 
-from .scores import Metric, MetricQuerySet
+from .scores import Metric
 
 
 class ScoreCollection(models.Model):
@@ -37,12 +37,8 @@ class ScoreCollection(models.Model):
 
     @property
     def key(self) -> str:
-        """What its metrics are stored under: names of collections need not differ."""
+        """What jobs know it by: names of collections need not differ."""
         return str(self.code)
-
-    @property
-    def metrics(self) -> MetricQuerySet:
-        return Metric.objects.filter(campaign=None, collection=self.key)
 
 
 class GoldUpload(models.Model):

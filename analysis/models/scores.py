@@ -40,8 +40,13 @@ class Metric(models.Model):
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, null=True, blank=True, related_name="metrics"
     )
-    collection = models.CharField(
-        max_length=100, blank=True, help_text="What the scores are of, if not of a campaign."
+    collection = models.ForeignKey(
+        "ScoreCollection",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="metrics",
+        help_text="What the scores are of, if not of a campaign.",
     )
     name = models.CharField(max_length=200)
     level = models.CharField(max_length=7, choices=Level.choices)
@@ -91,12 +96,12 @@ class Metric(models.Model):
                 "name",
                 "level",
                 name="metric_is_stored_once_for_a_collection",
-                condition=Q(campaign=None),
+                condition=Q(collection__isnull=False),
             ),
             models.CheckConstraint(
                 name="metric_is_of_a_campaign_or_a_collection",
-                condition=Q(campaign__isnull=False, collection="")
-                | (Q(campaign=None) & ~Q(collection="")),
+                condition=Q(campaign__isnull=False, collection=None)
+                | Q(campaign=None, collection__isnull=False),
             ),
             models.CheckConstraint(name="metric_name_is_not_empty", condition=~Q(name="")),
             models.CheckConstraint(

@@ -11,7 +11,7 @@ from hits.audit import record
 from hits.importing.problems import Problems
 from hits.models import Campaign, SystemOutput
 
-from ..models import Metric, MetricScore
+from ..models import Metric, MetricScore, ScoreCollection
 from .errors import ScoresRefused, refuse_if_any
 from .reading import ScoreFile
 from .table import Key, Level, ScoreTable, shown
@@ -24,7 +24,7 @@ def store_score_file(
     file: ScoreFile,
     file_name: str,
     campaign: Campaign | None = None,
-    collection: str = "",
+    collection: ScoreCollection | None = None,
     uploaded_by: User | None = None,
     replace: bool = False,
 ) -> list[Metric]:
@@ -60,7 +60,7 @@ def store_scores(
     *,
     table: ScoreTable,
     campaign: Campaign | None = None,
-    collection: str = "",
+    collection: ScoreCollection | None = None,
     uploaded_by: User | None = None,
     file_name: str = "",
     format: str = "",
@@ -75,7 +75,7 @@ def store_scores(
         For a campaign: a score for each of its outputs (or systems), no more and no fewer. Its
         direction may be unknown; it counts as confirmed by the uploader otherwise.
     campaign : Campaign, optional
-    collection : str
+    collection : ScoreCollection, optional
         What the scores are of, where that is no campaign.
     uploaded_by : User, optional
     file_name, format : str
@@ -158,7 +158,9 @@ def _store(metric: Metric, table: ScoreTable, *, replace: bool) -> Metric:
     return metric
 
 
-def _namesake(table: ScoreTable, campaign: Campaign | None, collection: str) -> Metric | None:
+def _namesake(
+    table: ScoreTable, campaign: Campaign | None, collection: ScoreCollection | None
+) -> Metric | None:
     return Metric.objects.filter(
         campaign=campaign, collection=collection, name=table.name, level=table.level
     ).first()
@@ -187,8 +189,8 @@ def _name_is_taken(table: ScoreTable) -> ScoresRefused:
     return ScoresRefused(problems.listed, problems.total)
 
 
-def _check_home(campaign: Campaign | None, collection: str) -> None:
-    if (campaign is None) == (not collection):
+def _check_home(campaign: Campaign | None, collection: ScoreCollection | None) -> None:
+    if (campaign is None) == (collection is None):
         raise ValueError("`campaign` or `collection` must be given, and not both.")
 
 

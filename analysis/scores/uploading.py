@@ -108,12 +108,16 @@ def store_uploaded_scores(
     """
     how = reading or Reading()
     read_files = _each(files, lambda raw: read_uploaded_scores(raw, how))
-    where = {"campaign": home} if isinstance(home, Campaign) else {"collection": home.key}
 
     def store(pair: tuple[RawFile, ScoreFile]) -> list[Metric]:
         raw, found = pair
         return store_score_file(
-            file=found, file_name=raw.name, uploaded_by=uploaded_by, replace=replace, **where
+            file=found,
+            file_name=raw.name,
+            campaign=home if isinstance(home, Campaign) else None,
+            collection=home if isinstance(home, ScoreCollection) else None,
+            uploaded_by=uploaded_by,
+            replace=replace,
         )
 
     with transaction.atomic():

@@ -241,7 +241,7 @@ def test_from_files_to_the_result_without_a_campaign(client, collection):
         "collection_evaluate",
         collection,
         golds=[f"upload-{upload.code}"],
-        metrics=[str(one.code) for one in collection.metrics],
+        metrics=[str(one.code) for one in collection.metrics.all()],
         qe="on",
         without="C\n",
     )
@@ -334,7 +334,7 @@ def test_a_metric_without_a_direction_is_not_offered(client):
 def test_gold_of_another_home_cannot_be_chosen(client):
     own, other = make_collection(), make_collection()
     upload = other.gold_uploads.get()
-    metrics = [str(one.code) for one in own.metrics]
+    metrics = [str(one.code) for one in own.metrics.all()]
     fields = {"golds": [f"upload-{upload.code}"], "metrics": metrics}
     assert send(client, "collection_evaluate", own, seed=1, **fields).status_code == 422
     arguments = {"collection": own.key, "golds": [{"upload": str(upload.code)}]}

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from numpy.testing import assert_array_equal
 
-from analysis.models import Metric, MetricScore
+from analysis.models import Metric, MetricScore, ScoreCollection
 from analysis.scores import storing
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.files import RawFile
@@ -116,11 +116,12 @@ def two_language_pairs():
     + [("segment\tscore\n1\t7\n2\t8\n", {"system": "A"}, {"system": "B"})],
 )
 def test_the_same_file_read_in_another_way_holds_other_scores(text, first, second):
-    store_scores(table=read(text, **first).tables[0], collection="x")
+    home = ScoreCollection.objects.create(name="elsewhere")
+    store_scores(table=read(text, **first).tables[0], collection=home)
     (table,) = read(text, **second).tables
     with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
-        store_scores(table=table, collection="x")
-    found = stored_table(store_scores(table=table, collection="x", replace=True))
+        store_scores(table=table, collection=home)
+    found = stored_table(store_scores(table=table, collection=home, replace=True))
     assert found.keys == table.keys
     assert_array_equal(found.scores, table.scores)
 
@@ -158,14 +159,23 @@ def test_a_metric_can_have_scores_of_systems_beside_those_of_segments(campaign):
 
 def test_scores_of_a_collection_need_no_campaign():
     table = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0]
-    first, second = (store_scores(table=table, collection="WMT14 task 1.2") for _ in range(2))
+    home = ScoreCollection.objects.create(name="WMT14 task 1.2")
+    first, second = (store_scores(table=table, collection=home) for _ in range(2))
     assert first == second and stored_table(first).keys == (("", "1"), ("", "2"))
+
+
+def test_scores_go_with_their_collection():
+    home, other = (ScoreCollection.objects.create(name=name) for name in ("one", "two"))
+    for one in (home, other):
+        store_scores(table=read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0], collection=one)
+    home.delete()
+    assert Metric.objects.get().collection == other and MetricScore.objects.count() == 2
 
 
 def test_scores_belong_to_a_campaign_or_a_collection(campaign):
     table = read(text_of(campaign)).tables[0]
     with pytest.raises(ValueError, match="not both"):
-        store_scores(table=table, campaign=campaign, collection="x")
+        store_scores(table=table, campaign=campaign, collection=ScoreCollection(name="x"))
     with pytest.raises(ValueError, match="must be given"):
         store_scores(table=table)
 

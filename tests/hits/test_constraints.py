@@ -156,7 +156,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
     "metric_is_stored_once_for_a_campaign": (Metric, 1, {"name": "=name"}),
     "metric_is_stored_once_for_a_collection": (Metric, 3, {"name": "=name"}),
-    "metric_is_of_a_campaign_or_a_collection": (Metric, 0, {"collection": "elsewhere"}),
+    "metric_is_of_a_campaign_or_a_collection": (Metric, 0, {"campaign_id": None}),
     "metric_name_is_not_empty": (Metric, 0, {"name": ""}),
     "metric_level_is_known": (Metric, 0, {"level": "word"}),
     "metric_origin_is_known": (Metric, 0, {"origin": "dreamt"}),
@@ -264,7 +264,8 @@ def make_members(campaign: Campaign) -> None:
 
 def make_metrics(campaign: Campaign) -> None:
     """Two metrics of the campaign and two of a collection from elsewhere, with a score each."""
-    homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": "elsewhere"}]
+    collection = ScoreCollection.objects.create(name="elsewhere")
+    homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": collection}]
     for home in homes:
         for name in ("BLEU", "TER"):
             metric = Metric.objects.create(
