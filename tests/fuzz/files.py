@@ -1,9 +1,9 @@
-"""Mutated campaign, score and collection files: each is taken whole or refused by name.
+"""Mutated files of campaigns, collections, scores and results: each is taken whole or refused by name.
 
     python -m tests.fuzz.files --seed 1 --number 100
 
-Prints JSON: how many were taken and refused, and every fault: an exception that is no refusal, or rows left
-behind by a file that was refused.
+Prints JSON: how many of each kind were taken and refused, and every fault: an exception that is no refusal, or
+a table that is not as it was before a file that was refused.
 """
 
 import argparse
@@ -97,9 +97,14 @@ class Fuzzer:
         self.seed, self.folder, self.spoil = seed, folder, spoil
         self.outcomes: Counter[str] = Counter()
         self.faults: list[str] = []
-        self.run = self._make_gold()
+        self.campaign = self._make_campaign()
+        self.before = _tables()
 
-    def _make_gold(self) -> "GoldRun":
+    def _make_campaign(self) -> "Campaign":
+        """One with gold, a file of scores for it, and the results of its own batch.
+
+        Whoever worked here has not worked at Mechanical Turk: all of these results are news.
+        """
         campaign = make_hits(name="rated", min_ratings=2, hit_size=100, n_segments=35)
         simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
         weigh_pending()
@@ -107,33 +112,42 @@ class Fuzzer:
         rows = ["system\tsegment\tscore"]
         rows += [f"{one.system.name}\t{one.segment.name}\t{one.pk % 7}" for one in outputs]
         (self.folder / "scores.tsv").write_text("\n".join(rows) + "\n")
-        return build_gold(campaign=campaign, minimum=1)
+        export_batch(
+            campaign=campaign, path=self.folder / "results.csv", with_results=True, real_ids=True
+        )
+        build_gold(campaign=campaign, minimum=1)
+        return campaign
 
     def fuzz(self, number: int) -> None:
+        kinds = [self._campaign, self._campaign, self._collection, self._scores, self._results]
         for turn in range(number):
             rng = random.Random(f"{self.seed}-{turn}")
-            kind = rng.choice([self._campaign, self._campaign, self._collection, self._scores])
+            kind = rng.choice(kinds)
             if len(self.faults) < 20:
                 self._try(f"{self.seed}-{turn}", kind, rng)
 
     def _try(
         self, name: str, kind: Callable[[str, random.Random], None], rng: random.Random
     ) -> None:
-        before = _counts()
+        own = kind.__name__.strip("_")
         try:
             with transaction.atomic():
                 try:
                     kind(name, rng)
                 except HitsError:
-                    self.outcomes["refused"] += 1
-                    if _counts() != before:
-                        self.faults.append(f"{name} {kind.__name__}: refused, but rows stayed")
+                    self.outcomes[f"{own} refused"] += 1
+                    if changed := self._changed_tables():
+                        self.faults.append(f"{name} {own}: refused, but changed {changed}")
                 else:
-                    self.outcomes["taken"] += 1
+                    self.outcomes[f"{own} taken"] += 1
                 # Whatever was stored goes: the next file meets the same database.
                 transaction.set_rollback(True)
         except Exception as error:
-            self.faults.append(f"{name} {kind.__name__}: {error!r}"[:500])
+            self.faults.append(f"{name} {own}: {error!r}"[:500])
+
+    def _changed_tables(self) -> str:
+        now = _tables()
+        return ", ".join(sorted(name for name in now if now[name] != self.before[name]))
 
     def _copy(self, name: str, original: Path) -> Path:
         path = self.folder / f"{name}-{original.name}"
@@ -165,16 +179,23 @@ class Fuzzer:
         self.spoil(path, rng)
         try:
             found = read_scores(path, directions=True)
-            store_score_file(file=found, file_name=path.name, campaign=self.run.campaign)
-            evaluate_campaign(campaign=self.run.campaign, options=Options(n_resamples=20))
+            store_score_file(file=found, file_name=path.name, campaign=self.campaign)
+            evaluate_campaign(campaign=self.campaign, options=Options(n_resamples=20))
+        finally:
+            path.unlink()
+
+    def _results(self, name: str, rng: random.Random) -> None:
+        path = self._copy(name, self.folder / "results.csv")
+        self.spoil(path, rng)
+        try:
+            import_results(campaign=self.campaign, paths=[path])
         finally:
             path.unlink()
 
 
-def _counts() -> list[int]:
-    tables = (Campaign, System, Segment, Translation, SystemOutput, Worker, Rating)
-    tables += (Metric, MetricScore, Evaluation)
-    return [model.objects.count() for model in tables]
+def _tables() -> dict[str, "Table"]:
+    """Every table's number of rows and their digest, as a backup has them: a changed row shows too."""
+    return tables_of(connection.connection)
 
 
 def main() -> int:
@@ -197,18 +218,20 @@ if __name__ == "__main__":
 
     django.setup()
     from django.core.management import call_command
-    from django.db import transaction
+    from django.db import connection, transaction
 
     from analysis.evaluating import Options
     from analysis.evaluating.campaigns import evaluate_campaign
     from analysis.gold import build_gold
-    from analysis.models import Evaluation, GoldRun, Metric, MetricScore
     from analysis.scores.reading import read_scores
     from analysis.scores.storing import store_score_file
+    from da_platform.operation.backups.manifest import Table
+    from da_platform.operation.backups.sqlite import tables_of
     from hits.archives import import_collection
+    from hits.batches import export_batch, import_results
     from hits.exceptions import HitsError
     from hits.importing import import_campaign
-    from hits.models import Campaign, Rating, Segment, System, SystemOutput, Translation, Worker
+    from hits.models import Campaign, SystemOutput
     from hits.simulation import Behaviour, simulate_workers
     from hits.trust import weigh_pending
     from tests.factories import make_hits

@@ -1,33 +1,89 @@
 """Mutated files are taken whole or refused by name; nothing is left half-way."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from tests.subprocesses import output_of, run_python
+from tests.subprocesses import CHECKOUT, output_of, run_python
 
 pytestmark = pytest.mark.xdist_group("fuzz")
 
 
-def fuzz(number: int, seed: int, *options: str) -> dict[str, Any]:
+KINDS = ("campaign", "collection", "scores", "results")
+
+PLANTED = """
+from django.apps import AppConfig
+
+class Planted(AppConfig):
+    name = "planted"
+
+    def ready(self):
+        import hits.archives
+        import hits.batches
+        from hits.exceptions import HitsError
+        from hits.models import Campaign, HIT
+
+        def leave_a_row(**given):
+            Campaign.objects.create(name="half of it", source_language="de", target_language="en")
+            raise HitsError("refused")
+
+        def change_a_row(**given):
+            HIT.objects.update(places_left=7)
+            raise HitsError("refused")
+
+        hits.archives.import_collection = leave_a_row
+        hits.batches.import_results = change_a_row
+"""
+
+
+def run_fuzzer(number: int, seed: int, *options: str, **variables: str) -> dict[str, Any]:
     arguments = ("-m", "tests.fuzz.files", "--number", str(number), "--seed", str(seed), *options)
-    found = json.loads(output_of(run_python(*arguments, PYTHONWARNINGS="ignore")).splitlines()[-1])
+    done = run_python(*arguments, PYTHONWARNINGS="ignore", **variables)
+    found: dict[str, Any] = json.loads(output_of(done).splitlines()[-1])
+    return found
+
+
+def fuzz(number: int, seed: int, *options: str) -> Counter[str]:
+    """Let so many files be read; say what became of how many, whatever their kind."""
+    found = run_fuzzer(number, seed, *options)
     assert found["faults"] == [], "\n".join(found["faults"])
     assert sum(found["outcomes"].values()) == number
-    return found["outcomes"]
+    return Counter(found["outcomes"])
 
 
 def test_whole_files_are_taken():
-    assert fuzz(25, 1, "--whole") == {"taken": 25}
+    assert fuzz(25, 1, "--whole").keys() == {f"{kind} taken" for kind in KINDS}
 
 
 def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind():
     outcomes = fuzz(150, 1)
-    assert outcomes["refused"] > 50 and outcomes["taken"] > 0
+    assert all(outcomes[f"{kind} refused"] > 5 for kind in KINDS)
+    assert all(outcomes[f"{kind} taken"] > 0 for kind in KINDS)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(101, 201))
 def test_10_000_mutated_files_leave_nothing_behind(seed):
-    fuzz(100, seed)
+    print(dict(fuzz(100, seed)))
+
+
+def test_the_fuzzer_sees_what_a_refused_file_left_behind(tmp_path):
+    """Neither a row too many nor one that was changed gets past it."""
+    (tmp_path / "planted.py").write_text(PLANTED)
+    (tmp_path / "planted_settings.py").write_text(
+        "from tests.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, 'planted.Planted']\n"
+    )
+    found = run_fuzzer(
+        25,
+        1,
+        "--whole",
+        PYTHONPATH=f"{tmp_path}:{CHECKOUT}",
+        DJANGO_SETTINGS_MODULE="planted_settings",
+    )
+    faults = {fault.partition(" ")[2] for fault in found["faults"]}
+    assert faults == {
+        "collection: refused, but changed hits_campaign",
+        "results: refused, but changed hits_hit",
+    }
