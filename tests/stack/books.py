@@ -1,15 +1,18 @@
 """Before and after: make a campaign, and hold the database against what the workers were told.
 
     python -m tests.stack.books prepare sizes.json
+    python -m tests.stack.books settle sizes.json
     python -m tests.stack.books compare told.json
 
-Each runs in a process of its own, on the database of the stack, and prints JSON. Gold is computed a second
-time here, from the workers' notes and with nothing of the platform's statistics.
+Each runs in a process of its own, on the database of the stack, and prints JSON. Nothing is weighed and no gold
+is built here: both are what the stack's own workers made. Gold is computed a second time, from the notes of the
+crowd and with nothing of the platform's statistics.
 """
 
 import json
 import sys
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +22,14 @@ from scipy import stats as scipy_stats
 
 # What a degraded text and a reference are worth to a reader, whatever the translation was worth.
 DEGRADED, REFERENCE = 8, 95
+LOOK_SECONDS = 0.5
 
 
-def prepare(sizes: dict[str, int]) -> dict[str, Any]:
+def prepare(size: dict[str, Any]) -> dict[str, Any]:
     campaign = make_campaign(
-        hit_size=sizes["hit_size"], min_ratings=sizes["min_ratings"], lease_minutes=600
+        hit_size=size["hit_size"], min_ratings=size["min_ratings"], lease_minutes=600
     )
-    make_translations(campaign, n_segments=sizes["n_hits"] * sizes["hit_size"] * 7 // 20)
+    make_translations(campaign, n_segments=size["n_hits"] * size["hit_size"] * 7 // 20)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
     tasks = practice_for("en", campaign.task, source_language_code="de")
@@ -42,12 +46,39 @@ def prepare(sizes: dict[str, int]) -> dict[str, Any]:
     }
 
 
+def settle(size: dict[str, Any]) -> dict[str, Any]:
+    """See the stack's workers do what is left, ask them for gold of it all, and see that made too."""
+    started = time.monotonic()
+    left = _watch(size["settling_seconds"])
+    seconds = time.monotonic() - started
+    if not any(left.values()):
+        start_job(
+            kind="build_gold",
+            campaign=Campaign.objects.get(),
+            arguments={"minimum": size["enough"]},
+        )
+        left = _watch(size["settling_seconds"])
+    return {"left": left, "settling_seconds": round(seconds, 1)}
+
+
+def _watch(seconds: float) -> dict[str, int]:
+    """Touch nothing until all is weighed and every job has ended, or for so long; say what is left to do."""
+    deadline = time.monotonic() + seconds
+    while any((left := _left_to_do()).values()) and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+    return left
+
+
+def _left_to_do() -> dict[str, int]:
+    return {
+        "unweighed": Assignment.objects.submitted().filter(evidence_at=None).count(),
+        "unfinished": Job.objects.unfinished().count(),
+    }
+
+
 def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
-    """Weigh what is left, make gold, and say in what the database differs from the notes."""
-    weigh_pending()
+    """Say in what the database, and the latest gold in it, differ from the notes."""
     campaign = Campaign.objects.get()
-    # In a process that has seen no trouble; the jobs of the stack itself were started before.
-    run = build_gold(campaign=campaign, minimum=_enough(campaign))
     notes = {note["assignment"]: note for note in told}
     stored = _stored(campaign)
     return {
@@ -63,16 +94,11 @@ def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
         "wrong_codes": [
             path for path, note in notes.items() if note["completion_code"] != stored[path]["code"]
         ],
-        "unweighed": Assignment.objects.submitted().filter(evidence_at=None).count(),
         "wrong_places": _wrong_places(campaign),
-        "jobs": sorted(Job.objects.values_list("state", flat=True)),
-        **_gold_facts(campaign, run, notes, stored),
+        "jobs": Counter(Job.objects.values_list("state", flat=True)),
+        "n_restarted": Job.objects.filter(attempt__gt=1).count(),
+        **_gold_facts(campaign, notes, stored),
     }
-
-
-def _enough(campaign: "Campaign") -> int:
-    """Fewer than are wanted: nobody comes back for the places of the careless, which may be in every HIT."""
-    return campaign.min_ratings * 2 // 3
 
 
 def _stored(campaign: "Campaign") -> dict[str, dict[str, Any]]:
@@ -106,8 +132,9 @@ def _wrong_places(campaign: "Campaign") -> list[int]:
 
 
 def _gold_facts(
-    campaign: "Campaign", run: "GoldRun", notes: dict[str, Any], stored: dict[str, Any]
+    campaign: "Campaign", notes: dict[str, Any], stored: dict[str, Any]
 ) -> dict[str, Any]:
+    run = campaign.gold_runs.latest("number")
     items = defaultdict(dict)
     for item in Item.objects.filter(hit__campaign=campaign):
         items[item.hit_id][item.position] = item
@@ -118,7 +145,7 @@ def _gold_facts(
             rated = [(places[int(position)], score) for position, score in note["scores"].items()]
             by_worker[stored[path]["worker"]] += rated
     trusted = {worker: rated for worker, rated in by_worker.items() if _is_reliable(rated)}
-    ours = _means(trusted, _enough(campaign))
+    ours = _means(trusted, run.minimum)
     theirs = {
         score.translation_id: score.z
         for score in GoldScore.objects.filter(run=run)
@@ -126,6 +153,9 @@ def _gold_facts(
     }
     shared = ours.keys() & theirs.keys()
     return {
+        # One of each job, and the latest one of the job that was asked for when all was over.
+        "n_runs": campaign.gold_runs.count(),
+        "is_of_last_job": run.job == Job.objects.latest("pk"),
         "n_trusted": [len(trusted), Participation.objects.trusted().count()],
         "n_gold": [len(ours), len(theirs), len(shared)],
         "largest_gold_difference": max((abs(ours[pk] - theirs[pk]) for pk in shared), default=None),
@@ -168,17 +198,15 @@ if __name__ == "__main__":
     django.setup()
     from django.urls import reverse
 
-    from analysis.gold import build_gold
-    from analysis.models import GoldRun, GoldScore, Job
+    from analysis.jobs import start_job
+    from analysis.models import GoldScore, Job
     from analysis.stats.roles import Role
     from hits.building import build_hits
     from hits.models import Assignment, Campaign, Item, Participation, Rating
     from hits.practice import practice_for
     from hits.services import change_status
-    from hits.trust import weigh_pending
     from tests.factories import make_campaign, make_translations
 
     do, path = sys.argv[1:]
-    print(
-        json.dumps({"prepare": prepare, "compare": compare}[do](json.loads(Path(path).read_text())))
-    )
+    deeds = {"prepare": prepare, "settle": settle, "compare": compare}
+    print(json.dumps(deeds[do](json.loads(Path(path).read_text()))))

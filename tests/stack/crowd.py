@@ -1,9 +1,10 @@
-"""Workers who come by HTTP like browsers, from consent to completion code, whatever happens to the servers.
+"""Workers who come like browsers, from consent to completion code, whatever happens to servers and networks.
 
     python -m tests.stack.crowd orders.json answers.json
 
-Each is a thread that asks again whenever a server is at fault, at another server if there is one, and
-notes what it was told: that alone is what the platform has promised.
+Each is a thread that asks again whenever a server or the way to it is at fault, at another server if there is
+one, and notes what it was told: that alone is what the platform has promised. Requests are as a proxy passes
+them on that has taken TLS off them.
 """
 
 import json
@@ -20,7 +21,8 @@ from urllib.parse import urlencode
 
 CSRF_TOKEN = "t" * 32
 ITEMS_START = '<script id="items" type="application/json">'
-RETRY_SECONDS = 0.1
+# As the rating page does: each pause is twice the last one. Shorter, as everything is here.
+FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 1.6
 GIVE_UP_SECONDS = 900
 
 
@@ -43,16 +45,23 @@ class Told:
 class Visitor:
     """A browser: a cookie, a connection that is kept, and patience."""
 
-    def __init__(self, ports: list[int], rng: random.Random) -> None:
-        self.ports, self.rng = ports, rng
-        self.port = rng.choice(ports)
-        self.cookies = {"csrftoken": CSRF_TOKEN}
+    def __init__(self, orders: dict[str, Any], number: int, rng: random.Random) -> None:
+        self.ports, self.rng = orders["ports"], rng
+        self.port = rng.choice(self.ports)
+        self.passed_on = {
+            "Host": orders["host"],
+            "Origin": f"https://{orders['host']}",
+            "X-Forwarded-Proto": "https",
+            "X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}",
+        }
+        self.cookies = {"__Host-csrftoken": CSRF_TOKEN}
         self.connection: HTTPConnection | None = None
         self.n_failures = 0
 
     def ask(self, method: str, path: str, fields: Any = None, *, json: bool = False) -> Answer:
         """Ask until a server answers that is not at fault; `fields` may be made anew for every try."""
         deadline = time.monotonic() + GIVE_UP_SECONDS
+        pause = FIRST_RETRY_SECONDS
         while time.monotonic() < deadline:
             body = urlencode(fields() if callable(fields) else fields or {}) if fields else ""
             try:
@@ -62,12 +71,14 @@ class Visitor:
             if answer and answer.status < 500:
                 return answer
             self._turn_elsewhere()
+            time.sleep(pause * self.rng.uniform(0.5, 1.5))
+            pause = min(2 * pause, LONGEST_RETRY_SECONDS)
         raise RuntimeError("no server has answered for too long")
 
     def _try(self, method: str, path: str, body: str, *, json: bool) -> Answer:
         if self.connection is None:
             self.connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = {
+        headers = self.passed_on | {
             "Accept": "application/json" if json else "text/html",
             "Content-Type": "application/x-www-form-urlencoded",
             "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
@@ -87,7 +98,6 @@ class Visitor:
         self.connection = None
         self.n_failures += 1
         self.port = self.rng.choice(self.ports)
-        time.sleep(RETRY_SECONDS * self.rng.uniform(0.5, 1.5))
 
 
 class CrowdWorker:
@@ -97,7 +107,7 @@ class CrowdWorker:
         self.orders = orders
         self.rng = random.Random(f"{orders['seed']}-{number}")
         self.is_careless = number % orders["careless_every"] == orders["careless_every"] - 1
-        self.visitor = Visitor(orders["ports"], self.rng)
+        self.visitor = Visitor(orders, number, self.rng)
         self.tastes: dict[str, float] = {}
         self.told: list[Told] = []
 

@@ -110,8 +110,10 @@ def redis(folder: Path) -> tuple[Process, int]:
     return Process(command, dict(os.environ), folder / "redis.log"), port
 
 
-def celery_worker(environment: dict[str, str], folder: Path, name: str, *options: str) -> Process:
-    command = [sys.executable, "-m", "celery", "-A", "da_platform", "worker", "-c", "1"]
+def celery_worker(
+    queue: str, environment: dict[str, str], folder: Path, name: str, *options: str
+) -> Process:
+    command = [sys.executable, "-m", "celery", "-A", queue, "worker", "-c", "1"]
     command += ["--without-gossip", "--without-mingle", "-n", f"{name}@stack", *options]
     return Process(command, environment, folder / f"{name}.log")
 
