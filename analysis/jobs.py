@@ -39,7 +39,7 @@ from django.utils import timezone
 from da_platform.sending import enqueue
 from hits.access import Level, Visitor, campaigns_of, has_level, is_member
 from hits.exceptions import HitsError
-from hits.models import Campaign
+from hits.models import ApiToken, Campaign
 
 from .models import Job, JobQuerySet
 from .reporting import JobCancelled, JobTookTooLong, Report, log_line
@@ -89,14 +89,16 @@ Body = Callable[[Job, Report], dict[str, Any]]
 class Kind:
     """A kind of job; one that needs a campaign is not started without.
 
-    `needs` is the level that it takes to start one on a page, and so to cancel or retry one. What a
-    confidential one does and says is not for researchers, such as who is paid.
+    `needs` is the level that it takes to start one on a page, and so to cancel or retry one; `scope` what
+    a token must hold for it. What a confidential one does and says is not for researchers, such as who is
+    paid.
     """
 
     name: str
     run: Body
     needs_campaign: bool = False
     needs: Level = Level.ADMIN
+    scope: ApiToken.Scope = ApiToken.Scope.RUN
     is_confidential: bool = False
 
 
@@ -108,12 +110,13 @@ def job_kind(
     *,
     needs_campaign: bool = False,
     needs: Level = Level.ADMIN,
+    scope: ApiToken.Scope = ApiToken.Scope.RUN,
     is_confidential: bool = False,
 ) -> Callable[[Body], Body]:
     """Register the function below as what a job of this kind does."""
 
     def register(body: Body) -> Body:
-        _kinds[name] = Kind(name, body, needs_campaign, needs, is_confidential)
+        _kinds[name] = Kind(name, body, needs_campaign, needs, scope, is_confidential)
         return body
 
     return register

@@ -11,7 +11,7 @@ from hits.archives import Judgement, import_collection
 from hits.audit import record
 from hits.building import build_hits
 from hits.importing import import_campaign
-from hits.models import Assignment, Campaign
+from hits.models import ApiToken, Assignment, Campaign
 from hits.recruiting.arrivals import recruitment_of, sync_submissions
 from hits.recruiting.studies import raise_places
 from hits.services import release_expired
@@ -52,7 +52,7 @@ def weigh_evidence_job(job: Job, report: Report) -> dict[str, Any]:
     return {"n_weighed": len(pks)}
 
 
-@job_kind("recompute_workers", needs_campaign=True)
+@job_kind("recompute_workers", needs_campaign=True, scope=ApiToken.Scope.DECIDE)
 def recompute_workers_job(job: Job, report: Report) -> dict[str, Any]:
     """Judge all workers of a campaign anew, from their ratings alone."""
     assert job.campaign is not None

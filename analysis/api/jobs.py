@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema
 from ninja.pagination import paginate
 
-from hits.api.auth import Needs, Scope
+from hits.api.auth import Needs, Scope, check_scopes
 
-from ..jobs import cancel_job, retry_job, visible_jobs
+from ..jobs import cancel_job, kind_named, retry_job, visible_jobs
 from ..models import Job
 
 router = Router(tags=["Jobs"])
@@ -64,13 +64,19 @@ def get_job(request: HttpRequest, code: UUID) -> Job:
 
 @router.post("/{uuid:code}/cancel", response=JobOut, auth=Needs(Scope.RUN))
 def cancel(request: HttpRequest, code: UUID) -> Job:
-    """Ask a job to stop."""
+    """Ask a job to stop. It takes the scope that starting one takes."""
     assert isinstance(request.user, User)
-    return cancel_job(get_job(request, code), request.user)
+    return cancel_job(_own_to_change(request, code), request.user)
 
 
 @router.post("/{uuid:code}/retry", response=JobOut, auth=Needs(Scope.RUN))
 def retry(request: HttpRequest, code: UUID) -> Job:
-    """Start a failed or cancelled job again."""
+    """Start a failed or cancelled job again. It takes the scope that starting one takes."""
     assert isinstance(request.user, User)
-    return retry_job(get_job(request, code), request.user)
+    return retry_job(_own_to_change(request, code), request.user)
+
+
+def _own_to_change(request: HttpRequest, code: UUID) -> Job:
+    job = get_job(request, code)
+    check_scopes(request.auth, [kind_named(job.kind).scope])  # type: ignore[attr-defined]
+    return job

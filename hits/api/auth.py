@@ -1,5 +1,6 @@
 """Who calls: a token, what it may do, and how often."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,6 +12,11 @@ from ..models import ApiToken
 from ..people.tokens import token_of
 
 Scope = ApiToken.Scope
+
+
+def check_scopes(token: ApiToken, scopes: Iterable[Scope]) -> None:
+    if lacking := [scope.value for scope in scopes if scope not in token.scopes]:
+        raise HttpError(403, f"This token lacks the scope {' and '.join(map(repr, lacking))}.")
 
 
 class Needs(HttpBearer):
@@ -26,8 +32,7 @@ class Needs(HttpBearer):
         found = token_of(token)
         if found is None:
             return None
-        if lacking := [scope.value for scope in self.scopes if scope not in found.scopes]:
-            raise HttpError(403, f"This token lacks the scope {' and '.join(map(repr, lacking))}.")
+        check_scopes(found, self.scopes)
         # From here on the request is that person's; the browser's session plays no part.
         request.user = found.user
         return found

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.models import Job
 from hits.models import ApiToken, AuditEntry, Membership
 from hits.people.tokens import MAX_DAYS, make_token, revoke_token
 from tests.api.callers import Caller, caller
@@ -47,6 +48,17 @@ def test_a_scope_that_it_lacks_is_refused_by_name():
     assert answer.status_code == 403 and "'run'" in answer.json()["detail"]
     campaign.refresh_from_db()
     assert campaign.status == "draft"
+
+
+@pytest.mark.parametrize(("kind", "scope"), [("pay", "pay"), ("recompute_workers", "decide")])
+@pytest.mark.parametrize("deed", ["cancel", "retry"])
+def test_a_job_is_stopped_or_started_again_by_the_scope_that_starts_it(kind, scope, deed):
+    state = {"state": Job.State.CANCELLED, "finished_at": timezone.now()} if deed == "retry" else {}
+    job = Job.objects.create(kind=kind, campaign=make_campaign(), **state)
+    path = f"/jobs/{job.code}/{deed}"
+    refused = caller("admin", scopes=("read", "run")).post(path)
+    assert refused.status_code == 403 and f"'{scope}'" in refused.json()["detail"]
+    assert caller("admin", scopes=("read", "run", scope)).post(path).status_code == 200
 
 
 def test_it_can_do_no_more_than_its_person():
