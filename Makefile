@@ -27,7 +27,7 @@ run: port-is-free $(VENV)/ready-to-run .env
 
 test: $(VENV)/ready-to-test
 	@$(BIN)/python -m tests.setup_browser
-	@$(BIN)/python -m tests.setup_proxies
+	@$(BIN)/python -m tests.setup_servers
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST)
 
 lint: $(VENV)/ready-to-test

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from tests.operation.image import HOST
-from tests.setup_proxies import proxy_path
+from tests.setup_servers import server_path
 from tests.subprocesses import CHECKOUT, environment, free_port
 
 START_SECONDS = 30.0
@@ -42,7 +42,7 @@ class Proxy:
 def running_proxy(name: str, *, folder: Path, web_port: int) -> Iterator[Proxy]:
     """Start a proxy in front of the platform at a port of this machine."""
     proxy = Proxy(name, free_port(), free_port(), folder / "access.log")
-    path = proxy_path(name)
+    path = server_path(name)
     assert path
     command, variables = _COMMANDS[name](proxy, folder, web_port)
     with (folder / "output").open("wb") as output:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.operation.image import HOST, Image, Server
 from tests.operation.proxies import Proxy, running_proxy
-from tests.setup_proxies import PROXIES, proxy_path
+from tests.setup_servers import PROXIES, server_path
 from tests.subprocesses import CHECKOUT, output_of
 
 NAME, PASSWORD = "root", "correct horse battery"  # pragma: allowlist secret
@@ -46,7 +46,7 @@ def proxy(
     request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:
     name = request.param
-    if not proxy_path(name):
+    if not server_path(name):
         pytest.skip(f"{name} is not on this machine and could not be fetched from Debian.")
     folder = tmp_path_factory.mktemp(name)
     with running_proxy(name, folder=folder, web_port=server.port) as proxy:

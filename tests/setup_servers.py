@@ -1,4 +1,4 @@
-"""Fetch Debian's nginx and Caddy for the tests of deploy/: `python -m tests.setup_proxies`.
+"""Fetch Debian's nginx, Caddy and Prometheus for the tests of deploy/: `python -m tests.setup_servers`.
 
 They are unpacked into the virtual environment, not installed: no service starts, and no root is needed.
 """
@@ -10,14 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-FOLDER = Path(sys.prefix) / "proxies"
+FOLDER = Path(sys.prefix) / "servers"
 PROXIES = ("nginx", "caddy")
+SERVERS = (*PROXIES, "prometheus")
 # The folder is ours alone, and so out of reach of the user as whom apt would download.
 UNSANDBOXED = ("-o", "APT::Sandbox::User=root")
 
 
-def proxy_path(name: str) -> str | None:
-    """Return the path of a proxy on this machine: the machine's own, or the one fetched."""
+def server_path(name: str) -> str | None:
+    """Return the path of a server on this machine: the machine's own, or the one fetched."""
     fetched = f"{FOLDER}/usr/sbin:{FOLDER}/usr/bin"
     return shutil.which(name) or shutil.which(name, path=fetched)
 
@@ -30,10 +31,10 @@ def fetch(name: str) -> None:
 
 
 def main() -> None:
-    missing = [name for name in PROXIES if not proxy_path(name)]
+    missing = [name for name in SERVERS if not server_path(name)]
     if not missing:
         return
-    print(f"Fetching {' and '.join(missing)} for the tests of deploy/ ...", flush=True)
+    print(f"Fetching {', '.join(missing)} for the tests of deploy/ ...", flush=True)
     try:
         if os.geteuid() == 0:
             subprocess.run(["apt-get", "update", "-qq"], check=True)

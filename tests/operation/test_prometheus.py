@@ -1,0 +1,91 @@
+"""Prometheus for real, with the files of deploy/: it reads the platform, and every alert can be asked."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.operation.image import Image
+from tests.setup_servers import server_path
+from tests.subprocesses import CHECKOUT, free_port
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("image")
+
+TOKEN = "only-for-tests"
+
+
+@contextmanager
+def prometheus(folder: Path, *, web_port: int) -> Iterator[httpx.Client]:
+    """Start it on a port of its own, and give a client of its API."""
+    path = server_path("prometheus")
+    if path is None:
+        pytest.skip("prometheus is not on this machine and could not be fetched from Debian.")
+    _write_files(folder, web_port)
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            path,
+            f"--config.file={folder}/prometheus.yml",
+            f"--storage.tsdb.path={folder}/data",
+            f"--web.listen-address=127.0.0.1:{port}",
+            "--log.level=warn",
+        ]
+    )
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1") as client:
+            yield client
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _write_files(folder: Path, web_port: int) -> None:
+    config = (CHECKOUT / "deploy/prometheus/prometheus.yml").read_text()
+    # What an operator adapts, too, and more often than they would want it.
+    for ours, here in (
+        ("web:8000", f"127.0.0.1:{web_port}"),
+        ("/run/secrets/da_metrics_token", f"{folder}/token"),
+        ("scrape_interval: 15s", "scrape_interval: 1s"),
+    ):
+        assert ours in config, ours
+        config = config.replace(ours, here)
+    often = "global: {evaluation_interval: 1s, scrape_timeout: 1s}\n"
+    (folder / "prometheus.yml").write_text(often + config)
+    (folder / "token").write_text(TOKEN)
+    (folder / "alerts.yml").write_text((CHECKOUT / "deploy/prometheus/alerts.yml").read_text())
+
+
+def asked(client: httpx.Client, path: str) -> Any:
+    try:
+        return client.get(path).json().get("data")
+    except httpx.TransportError:
+        return None
+
+
+def test_it_reads_the_platform_and_every_alert_can_be_asked(image: Image, tmp_path: Path):
+    with (
+        image.serving(DA_METRICS_TOKEN=TOKEN) as server,
+        prometheus(tmp_path, web_port=server.port) as client,
+    ):
+
+        def health() -> set[str]:
+            found = asked(client, "/targets") or {"activeTargets": []}
+            return {target["health"] for target in found["activeTargets"]}
+
+        def states() -> dict[str, str]:
+            groups = (asked(client, "/rules") or {"groups": []})["groups"]
+            rules = [rule for group in groups for rule in group["rules"]]
+            is_asked = rules and all(rule["health"] == "ok" for rule in rules)
+            return {rule["name"]: rule["state"] for rule in rules} if is_asked else {}
+
+        eventually(lambda: health() == {"up"})
+        # Nobody has made a backup yet, and nobody does the chores: it is about to say so.
+        eventually(lambda: states().get("NobodyDoesTheChores") == "pending")
+        found = states()
+        assert found["BackupIsOld"] == "pending"
+        assert found["PlatformIsDown"] == found["RequestsFail"] == found["JobsFail"] == "inactive"
