@@ -1,6 +1,5 @@
 """How far a campaign's trusted workers agree, and how many ratings are enough."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from hits.models import Campaign
 
 from .gold import Progress, load_trust
 from .loading import RatingArrays, load_ratings
+from .plain import known, known_list
 from .stats.agreement import (
     Agreement,
     Alpha,
@@ -51,9 +51,9 @@ class CampaignAgreement:
             "curve": {
                 "sizes": curve.sizes.tolist(),
                 "n_translations": curve.n_translations.tolist(),
-                "single": _known(curve.z.single),
+                "single": known(curve.z.single),
                 **{
-                    name: [_known(value) for value in getattr(curve.z, name).tolist()]
+                    name: known_list(getattr(curve.z, name))
                     for name in ("r", "low", "high", "predicted")
                 },
                 "signature": curve.signature,
@@ -124,8 +124,4 @@ def _curve(
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: _known(value) for name, value in fields.items()}
-
-
-def _known(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return dict(zip(fields, known_list(fields.values()), strict=True))

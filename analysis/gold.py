@@ -20,6 +20,7 @@ from hits.models import Campaign, Participation
 
 from .loading import Ids, RatingArrays, load_outputs, load_ratings, load_translations
 from .models import GoldRun, GoldScore, Job
+from .plain import known_list
 from .stats import __version__
 from .stats._pearson import pearson
 from .stats.quality_control import RELIABLE_P
@@ -96,7 +97,7 @@ class SystemRanking:
             "n_ratings": scores.n_ratings,
             "n_incomplete": self.n_incomplete,
         }
-        rows = zip(*(_plain(values) for values in columns.values()), strict=True)
+        rows = zip(*(known_list(values) for values in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
@@ -333,15 +334,8 @@ def _insert(run: int, gold: GoldArrays) -> None:
 
 
 def _rows(run: int, gold: GoldArrays) -> Iterator[tuple[Any, ...]]:
-    columns = [_plain(getattr(gold, name)) for name in _ARRAYS]
+    columns = [known_list(getattr(gold, name)) for name in _ARRAYS]
     return ((run, *row) for row in zip(*columns, strict=True))
-
-
-def _plain(values: NDArray[Any]) -> list[Any]:
-    """Return plain numbers, with None for what is missing."""
-    if values.dtype.kind != "f":
-        return values.tolist()
-    return [None if value != value else value for value in values.tolist()]
 
 
 # Reading --------------------------------------------------------------------------------------

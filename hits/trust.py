@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from analysis.plain import known
 from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
 from analysis.stats.quality_control import NO_PARTNER, QualityControl, quality_control
 
@@ -33,8 +34,8 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
     """
     campaign = assignment.hit.campaign
     participation = locked_participation(campaign, assignment.worker_id)
-    known = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
-    if found := known.first():
+    weighed = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
+    if found := weighed.first():
         return found
     evidence = Evidence.objects.create(
         participation=participation, assignment=assignment, **weigh(participation)
@@ -167,20 +168,21 @@ def evidence_fields(qc: QualityControl, flags: WorkerFlags, place: int) -> dict[
         "verdict": str(qc.verdicts[place]),
         "n_hits": int(flags.n_hits[place]),
         "n_pairs": int(qc.degraded.n_pairs[place]),
-        "mean_difference": _number(qc.degraded.mean_difference[place]),
-        "t": _number(qc.degraded.statistic[place]),
-        "p": _number(qc.degraded.pvalue[place]),
-        "wilcoxon_p": _number(qc.degraded_ranks.pvalue[place]),
+        "mean_difference": known(qc.degraded.mean_difference[place]),
+        # An infinite t is as good as none to store.
+        "t": known(qc.degraded.statistic[place]),
+        "p": known(qc.degraded.pvalue[place]),
+        "wilcoxon_p": known(qc.degraded_ranks.pvalue[place]),
         "n_repeats": int(qc.repeats.n_pairs[place]),
-        "repeat_mean_difference": _number(qc.repeats.mean_difference[place]),
-        "repeat_mean_absolute_difference": _number(qc.repeats.mean_absolute_difference[place]),
-        "repeat_p": _number(qc.repeats.pvalue[place]),
+        "repeat_mean_difference": known(qc.repeats.mean_difference[place]),
+        "repeat_mean_absolute_difference": known(qc.repeats.mean_absolute_difference[place]),
+        "repeat_p": known(qc.repeats.pvalue[place]),
         "window_n_pairs": int(latest.n_pairs[place]) if latest else 0,
-        "window_p": _number(latest.pvalue[place]) if latest else None,
-        "mean_genuine": _number(flags.mean_genuine[place]),
-        "mean_bad_reference": _number(flags.mean_bad_reference[place]),
-        "mean_reference": _number(flags.mean_reference[place]),
-        "fastest_hit_seconds": _number(flags.fastest_seconds[place]),
+        "window_p": known(latest.pvalue[place]) if latest else None,
+        "mean_genuine": known(flags.mean_genuine[place]),
+        "mean_bad_reference": known(flags.mean_bad_reference[place]),
+        "mean_reference": known(flags.mean_reference[place]),
+        "fastest_hit_seconds": known(flags.fastest_seconds[place]),
         "longest_run": int(flags.longest_equal_run[place]),
         "n_rejected": int(flags.n_rejected[place]),
         "has_scores_flag": bool(flags.scores[place]),
@@ -189,11 +191,6 @@ def evidence_fields(qc: QualityControl, flags: WorkerFlags, place: int) -> dict[
         "has_rejection_flag": bool(flags.rejected[place]),
         "signature": qc.signature,
     }
-
-
-def _number(value: float) -> float | None:
-    """Return None for what could not be computed; an infinite t is as good as none to store."""
-    return float(value) if np.isfinite(value) else None
 
 
 def _rating_rows(participation: Participation) -> np.ndarray:

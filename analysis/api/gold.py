@@ -1,6 +1,5 @@
 """Gold over the API: runs, segment scores, ranking, and files of them."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -21,6 +20,7 @@ from ..downloads import EXPORT_TYPES, exported
 from ..gold import rank_systems
 from ..jobs import start_job
 from ..models import GoldRun, GoldScore, Job
+from ..plain import known_matrix
 from .jobs import JobOut
 
 router = Router(tags=["Gold"])
@@ -134,13 +134,9 @@ def get_ranking(request: HttpRequest, code: UUID, number: Number) -> dict[str, A
     ranking = rank_systems(get_gold(request, code, number))
     return {
         "systems": ranking.rows,
-        "pvalues": [_without_nan(row) for row in ranking.comparison.pvalues.tolist()],
+        "pvalues": known_matrix(ranking.comparison.pvalues),
         "signature": ranking.signature,
     }
-
-
-def _without_nan(values: Iterable[float]) -> list[float | None]:
-    return [None if value != value else value for value in values]
 
 
 @router.get(

@@ -1,6 +1,5 @@
 """What gold says, over the API: agreement, two runs compared, the report, pictures."""
 
-import math
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from ..downloads import drawn_file, report_file
 from ..gold import compare_runs
 from ..jobs import start_job
 from ..models import Job
+from ..plain import known
 from ..plots.rendering import CONTENT_TYPES
 from ..results import Results, agreement_key, agreement_picture, latest_agreement
 from .gold import get_gold
@@ -94,11 +94,7 @@ def compare(request: HttpRequest, code: UUID, runs: Query[RunsIn]) -> dict[str, 
         "n_no_longer_complete": len(found.no_longer_complete),
         "has_equal_input": found.has_equal_input,
         "signature": found.signature,
-    } | {name: _known(getattr(found, name)) for name in numbers}
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    } | {name: known(getattr(found, name)) for name in numbers}
 
 
 @router.get(

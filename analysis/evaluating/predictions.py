@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ..plain import known
 from ..scores.reading import RANKS_SUFFIX
 from ..stats.quality_estimation import delta_avg, prediction_error, rescale_predictions
-from .results import Estimate, Options, PredictionResult, known
+from .results import Estimate, Options, PredictionResult
 from .rows import Floats, Rows
 
 

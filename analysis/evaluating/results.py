@@ -5,15 +5,14 @@ JSON has no word for NaN.
 """
 
 import json
-import math
 import types
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..plain import known
 from ..stats.resampling import DEFAULT_RESAMPLES
 from ..stats.significance import ALPHA
 
@@ -243,18 +242,6 @@ class EvaluationResult:
     def from_dict(cls, facts: dict[str, Any]) -> "EvaluationResult":
         """Return the result that `to_dict` was made of."""
         return _restored(cls, facts)
-
-
-def known(value: float) -> Value:
-    """Return a plain float, or None for what cannot be had."""
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def matrix(values: ArrayLike) -> Matrix:
-    """Return a matrix as nested tuples of plain floats."""
-    array = np.asarray(values, dtype=np.float64)
-    return tuple(tuple(known(value) for value in row) for row in array)
 
 
 def numbers(values: Matrix | Sequence[Value]) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..plain import known, known_matrix
 from ..stats.correlation import correlate, correlate_extremes, pearson_of_each
 from ..stats.meta_evaluation import TieAccuracy, tie_accuracies
 from ..stats.williams import WilliamsMatrix, williams_matrix
@@ -15,8 +16,6 @@ from .results import (
     Estimate,
     Options,
     SegmentResult,
-    known,
-    matrix,
     numbers,
 )
 from .rows import Floats, Grouping, Rows
@@ -112,8 +111,8 @@ def comparison_of(rows: Rows, found: WilliamsMatrix, order: list[int]) -> Compar
     return Comparison(
         metrics=tuple(rows.metrics[i] for i in order),
         r=tuple(known(found.estimates[i]) for i in order),
-        pvalue=matrix(found.pvalue[np.ix_(order, order)]),
-        between=matrix(found.between[np.ix_(order, order)]),
+        pvalue=known_matrix(found.pvalue[np.ix_(order, order)]),
+        between=known_matrix(found.between[np.ix_(order, order)]),
         n=found.n,
         signature=found.signature,
     )
@@ -156,8 +155,8 @@ def break_down(rows: Rows, grouping: Grouping, order: list[int]) -> Breakdown:
         groups=grouping.groups,
         n=tuple(counts.tolist()),
         metrics=tuple(rows.metrics[i] for i in order),
-        r=matrix(r),
-        mean=tuple(_mean(row) for row in matrix(r)),
+        r=known_matrix(r),
+        mean=tuple(_mean(row) for row in known_matrix(r)),
     )
 
 

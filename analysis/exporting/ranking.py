@@ -1,10 +1,10 @@
 """The ranking of systems by a gold run, as columns."""
 
-import numpy as np
 from django.db.models import Count
 
 from analysis.gold import SystemRanking, rank_systems
 from analysis.models import GoldRun
+from analysis.plain import known
 from hits.models import System
 
 from .reading import Batch
@@ -56,8 +56,9 @@ def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
                 place + 1,
                 clusters[place],
                 name,
+                # One segment alone does not tell all of it, such as an interval.
                 *(
-                    _number(column[place])
+                    known(column[place])
                     for column in (scores.raw, scores.z, scores.z_se, scores.z_low, scores.z_high)
                 ),
                 int(scores.n_segments[place]),
@@ -67,8 +68,3 @@ def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
             )
         )
     return rows
-
-
-def _number(value: float) -> float | None:
-    """Leave empty what one segment alone does not tell, such as an interval."""
-    return float(value) if np.isfinite(value) else None

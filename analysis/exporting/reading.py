@@ -1,7 +1,6 @@
 """Rows out of the database, a batch at a time, as columns of plain values."""
 
 import json
-import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,6 +9,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from ..plain import known_list
 from .tables import Kind, Query
 
 # Few enough to stay in the processor's cache, many enough that the work per batch is lost in them.
@@ -66,11 +66,6 @@ def _flags(cells: Sequence[Any]) -> list[bool]:
     return [bool(cell) for cell in cells]
 
 
-def _numbers(cells: Sequence[float | None]) -> list[float | None]:
-    """Let what is not a number be empty: formats disagree on how to write it, or cannot."""
-    return [cell if cell is not None and math.isfinite(cell) else None for cell in cells]
-
-
 def _names(cells: Sequence[str]) -> list[tuple[str, ...]]:
     return [_names_in(cell) for cell in cells]
 
@@ -82,6 +77,7 @@ def _names_in(cell: str) -> tuple[str, ...]:
 
 _PLAIN: dict[Kind, Callable[[Sequence[Any]], Sequence[Any]]] = {
     Kind.FLAG: _flags,
-    Kind.NUMBER: _numbers,
+    # What is not a number is left empty: formats disagree on how to write it, or cannot.
+    Kind.NUMBER: known_list,
     Kind.NAMES: _names,
 }

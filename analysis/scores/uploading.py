@@ -19,6 +19,7 @@ from hits.models import Campaign
 from ..evaluating.files import texts_in, with_documents
 from ..evaluating.rows import Texts
 from ..models import GoldUpload, Metric, ScoreCollection
+from ..plain import known_list
 from .errors import ScoresRefused, refuse_if_any
 from .files import MAX_FILE_BYTES, RawFile
 from .gold import read_gold
@@ -243,7 +244,7 @@ def _upload(
         table={
             "system": [system for system, _ in gold.keys],
             "segment": [segment for _, segment in gold.keys],
-            "score": [None if math.isnan(score) else score for score in gold.scores.tolist()],
+            "score": known_list(gold.scores),
             "document": None if gold.documents is None else list(gold.documents),
             "lengths": None if texts is None else dict(texts.lengths),
             "unit": "" if texts is None else texts.unit,

@@ -2,11 +2,11 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-import numpy as np
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.gold import SystemRanking, rank_systems
 from analysis.models import GoldRun
+from analysis.plain import known_list, known_matrix
 from hits.management.sharing import campaign_named
 from hits.models import Campaign
 
@@ -52,20 +52,15 @@ def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
         "n_incomplete": ranking.n_incomplete,
         "n_ratings": scores.n_ratings,
     }
-    rows = zip(*(_plain(values) for values in columns.values()), strict=True)
+    rows = zip(*(known_list(values) for values in columns.values()), strict=True)
     return {
         "campaign": run.campaign.name,
         "run": run.number,
         "systems": [dict(zip(columns, row, strict=True)) for row in rows],
-        "p": [_plain(row) for row in comparison.pvalues],
-        "difference": [_plain(row) for row in comparison.differences],
+        "p": known_matrix(comparison.pvalues),
+        "difference": known_matrix(comparison.differences),
         "signature": ranking.signature,
     }
-
-
-def _plain(values: np.ndarray) -> list[Any]:
-    """Return what JSON can say: nothing for a number that could not be computed."""
-    return [None if value != value else value for value in values.tolist()]
 
 
 def _page(run: GoldRun, ranking: SystemRanking) -> str:
