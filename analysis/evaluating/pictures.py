@@ -51,20 +51,7 @@ def _between(gold: GoldEvaluation) -> Picture:
 
 
 def _changes(found: GoldComparison, name: str) -> Picture:
-    changes = found.changes
-    return rank_changes(
-        [one.metric for one in changes],
-        [one.first_r for one in changes],
-        [one.second_r for one in changes],
-        [one.first_rank for one in changes],
-        [one.second_rank for one in changes],
-        golds=(found.first, found.second),
-        winners=(
-            [one.metric for one in changes if one.wins_first],
-            [one.metric for one in changes if one.wins_second],
-        ),
-        name=name,
-    )
+    return rank_changes(found.changes, golds=(found.first, found.second), name=name)
 
 
 def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list[Picture]:

@@ -17,6 +17,7 @@ from .rendering import Picture
 from .style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
@@ -61,21 +62,17 @@ def densities(
         n_down = -(-len(shown) // PANELS_ACROSS)
         figure = new_figure(TWO_COLUMNS, 0.5 + 1.35 * n_down)
         panels = figure.subplots(n_down, PANELS_ACROSS, sharex=True, squeeze=False).ravel()
-        # A needle would press the gold flat: panels end at three times its height.
-        ceiling = 3 * float(truth.max())
         for i, axes in enumerate(panels):
             if i >= len(shown):
                 axes.set_visible(False)
                 continue
-            axes.fill_between(grid, truth, color=LINE, linewidth=0, label=gold_name)
-            axes.plot(grid, curves[i], DASHES[0], color=COLOURS[0], label="predictions")
-            axes.set_ylim(0, min(ceiling, 1.1 * float(max(curves[i].max(), truth.max()))))
-            axes.set_yticks([])
-            axes.spines["left"].set_visible(False)
+            _draw_panel(axes, grid, truth, curves[i], gold_name)
             axes.tick_params(labelbottom=i + PANELS_ACROSS >= len(shown))
-            error = None if errors is None else errors[i]
-            note = "" if error is None else f"\nMAE {error:.3f}"
-            axes.set_title(f"{metrics[i]}{note}", fontsize=7, color=INK)
+            axes.set_title(
+                _panel_title(metrics[i], None if errors is None else errors[i]),
+                fontsize=7,
+                color=INK,
+            )
         handles, texts = panels[0].get_legend_handles_labels()
         figure.legend(handles, texts, loc="outside lower center", ncols=2)
         return figure
@@ -92,6 +89,20 @@ def densities(
         columns=("series", "value", "density"),
         rows=rows,
     )
+
+
+def _draw_panel(axes: Axes, grid: Floats, truth: Floats, curve: Floats, gold_name: str) -> None:
+    axes.fill_between(grid, truth, color=LINE, linewidth=0, label=gold_name)
+    axes.plot(grid, curve, DASHES[0], color=COLOURS[0], label="predictions")
+    # A needle would press the gold flat: panels end at three times its height.
+    ceiling = 3 * float(truth.max())
+    axes.set_ylim(0, min(ceiling, 1.1 * float(max(curve.max(), truth.max()))))
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+def _panel_title(metric: str, error: float | None) -> str:
+    return metric if error is None else f"{metric}\nMAE {error:.3f}"
 
 
 def _words(

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from analysis.evaluating.results import RankChange
 from analysis.plots.densities import densities
 from analysis.plots.heat_maps import (
     correlation_map,
@@ -95,10 +96,12 @@ def test_a_wild_prediction_does_not_squeeze_the_others():
 
 
 def test_rank_changes_join_places_and_name_the_largest():
-    found = rank_changes(
-        ["a", "b", "c"], [0.9, 0.8, None], [0.1, 0.2, 0.3], [1, 2, 3], [3, 2, 1],
-        golds=("HTER", "DA"), winners=(["a"], ["c"]),
-    )  # fmt: skip
+    changes = [
+        RankChange("a", 0.9, 0.1, 1, 3, wins_first=True, wins_second=False),
+        RankChange("b", 0.8, 0.2, 2, 2, wins_first=False, wins_second=False),
+        RankChange("c", None, 0.3, 3, 1, wins_first=False, wins_second=True),
+    ]
+    found = rank_changes(changes, golds=("HTER", "DA"))
     assert [row[-1] for row in found.rows] == [-2, 0, 2]
     assert "2 of 3 metrics change their rank" in found.alternative
     bold = [t.get_text() for t in drawn(found).axes[0].texts if t.get_fontweight() == "bold"]
@@ -106,8 +109,9 @@ def test_rank_changes_join_places_and_name_the_largest():
 
 
 def test_pictures_drawn_side_by_side_are_the_same():
+    same_place = RankChange("a", 0.9, 0.1, 1, 1, wins_first=False, wins_second=False)
     pictures = [
-        rank_changes(["a"], [0.9], [0.1], [1], [1], golds=("x", "y")),
+        rank_changes([same_place], golds=("x", "y")),
         correlation_map(["a", "b"], np.array([[1, 0.5], [0.5, 1]])),
     ]
     assert list(render_pictures(pictures, 2)) == list(render_pictures(pictures, 1))
