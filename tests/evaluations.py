@@ -9,7 +9,7 @@ from analysis.evaluating.campaigns import evaluate_campaign, evaluate_collection
 from analysis.models import Evaluation, GoldRun, GoldScore, ScoreCollection
 from analysis.scores.files import RawFile
 from analysis.scores.gold import campaign_gold
-from analysis.scores.storing import store_scores
+from analysis.scores.storing import ScoreSource, store_scores
 from analysis.scores.table import ScoreTable
 from analysis.scores.uploading import GoldReading, store_uploaded_gold, store_uploaded_scores
 from hits.models import Campaign, Translation
@@ -58,7 +58,7 @@ def make_scored_campaign(**fields: Any) -> Campaign:
     for name, noise in (("good", 0.2), ("poor", 4)):
         scores = gold.scores + noise * rng.normal(size=len(gold.keys))
         table = ScoreTable(name, "segment", gold.keys, scores, True, sha256=name.ljust(64, "0"))
-        store_scores(table=table, campaign=campaign)
+        store_scores(table=table, home=campaign, source=ScoreSource())
     return campaign
 
 

@@ -14,7 +14,7 @@ from analysis.jobs import run_job, start_job
 from analysis.models import Evaluation, GoldRun, Job, Metric, ScoreCollection
 from analysis.scores.files import RawFile
 from analysis.scores.gold import campaign_gold
-from analysis.scores.storing import store_scores
+from analysis.scores.storing import ScoreSource, store_scores
 from analysis.scores.table import ScoreTable
 from analysis.scores.uploading import GoldReading, store_uploaded_gold
 from hits.audit import record
@@ -185,7 +185,7 @@ def _add_results(campaign: Campaign, n: int) -> None:
         scores = gold.scores + 0.2 * (1 + number) * rng.normal(size=len(gold.keys))
         way = True if number % 2 else None
         table = ScoreTable(f"m{number}", "segment", gold.keys, scores, way, sha256=str(number) * 64)
-        store_scores(table=table, campaign=campaign)
+        store_scores(table=table, home=campaign, source=ScoreSource())
     for number in range(n):
         lines = "\n".join(
             f"{system}\t{segment}\t{number + i}" for i, (system, segment) in enumerate(gold.keys)

@@ -15,7 +15,7 @@ from hits.models import Campaign, SystemOutput
 
 from ..models import Metric, MetricCounts
 from ..scores.files import RawFile
-from ..scores.storing import store_scores
+from ..scores.storing import ScoreSource, store_scores
 from ..scores.table import LEVELS, Key, Level, ScoreTable
 from . import METRIC_NAMES
 from .catalogue import BuiltIn, metrics_for
@@ -253,8 +253,7 @@ def _places(systems: Iterable[str]) -> dict[str, list[int]]:
 def _store(campaign: Campaign, table: ScoreTable, actor: User | None) -> Metric:
     return store_scores(
         table=table,
-        campaign=campaign,
-        uploaded_by=actor,
-        origin=Metric.Origin.COMPUTED,
+        home=campaign,
+        source=ScoreSource(uploaded_by=actor, origin=Metric.Origin.COMPUTED),
         replace=True,
     )

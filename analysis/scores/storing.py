@@ -1,6 +1,8 @@
 """Scores into the database, whole and once, and back into tables."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -16,15 +18,35 @@ from .errors import ScoresRefused, refuse_if_any
 from .reading import ScoreFile
 from .table import Key, Level, ScoreTable, shown
 
+# What scores and gold belong to.
+Home = Campaign | ScoreCollection
+
 _CHUNK_ROWS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSource:
+    """Where scores come from: who brought them, in what file of what format, or that they were computed."""
+
+    uploaded_by: User | None = None
+    file_name: str = ""
+    format: str = ""
+    origin: str = Metric.Origin.UPLOADED
+
+
+def home_fields(home: Home) -> dict[str, Any]:
+    """Return the fields of a row that say what it belongs to."""
+    return {
+        "campaign": home if isinstance(home, Campaign) else None,
+        "collection": home if isinstance(home, ScoreCollection) else None,
+    }
 
 
 def store_score_file(
     *,
     file: ScoreFile,
     file_name: str,
-    campaign: Campaign | None = None,
-    collection: ScoreCollection | None = None,
+    home: Home,
     uploaded_by: User | None = None,
     replace: bool = False,
 ) -> list[Metric]:
@@ -33,7 +55,10 @@ def store_score_file(
     Parameters
     ----------
     file : ScoreFile
-    file_name, campaign, collection, uploaded_by, replace
+    file_name : str
+    home : Campaign or ScoreCollection
+    uploaded_by : User, optional
+    replace : bool
         As in `store_scores`.
 
     Returns
@@ -41,31 +66,16 @@ def store_score_file(
     list of Metric
         In the order of the file.
     """
+    source = ScoreSource(uploaded_by, file_name, file.format)
     with transaction.atomic():
         return [
-            store_scores(
-                table=table,
-                campaign=campaign,
-                collection=collection,
-                uploaded_by=uploaded_by,
-                file_name=file_name,
-                format=file.format,
-                replace=replace,
-            )
+            store_scores(table=table, home=home, source=source, replace=replace)
             for table in file.tables
         ]
 
 
 def store_scores(
-    *,
-    table: ScoreTable,
-    campaign: Campaign | None = None,
-    collection: ScoreCollection | None = None,
-    uploaded_by: User | None = None,
-    file_name: str = "",
-    format: str = "",
-    origin: str = Metric.Origin.UPLOADED,
-    replace: bool = False,
+    *, table: ScoreTable, home: Home, source: ScoreSource, replace: bool = False
 ) -> Metric:
     """Store one metric's scores, exactly once.
 
@@ -74,12 +84,9 @@ def store_scores(
     table : ScoreTable
         For a campaign: a score for each of its outputs (or systems), no more and no fewer. Its
         direction may be unknown; it counts as confirmed by the uploader otherwise.
-    campaign : Campaign, optional
-    collection : ScoreCollection, optional
-        What the scores are of, where that is no campaign.
-    uploaded_by : User, optional
-    file_name, format : str
-    origin : {"uploaded", "computed"}
+    home : Campaign or ScoreCollection
+        What the scores are of.
+    source : ScoreSource
     replace : bool
         Whether other scores of this metric may be put in place of those there are.
 
@@ -93,51 +100,52 @@ def store_scores(
     ScoresRefused
         If scores are missing, extra or doubled, or others are there and not to be replaced.
     """
-    _check_home(campaign, collection)
-    _check_keys(table, campaign)
+    _check_keys(table, home)
     try:
         with transaction.atomic():
-            return _store(
-                Metric(
-                    campaign=campaign,
-                    collection=collection,
-                    name=table.name,
-                    level=table.level,
-                    origin=origin,
-                    higher_is_better=table.higher_is_better,
-                    direction_confirmed_by=None if table.higher_is_better is None else uploaded_by,
-                    direction_confirmed_at=None
-                    if table.higher_is_better is None
-                    else timezone.now(),
-                    file_name=file_name[:255],
-                    format=format,
-                    sha256=table.sha256,
-                    signature=table.signature,
-                    n_scores=len(table.keys),
-                    uploaded_by=uploaded_by,
-                ),
-                table,
-                replace=replace,
-            )
+            return _store(table, home, source, replace=replace)
     except IntegrityError:
-        # Somebody stored this metric at the same moment: look at what they stored.
-        there = _namesake(table, campaign, collection)
+        there = _stored_meanwhile(table, home)
         if there is None:
             raise
-        if _is_same(there, table):
-            return there
-        raise _name_is_taken(table) from None
+        return there
 
 
-def _store(metric: Metric, table: ScoreTable, *, replace: bool) -> Metric:
-    there = _namesake(table, metric.campaign, metric.collection)
+def _store(table: ScoreTable, home: Home, source: ScoreSource, *, replace: bool) -> Metric:
+    there = _namesake(table, home)
     if there is not None:
         if _is_same(there, table):
             return there
-        if not replace or there.origin != metric.origin:
+        if not replace or there.origin != source.origin:
             raise _name_is_taken(table)
         there.delete()
+    metric = _unsaved_metric(table, home, source)
     metric.save(force_insert=True)
+    _insert_scores(metric, table)
+    _record_stored(metric, replaced=there is not None)
+    return metric
+
+
+def _unsaved_metric(table: ScoreTable, home: Home, source: ScoreSource) -> Metric:
+    is_confirmed = table.higher_is_better is not None
+    return Metric(
+        **home_fields(home),
+        name=table.name,
+        level=table.level,
+        origin=source.origin,
+        higher_is_better=table.higher_is_better,
+        direction_confirmed_by=source.uploaded_by if is_confirmed else None,
+        direction_confirmed_at=timezone.now() if is_confirmed else None,
+        file_name=source.file_name[:255],
+        format=source.format,
+        sha256=table.sha256,
+        signature=table.signature,
+        n_scores=len(table.keys),
+        uploaded_by=source.uploaded_by,
+    )
+
+
+def _insert_scores(metric: Metric, table: ScoreTable) -> None:
     rows = (
         MetricScore(metric=metric, system=system, segment=segment, position=position, score=score)
         for position, ((system, segment), score) in enumerate(
@@ -145,6 +153,9 @@ def _store(metric: Metric, table: ScoreTable, *, replace: bool) -> Metric:
         )
     )
     MetricScore.objects.bulk_create(rows, batch_size=_CHUNK_ROWS)
+
+
+def _record_stored(metric: Metric, *, replaced: bool) -> None:
     record(
         "scores_stored",
         actor=metric.uploaded_by,
@@ -153,17 +164,20 @@ def _store(metric: Metric, table: ScoreTable, *, replace: bool) -> Metric:
         level=metric.level,
         origin=str(metric.origin),
         sha256=metric.sha256,
-        replaced=there is not None,
+        replaced=replaced,
     )
-    return metric
 
 
-def _namesake(
-    table: ScoreTable, campaign: Campaign | None, collection: ScoreCollection | None
-) -> Metric | None:
-    return Metric.objects.filter(
-        campaign=campaign, collection=collection, name=table.name, level=table.level
-    ).first()
+def _stored_meanwhile(table: ScoreTable, home: Home) -> Metric | None:
+    """Return the same scores if somebody stored them at the same moment; refuse if theirs are others."""
+    there = _namesake(table, home)
+    if there is None or _is_same(there, table):
+        return there
+    raise _name_is_taken(table) from None
+
+
+def _namesake(table: ScoreTable, home: Home) -> Metric | None:
+    return Metric.objects.filter(**home_fields(home), name=table.name, level=table.level).first()
 
 
 def _is_same(metric: Metric, table: ScoreTable) -> bool:
@@ -189,20 +203,15 @@ def _name_is_taken(table: ScoreTable) -> ScoresRefused:
     return ScoresRefused(problems.listed, problems.total)
 
 
-def _check_home(campaign: Campaign | None, collection: ScoreCollection | None) -> None:
-    if (campaign is None) == (collection is None):
-        raise ValueError("`campaign` or `collection` must be given, and not both.")
-
-
-def _check_keys(table: ScoreTable, campaign: Campaign | None) -> None:
+def _check_keys(table: ScoreTable, home: Home) -> None:
     problems = Problems()
     seen: set[Key] = set()
     for key in table.keys:
         if key in seen:
             problems.add(table.name, None, f"has a second score for {shown(key)}")
         seen.add(key)
-    if campaign is not None:
-        wanted = dict.fromkeys(campaign_keys(campaign, table.level))
+    if isinstance(home, Campaign):
+        wanted = dict.fromkeys(campaign_keys(home, table.level))
         for key in wanted:
             if key not in seen:
                 problems.add(table.name, None, f"has no score for {shown(key)}")

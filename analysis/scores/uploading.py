@@ -18,17 +18,14 @@ from hits.models import Campaign
 
 from ..evaluating.files import texts_in, with_documents
 from ..evaluating.rows import Texts
-from ..models import GoldUpload, Metric, ScoreCollection
+from ..models import GoldUpload, Metric
 from ..plain import known_list
 from .errors import ScoresRefused, refuse_if_any
 from .files import MAX_FILE_BYTES, RawFile
 from .gold import read_gold
 from .reading import ScoreFile, read_scores, without_ranks
-from .storing import campaign_keys, store_score_file
+from .storing import Home, campaign_keys, home_fields, store_score_file
 from .table import GoldKind, GoldTable, Level, shown
-
-# What scores and gold belong to.
-Home = Campaign | ScoreCollection
 
 T = TypeVar("T")
 
@@ -115,8 +112,7 @@ def store_uploaded_scores(
         return store_score_file(
             file=found,
             file_name=raw.name,
-            campaign=home if isinstance(home, Campaign) else None,
-            collection=home if isinstance(home, ScoreCollection) else None,
+            home=home,
             uploaded_by=uploaded_by,
             replace=replace,
         )
@@ -231,8 +227,7 @@ def _upload(
     raw, gold, texts = found
     is_known = ~np.isnan(gold.scores)
     return GoldUpload(
-        campaign=home if isinstance(home, Campaign) else None,
-        collection=home if isinstance(home, ScoreCollection) else None,
+        **home_fields(home),
         name=gold.name,
         kind=gold.kind,
         level=gold.level,

@@ -33,8 +33,8 @@ from ..evaluation_forms import LEVEL_NAMES, EvaluateForm, PoolForm
 from ..jobs import start_job
 from ..models import Evaluation, GoldRun
 from ..plots.rendering import CONTENT_TYPES
-from ..scores.uploading import Home
-from .scores import PREFIXES, collection_for
+from ..scores.storing import Home
+from .scores import PREFIXES, for_collection_members
 
 EVALUATIONS_PER_PAGE = 30
 COLLECTIONS_SHOWN = 20
@@ -65,18 +65,6 @@ def evaluations(request: HttpRequest) -> HttpResponse:
 
 
 # Starting -------------------------------------------------------------------------------------
-
-
-@require_http_methods(["GET", "POST"])
-@for_campaign_researchers
-def campaign_evaluate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    return _evaluate(request, campaign)
-
-
-@require_http_methods(["GET", "POST"])
-@for_members
-def collection_evaluate(request: HttpRequest, code: UUID) -> HttpResponse:
-    return _evaluate(request, collection_for(request, code))
 
 
 def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
@@ -114,6 +102,10 @@ def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
     name = "evaluate.html" if isinstance(home, Campaign) else "evaluate_collection.html"
     status = 422 if form.is_bound else 200
     return render(request, f"analysis/{name}", context, status=status)
+
+
+campaign_evaluate = require_http_methods(["GET", "POST"])(for_campaign_researchers(_evaluate))
+collection_evaluate = require_http_methods(["GET", "POST"])(for_collection_members(_evaluate))
 
 
 def _golds_offered(home: Home) -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Scores and gold to evaluate: of a campaign, or brought along in a collection. The pages are the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.access import for_campaign_researchers, for_members
+from hits.access import View, for_campaign_researchers, for_members
 from hits.models import Campaign
 
 from ..evaluating.visible import visible_collections
@@ -21,21 +22,24 @@ from ..evaluation_forms import (
     CollectionForm,
     ComputeForm,
     GoldUploadForm,
+    ReadingForm,
     ScoresForm,
     said_directions,
 )
 from ..jobs import start_job
-from ..models import Evaluation, GoldUpload, Job, Metric, ScoreCollection
+from ..models import Evaluation, Job, Metric, ScoreCollection
 from ..scores.directions import Suggestion
 from ..scores.errors import ScoresRefused
 from ..scores.reading import suggestion_for
-from ..scores.storing import confirm_direction
-from ..scores.uploading import Home, raw_files, store_uploaded_gold, store_uploaded_scores
+from ..scores.storing import Home, confirm_direction
+from ..scores.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
 
 # Fields of one form: a request may not have many more.
 MOST_DIRECTIONS = 200
 EVALUATIONS_SHOWN = 10
 PREFIXES = {Campaign: "campaign", ScoreCollection: "collection"}
+
+Form = TypeVar("Form", ScoresForm, GoldUploadForm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +58,25 @@ def address(home: Home, page: str) -> str:
     return reverse(f"{PREFIXES[type(home)]}_{page}", args=[home.code])
 
 
-def collection_for(request: HttpRequest, code: UUID) -> ScoreCollection:
-    return get_object_or_404(visible_collections(request.user), code=code)
+def for_collection_members(view: View) -> View:
+    """Give the view the collection whose code is in the address, if the visitor may see it."""
+
+    @wraps(view)
+    def inner(request: HttpRequest, code: UUID) -> HttpResponse:
+        return view(request, get_object_or_404(visible_collections(request.user), code=code))
+
+    return for_members(inner)
 
 
 # Looking --------------------------------------------------------------------------------------
 
 
-@require_GET
-@for_campaign_researchers
-def campaign_metrics(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    return show(request, campaign)
-
-
-@require_GET
-@for_members
-def collection_metrics(request: HttpRequest, code: UUID) -> HttpResponse:
-    return show(request, collection_for(request, code))
-
-
-def show(
+def _show(
     request: HttpRequest,
     home: Home,
     *,
+    form: ReadingForm | None = None,
     refusal: ScoresRefused | None = None,
-    scores_form: ScoresForm | None = None,
-    gold_form: GoldUploadForm | None = None,
 ) -> HttpResponse:
     """The scores and the gold there are, and the forms that add some; 422 if something was refused."""
     campaign = home if isinstance(home, Campaign) else None
@@ -101,19 +98,21 @@ def show(
         "runs": campaign.gold_runs.order_by("-number")[:EVALUATIONS_SHOWN] if campaign else [],
         "evaluations": evaluations.order_by("-number")[:EVALUATIONS_SHOWN],
         "refusal": refusal,
-        "scores_form": scores_form or ScoresForm(),
-        "gold_form": gold_form or GoldUploadForm(),
+        "scores_form": form if isinstance(form, ScoresForm) else ScoresForm(),
+        "gold_form": form if isinstance(form, GoldUploadForm) else GoldUploadForm(),
         "compute_form": ComputeForm(),
         "computing": _computing(campaign) if campaign else None,
         "pages": {
             name: address(home, name) for name in ("scores", "gold", "directions", "evaluate")
         },
     }
-    is_bad = refusal is not None or bool(
-        (scores_form and scores_form.errors) or (gold_form and gold_form.errors)
-    )
+    is_bad = refusal is not None or bool(form and form.errors)
     template = "analysis/metrics.html" if campaign else "analysis/collection.html"
     return render(request, template, context, status=422 if is_bad else 200)
+
+
+campaign_metrics = require_GET(for_campaign_researchers(_show))
+collection_metrics = require_GET(for_collection_members(_show))
 
 
 def _computing(campaign: Campaign) -> Job | None:
@@ -124,92 +123,67 @@ def _computing(campaign: Campaign) -> Job | None:
 # Uploading ------------------------------------------------------------------------------------
 
 
-@require_POST
-@for_campaign_researchers
-def campaign_scores(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    return _add_scores(request, campaign)
-
-
-@require_POST
-@for_members
-def collection_scores(request: HttpRequest, code: UUID) -> HttpResponse:
-    return _add_scores(request, collection_for(request, code))
-
-
-def _add_scores(request: HttpRequest, home: Home) -> HttpResponse:
-    form = ScoresForm(request.POST, request.FILES)
+def _store_or_show(
+    request: HttpRequest, home: Home, form: Form, store: Callable[[Form, Home, User], str]
+) -> HttpResponse:
+    """Store what came with the form and say so, or show the page again with what is wrong."""
     if not form.is_valid():
-        return show(request, home, scores_form=form)
+        return _show(request, home, form=form)
     assert isinstance(request.user, User)
     try:
-        stored = store_uploaded_scores(
-            files=raw_files(form.cleaned_data["uploads"]),
-            home=home,
-            reading=form.reading,
-            replace=form.cleaned_data["replace"],
-            uploaded_by=request.user,
-        )
+        said = store(form, home, request.user)
     except ScoresRefused as refusal:
-        return show(request, home, refusal=refusal, scores_form=form)
-    messages.success(request, _stored_sentence(stored))
+        return _show(request, home, form=form, refusal=refusal)
+    messages.success(request, said)
     return redirect(address(home, "metrics"))
 
 
-def _stored_sentence(stored: Sequence[Metric]) -> str:
+def _add_scores(request: HttpRequest, home: Home) -> HttpResponse:
+    return _store_or_show(request, home, ScoresForm(request.POST, request.FILES), _store_scores)
+
+
+campaign_scores = require_POST(for_campaign_researchers(_add_scores))
+collection_scores = require_POST(for_collection_members(_add_scores))
+
+
+def _store_scores(form: ScoresForm, home: Home, uploaded_by: User) -> str:
+    stored = store_uploaded_scores(
+        files=raw_files(form.cleaned_data["uploads"]),
+        home=home,
+        reading=form.reading,
+        replace=form.cleaned_data["replace"],
+        uploaded_by=uploaded_by,
+    )
     n_open = sum(one.higher_is_better is None for one in stored)
     count = "1 metric is" if len(stored) == 1 else f"{len(stored)} metrics are"
     return f"{count} stored." + (" Now say which way they go." if n_open else "")
 
 
-@require_POST
-@for_campaign_researchers
-def campaign_gold(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    return _add_gold(request, campaign)
-
-
-@require_POST
-@for_members
-def collection_gold(request: HttpRequest, code: UUID) -> HttpResponse:
-    return _add_gold(request, collection_for(request, code))
-
-
 def _add_gold(request: HttpRequest, home: Home) -> HttpResponse:
-    form = GoldUploadForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return show(request, home, gold_form=form)
-    assert isinstance(request.user, User)
-    try:
-        beside = {
-            name: raw_files([form.cleaned_data[name]])[0] if form.cleaned_data[name] else None
-            for name in ("documents", "texts")
-        }
-        stored: list[GoldUpload] = store_uploaded_gold(
-            files=raw_files(form.cleaned_data["uploads"]),
-            home=home,
-            reading=form.reading,
-            replace=form.cleaned_data["replace"],
-            uploaded_by=request.user,
-            **beside,
-        )
-    except ScoresRefused as refusal:
-        return show(request, home, refusal=refusal, gold_form=form)
-    messages.success(request, f"Gold is stored: {', '.join(map(str, stored))}.")
-    return redirect(address(home, "metrics"))
+    return _store_or_show(request, home, GoldUploadForm(request.POST, request.FILES), _store_gold)
+
+
+campaign_gold = require_POST(for_campaign_researchers(_add_gold))
+collection_gold = require_POST(for_collection_members(_add_gold))
+
+
+def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
+    beside = {
+        name: raw_files([form.cleaned_data[name]])[0] if form.cleaned_data[name] else None
+        for name in ("documents", "texts")
+    }
+    stored = store_uploaded_gold(
+        files=raw_files(form.cleaned_data["uploads"]),
+        home=home,
+        reading=form.reading,
+        replace=form.cleaned_data["replace"],
+        uploaded_by=uploaded_by,
+        **beside,
+    )
+    return f"Gold is stored: {', '.join(map(str, stored))}."
 
 
 # Directions -----------------------------------------------------------------------------------
-
-
-@require_POST
-@for_campaign_researchers
-def campaign_directions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    return _confirm(request, campaign)
-
-
-@require_POST
-@for_members
-def collection_directions(request: HttpRequest, code: UUID) -> HttpResponse:
-    return _confirm(request, collection_for(request, code))
 
 
 def _confirm(request: HttpRequest, home: Home) -> HttpResponse:
@@ -228,6 +202,10 @@ def _confirm(request: HttpRequest, home: Home) -> HttpResponse:
     else:
         messages.error(request, "Nothing was confirmed: mark higher or lower for a metric.")
     return redirect(address(home, "metrics"))
+
+
+campaign_directions = require_POST(for_campaign_researchers(_confirm))
+collection_directions = require_POST(for_collection_members(_confirm))
 
 
 # Computing and collecting ---------------------------------------------------------------------

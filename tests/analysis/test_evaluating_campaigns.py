@@ -18,7 +18,7 @@ from analysis.jobs import run_job, start_job
 from analysis.models import Evaluation, GoldRun, GoldScore, Job, Metric
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.gold import campaign_gold
-from analysis.scores.storing import store_scores
+from analysis.scores.storing import ScoreSource, store_scores
 from analysis.scores.table import ScoreTable
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
@@ -40,7 +40,7 @@ def store(run: GoldRun, name: str, noise: float, *, higher: bool | None = True, 
     rng = np.random.default_rng(int(noise * 100))
     scores = np.nan_to_num(gold.scores) + noise * rng.normal(size=len(gold.keys))
     table = ScoreTable(name, "segment", gold.keys, scores, higher, sha256=f"{noise}".ljust(64, "0"))
-    return store_scores(table=table, campaign=run.campaign, **how)
+    return store_scores(table=table, home=run.campaign, source=ScoreSource(), **how)
 
 
 def test_an_evaluation_is_stored_with_what_it_was_made_of(run):

@@ -10,6 +10,7 @@ from analysis.scores.errors import ScoresRefused
 from analysis.scores.files import RawFile
 from analysis.scores.reading import read_scores
 from analysis.scores.storing import (
+    ScoreSource,
     campaign_keys,
     confirm_direction,
     store_score_file,
@@ -45,12 +46,12 @@ def read(text, **options):
 
 def store(campaign, text, **options):
     file = read(text)
-    return store_score_file(file=file, file_name="BLEU.tsv", campaign=campaign, **options)
+    return store_score_file(file=file, file_name="BLEU.tsv", home=campaign, **options)
 
 
 def test_scores_come_back_as_they_were_given(campaign):
     file = read(text_of(campaign, number=1 / 3))
-    (metric,) = store_score_file(file=file, file_name="BLEU.tsv", campaign=campaign)
+    (metric,) = store_score_file(file=file, file_name="BLEU.tsv", home=campaign)
     (given,), found = file.tables, stored_table(metric)
     assert found.keys == given.keys and found.sha256 == given.sha256
     assert_array_equal(found.scores, given.scores)
@@ -117,11 +118,11 @@ def two_language_pairs():
 )
 def test_the_same_file_read_in_another_way_holds_other_scores(text, first, second):
     home = ScoreCollection.objects.create(name="elsewhere")
-    store_scores(table=read(text, **first).tables[0], collection=home)
+    store_scores(table=read(text, **first).tables[0], home=home, source=ScoreSource())
     (table,) = read(text, **second).tables
     with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
-        store_scores(table=table, collection=home)
-    found = stored_table(store_scores(table=table, collection=home, replace=True))
+        store_scores(table=table, home=home, source=ScoreSource())
+    found = stored_table(store_scores(table=table, home=home, source=ScoreSource(), replace=True))
     assert found.keys == table.keys
     assert_array_equal(found.scores, table.scores)
 
@@ -160,24 +161,18 @@ def test_a_metric_can_have_scores_of_systems_beside_those_of_segments(campaign):
 def test_scores_of_a_collection_need_no_campaign():
     table = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0]
     home = ScoreCollection.objects.create(name="WMT14 task 1.2")
-    first, second = (store_scores(table=table, collection=home) for _ in range(2))
+    first, second = (store_scores(table=table, home=home, source=ScoreSource()) for _ in range(2))
     assert first == second and stored_table(first).keys == (("", "1"), ("", "2"))
 
 
 def test_scores_go_with_their_collection():
     home, other = (ScoreCollection.objects.create(name=name) for name in ("one", "two"))
     for one in (home, other):
-        store_scores(table=read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0], collection=one)
+        store_scores(
+            table=read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n").tables[0], home=one, source=ScoreSource()
+        )
     home.delete()
     assert Metric.objects.get().collection == other and MetricScore.objects.count() == 2
-
-
-def test_scores_belong_to_a_campaign_or_a_collection(campaign):
-    table = read(text_of(campaign)).tables[0]
-    with pytest.raises(ValueError, match="not both"):
-        store_scores(table=table, campaign=campaign, collection=ScoreCollection(name="x"))
-    with pytest.raises(ValueError, match="must be given"):
-        store_scores(table=table)
 
 
 def test_many_metrics_are_read_with_one_query(campaign, django_assert_num_queries):

@@ -7,7 +7,7 @@ from analysis.gold import build_gold
 from analysis.jobs import run_job
 from analysis.models import Evaluation, GoldRun, Job
 from analysis.scores.gold import campaign_gold
-from analysis.scores.storing import store_scores
+from analysis.scores.storing import ScoreSource, store_scores
 from analysis.scores.table import ScoreTable
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
@@ -95,7 +95,7 @@ def store(run: GoldRun, name: str, noise: float):
     rng = np.random.default_rng(int(noise * 100))
     scores = np.nan_to_num(gold.scores) + noise * rng.normal(size=len(gold.keys))
     table = ScoreTable(name, "segment", gold.keys, scores, True, sha256=f"{noise}".ljust(64, "0"))
-    return store_scores(table=table, campaign=run.campaign)
+    return store_scores(table=table, home=run.campaign, source=ScoreSource())
 
 
 class TestEvaluations:

@@ -179,7 +179,7 @@ class Fuzzer:
         self.spoil(path, rng)
         try:
             found = read_scores(path, directions=True)
-            store_score_file(file=found, file_name=path.name, campaign=self.campaign)
+            store_score_file(file=found, file_name=path.name, home=self.campaign)
             evaluate_campaign(campaign=self.campaign, options=Options(n_resamples=20))
         finally:
             path.unlink()

@@ -69,7 +69,7 @@ class Command(BaseCommand):
             metrics = store_score_file(
                 file=file,
                 file_name=options["file"].name,
-                campaign=campaign,
+                home=campaign,
                 replace=options["replace"],
             )
         except HitsError as error:
