@@ -297,9 +297,7 @@ def export_job(job: Job, report: Report) -> dict[str, Any]:
 
 def _run_of(job: Job) -> GoldRun:
     runs = GoldRun.objects.filter(campaign=job.campaign)
-    if number := job.arguments.get("run"):
-        runs = runs.filter(number=number)
-    run = runs.order_by("-number").first()
+    run = runs.numbered_or_newest(job.arguments.get("run") or None)
     if run is None:
         raise JobRefused(f"{job.campaign} has no such gold yet. Build it first.")
     return run

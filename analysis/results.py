@@ -66,16 +66,11 @@ class Results:
         return len(systems[:2]) > 1
 
 
-def runs_of(campaign: Campaign) -> QuerySet[GoldRun]:
-    return GoldRun.objects.filter(campaign=campaign).order_by("-number")
-
-
 def run_of(campaign: Campaign, number: str | int | None) -> GoldRun | None:
     """The run of that number, or without one the latest; None if there is none."""
-    runs = runs_of(campaign)
-    if number in (None, ""):
-        return runs.first()
-    return runs.filter(number=number).first() if str(number).isdecimal() else None
+    if number is None or number == "":
+        return campaign.gold_runs.newest()
+    return campaign.gold_runs.numbered(int(number)) if str(number).isdecimal() else None
 
 
 def segment_rows(

@@ -270,7 +270,7 @@ def options_from(facts: Mapping[str, Any]) -> Options:
 
 
 def _latest(campaign: Campaign) -> GoldChoice:
-    run = campaign.gold_runs.order_by("-number").first()
+    run = campaign.gold_runs.newest()
     if run is None:
         raise EvaluationRefused(f"{campaign} has no gold yet. Build it first.")
     return GoldChoice(run.number)

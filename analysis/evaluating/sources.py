@@ -129,7 +129,7 @@ def _checked(run: GoldRun, use: str) -> GoldTable:
 
 
 def run_numbered(campaign: Campaign, number: int) -> GoldRun:
-    run = GoldRun.objects.filter(campaign=campaign, number=number).first()
+    run = campaign.gold_runs.numbered(number)
     if run is None:
         raise EvaluationRefused(f"{campaign} has no gold {number}. Build it first.")
     return run

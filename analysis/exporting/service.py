@@ -175,7 +175,7 @@ def _checked(order: _Order) -> _Order:
 
 
 def _chosen_run(campaign: Campaign, run: GoldRun | None) -> GoldRun:
-    run = run or campaign.gold_runs.order_by("-number").first()
+    run = run or campaign.gold_runs.newest()
     if run is None:
         raise ExportRefused(f"{campaign} has no gold yet: build it first.")
     if run.campaign_id != campaign.pk:

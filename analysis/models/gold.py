@@ -11,6 +11,23 @@ from hits.models import Campaign, Translation
 from .jobs import Job
 
 
+class GoldRunQuerySet(models.QuerySet["GoldRun"]):
+    """Numbers are a campaign's own: ask for one among the runs of a campaign."""
+
+    def newest_first(self) -> "GoldRunQuerySet":
+        return self.order_by("-number")
+
+    def newest(self) -> "GoldRun | None":
+        return self.newest_first().first()
+
+    def numbered(self, number: int) -> "GoldRun | None":
+        return self.filter(number=number).first()
+
+    def numbered_or_newest(self, number: int | None) -> "GoldRun | None":
+        """The run of that number, or without one the newest."""
+        return self.newest() if number is None else self.numbered(number)
+
+
 class GoldRun(models.Model):
     """One computation of a campaign's gold: how it was made, and from what."""
 
@@ -33,6 +50,8 @@ class GoldRun(models.Model):
     # Of the very ratings, roles and trusted workers: equal digests, equal gold.
     input_digest = models.CharField(max_length=64)
     signature = models.TextField()
+
+    objects = GoldRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

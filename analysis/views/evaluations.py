@@ -112,7 +112,7 @@ def _golds_offered(home: Home) -> dict[str, str]:
     """What a campaign's, or collection's, metrics can be held against, by what the form calls it."""
     offered = {}
     if isinstance(home, Campaign):
-        for run in home.gold_runs.order_by("-number")[:RUNS_OFFERED]:
+        for run in home.gold_runs.newest_first()[:RUNS_OFFERED]:
             facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
             offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
             offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"

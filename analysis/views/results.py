@@ -26,7 +26,6 @@ from ..results import (
     agreement_picture,
     latest_agreement,
     run_of,
-    runs_of,
     segment_rows,
 )
 
@@ -62,7 +61,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = {
         "campaign": campaign,
         "run": run,
-        "runs": runs_of(campaign)[:RUNS_SHOWN],
+        "runs": campaign.gold_runs.newest_first()[:RUNS_SHOWN],
         "ranked": found.ranking.rows if found and found.run.n_scored else [],
         "pictures": found.pictures() if found else {},
         "ranking": found.ranking if found and found.run.n_scored else None,

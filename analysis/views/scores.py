@@ -95,7 +95,7 @@ def _show(
         "unconfirmed": unconfirmed[:MOST_DIRECTIONS],
         "n_unconfirmed": len(unconfirmed),
         "golds": golds,
-        "runs": campaign.gold_runs.order_by("-number")[:EVALUATIONS_SHOWN] if campaign else [],
+        "runs": campaign.gold_runs.newest_first()[:EVALUATIONS_SHOWN] if campaign else [],
         "evaluations": evaluations.order_by("-number")[:EVALUATIONS_SHOWN],
         "refusal": refusal,
         "scores_form": form if isinstance(form, ScoresForm) else ScoresForm(),

@@ -101,7 +101,7 @@ def _format_of(path: str) -> str:
 def _run(campaign: Campaign, number: int | None) -> GoldRun | None:
     if number is None:
         return None
-    run = campaign.gold_runs.filter(number=number).first()
+    run = campaign.gold_runs.numbered(number)
     if run is None:
         known = campaign.gold_runs.order_by("number").values_list("number", flat=True)
         there = f"There are: {', '.join(map(str, known))}." if known else "There are none yet."

@@ -29,11 +29,10 @@ class Command(BaseCommand):
 
 
 def _find_run(campaign: Campaign, number: int | None) -> GoldRun:
-    runs = campaign.gold_runs.order_by("-number")
-    run = runs.first() if number is None else runs.filter(number=number).first()
+    run = campaign.gold_runs.numbered_or_newest(number)
     if run:
         return run
-    numbers = ", ".join(str(run.number) for run in runs.reverse())
+    numbers = ", ".join(str(run.number) for run in campaign.gold_runs.order_by("number"))
     if numbers:
         raise CommandError(f"{campaign} has no gold {number}. There are: {numbers}.")
     raise CommandError(f"{campaign} has no gold yet. build_gold makes it.")
