@@ -10,7 +10,7 @@ from hits.importing.problems import Problems
 
 from ..scores.errors import refuse_if_any
 from ..scores.table import GoldTable, ScoreTable
-from ..stats._scores import is_constant
+from ..stats._groups import is_constant
 from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats._scores import is_constant
+from ..stats._groups import is_constant
 from .rendering import Picture
 from .style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
 

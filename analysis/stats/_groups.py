@@ -139,3 +139,8 @@ def t_reach(n: Ints, confidence: float) -> Floats:
     df = np.where(distinct > 1, distinct - 1.0, np.nan)
     reach: Floats = np.asarray(special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
     return reach[places]
+
+
+def is_constant(scores: Floats) -> Bools:
+    """Say for each row whether its scores never vary, but for what adding up equal numbers leaves behind."""
+    return np.asarray(np.ptp(scores, axis=-1) <= ROUNDING * np.abs(scores).max(axis=-1))

@@ -1,10 +1,12 @@
-"""Pearson's r of two rows of numbers, and its interval."""
+"""Pearson's r of two rows of numbers, its interval, and rows made ready for many r at once."""
 
 import math
 
+import numpy as np
 from scipy import special
 
-from ._scores import Floats, is_constant
+from ._groups import is_constant
+from ._validation import Floats
 
 # Below this many pairs r is -1 or 1 whatever the numbers say.
 FEWEST_FOR_R = 3
@@ -27,3 +29,15 @@ def fisher_interval(r: float, n: int, confidence: float) -> tuple[float, float]:
         return r, r
     reach = float(special.ndtri((1 + confidence) / 2)) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
+
+
+def unit_rows(scores: Floats) -> Floats:
+    """Return rows centred and of length 1, so that dot products are Pearson's r; NaN if constant."""
+    # Scaling to [-1, 1] first keeps squares of very large or small scores from over- or underflowing.
+    constant = is_constant(scores)[..., None]
+    centred = scores - scores.mean(axis=-1, keepdims=True)
+    largest = np.abs(centred).max(axis=-1, keepdims=True)
+    centred = centred / np.where(constant | (largest == 0), 1.0, largest)
+    length = np.sqrt((centred**2).sum(axis=-1, keepdims=True))
+    undefined = constant | (length == 0)
+    return np.where(undefined, np.nan, centred / np.where(undefined, 1.0, length))

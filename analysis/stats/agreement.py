@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._groups import factorise, moments, places_in_group, sums
+from ._groups import factorise, is_constant, moments, places_in_group, sums
 from ._pearson import fisher_interval, pearson
-from ._scores import is_constant
 from ._validation import (
     Floats,
     Ints,

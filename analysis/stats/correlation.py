@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ._scores import (
+from ._groups import is_constant
+from ._pearson import unit_rows
+from ._validation import (
     Floats,
     as_scores,
+    check_at_least,
+    check_between,
     check_complete,
-    check_confidence,
-    check_resamples,
     directed,
     direction_name,
     directions,
     gold_scores,
-    is_constant,
-    unit_rows,
     with_gold,
 )
 from .resampling import (
@@ -121,7 +121,7 @@ def correlate(
     .. [3] Fieller, Hartley and Pearson. Tests for rank correlation coefficients. Biometrika 44, 1957.
     """
     _check_method(method)
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
     scores = directed(scores, higher_is_better)
     estimate = _coefficient(scores, truth, method)
@@ -207,7 +207,7 @@ def correlate_by_system(
        Resampling Methods. TACL 9, 2021.
     """
     _check_method(method)
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
     names = _labels(systems, "systems", gold)
     scores = directed(scores, higher_is_better)
@@ -434,7 +434,7 @@ def fisher_interval(
        correlations. Psychometrika 65(1), 2000.
     """
     _check_method(method)
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     spare = n - 4 if method.startswith("kendall") else n - 3
     if math.isnan(r) or spare <= 0:
         return math.nan, math.nan
@@ -488,7 +488,7 @@ def _resampled_coefficients(
     metric: Floats, gold: Floats, method: Method, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Return the coefficient in each bootstrap resample of the segments."""
-    check_resamples(n_resamples)
+    check_at_least("n_resamples", n_resamples, 1)
     if is_constant(metric) or is_constant(gold):
         return np.full(n_resamples, np.nan)
     if method == "pearson":

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ._scores import (
+from ._validation import (
     Floats,
     as_scores,
+    check_between,
     check_complete,
-    check_confidence,
     direction_name,
     directions,
     gold_scores,
@@ -180,7 +180,7 @@ def tie_accuracies(
     ----------
     .. [1] Deutsch, Foster and Freitag. Ties Matter. EMNLP 2023.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     scores, truth = checked_cube(metrics, gold, name)
     signs = directions(higher_is_better, len(scores))
     thresholds = _checked_epsilons(epsilons, len(scores))

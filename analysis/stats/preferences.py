@@ -6,11 +6,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._scores import (
+from ._validation import (
     Floats,
     as_scores,
+    check_between,
     check_complete,
-    check_confidence,
     directed,
     direction_name,
     gold_scores,
@@ -119,7 +119,7 @@ def preference_tau(
     """
     if metric_ties not in _TIE_WEIGHTS:
         raise ValueError(f"`metric_ties` must be one of {', '.join(_TIE_WEIGHTS)}")
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     high_scores = check_complete(as_scores(better, "better"), "better")
     low_scores = check_complete(as_scores(worse, "worse"), "worse")
     if high_scores.shape != low_scores.shape:

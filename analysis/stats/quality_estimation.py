@@ -7,14 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._scores import (
+from ._groups import is_constant
+from ._validation import (
     Floats,
     as_scores,
-    check_confidence,
-    check_resamples,
+    check_at_least,
+    check_between,
     directed,
     direction_name,
-    is_constant,
     with_gold,
 )
 from .correlation import Correlation, correlate
@@ -305,13 +305,13 @@ def delta_avg(
     .. [1] Callison-Burch et al. Findings of the 2012 Workshop on Statistical Machine Translation.
        WMT 2012. Section 6.2.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     values, truth = with_gold(predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS)
     values, truth = directed(values, higher_is_better), directed(truth, higher_is_better)
     weights = _cut_weights(len(truth))
     low, high = np.nan, np.nan
     if rng is not None:
-        check_resamples(n_resamples)
+        check_at_least("n_resamples", n_resamples, 1)
         draws = (rng.integers(len(truth), size=len(truth)) for _ in range(n_resamples))
         resampled = [_delta_avg(values[drawn], truth[drawn], weights) for drawn in draws]
         low, high = percentile_interval(resampled, confidence)
@@ -409,7 +409,7 @@ def _error(
     confidence: float,
 ) -> Measure:
     """Return MAE or RMSE; NaN for rescaled predictions that could not be rescaled."""
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     unknown = rescaled and np.isnan(np.asarray(values, dtype=np.float64)).all()
     losses = _losses(np.zeros(np.shape(gold)) if unknown else values, gold, measure, "predictions")
     losses = losses * np.nan if unknown else losses

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._scores import Floats, as_scores, check_complete, check_confidence, check_resamples
+from ._validation import Floats, as_scores, check_at_least, check_between, check_complete
 
 # Resamples made at once hold about this many weights: 8 MB keeps BLAS busy and stays near the caches,
 # and four times that was measured to be three times slower.
@@ -81,7 +81,7 @@ def swap_masks(
 
 
 def _block_sizes(n: int, n_resamples: int) -> Iterator[int]:
-    check_resamples(n_resamples)
+    check_at_least("n_resamples", n_resamples, 1)
     block = max(1, min(n_resamples, WEIGHTS_AT_ONCE // max(n, 1)))
     for start in range(0, n_resamples, block):
         yield min(block, n_resamples - start)
@@ -128,7 +128,7 @@ def percentile_interval(resampled: ArrayLike, confidence: float = 0.95) -> Float
     ----------
     .. [1] Efron and Tibshirani. An Introduction to the Bootstrap. Chapman and Hall, 1993. Ch. 13.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     values = np.asarray(resampled, dtype=np.float64)
     tail = (1 - confidence) / 2
     unknown = np.isnan(values).all(axis=0)

@@ -8,15 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ._scores import (
-    Booleans,
-    Floats,
-    as_scores,
-    check_confidence,
-    directions,
-    unit_rows,
-    with_gold,
-)
+from ._pearson import unit_rows
+from ._validation import Bools, Floats, as_scores, check_between, directions, with_gold
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
@@ -54,12 +47,12 @@ class ComparisonMatrix:
     higher_is_better: tuple[bool, ...]
     signature: str
 
-    def winners(self, alpha: float = ALPHA) -> Booleans:
+    def winners(self, alpha: float = ALPHA) -> Bools:
         """Return which metrics no other significantly outperforms (see `winners`)."""
         return winners(self.pvalue, self.estimates, alpha=alpha)
 
 
-def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) -> Booleans:
+def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) -> Bools:
     """Return which metrics are not significantly outperformed by any other.
 
     There is deliberately no count of wins: it grows with the number of weak metrics entered.
@@ -211,7 +204,7 @@ def bootstrap_matrix(
     ----------
     .. [1] Koehn. Statistical Significance Tests for Machine Translation Evaluation. EMNLP 2004.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
     signs = directions(higher_is_better, len(scores))
     unit, unit_gold = unit_rows(scores) * signs[:, None], unit_rows(truth)
@@ -256,7 +249,7 @@ def binomial_interval(successes: float, n: int, *, confidence: float = 0.95) -> 
     .. [1] Clopper and Pearson. The use of confidence or fiducial limits illustrated in the case of the
        binomial. Biometrika 26(4), 1934.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     if n < 1:
         raise ValueError(f"`n` must be at least 1, not {n}")
     if not 0 <= successes <= n:

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ._scores import (
+from ._groups import is_constant
+from ._validation import (
     Floats,
     as_scores,
+    check_between,
     check_complete,
-    check_confidence,
     direction_name,
     directions,
-    is_constant,
 )
 from .meta_evaluation import checked_cube
 from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
@@ -145,7 +145,7 @@ def soft_pairwise_accuracies(
     .. [1] Thompson et al. Improving Statistical Significance in Human Evaluation of Automatic Metrics via
        Soft Pairwise Accuracy. WMT 2024.
     """
-    check_confidence(confidence)
+    check_between("confidence", confidence, 0, 1)
     scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, name)
     pvalues = _system_pvalues(np.concatenate([truth[None], scores]), n_resamples, rng)
     first, second = np.triu_indices(len(truth), 1)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._scores import Floats, check_complete, direction_name
+from ._validation import Floats, check_complete, direction_name
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
@@ -30,7 +30,7 @@ MIN_SEGMENTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class SystemComparison:
+class PairComparison:
     """Two systems on the same segments; a small p-value favours the first.
 
     `statistic` is the first score minus the second, turned so that positive favours the first system;
@@ -58,7 +58,7 @@ def paired_bootstrap_test(
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
     higher_is_better: bool = True,
-) -> SystemComparison:
+) -> PairComparison:
     """Count in how many bootstrap test sets the first system is not better.
 
     Parameters
@@ -75,7 +75,7 @@ def paired_bootstrap_test(
 
     Returns
     -------
-    SystemComparison
+    PairComparison
         A small p-value speaks for the first system. A resample in which both are equal counts
         against it. The interval is the percentile interval of the difference.
 
@@ -103,7 +103,7 @@ def shifted_bootstrap_test(
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
     higher_is_better: bool = True,
-) -> SystemComparison:
+) -> PairComparison:
     """Shift the bootstrap distribution to a mean of 0 and see how far out the observed difference lies.
 
     Parameters
@@ -113,7 +113,7 @@ def shifted_bootstrap_test(
 
     Returns
     -------
-    SystemComparison
+    PairComparison
         A small p-value speaks for the first system: the share of resamples whose difference, less
         the mean over all resamples, is at least the observed one.
 
@@ -143,7 +143,7 @@ def randomisation_test(
     score: CorpusScore | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     higher_is_better: bool = True,
-) -> SystemComparison:
+) -> PairComparison:
     """Swap the systems' outputs segment by segment and see how often the difference is as large.
 
     Parameters
@@ -153,7 +153,7 @@ def randomisation_test(
 
     Returns
     -------
-    SystemComparison
+    PairComparison
         A small p-value speaks for the first system: the share of random swaps whose difference is
         at least the observed one. No interval.
 
@@ -234,9 +234,9 @@ class _Pair:
 
     def result(
         self, *, pvalue: float, interval: Floats, how: str, confidence: float | None
-    ) -> SystemComparison:
+    ) -> PairComparison:
         first, second = (self.scored(s.sum(axis=0)[None])[0] for s in (self.first, self.second))
-        return SystemComparison(
+        return PairComparison(
             statistic=self.difference,
             low=float(interval[0]),
             high=float(interval[1]),

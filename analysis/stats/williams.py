@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ._scores import Booleans, Floats, direction_name, directions, unit_rows, with_gold
+from ._pearson import unit_rows
+from ._validation import Bools, Floats, direction_name, directions, with_gold
 from .signature import signature
 from .significance import ALPHA, winners
 
@@ -61,7 +62,7 @@ class WilliamsMatrix:
     higher_is_better: tuple[bool, ...]
     signature: str
 
-    def winners(self, alpha: float = ALPHA) -> Booleans:
+    def winners(self, alpha: float = ALPHA) -> Bools:
         """Return which metrics no other significantly outperforms (see `significance.winners`)."""
         return winners(self.pvalue, self.estimates, alpha=alpha)
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from analysis.stats import resampling
-from analysis.stats._scores import unit_rows
+from analysis.stats._pearson import unit_rows
 from analysis.stats.resampling import (
     bootstrap_counts,
     bootstrap_mean_interval,
