@@ -155,6 +155,8 @@ def test_a_reader_that_stops_early_gets_a_sentence_and_no_traceback(environment)
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # Smaller than the export: it cannot be done before the reader goes.
+        pipesize=4096,
     )
     assert process.stdout and process.stderr
     process.stdout.read(10)
