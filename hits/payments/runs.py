@@ -121,7 +121,7 @@ def note_paid_elsewhere(
         line.reference = PAID_ELSEWHERE
     settled = ["state", "settled_at", "prepared", "reference"]
     Payment.objects.bulk_update(lines, settled, batch_size=500)
-    _record("note_paid_elsewhere", run, actor)
+    _record("note_payments_elsewhere", run, actor)
     close_run(run, actor=actor)
     return run
 

@@ -1,5 +1,6 @@
 """Debian's nginx and Caddy with the files of deploy/, on ports of their own in front of the platform."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -93,7 +94,9 @@ def _nginx(proxy: Proxy, folder: Path, web_port: int) -> tuple[list[str], dict[s
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     whole = folder / "nginx.conf"
     whole.write_text(f"events {{}}\nhttp {{\n{temporary}{site}}}\n")
-    general = f"daemon off; pid {folder}/pid;"
+    # Started by root it would give way to a user who has no business in our folder.
+    user = "user root;" if os.geteuid() == 0 else ""
+    general = f"daemon off; pid {folder}/pid; {user}"
     return ["-c", str(whole), "-p", str(folder), "-e", str(folder / "error.log"), "-g", general], {}
 
 

@@ -61,10 +61,12 @@ def _write_files(folder: Path, web_port: int) -> None:
 
 
 def asked(client: httpx.Client, path: str) -> Any:
+    """What its API says, or nothing while it starts."""
     try:
-        return client.get(path).json().get("data")
+        answer = client.get(path)
     except httpx.TransportError:
         return None
+    return answer.json()["data"] if answer.is_success else None
 
 
 def test_it_reads_the_platform_and_every_alert_can_be_asked(image: Image, tmp_path: Path):

@@ -61,8 +61,12 @@ def log_in(browser: httpx.Client, *, password: str, **headers: str) -> httpx.Res
         "password": password,
         "csrfmiddlewaretoken": browser.cookies["__Host-csrftoken"],
     }
-    own = {"Origin": str(browser.base_url).rstrip("/"), "Referer": f"{browser.base_url}login/"}
-    return browser.post("/login/", data=fields, headers=own | headers)
+    return browser.post("/login/", data=fields, headers=whence(browser) | headers)
+
+
+def whence(browser: httpx.Client) -> dict[str, str]:
+    """What a browser says of the page that a form was on."""
+    return {"Origin": str(browser.base_url).rstrip("/"), "Referer": f"{browser.base_url}login/"}
 
 
 def test_a_person_logs_in_through_it_by_https(proxy: Proxy):
@@ -104,8 +108,9 @@ def test_what_is_for_machines_stays_inside(proxy: Proxy, server: Server, path: s
 def test_an_upload_as_large_as_the_platform_takes_comes_through(proxy: Proxy):
     with proxy.browser() as browser:
         browser.get("/login/")
-        refused = browser.post("/login/", files={"upload": b"x" * (60 * MEGABYTE)})
-    # By the platform, for want of a token in the form, not by the proxy for its size.
+        files = {"upload": b"x" * (60 * MEGABYTE)}
+        refused = browser.post("/login/", files=files, headers=whence(browser))
+    # By the platform, which read all of it and found no token in the form; not by the proxy for its size.
     assert refused.status_code == 403 and "<html" in refused.text
 
 
