@@ -110,7 +110,8 @@ class Fuzzer:
         weigh_pending()
         outputs = SystemOutput.objects.filter(system__campaign=campaign)
         rows = ["system\tsegment\tscore"]
-        rows += [f"{one.system.name}\t{one.segment.name}\t{one.pk % 7}" for one in outputs]
+        # With as many digits as metrics write: a change among them is another score and gets further.
+        rows += [f"{one.system.name}\t{one.segment.name}\t{one.pk**0.5:.15f}" for one in outputs]
         (self.folder / "scores.tsv").write_text("\n".join(rows) + "\n")
         export_batch(
             campaign=campaign, path=self.folder / "results.csv", with_results=True, real_ids=True

@@ -60,7 +60,8 @@ def test_whole_files_are_taken():
 def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind():
     outcomes = fuzz(150, 1)
     assert all(outcomes[f"{kind} refused"] > 5 for kind in KINDS)
-    assert all(outcomes[f"{kind} taken"] > 0 for kind in KINDS)
+    # Not of scores: nearly all of such a file is names, each of which has to be there once.
+    assert all(outcomes[f"{kind} taken"] > 0 for kind in ("campaign", "collection", "results"))
 
 
 @pytest.mark.soak
