@@ -287,7 +287,7 @@ def ask_for_gold(stack: Stack, size: Size) -> None:
 
 
 def ask_for_gold_until(is_over: threading.Event, stack: Stack, size: Size) -> int:
-    """Ask again and again; some of these jobs lose their worker half-way. Say how often."""
+    """Ask again and again, whatever happens to whoever makes it. Say how often."""
     n_asked = 0
     while not is_over.wait(size.seconds_between_gold):
         ask_for_gold(stack, size)
