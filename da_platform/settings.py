@@ -528,6 +528,10 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # It tells of every login otherwise.
-    "loggers": {"axes": {"level": "WARNING"}},
+    "loggers": {
+        # Django's own handler would tell everything twice in development.
+        "django": {"handlers": [], "propagate": True},
+        # It tells of every login otherwise.
+        "axes": {"level": "WARNING"},
+    },
 }
