@@ -16,8 +16,20 @@ def expect_position(page: Page, position: int) -> None:
     expect(page.locator(place)).to_be_attached()
 
 
+# Digits that come later than this after the one before begin another number.
+DIGIT_MS = 900
+
+
 def type_score(page: Page, score: int) -> None:
-    page.keyboard.type(f"{score:02}")
+    """Type the digits, and like a person look whether the slider took them for one number."""
+    slider = page.locator("#slider")
+    for _ in range(5):
+        page.keyboard.type(f"{score:02}")
+        if slider.get_attribute("aria-valuenow") == str(score):
+            return
+        # The machine was too busy to type so fast.
+        page.wait_for_timeout(DIGIT_MS + 100)
+    raise AssertionError(f"The slider does not show {score}.")
 
 
 def rate_by_keys(page: Page, scores: Iterable[int], *, first: int = 1) -> None:
