@@ -88,3 +88,13 @@ def hand_in(client: Client, assignment: Assignment) -> Any:
     rate_items(assignment)
     client.post(reverse("finish", args=[assignment.code]), {"comment": ""})
     return client.get(reverse("done", args=[assignment.code]))
+
+
+def recruitment_in(campaign: Campaign) -> Recruitment:
+    return Recruitment.objects.select_related("campaign").get(campaign=campaign)
+
+
+def at_work(prolific: ProlificSimulator, campaign: Campaign) -> tuple[Client, Session, Assignment]:
+    session = prolific.join(recruitment_in(campaign).study)
+    client, _ = send(prolific, session)
+    return client, session, begin(client, campaign)

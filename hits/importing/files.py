@@ -92,8 +92,8 @@ def read_lines(
 ) -> Iterator[Line]:
     """Yield the lines of a UTF-8 file, reporting each that is not text as it should be.
 
-    Lines end with LF, or with CR LF where that is how the format is written; the last may go without. A text that holds another kind of line end is not
-    cut there, whatever `str.splitlines` thinks of it.
+    Lines end with LF, or with CR LF where that is how the format is written; the last may go without.
+    A text that holds another kind of line end is not cut there, whatever `str.splitlines` thinks of it.
     """
     with folder.opened(path, problems) as file:
         if file is not None:

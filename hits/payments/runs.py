@@ -106,6 +106,8 @@ def note_paid_elsewhere(
 
     `references` are the provider's, by assignment. What is in a run already is left alone.
     """
+    if not references:
+        return None
     campaign = _locked(campaign)
     owed = plan_run(campaign, Kind.APPROVE, is_by_hand=True).dues
     paid = [due for due in owed if due.assignment.pk in references]

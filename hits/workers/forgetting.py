@@ -89,6 +89,7 @@ def find_worker(*, provider: str = "", external_id: str = "", code: str = "") ->
     return worker
 
 
+@transaction.atomic
 def forget_worker(
     *,
     worker: Worker,
@@ -102,6 +103,9 @@ def forget_worker(
     Raise `ForgettingRefused` while a payment is under way, and while money is owed, unless it is said
     that the worker goes without it.
     """
+    # Locked as by whoever confirms payments: none is planned between the look and the deed.
+    own = Campaign.objects.filter(participations__worker=worker)
+    list(Campaign.objects.filter(pk__in=own).select_for_update(no_key=True).order_by("pk"))
     if Payment.objects.unsettled().filter(assignment__worker=worker).exists():
         raise ForgettingRefused(
             "A payment to this worker is under way, or in doubt. Let its run end and settle it first."
