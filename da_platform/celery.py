@@ -16,6 +16,7 @@ from celery.schedules import crontab  # type: ignore[import-untyped]
 from celery.signals import (  # type: ignore[import-untyped]
     beat_embedded_init,
     worker_process_init,
+    worker_ready,
 )
 from kombu import Queue
 
@@ -54,3 +55,17 @@ def _leave_no_orphan(**kwargs: Any) -> None:
 # Celery's own children outlive a worker that is killed; a second beat would then keep the time.
 beat_embedded_init.connect(_leave_no_orphan)
 worker_process_init.connect(_leave_no_orphan)
+
+
+def _give_first_sign(sender: Any, **kwargs: Any) -> None:
+    """Be known from the start: the schedule asks for the first sign half a minute later."""
+    from django.db import connections
+
+    from .operation.signs import give_sign
+
+    give_sign(sender.hostname)
+    # Children that are started later shall not share it.
+    connections.close_all()
+
+
+worker_ready.connect(_give_first_sign)

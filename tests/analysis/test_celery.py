@@ -24,6 +24,7 @@ from kombu import Connection
 from analysis.jobs import cancel_job, start_job, sweep_jobs
 from analysis.models import Job
 from da_platform.celery import app
+from da_platform.operation.models import SignOfLife
 from hits.models import Assignment, Evidence
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
@@ -253,6 +254,12 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
         for one, its_diary in ((job, diary), (lost, lost_diary)):
             check_that_it_was_done_once(fresh(one), its_diary)
     assert job.attempt >= 2 and "No sign of life" in job.log
+
+
+def test_a_worker_is_known_as_soon_as_it_is_ready(in_a_folder: Stage):
+    # Nobody keeps a schedule here that would ask it for a sign.
+    with in_a_folder.worker():
+        eventually(SignOfLife.objects.exists)
 
 
 def test_the_command_waits_for_the_worker_and_tells_the_result(in_a_folder: Stage):
