@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from numpy.typing import NDArray
 
+from da_platform.replica import read_much
 from hits.models import Assignment, Campaign, SystemOutput, Translation
 
 from .stats.quality_control import NO_PARTNER
@@ -194,8 +195,12 @@ _ASSIGNMENTS = _Query(
 
 def _fetch(query: _Query, campaign: Campaign) -> dict[str, NDArray[Any]]:
     """Run a query and return its columns."""
-    fetch = _copied_chunks if connection.vendor == "postgresql" else _fetched_chunks
-    chunks = [_columns_of(chunk, query) for chunk in fetch(query, campaign)]
+
+    def fetch(connection: BaseDatabaseWrapper) -> list[dict[str, NDArray[Any]]]:
+        chunks_of = _copied_chunks if connection.vendor == "postgresql" else _fetched_chunks
+        return [_columns_of(chunk, query) for chunk in chunks_of(connection, query, campaign)]
+
+    chunks = read_much(fetch)
     return {
         name: np.concatenate([np.zeros(0, kind), *(chunk.pop(name) for chunk in chunks)])
         for name, kind, _ in query.columns
@@ -216,7 +221,9 @@ def _columns_of(chunk: NDArray[Any], query: _Query) -> dict[str, NDArray[Any]]:
 # PostgreSQL -----------------------------------------------------------------------------------
 
 
-def _copied_chunks(query: _Query, campaign: Campaign) -> Iterator[NDArray[Any]]:
+def _copied_chunks(
+    connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
+) -> Iterator[NDArray[Any]]:
     """Give rows as a binary copy has them: a count of fields, then size and bytes of each.
 
     No column is NULL and all have a fixed width, so every row has the same layout.
@@ -257,7 +264,9 @@ def _copy_statement(query: _Query, campaign: Campaign) -> str:
 # SQLite ---------------------------------------------------------------------------------------
 
 
-def _fetched_chunks(query: _Query, campaign: Campaign) -> Iterator[NDArray[Any]]:
+def _fetched_chunks(
+    connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
+) -> Iterator[NDArray[Any]]:
     """Give rows from a plain cursor."""
     # As an expression a time stays text, which NumPy reads faster than Python does.
     columns = ", ".join(

@@ -54,6 +54,7 @@ def postmaster_of(database_url: str) -> int | None:
     if not database_url.startswith("postgres"):
         return None
     with psycopg.connect(database_url) as connection:
-        pid = connection.info.backend_pid
+        # Asked of the server: a pooler makes a number of its own up.
+        [pid] = connection.execute("SELECT pg_backend_pid()").fetchone() or [0]
         status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("PPid:")[2].split()[0])

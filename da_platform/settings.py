@@ -191,7 +191,21 @@ def database() -> dict[str, Any]:
     return config | {"OPTIONS": config.get("OPTIONS", {}) | options}
 
 
-DATABASES = {"default": database()}
+def databases() -> dict[str, dict[str, Any]]:
+    """The database, and a replica of it if there is one."""
+    found = {"default": database()}
+    if url := os.environ.get("DA_REPLICA_URL"):
+        replica = env.db_url_config(url)
+        if replica.get("ENGINE") != POSTGRESQL or found["default"]["ENGINE"] == SQLITE:
+            raise ImproperlyConfigured(
+                "DA_REPLICA_URL must begin with postgres://, and DATABASE_URL too."
+            )
+        # It is asked seldom; a replica that was replaced shall not be missed for the sake of an old connection.
+        found["replica"] = postgresql(replica | {"CONN_MAX_AGE": 0})
+    return found
+
+
+DATABASES = databases()
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -1,4 +1,4 @@
-"""Fetch Debian's nginx, Caddy and Prometheus for the tests of deploy/: `python -m tests.setup_servers`.
+"""Fetch Debian's nginx, Caddy, Prometheus and PgBouncer for the tests: `python -m tests.setup_servers`.
 
 They are unpacked into the virtual environment, not installed: no service starts, and no root is needed.
 """
@@ -12,7 +12,11 @@ from pathlib import Path
 
 FOLDER = Path(sys.prefix) / "servers"
 PROXIES = ("nginx", "caddy")
-SERVERS = (*PROXIES, "prometheus")
+# Servers, and libraries that a machine without them may not have.
+PACKAGES = {
+    **{name: (name,) for name in (*PROXIES, "prometheus")},
+    "pgbouncer": ("pgbouncer", "libc-ares2", "libevent-2.1-7"),
+}
 # The folder is ours alone, and so out of reach of the user as whom apt would download.
 UNSANDBOXED = ("-o", "APT::Sandbox::User=root")
 
@@ -23,23 +27,23 @@ def server_path(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=fetched)
 
 
-def fetch(name: str) -> None:
+def fetch(names: tuple[str, ...]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["apt-get", "download", "-qq", *UNSANDBOXED, name], cwd=folder, check=True)
-        [package] = Path(folder).glob("*.deb")
-        subprocess.run(["dpkg-deb", "--extract", package, FOLDER], check=True)
+        subprocess.run(["apt-get", "download", "-qq", *UNSANDBOXED, *names], cwd=folder, check=True)
+        for package in Path(folder).glob("*.deb"):
+            subprocess.run(["dpkg-deb", "--extract", package, FOLDER], check=True)
 
 
 def main() -> None:
-    missing = [name for name in SERVERS if not server_path(name)]
+    missing = [name for name in PACKAGES if not server_path(name)]
     if not missing:
         return
-    print(f"Fetching {', '.join(missing)} for the tests of deploy/ ...", flush=True)
+    print(f"Fetching {', '.join(missing)} for the tests ...", flush=True)
     try:
         if os.geteuid() == 0:
             subprocess.run(["apt-get", "update", "-qq"], check=True)
         for name in missing:
-            fetch(name)
+            fetch(PACKAGES[name])
     except (OSError, subprocess.CalledProcessError) as error:
         # Not every machine is a Debian with lists of packages. Their tests are left out, and say so.
         print(f"Not fetched: {error}", flush=True)

@@ -202,6 +202,17 @@ def test_statements_and_cursors_are_kept_by_postgresql_unless_a_pooler_is_in_bet
     assert pooled["OPTIONS"] == {"sslmode": "require"} and pooled["DISABLE_SERVER_SIDE_CURSORS"]
 
 
+def test_a_replica_is_a_postgresql_beside_a_postgresql():
+    url = "postgres://db.example/ratings"
+    for wrong in (
+        {"DATABASE_URL": url, "DA_REPLICA_URL": "sqlite:///copy.sqlite3"},
+        {"DA_REPLICA_URL": url},
+    ):
+        process = manage("check", **wrong, **PRODUCTION)
+        assert process.returncode != 0
+        assert "DA_REPLICA_URL must begin with postgres://" in process.stderr
+
+
 # Production ----------------------------------------------------------------------------------
 
 

@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+
+from da_platform.replica import alias_to_read_much
 
 from ..plain import known_list
 from .tables import Kind, Query
@@ -44,9 +46,9 @@ def _connection_to_read() -> Iterator[BaseDatabaseWrapper]:
     of the export's own transaction.
     """
     if connection.in_atomic_block:
-        yield connections[DEFAULT_DB_ALIAS]
+        yield connections[connection.alias]
         return
-    reader = connections[DEFAULT_DB_ALIAS].copy()
+    reader = connections[alias_to_read_much()].copy()
     try:
         if reader.vendor == "postgresql":
             # Only inside a transaction does the server hand out rows as it finds them. SQLite

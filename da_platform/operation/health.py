@@ -19,6 +19,7 @@ from analysis.models import Job
 from analysis.stats import __version__
 from hits.models import Assignment
 
+from .. import replica
 from .backups import newest_backup
 from .broker import queue_lengths
 from .models import SignOfLife
@@ -98,7 +99,8 @@ def _missing_migrations() -> list[str]:
 
 def findings() -> list[Finding]:
     """Look at everything; whatever cannot be looked at is a bad finding, not an error."""
-    return [_looked_at(name, look) for name, look in LOOKS.items()]
+    looks = LOOKS | ({"Replica": _replica} if replica.has_replica() else {})
+    return [_looked_at(name, look) for name, look in looks.items()]
 
 
 def _looked_at(name: str, look: Callable[[], tuple[State, str]]) -> Finding:
@@ -135,6 +137,17 @@ def _database_bytes() -> int:
         else:
             cursor.execute("SELECT pg_database_size(current_database())")
         return int(cursor.fetchone()[0])
+
+
+def _replica() -> tuple[State, str]:
+    try:
+        seconds = replica.seconds_behind()
+    except DatabaseError:
+        return State.WARNING, "It is away. Gold and exports read the database itself meanwhile."
+    if seconds > replica.PATIENCE_SECONDS:
+        says = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
+        return State.WARNING, f"{says} Gold and exports read the database itself meanwhile."
+    return State.GOOD, f"It had everything after {1000 * seconds:.0f} ms."
 
 
 def _migrations() -> tuple[State, str]:

@@ -12,11 +12,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
+import pytest
+
+from tests import pooler
 
 ROOT = Path(__file__).parents[2]
 
 # Makes a migrated database of the given name that nobody has used, and returns its URL.
 MakeDatabase = Callable[[str], str]
+
+# The URLs that lead through a pooler, which the platform has to be told.
+_pooled: set[str] = set()
+# Fewer than there are processes: they have to share.
+POOL_SIZE = 3
 
 
 @contextmanager
@@ -45,6 +53,8 @@ def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "da_platform.settings",
         "PYTHONWARNINGS": "ignore:No directory at",
     }
+    if database_url in _pooled:
+        own |= pooler.VARIABLES
     return os.environ | own | variables
 
 
@@ -84,6 +94,24 @@ def postgres_databases() -> Iterator[MakeDatabase]:
         yield make
 
 
+@contextmanager
+def pooled_databases() -> Iterator[MakeDatabase]:
+    """The same PostgreSQL behind PgBouncer, where no two transactions need be of one connection."""
+    if not pooler.is_there():
+        pytest.skip("pgbouncer is not on this machine and could not be fetched from Debian.")
+    with postgres_databases() as make_behind:
+        host = psycopg.conninfo.conninfo_to_dict(make_behind("first"))["host"]
+        with pooler.pooler(str(host), 5432, size=POOL_SIZE) as port:
+
+            def make(name: str) -> str:
+                make_behind(name)
+                url = f"postgres://postgres@127.0.0.1:{port}/{name}"
+                _pooled.add(url)
+                return url
+
+            yield make
+
+
 def _create_database(server_url: str, name: str, *, template: str = "template1") -> None:
     with psycopg.connect(server_url, autocommit=True) as connection:
         statement = psycopg.sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
@@ -96,4 +124,8 @@ def _named(server_url: str, database: str) -> str:
     return urlsplit(server_url)._replace(path=f"/{database}").geturl()
 
 
-DATABASES = {"sqlite": sqlite_databases, "postgres": postgres_databases}
+DATABASES = {
+    "sqlite": sqlite_databases,
+    "postgres": postgres_databases,
+    "pooled": pooled_databases,
+}

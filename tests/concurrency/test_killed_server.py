@@ -26,6 +26,8 @@ KILLS_PER_CRASH = 25
 RATINGS_BETWEEN_KILLS = 2
 
 
+# Not behind a pooler too, for time's sake: there `make soak` kills.
+@pytest.mark.parametrize("make_database", ["sqlite", "postgres"], indirect=True)
 def test_no_acknowledged_rating_is_lost_or_doubled_by_a_hundred_kills(database_url):
     desks = [Desk(*desk) for desk in run_scenario("prepare_desks", database_url)["desks"]]
     # The application is loaded once and workers are forks of it: they are back in a moment.

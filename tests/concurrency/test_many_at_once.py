@@ -1,4 +1,4 @@
-"""Real processes on SQLite and on PostgreSQL reach for the same rows at the same moment."""
+"""Real processes on SQLite, on PostgreSQL and behind PgBouncer reach for the same rows at the same moment."""
 
 from collections import Counter
 

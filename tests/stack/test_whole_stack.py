@@ -1,7 +1,7 @@
 """Everything at once, as in production, while parts of it are killed: what was acknowledged is kept.
 
 Two workers of the queue with their schedule; two web servers, PostgreSQL and Redis behind cables that are pulled;
-and the same with SQLite on one machine. What is left undone when the crowd goes home has to be done by the
+the same with PgBouncer between; and with SQLite on one machine. What is left undone when the crowd goes home has to be done by the
 stack's own workers. `make soak` runs it at full size.
 """
 
@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from tests import pooler
 from tests.concurrency.databases import ROOT, migrate, platform_environment
 from tests.concurrency.servers import Server, running_server
 
@@ -36,6 +38,8 @@ ASKING_SECONDS = 120
 HOST = "da.example.org"
 # Of the crowd, with many threads each.
 N_PROCESSES = 2
+# Connections to PostgreSQL where a pooler shares them out: fewer than threads ask for one.
+POOL_SIZE = 6
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,10 @@ def running(process: Process) -> Iterator[Process]:
 
 
 @contextmanager
-def production(folder: Path, queue: str) -> Iterator[Stack]:
+def production(folder: Path, queue: str, *, is_pooled: bool = False) -> Iterator[Stack]:
     """PostgreSQL and Redis behind cables, two web servers behind theirs, two workers."""
+    if is_pooled and not pooler.is_there():
+        pytest.skip("pgbouncer is not on this machine and could not be fetched from Debian.")
     with ExitStack() as parts:
         database = parts.enter_context(postgres())
         wire = parts.enter_context(cable(database.socket))
@@ -146,6 +152,10 @@ def production(folder: Path, queue: str) -> Iterator[Stack]:
             "DA_VISIBILITY_SECONDS": "10",
         }
         _prepare(url, environment)
+        if is_pooled:
+            pool = pooler.pooler("127.0.0.1", wire.port, size=POOL_SIZE)
+            pooled = f"postgres://postgres@127.0.0.1:{parts.enter_context(pool)}/ratings"
+            environment |= {"DATABASE_URL": pooled, **pooler.VARIABLES}
         servers = [parts.enter_context(running_server(environment)) for _ in range(2)]
         doors = [parts.enter_context(cable(server.port)) for server in servers]
         workers = [
@@ -331,10 +341,14 @@ def check(stack: Stack, size: Size) -> dict[str, Any]:
     return facts
 
 
-STACKS = {"production": production, "one machine": one_machine}
+STACKS = {
+    "production": production,
+    "behind a pooler": partial(production, is_pooled=True),
+    "one machine": one_machine,
+}
 
 
-@pytest.mark.parametrize("kind", STACKS)
+@pytest.mark.parametrize("kind", ["production", "one machine"])
 def test_nothing_acknowledged_is_lost_while_parts_are_killed(kind, tmp_path):
     with STACKS[kind](tmp_path, SMALL.queue) as stack:
         facts = check(stack, SMALL)

@@ -1,0 +1,74 @@
+"""PgBouncer in transaction mode, as docs/scaling.md has it, in front of a PostgreSQL of the tests."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from tests.setup_servers import FOLDER, server_path
+from tests.subprocesses import environment, free_port
+
+START_SECONDS = 30.0
+# Set where the platform is told to get along with it.
+VARIABLES = {"DA_POOLED_CONNECTIONS": "1", "DA_CONN_MAX_AGE": "0"}
+
+CONFIGURATION = """
+[databases]
+* = host={host} port={server_port} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+admin_users = postgres
+pool_mode = transaction
+default_pool_size = {size}
+max_client_conn = 1000
+"""
+
+
+def is_there() -> bool:
+    return server_path("pgbouncer") is not None
+
+
+@contextmanager
+def pooler(host: str, server_port: int, *, size: int) -> Iterator[int]:
+    """Start it with so many connections for each database; give its port."""
+    path = server_path("pgbouncer")
+    assert path
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="da-pooler-") as folder:
+        configuration = Path(folder) / "pgbouncer.ini"
+        configuration.write_text(
+            CONFIGURATION.format(host=host, server_port=server_port, port=port, size=size)
+        )
+        # It refuses to be root, and a socket may be out of reach of all but the server's own user.
+        owner = Path(host).owner() if host.startswith("/") else "nobody"
+        as_whom = ["-u", owner] if os.geteuid() == 0 else []
+        libraries = ":".join(str(path) for path in (FOLDER / "usr/lib").glob("*-linux-gnu*"))
+        process = subprocess.Popen(
+            [path, "-q", *as_whom, configuration], env=environment(LD_LIBRARY_PATH=libraries)
+        )
+        try:
+            _wait_for(process, port)
+            yield port
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait_for(process: "subprocess.Popen[bytes]", port: int) -> None:
+    ends_at = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < ends_at:
+        try:
+            psycopg.connect(f"postgres://postgres@127.0.0.1:{port}/postgres").close()
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError("PgBouncer did not serve.")
