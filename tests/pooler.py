@@ -15,7 +15,7 @@ from tests.subprocesses import environment, free_port
 
 START_SECONDS = 30.0
 # Set where the platform is told to get along with it.
-VARIABLES = {"DA_POOLED_CONNECTIONS": "1", "DA_CONN_MAX_AGE": "0"}
+VARIABLES = {"DA_POOLED_CONNECTIONS": "1"}
 
 CONFIGURATION = """
 [databases]
