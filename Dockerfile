@@ -8,10 +8,12 @@ ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
-RUN python -m venv /opt/venv
+# Without pip: nothing is installed once it runs.
+RUN python -m venv --without-pip /opt/venv
 COPY requirements.txt .
-# Wheels only: nothing is compiled, and no package's own code runs while it is installed.
-RUN /opt/venv/bin/pip install --require-hashes --only-binary=:all: -r requirements.txt
+# Wheels only: nothing is compiled, and no package's own code runs while it is installed. Their tests stay out.
+RUN python -m pip --python /opt/venv/bin/python install --require-hashes --only-binary=:all: -r requirements.txt \
+    && find /opt/venv -type d -name tests -prune -exec rm -r {} +
 COPY . /app
 WORKDIR /app
 # The key is needed to load the settings and is thrown away with this stage.
