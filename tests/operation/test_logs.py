@@ -2,9 +2,11 @@
 
 import json
 import logging
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
@@ -15,6 +17,7 @@ from hits.recruiting.framing import framed_address
 from hits.recruiting.invites import make_invites
 from hits.services import take_assignment, take_part
 from tests.factories import make_hits, make_worker
+from tests.subprocesses import manage
 from tests.two_step import PASSWORD
 
 
@@ -84,6 +87,22 @@ def test_an_exception_is_told_without_the_row_it_quotes(told):
     assert line["exception"] == "django.db.utils.IntegrityError"
     assert any("test_logs.py" in place for place in line["where"])
     assert "alice" not in str(line)
+
+
+def test_lines_for_people_are_in_utc_wherever_the_machine_is():
+    say = "import logging; logging.getLogger('hits').warning('now')"
+    done = manage("shell", "--verbosity", "0", "-c", say, DA_DEBUG="1", TZ="Asia/Tokyo")
+    told_at = datetime.strptime(done.stderr[:19], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
+    assert done.stderr.endswith(" WARNING hits: now\n")
+    assert abs(datetime.now(UTC) - told_at) < timedelta(minutes=10)
+
+
+@pytest.mark.django_db
+def test_who_is_refused_a_page_is_a_line_with_its_route(told, client):
+    client.force_login(User.objects.create_user("alice"))
+    assert client.get(reverse("health")).status_code == 403
+    [line] = [line for line in told() if line.get("status") == 403]
+    assert (line["level"], line["method"], line["route"]) == ("WARNING", "GET", "health/")
 
 
 @pytest.mark.django_db
