@@ -47,6 +47,26 @@ def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
     return value
 
 
+def secret(name: str) -> str:
+    """Read a secret from its variable, or from the file that NAME_FILE names; empty if it is in neither.
+
+    Vaults, systemd and containers hand secrets out as files, which no other process can read off.
+    """
+    # Not through `env`, which takes a secret that begins with $ for the name of another variable.
+    value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
+    if not path:
+        return value
+    if value:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Which one is meant?")
+    try:
+        value = Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} cannot be read: {error}.") from error
+    if not value:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} is empty.")
+    return value
+
+
 DEBUG = flag("DA_DEBUG", default=False)
 
 # Everything the platform writes on the embedded default: database, queue and secret key.
@@ -55,8 +75,7 @@ DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(BASE_DIR / "var")))
 
 def secret_key() -> str:
     """Take the key from the environment; in development make one and keep it for the next start."""
-    # Not through `env`, which takes a key that begins with $ for the name of another variable.
-    if key := os.environ.get("DA_SECRET_KEY"):
+    if key := secret("DA_SECRET_KEY"):
         return key
     if not DEBUG:
         raise ImproperlyConfigured(
@@ -81,7 +100,7 @@ def make_key_file(path: Path) -> None:
 
 
 SECRET_KEY = secret_key()
-SECRET_KEY_FALLBACKS = env.list("DA_SECRET_KEY_FALLBACKS", default=[])
+SECRET_KEY_FALLBACKS = list(filter(None, secret("DA_SECRET_KEY_FALLBACKS").split(",")))
 
 ALLOWED_HOSTS = env.list(
     "DA_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if DEBUG else []
@@ -172,7 +191,7 @@ def postgresql(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def database() -> dict[str, Any]:
-    config = env.db_url_config(os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
+    config = env.db_url_config(secret("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
     # Opened once and used again: making a connection costs more than a rating does.
     config["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
     if config.get("ENGINE") == POSTGRESQL:
@@ -194,7 +213,7 @@ def database() -> dict[str, Any]:
 def databases() -> dict[str, dict[str, Any]]:
     """The database, and a replica of it if there is one."""
     found = {"default": database()}
-    if url := os.environ.get("DA_REPLICA_URL"):
+    if url := secret("DA_REPLICA_URL"):
         replica = env.db_url_config(url)
         if replica.get("ENGINE") != POSTGRESQL or found["default"]["ENGINE"] == SQLITE:
             raise ImproperlyConfigured(
@@ -226,7 +245,7 @@ PAYMENT_GRACE_SECONDS = whole_number("DA_PAYMENT_GRACE_SECONDS", default=120)
 
 
 def broker_url() -> str:
-    url = env.str("DA_BROKER_URL", default="") or "folder://localhost"
+    url = secret("DA_BROKER_URL") or "folder://localhost"
     if url != "folder://localhost" and url.partition(":")[0] not in {
         "redis",
         "rediss",
@@ -307,12 +326,12 @@ NINJA_PAGINATION_CLASS = "hits.api.paging.Pages"
 def named_secrets(name: str) -> dict[str, str]:
     """Read `first=its secret,second=its secret`; what a secret is for is in its name."""
     found = {}
-    for pair in filter(None, os.environ.get(name, "").split(",")):
-        key, _, secret = pair.strip().partition("=")
-        if not key or not secret:
+    for pair in filter(None, secret(name).split(",")):
+        key, _, value = pair.strip().partition("=")
+        if not key or not value:
             # Without the value: it is a secret.
             raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
-        found[key] = secret
+        found[key] = value
     return found
 
 
@@ -323,8 +342,8 @@ PROLIFIC_KEYS_URL = env.str(
     "DA_PROLIFIC_KEYS_URL", default=f"{PROLIFIC_API_URL}/.well-known/study/jwks.json"
 )
 # Secrets have no default: without them the service they are for is off.
-PROLIFIC_API_TOKEN = os.environ.get("DA_PROLIFIC_API_TOKEN", "")
-PROLIFIC_WEBHOOK_SECRET = os.environ.get("DA_PROLIFIC_WEBHOOK_SECRET", "")
+PROLIFIC_API_TOKEN = secret("DA_PROLIFIC_API_TOKEN")
+PROLIFIC_WEBHOOK_SECRET = secret("DA_PROLIFIC_WEBHOOK_SECRET")
 PANEL_SECRETS = named_secrets("DA_PANEL_SECRETS")
 # Hosts beside Prolific's that workers may be sent to at the end.
 EXIT_HOSTS = env.list("DA_EXIT_HOSTS", default=[])
@@ -380,7 +399,7 @@ PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60
 
 # Mail, for setting a new password: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the
 # page that would send one is not offered; superusers can make a link instead.
-MAIL_URL = env.str("DA_EMAIL_URL", default="consolemail://" if DEBUG else "")
+MAIL_URL = secret("DA_EMAIL_URL") or ("consolemail://" if DEBUG else "")
 CAN_SEND_MAIL = bool(MAIL_URL)
 vars().update(env.email_url_config(MAIL_URL or "dummymail://"))
 DEFAULT_FROM_EMAIL = env.str("DA_EMAIL_FROM", default="da-platform@localhost")
@@ -514,7 +533,7 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 
 # Who has it may read /metrics; without one nobody may. An address would not do as proof: behind a
 # proxy on the same machine everyone comes from loopback.
-METRICS_TOKEN = os.environ.get("DA_METRICS_TOKEN", "")
+METRICS_TOKEN = secret("DA_METRICS_TOKEN")
 
 # TLS ends at the proxy or is not there at all: plain http is for development.
 SECURE_SSL_REDIRECT = flag("DA_SSL_REDIRECT", default=not DEBUG)
@@ -537,6 +556,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
+        # In UTC as the JSON, whatever the machine's zone: Django sets TIME_ZONE for the whole process.
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
         "json": {"()": "da_platform.operation.logs.JsonFormatter"},
     },

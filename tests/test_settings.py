@@ -50,6 +50,48 @@ def test_a_key_may_begin_with_a_dollar_sign(tmp_path):
     assert found["SECRET_KEY"] == "$ecret"
 
 
+def test_a_secret_may_be_in_a_file(tmp_path):
+    names = {
+        "DA_SECRET_KEY": "SECRET_KEY",  # pragma: allowlist secret
+        "DA_METRICS_TOKEN": "METRICS_TOKEN",
+        "DA_PROLIFIC_API_TOKEN": "PROLIFIC_API_TOKEN",
+        "DA_BROKER_URL": "CELERY_BROKER_URL",
+        "DATABASE_URL": "DATABASES",
+    }
+    for name in names:
+        (tmp_path / name).write_text(f"redis://of-{name.lower()}\n")
+    (tmp_path / "DATABASE_URL").write_text("postgres://alice:hunter2@db.example/ratings\n")
+    found = settings_of(
+        *names.values(),
+        DA_ALLOWED_HOSTS="da.example.org",
+        DA_DATA_DIR=str(tmp_path),
+        **{f"{name}_FILE": str(tmp_path / name) for name in names},
+    )
+    assert found.pop("DATABASES")["default"]["PASSWORD"] == "hunter2"  # pragma: allowlist secret
+    assert set(found.values()) == {f"redis://of-{name.lower()}" for name in names} - {
+        "redis://of-database_url"
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "also", "reason"),
+    [
+        (None, "", "cannot be read"),
+        (b"", "", "is empty"),
+        (b"\xff\xfe", "", "cannot be read"),
+        (b"hunter2", "hunter3", "both set"),
+    ],
+)
+def test_a_file_without_a_secret_is_refused_and_the_secret_is_not_told(
+    content, also, reason, tmp_path
+):
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_bytes(content)
+    error = error_of(manage("check", DA_SECRET_KEY=also, DA_SECRET_KEY_FILE=str(path)))
+    assert "DA_SECRET_KEY_FILE" in error and reason in error and "hunter" not in error
+
+
 def test_in_development_a_key_is_made_once_for_its_owner_only_and_kept(tmp_path):
     data = tmp_path / "new" / "var"
     first = settings_of("SECRET_KEY", DA_DEBUG="1", DA_DATA_DIR=str(data))["SECRET_KEY"]

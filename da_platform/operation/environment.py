@@ -21,7 +21,8 @@ _KINDS = {
     "flag": "1 or 0",
     "whole_number": "whole number",
     "one_of": "word",
-    "named_secrets": "name=secret, comma-separated",
+    "named_secrets": "secret: name=secret, comma-separated",  # pragma: allowlist secret
+    "secret": "secret",  # pragma: allowlist secret
     "list": "list, comma-separated",
     "str": "text",
     "get": "text",
@@ -114,7 +115,8 @@ def as_markdown() -> str:
         "",
         "Made by `manage.py describe_environment` from `.env.example` and the settings; do not edit.",
         "Set these in the process environment or in a file `.env` beside `manage.py`; the former wins.",
-        "An unknown value of a variable is refused at the start, by name.",
+        "An unknown value of a variable is refused at the start, by name. A *secret* may be in a file instead, as vaults,",
+        "systemd (`LoadCredential=`) and containers hand them out: `NAME_FILE` is then the path of the file.",
         "",
         "| variable | value | default | what it is for |",
         "|---|---|---|---|",
