@@ -148,6 +148,7 @@ def test_the_notice_says_how_long_and_whom_to_ask(settings):
     url = reverse("privacy", args=[campaign.code])
     assert f'href="{url}"' in landing
     page = Client().get(url).content.decode()
+    assert "kept until it is paid" in page
     assert "90 days after you were last here" in page and "privacy@example.org" in page
 
 
