@@ -23,6 +23,7 @@ from .reading import (
     number_in,
     open_raw,
     parse,
+    read_as,
 )
 from .rows import Row, Sheet
 from .table import GOLD_KINDS, GoldKind, GoldTable, Key, Level, ScoreTable, shown
@@ -85,7 +86,13 @@ def read_gold(
         keys=tuple(golds),
         scores=np.fromiter(golds.values(), dtype=np.float64),
         higher_is_better=higher_is_better,
-        signature=signature(gold=kind, file=f"sha256={raw.sha256[:12]}", level=level),
+        signature=signature(
+            gold=kind,
+            file=f"sha256={raw.sha256[:12]}",
+            level=level,
+            column=column,
+            **read_as(system, only or {}),
+        ),
         documents=tuple(documents.values()) if "document" in sheet.roles else None,
         sha256=raw.sha256,
     )

@@ -11,6 +11,7 @@ from hits.importing.files import printable
 from hits.importing.problems import Problems
 from hits.importing.texts import fault_in_name
 
+from ..stats.signature import signature
 from .directions import Suggestion, suggest_direction
 from .errors import refuse_if_any
 from .files import RawFile, is_usable, load
@@ -107,11 +108,22 @@ def read_scores(
             scores=np.fromiter(column.scores.values(), dtype=np.float64),
             higher_is_better=_direction(metric, column, directions),
             sha256=raw.sha256,
+            signature=_signature(read_as(system, only or {})),
         )
         for metric, column in gathered.items()
     ]
     notes = tuple(f"{name}: 1 is best" for name, column in gathered.items() if column.is_ranks)
     return ScoreFile(tuple(tables), format, raw.sha256, _suggestions(tables, format), notes)
+
+
+def read_as(system: str, only: Mapping[str, str]) -> dict[str, str]:
+    """Say what was chosen of a file that could have been read in other ways, for a signature."""
+    chosen = {name: value for name, value in sorted(only.items()) if value}
+    return chosen | ({"system": system} if system else {})
+
+
+def _signature(chosen: Mapping[str, str]) -> str:
+    return signature(**chosen) if chosen else ""
 
 
 def _suggestions(tables: list[ScoreTable], format: str) -> dict[str, Suggestion]:

@@ -84,6 +84,7 @@ def test_documents_are_kept():
 def test_one_column_of_several_is_named():
     text = "system\tsegment\tMQM\tHTER\nA\t1\t-5\t0.5\nA\t2\t0\t0.25\n"
     assert_array_equal(read(text, column="HTER").scores, [0.5, 0.25])
+    assert "|column:HTER|" in read(text, column="HTER").signature
     assert "name the one with gold: MQM, HTER" in refusal(text)
     assert "has no column 'DA', but MQM, HTER" in refusal(text, column="DA")
 

@@ -129,6 +129,14 @@ def test_one_language_pair_of_several_can_be_chosen():
     assert found.tables[0].scores[0] == 0.75
 
 
+def test_what_a_file_was_read_as_is_told_where_there_is_a_choice():
+    of_pair = read(TWO_PAIRS, only={"language_pair": "de-en"}).tables[0].signature
+    assert of_pair.startswith("language_pair:de-en|")
+    systems = {read("segment\tscore\n1\t7\n", system=who).tables[0].signature for who in "AB"}
+    assert len(systems) == 2 and all("system:" in one for one in systems)
+    assert read(wmt("")).tables[0].signature == ""
+
+
 def test_several_language_pairs_without_a_choice_are_refused():
     with pytest.raises(ScoresRefused, match="several language pairs; choose one: cs-en, de-en"):
         read(TWO_PAIRS)
