@@ -98,7 +98,7 @@ class Fuzzer:
         self.outcomes: Counter[str] = Counter()
         self.faults: list[str] = []
         self.campaign = self._make_campaign()
-        self.before = _tables()
+        self.before = contents()
 
     def _make_campaign(self) -> "Campaign":
         """One with gold, a file of scores for it, and the results of its own batch.
@@ -147,7 +147,8 @@ class Fuzzer:
             self.faults.append(f"{name} {own}: {error!r}"[:500])
 
     def _changed_tables(self) -> str:
-        now = _tables()
+        """Compare rows and digests, as a backup has them: a changed row shows too."""
+        now = contents()
         return ", ".join(sorted(name for name in now if now[name] != self.before[name]))
 
     def _copy(self, name: str, original: Path) -> Path:
@@ -194,11 +195,6 @@ class Fuzzer:
             path.unlink()
 
 
-def _tables() -> dict[str, "Table"]:
-    """Every table's number of rows and their digest, as a backup has them: a changed row shows too."""
-    return tables_of(connection.connection)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
@@ -219,15 +215,14 @@ if __name__ == "__main__":
 
     django.setup()
     from django.core.management import call_command
-    from django.db import connection, transaction
+    from django.db import transaction
 
     from analysis.evaluating import Options
     from analysis.evaluating.campaigns import evaluate_campaign
     from analysis.gold import build_gold
     from analysis.scores.reading import read_scores
     from analysis.scores.storing import store_score_file
-    from da_platform.operation.backups.manifest import Table
-    from da_platform.operation.backups.sqlite import tables_of
+    from da_platform.operation.backups import contents
     from hits.archives import import_collection
     from hits.batches import export_batch, import_results
     from hits.exceptions import HitsError

@@ -45,9 +45,9 @@ def run_fuzzer(number: int, seed: int, *options: str, **variables: str) -> dict[
     return found
 
 
-def fuzz(number: int, seed: int, *options: str) -> Counter[str]:
+def fuzz(number: int, seed: int, *options: str, **variables: str) -> Counter[str]:
     """Let so many files be read; say what became of how many, whatever their kind."""
-    found = run_fuzzer(number, seed, *options)
+    found = run_fuzzer(number, seed, *options, **variables)
     assert found["faults"] == [], "\n".join(found["faults"])
     assert sum(found["outcomes"].values()) == number
     return Counter(found["outcomes"])
@@ -57,17 +57,17 @@ def test_whole_files_are_taken():
     assert fuzz(25, 1, "--whole").keys() == {f"{kind} taken" for kind in KINDS}
 
 
-def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind():
-    outcomes = fuzz(150, 1)
+def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind(database):
+    outcomes = fuzz(150, 1, **database)
     assert all(outcomes[f"{kind} refused"] > 5 for kind in KINDS)
     # Not of scores: nearly all of such a file is names, each of which has to be there once.
     assert all(outcomes[f"{kind} taken"] > 0 for kind in ("campaign", "collection", "results"))
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(101, 201))
-def test_10_000_mutated_files_leave_nothing_behind(seed):
-    print(dict(fuzz(100, seed)))
+@pytest.mark.parametrize("seed", range(101, 151))
+def test_10_000_mutated_files_leave_nothing_behind(seed, database):
+    print(dict(fuzz(200, seed, **database)))
 
 
 def test_the_fuzzer_sees_what_a_refused_file_left_behind(tmp_path):

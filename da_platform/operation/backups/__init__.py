@@ -21,9 +21,9 @@ from analysis.stats import __version__
 
 from ..exceptions import BackupRefused
 from . import files, postgresql, sqlite
-from .manifest import Manifest, check_files, read_manifest, stored_file
+from .manifest import Manifest, Table, check_files, read_manifest, stored_file
 
-__all__ = ["BackupRefused", "Manifest", "back_up", "newest_backup", "prune", "restore"]
+__all__ = ["BackupRefused", "Manifest", "back_up", "contents", "newest_backup", "prune", "restore"]
 
 _PREFIX = "da-"
 _TOOLS = {"sqlite": sqlite, "postgresql": postgresql}
@@ -86,6 +86,11 @@ def restore(folder: Path) -> Manifest:
         raise BackupRefused(f"Restored, but not as it was: {', '.join(wrong)}. Do not use it.")
     files.unpack(folder)
     return manifest
+
+
+def contents() -> dict[str, Table]:
+    """Count and sum up the rows of every table as they are now, as a manifest has them."""
+    return _TOOLS[connection.vendor].contents()
 
 
 def newest_backup() -> Manifest | None:

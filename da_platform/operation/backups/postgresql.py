@@ -45,7 +45,7 @@ def dump(folder: Path) -> dict[str, Table]:
             f"--file={folder / DATABASE_FILE}",
         )
         # In the transaction whose snapshot was dumped, so of the same rows.
-        return tables_of()
+        return contents()
 
 
 def load(folder: Path) -> dict[str, Table]:
@@ -64,10 +64,10 @@ def load(folder: Path) -> dict[str, Table]:
     with connection.cursor() as cursor:
         # Without statistics the first questions would be answered slowly.
         cursor.execute("ANALYZE")
-    return tables_of()
+    return contents()
 
 
-def tables_of() -> dict[str, Table]:
+def contents() -> dict[str, Table]:
     with connection.cursor() as cursor:
         names = connection.introspection.table_names(cursor)
     return {name: _table(name) for name in names}

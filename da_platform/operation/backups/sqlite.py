@@ -24,7 +24,7 @@ def dump(folder: Path) -> dict[str, Table]:
         [[verdict]] = copy.execute("PRAGMA integrity_check(1)").fetchall()
         if verdict != "ok":
             raise BackupRefused(f"The database is damaged: {verdict}")
-        return tables_of(copy)
+        return _tables_of(copy)
 
 
 def load(folder: Path) -> dict[str, Table]:
@@ -34,11 +34,15 @@ def load(folder: Path) -> dict[str, Table]:
         copy.backup(connection.connection)
     # The copy came without a write-ahead log; with the next connection it has one again.
     connection.close()
+    return contents()
+
+
+def contents() -> dict[str, Table]:
     connection.ensure_connection()
-    return tables_of(connection.connection)
+    return _tables_of(connection.connection)
 
 
-def tables_of(database: sqlite3.Connection) -> dict[str, Table]:
+def _tables_of(database: sqlite3.Connection) -> dict[str, Table]:
     names = database.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     )
