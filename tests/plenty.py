@@ -151,7 +151,9 @@ def _add_arrivals(campaign: Campaign, admin: User, n: int) -> None:
     for invite in make_invites(campaign=campaign, n=n, actor=admin, label="link"):
         invite.invite.worker = make_worker()
         invite.invite.save()
-    for assignment in Assignment.objects.filter(hit__campaign=campaign)[:n]:
+    # Of those whose payment is in doubt: only what came by way of a provider can be.
+    doubtful = campaign.payment_runs.latest("pk").payments.all()
+    for assignment in Assignment.objects.filter(payments__in=doubtful)[:n]:
         Submission.objects.create(
             recruitment=campaign.recruitment,
             worker=assignment.worker,

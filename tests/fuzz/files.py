@@ -1,9 +1,9 @@
-"""Mutated files of campaigns, collections, scores and results: each is taken whole or refused by name.
+"""Mutated files of campaigns, packed or not, collections, scores, gold and results: each is taken or refused by name.
 
     python -m tests.fuzz.files --seed 1 --number 100
 
-Prints JSON: how many of each kind were taken and refused, and every fault: an exception that is no refusal, or
-a table that is not as it was before a file that was refused.
+Prints JSON: how many of each kind were taken and refused, and every fault: an exception that is no refusal, a
+table that is not as it was before a file that was refused, more time than such a small file is worth, or more memory.
 """
 
 import argparse
@@ -11,9 +11,12 @@ import json
 import logging
 import os
 import random
+import resource
 import shutil
 import sys
 import tempfile
+import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +39,10 @@ COLLECTIONS = {
     "mturk": ("mturk.csv",),
     "wmt-da": ("wmt-da.csv", "wmt-da-means.txt"),
 }
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+# Of a processor, for a file of some kilobytes; and what the whole process may ask the machine for.
+MAX_SECONDS = 10.0
+MAX_ADDRESS_SPACE = 6 << 30
 PIECES = (
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\t", b",", b'"', b"<", b"&x;", b"]]>", b"{", b"}",
     b"\\u0000", b"\\ud800", b"NaN", b"1e999", b"-1", b"9" * 50, b"\xe2\x80\xae", b"\xed\xa0\x80", b"=1+1",
@@ -98,6 +105,9 @@ class Fuzzer:
         self.outcomes: Counter[str] = Counter()
         self.faults: list[str] = []
         self.campaign = self._make_campaign()
+        self.draft = CampaignDraft.objects.create(
+            owner=make_person("admin"), basics={"name": "new"}
+        )
         self.before = contents()
 
     def _make_campaign(self) -> "Campaign":
@@ -120,7 +130,8 @@ class Fuzzer:
         return campaign
 
     def fuzz(self, number: int) -> None:
-        kinds = [self._campaign, self._campaign, self._collection, self._scores, self._results]
+        kinds = [self._campaign, self._campaign, self._archive, self._collection]
+        kinds += [self._scores, self._gold, self._results]
         for turn in range(number):
             rng = random.Random(f"{self.seed}-{turn}")
             kind = rng.choice(kinds)
@@ -131,6 +142,7 @@ class Fuzzer:
         self, name: str, kind: Callable[[str, random.Random], None], rng: random.Random
     ) -> None:
         own = kind.__name__.strip("_")
+        started = time.process_time()
         try:
             with transaction.atomic():
                 try:
@@ -145,6 +157,8 @@ class Fuzzer:
                 transaction.set_rollback(True)
         except Exception as error:
             self.faults.append(f"{name} {own}: {error!r}"[:500])
+        if (seconds := time.process_time() - started) > MAX_SECONDS:
+            self.faults.append(f"{name} {own}: took {seconds:.1f} s")
 
     def _changed_tables(self) -> str:
         """Compare rows and digests, as a backup has them: a changed row shows too."""
@@ -163,6 +177,40 @@ class Fuzzer:
             import_campaign(path=path, name=name, source_language="de", target_language="en")
         finally:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _archive(self, name: str, rng: random.Random) -> None:
+        """A campaign as it is uploaded: packed, in one way or another, and spoilt before that or after."""
+        folder = self._copy(name, DATA / "campaigns" / "simple")
+        packed = folder.with_suffix(".zip")
+        is_spoilt_inside = rng.random() < 0.5
+        if is_spoilt_inside:
+            self.spoil(folder, rng)
+        with zipfile.ZipFile(
+            packed, "w", rng.choice(PACKED[:2] if self.spoil is leave else PACKED)
+        ) as archive:
+            for file in sorted(folder.rglob("*")):
+                archive.write(file, file.relative_to(folder))
+        if not is_spoilt_inside:
+            self.spoil(packed, rng)
+        try:
+            file = SimpleUploadedFile(packed.name, packed.read_bytes())
+            keep_files(draft=self.draft, uploads=[Upload(packed.name, file)])
+            # A draft keeps its files, whatever becomes of the import.
+            CampaignDraft.objects.update(files=[])
+            path = campaign_path(self.draft)
+            import_campaign(path=path, name=name, source_language="de", target_language="en")
+        finally:
+            shutil.rmtree(folder)
+            packed.unlink()
+
+    def _gold(self, name: str, rng: random.Random) -> None:
+        path = self._copy(name, self.folder / "scores.tsv")
+        self.spoil(path, rng)
+        try:
+            file = RawFile(path.name, path.read_bytes())
+            store_uploaded_gold(files=[file], home=self.campaign, reading=GoldReading("da", True))
+        finally:
+            path.unlink()
 
     def _collection(self, name: str, rng: random.Random) -> None:
         format = rng.choice(sorted(COLLECTIONS))
@@ -202,6 +250,7 @@ def main() -> int:
     parser.add_argument("--whole", action="store_true", help="change nothing: all must be taken")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
     call_command("migrate", verbosity=0)
     with tempfile.TemporaryDirectory(prefix="da-fuzz-") as folder:
         fuzzer = Fuzzer(options.seed, Path(folder), leave if options.whole else spoil)
@@ -214,22 +263,27 @@ if __name__ == "__main__":
     import django
 
     django.setup()
+    from django.core.files.uploadedfile import SimpleUploadedFile
     from django.core.management import call_command
     from django.db import transaction
 
     from analysis.evaluating import Options
     from analysis.evaluating.campaigns import evaluate_campaign
     from analysis.gold import build_gold
+    from analysis.scores.files import RawFile
     from analysis.scores.reading import read_scores
     from analysis.scores.storing import store_score_file
+    from analysis.scores.uploading import GoldReading, store_uploaded_gold
     from da_platform.operation.backups import contents
     from hits.archives import import_collection
     from hits.batches import export_batch, import_results
+    from hits.campaigns.uploads import Upload, campaign_path, keep_files
     from hits.exceptions import HitsError
     from hits.importing import import_campaign
-    from hits.models import Campaign, SystemOutput
+    from hits.models import Campaign, CampaignDraft, SystemOutput
     from hits.simulation import Behaviour, simulate_workers
     from hits.trust import weigh_pending
     from tests.factories import make_hits
+    from tests.people import make_person
 
     sys.exit(main())

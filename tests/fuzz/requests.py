@@ -15,28 +15,16 @@ import random
 import re
 import sys
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fuzz.forms import Form, forms_of
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
-METHODS = (
-    "GET",
-    "GET",
-    "GET",
-    "GET",
-    "POST",
-    "POST",
-    "POST",
-    "POST",
-    "HEAD",
-    "PUT",
-    "PATCH",
-    "DELETE",
-    "OPTIONS",
-)
+METHODS = ("GET",) * 8 + ("POST",) * 8 + ("HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 CONTENT_TYPES = (
     "application/x-www-form-urlencoded",
     "multipart/form-data; boundary=x",
@@ -141,6 +129,8 @@ HEADERS = [
 class Findings:
     statuses: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    # Names of addresses that have let somebody in.
+    reached: set[str] = field(default_factory=set)
 
 
 class Fuzzer:
@@ -157,15 +147,20 @@ class Fuzzer:
         return self.findings
 
     def one(self, turn: int) -> None:
-        method, path = self.rng.choice(METHODS), self._path()
-        client = self.rng.choice(self.world.clients)
+        client, door = self.rng.choice(self.world.visitors)
         cookies = copy.deepcopy(client.cookies)
-        body, content_type = self._body()
+        # Mostly where they have something to do.
+        door = door if self.rng.random() < 0.8 else self.rng.choice(list(self.world.addresses))
+        if self.world.forms[door] and self.rng.random() < 0.4:
+            method, path, body, content_type = self._filled_form(door)
+        else:
+            method, path = self.rng.choice(METHODS), self._path(door)
+            body, content_type = self._body()
         headers = {
             name: self._header() for name in self.rng.sample(HEADERS, self.rng.randint(0, 3))
         }
         try:
-            with transaction.atomic():
+            with transaction.atomic(), TestCase.captureOnCommitCallbacks(execute=True):
                 response = client.generic(method, path, body, content_type, headers=headers)
                 content = response.getvalue() if hasattr(response, "getvalue") else b""
                 # Each request meets the same world: whatever it changed is undone.
@@ -176,16 +171,16 @@ class Fuzzer:
         # A logout would otherwise make a stranger of everyone, sooner or later.
         client.cookies = cookies
         self.findings.statuses[response.status_code] += 1
+        if response.status_code < 400 and not is_sent_to_login(response):
+            self.findings.reached.add(response.wsgi_request.resolver_match.view_name)
         if response.status_code >= 500 and "readyz" not in path:
             self.findings.faults.append(f"#{turn} {method} {path[:200]!r}: {response.status_code}")
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         if is_page and TELLTALE.encode() in content:
             self.findings.faults.append(f"#{turn} {method} {path[:200]!r}: unescaped text")
 
-    def _path(self) -> str:
-        # Django's admin has more addresses than we have; one request in ten is enough for it.
-        is_admin = self.rng.random() < 0.1
-        path = self.rng.choice(self.world.addresses[is_admin])(self.rng)
+    def _path(self, door: str) -> str:
+        path = self.rng.choice(self.world.addresses[door])(self.rng)
         if self.rng.random() < 0.15:
             path = self._mutated(path)
         if self.rng.random() < 0.5:
@@ -216,6 +211,37 @@ class Fuzzer:
         names = self.rng.choices(self.world.fields, k=self.rng.randint(0, 6))
         return urlencode([(name, self._value()) for name in names], errors="replace")
 
+    def _filled_form(self, door: str) -> tuple[str, str, bytes, str]:
+        """A form as some page shows it, with a few of its fields left out or filled in with other things."""
+        form = self.rng.choice(self.world.forms[door])
+        fields = list(form.fields)
+        for at in self.rng.sample(range(len(fields)), min(len(fields), self.rng.randint(0, 3))):
+            fields[at] = (fields[at][0], self._value())
+        if self.rng.random() < 0.3:
+            fields = [one for one in fields if self.rng.random() < 0.8]
+        if form.method == "GET":
+            path = f"{form.action.partition('?')[0]}?{urlencode(fields, errors='replace')}"
+            return "GET", path, b"", CONTENT_TYPES[0]
+        if not form.files:
+            return (
+                "POST",
+                form.action,
+                urlencode(fields, errors="replace").encode(),
+                CONTENT_TYPES[0],
+            )
+        parts = [self._part(name, value) for name, value in fields]
+        parts += [self._part(name, self._file(), "file.tsv") for name in form.files]
+        return "POST", form.action, b"".join(parts) + b"--x--\r\n", CONTENT_TYPES[1]
+
+    def _file(self) -> str:
+        rows = [[self._value() for _ in range(3)] for _ in range(self.rng.randint(0, 5))]
+        return "\n".join("\t".join(row) for row in [["system", "segment", "score"], *rows])
+
+    def _part(self, name: str, value: str, file_name: str = "") -> bytes:
+        file = f'; filename="{file_name}"' if file_name else ""
+        head = f'--x\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
+        return (head + value + "\r\n").encode(errors="replace")
+
     def _body(self) -> tuple[bytes, str]:
         match self.rng.randint(0, 5):
             case 0:
@@ -239,9 +265,8 @@ class Fuzzer:
     def _multipart(self) -> bytes:
         parts = []
         for name in self.rng.choices(self.world.fields, k=self.rng.randint(0, 4)):
-            file = f'; filename="{self._value()[:50]}"' if self.rng.random() < 0.5 else ""
-            head = f'--x\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'
-            parts.append((head + self._value() + "\r\n").encode(errors="replace"))
+            file_name = self._value()[:50] if self.rng.random() < 0.5 else ""
+            parts.append(self._part(name, self._value(), file_name))
         return b"".join(parts) + (b"--x--\r\n" if self.rng.random() < 0.8 else b"")
 
     def _header(self) -> str:
@@ -257,27 +282,49 @@ class Fuzzer:
 
 
 class World:
-    """What requests can meet: visitors of every kind, and codes of rows that exist."""
+    """What requests can meet: visitors of every kind, and rows of everything for addresses to name."""
 
     def __init__(self) -> None:
+        self.superuser = make_person("superuser")
         self.codes = self._make_rows()
-        self.addresses: dict[bool, list[Callable[[random.Random], str]]] = {True: [], False: []}
+        self.known = self._known_values()
+        self.addresses: dict[str, list[Callable[[random.Random], str]]] = defaultdict(list)
         for name, pattern in walk(get_resolver().url_patterns):
-            self.addresses[name.startswith("admin:")].append(self._address(name, pattern))
-        self.clients = [Client(raise_request_exception=True)]
-        for role in ("outsider", "researcher", "admin", "superuser"):
-            self.clients.append(client_of(role))
-        worker = Client()
-        response = HttpResponse()
-        remember_worker(response, self.worker)
-        worker.cookies = response.cookies
-        self.clients += [worker, worker]
-        # A token that may do everything, of someone who may: the API is behind it.
-        _, secret = make_token(user=make_person("superuser"), name="fuzz", scopes=ApiToken.Scope)
-        self.clients.append(Client(headers={"Authorization": f"Bearer {secret}"}))
+            self.addresses[door_of(name, pattern)].append(self._address(name, pattern))
+        self.visitors = self._make_visitors()
+        self.forms = {
+            "staff": self._forms_for(client_of_person(self.superuser), "staff"),
+            "worker": self._forms_for(self._client_of_worker(), "worker"),
+            "api": [],
+            "admin": [],
+        }
         self.fields = sorted(
             {*FIELDS, *_form_fields(forms.BaseForm), *_api_fields(), *_asked_fields()}
         )
+
+    def _make_visitors(self) -> "list[tuple[Client, str]]":
+        """Browsers and programs, each with where it has something to do. Who may see more comes more often."""
+        here = self.plenty.campaign
+        people = [Client(), client_of("outsider"), client_of("researcher")]
+        people += [client_of("researcher", here), client_of("admin", here)]
+        people += [client_of_person(self.superuser)] * 4
+        tokens = [
+            make_token(user=self.superuser, name="all", scopes=ApiToken.Scope)[1],
+            make_token(user=self.plenty.admin, name="all", scopes=ApiToken.Scope)[1],
+        ]
+        programs = [Client(headers={"Authorization": f"Bearer {secret}"}) for secret in tokens]
+        return [
+            *((client, "staff") for client in people),
+            *((client, "worker") for client in (Client(), *[self._client_of_worker()] * 3)),
+            *((client, "api") for client in programs * 2),
+            (people[-1], "admin"),
+        ]
+
+    def _client_of_worker(self) -> "Client":
+        client, response = Client(), HttpResponse()
+        remember_worker(response, self.worker)
+        client.cookies = response.cookies
+        return client
 
     def _make_rows(self) -> list[str]:
         # Hostile in what a researcher or a worker may write: it is shown on many pages.
@@ -295,27 +342,74 @@ class World:
             Job.objects.create(kind=TELLTALE, campaign=done, error=TELLTALE, log=TELLTALE),
             Job.objects.create(kind="build_gold", campaign=done, arguments={"minimum": TELLTALE}),
         ]
-        rows = [campaign, assignment, done, other, *jobs]
-        self.codes_below = {
-            "work": [str(campaign.code), str(done.code)],
-            "campaigns": [str(campaign.code), str(done.code)],
-            "hit": [str(assignment.code), str(other.code)],
-            "jobs": [str(job.code) for job in jobs],
-        }
+        admin = make_person("admin", done)
+        self.plenty = make_plenty(2, admin=admin, superuser=self.superuser)
+        write_hostile_names()
         self.items = [str(item.code) for item in campaign.hits.get().items.all()[:12]]
+        # Mostly the one that has something of everything.
+        campaigns = [campaign, done, *[self.plenty.campaign] * 4]
+        self.codes_below = {
+            "work": campaigns,
+            "campaigns/new": [self.plenty.draft],
+            "campaigns": campaigns,
+            "hit": [assignment, other],
+            "evaluations/collections": [self.plenty.collection],
+            "evaluations": [self.plenty.evaluation],
+            "jobs": [*jobs, self.plenty.job],
+        }
+        rows = [row for below in self.codes_below.values() for row in below]
         return [str(row.code) for row in rows] + self.items
 
+    def _known_values(self) -> dict[str, list[Any]]:
+        """What stands in addresses besides the first code, by the name it has there: it is there, or means something."""
+        one = self.plenty
+        rows = ("worker", "run", "payment", "assignment", "rule", "metric", "token")
+        known = {name: [getattr(one, name).code] for name in rows}
+        person, part = one.membership.user.pk, one.membership.pk
+        known |= {"pk": [person], "person": [person], "membership": [part], "part": [part]}
+        known |= {"number": [1, 2], "step": [1, 2], "position": [1, 40]}
+        words: dict[str, list[Any]] = {"fmt": [], "format": []}
+        for of_address in WORDS.values():
+            for name, word in of_address.items():
+                words.setdefault(name, []).append(word)
+        words["name"] += [table_name(one)]
+        words["fmt"] += ["svg", "png", "tsv", "json"]
+        words["format"] += ["svg", "png"]
+        return words | known
+
+    def _forms_for(self, client: "Client", door: str) -> list[Form]:
+        """All forms that this one finds when they open every page of what exists."""
+        found: dict[str, Form] = {}
+        rng = random.Random(0)
+        paths = [make(rng) for make in self.addresses[door] for _ in range(2)]
+        if door == "staff":
+            paths += [path_of(one, self.plenty) for one in staff_addresses()]
+        # Files have none, and pictures take their time.
+        for path in sorted({path for path in paths if path.endswith("/")}):
+            with transaction.atomic():
+                response = client.get(path)
+                transaction.set_rollback(True)
+            if response.headers.get("Content-Type", "").startswith("text/html"):
+                page = response.getvalue().decode()
+                found |= {repr(form): form for form in forms_of(page, path)}
+        return list(found.values())
+
     def _address(self, name: str, pattern: Any) -> Callable[[random.Random], str]:
-        """A maker of paths for one address, mostly with codes that exist."""
+        """A maker of paths for one address, mostly of what exists."""
         converters = pattern.pattern.converters
-        likely = self.codes_below.get(str(pattern.pattern).partition("/")[0], self.codes)
+        route = str(pattern.pattern)
+        below = next(
+            (rows for start, rows in self.codes_below.items() if route.startswith(f"{start}/")), []
+        )
+        known = self.known | {"code": [str(row.code) for row in below] or self.codes}
 
         def make(rng: random.Random) -> str:
             values = {}
             for key, converter in converters.items():
-                if isinstance(converter, UUIDConverter):
-                    pool = likely if rng.random() < 0.8 else [*self.codes, str(uuid.UUID(int=7))]
-                    values[key] = rng.choice(pool)
+                if key in known and rng.random() < 0.85:
+                    values[key] = rng.choice(known[key])
+                elif isinstance(converter, UUIDConverter):
+                    values[key] = rng.choice([*self.codes, str(uuid.UUID(int=7))])
                 elif isinstance(converter, IntConverter):
                     values[key] = rng.choice([0, 1, 2, 3, 99, 2**31, 2**63, 10**30])
                 else:
@@ -327,6 +421,50 @@ class World:
                 return "/" + name.replace(":", "/")
 
         return make
+
+
+def door_of(name: str, pattern: Any) -> str:
+    """Say who mostly comes to an address."""
+    if name.startswith(DJANGO_ADMIN):
+        return "admin"
+    rule = getattr(pattern.callback, "access_rule", "")
+    return {"tokens": "api", "workers": "worker"}.get(rule, "staff")
+
+
+def is_sent_to_login(response: Any) -> bool:
+    return response.status_code == 302 and response["Location"].startswith(reverse("login"))
+
+
+def client_of_person(person: "User") -> "Client":
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def write_hostile_names() -> None:
+    """Put the telltale before whatever people, files and providers may have written."""
+    written = {
+        Campaign: ["name"],
+        System: ["name"],
+        Segment: ["document", "source", "reference"],
+        Participation: ["decision_reason"],
+        Assignment: ["comment"],
+        PayRule: ["reason"],
+        Payment: ["message", "problem"],
+        Submission: ["reference"],
+        Invite: ["label"],
+        Worker: ["external_id"],
+        ApiToken: ["name"],
+        Metric: ["name", "file_name"],
+        MetricScore: ["segment"],
+        ScoreCollection: ["name"],
+        GoldUpload: ["name", "file_name"],
+        User: ["username", "first_name"],
+    }
+    for model, names in written.items():
+        for name in names:
+            rows = model.objects.exclude(**{name: ""})
+            rows.update(**{name: Concat(Value(TELLTALE), F(name))})
 
 
 def _form_fields(kind: type) -> set[str]:
@@ -360,7 +498,7 @@ def main() -> int:
     # The web server hands errors to the client as 500; here they are told with their cause.
     call_command("migrate", verbosity=0)
     findings = Fuzzer(options.seed, World()).run(options.number)
-    print(json.dumps({"statuses": findings.statuses, "faults": findings.faults}))
+    print(json.dumps(vars(findings) | {"reached": sorted(findings.reached)}))
     return 0
 
 
@@ -372,23 +510,39 @@ if __name__ == "__main__":
 
     from django import forms
     from django.conf import settings
+    from django.contrib.auth.models import User
     from django.core.management import call_command
     from django.db import transaction
+    from django.db.models import F, Value
+    from django.db.models.functions import Concat
     from django.http import HttpResponse
-    from django.test import Client
+    from django.test import Client, TestCase
     from django.urls import NoReverseMatch, get_resolver, reverse
     from django.urls.converters import IntConverter, UUIDConverter
     from django.utils import timezone
 
-    from analysis.models import Job
+    from analysis.models import GoldUpload, Job, Metric, MetricScore, ScoreCollection
     from da_platform.api import api
-    from hits.models import ApiToken, Participation
+    from hits.models import (
+        ApiToken,
+        Assignment,
+        Campaign,
+        Invite,
+        Participation,
+        Payment,
+        PayRule,
+        Segment,
+        Submission,
+        System,
+        Worker,
+    )
     from hits.people.tokens import make_token
     from hits.services import submit_assignment, take_assignment, take_part
     from hits.visitors import remember_worker
-    from tests.addresses import walk
+    from tests.addresses import DJANGO_ADMIN, walk
     from tests.factories import make_hits, make_worker, rate_items
     from tests.people import client_of, make_person
+    from tests.plenty import WORDS, make_plenty, path_of, staff_addresses, table_name
     from tests.subprocesses import CHECKOUT
 
     sys.exit(main())

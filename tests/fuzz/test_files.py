@@ -11,7 +11,7 @@ from tests.subprocesses import CHECKOUT, output_of, run_python
 pytestmark = pytest.mark.xdist_group("fuzz")
 
 
-KINDS = ("campaign", "collection", "scores", "results")
+KINDS = ("campaign", "archive", "collection", "scores", "gold", "results")
 
 PLANTED = """
 from django.apps import AppConfig
@@ -60,8 +60,9 @@ def test_whole_files_are_taken():
 def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind(database):
     outcomes = fuzz(150, 1, **database)
     assert all(outcomes[f"{kind} refused"] > 5 for kind in KINDS)
-    # Not of scores: nearly all of such a file is names, each of which has to be there once.
-    assert all(outcomes[f"{kind} taken"] > 0 for kind in ("campaign", "collection", "results"))
+    # Not of scores and gold: nearly all of such a file is names, each of which has to be there once.
+    kinds = ("campaign", "archive", "collection", "results")
+    assert all(outcomes[f"{kind} taken"] > 0 for kind in kinds)
 
 
 @pytest.mark.soak

@@ -11,49 +11,49 @@ from tests.subprocesses import CHECKOUT, environment
 
 pytestmark = pytest.mark.xdist_group("fuzz")
 
-N_PROCESSES = 2
 
-
-def fuzz(number: int, seeds: range) -> list[dict[str, Any]]:
-    """Let a process for each seed send so many requests, a few processes at a time."""
-    found, waiting = [], list(seeds)
-    while waiting:
-        batch, waiting = waiting[:N_PROCESSES], waiting[N_PROCESSES:]
-        command = [sys.executable, "-m", "tests.fuzz.requests", "--number", str(number), "--seed"]
-        crew = [
-            subprocess.Popen(
-                [*command, str(seed)],
-                cwd=CHECKOUT,
-                env=environment(PYTHONWARNINGS="ignore"),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for seed in batch
-        ]
-        for process in crew:
-            output, errors = process.communicate(timeout=3_600)
-            assert process.returncode == 0, errors[-2_000:]
-            found.append(json.loads(output.splitlines()[-1]))
+def fuzz(number: int, seed: int, postgres_url: str) -> dict[str, dict[str, Any]]:
+    """Send so many requests to the platform on SQLite, and the same at the same time on PostgreSQL."""
+    databases = {"sqlite": {}, "postgresql": {"DA_TEST_DATABASE_URL": postgres_url}}
+    command = [sys.executable, "-m", "tests.fuzz.requests"]
+    crew = {
+        name: subprocess.Popen(
+            [*command, "--number", str(number), "--seed", str(seed)],
+            cwd=CHECKOUT,
+            env=environment(PYTHONWARNINGS="ignore", **variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name, variables in databases.items()
+    }
+    found = {}
+    for name, process in crew.items():
+        output, errors = process.communicate(timeout=3_600)
+        assert process.returncode == 0, errors[-2_000:]
+        found[name] = json.loads(output.splitlines()[-1])
     return found
 
 
-def check(found: list[dict[str, Any]], number: int) -> None:
-    faults = [fault for one in found for fault in one["faults"]]
+def check(found: dict[str, dict[str, Any]], number: int) -> None:
+    faults = [f"{name}: {fault}" for name, one in found.items() for fault in one["faults"]]
     assert faults == [], "\n".join(faults)
-    for one in found:
+    for one in found.values():
         assert sum(one["statuses"].values()) == number
         # It gets beyond the front door.
         assert one["statuses"]["200"] > number / 40
 
 
-def test_hostile_requests_meet_no_server_error():
-    check(fuzz(600, range(1, 3)), 600)
+def test_hostile_requests_meet_no_server_error(postgres_url):
+    check(fuzz(600, 1, postgres_url), 600)
 
 
 @pytest.mark.soak
-def test_100_000_hostile_requests_meet_no_server_error():
-    check(fuzz(10_000, range(101, 111)), 10_000)
+@pytest.mark.parametrize("seed", range(101, 111))
+def test_100_000_hostile_requests_meet_no_server_error(seed, postgres_url):
+    found = fuzz(10_000, seed, postgres_url)
+    print(found)
+    check(found, 10_000)
 
 
 def test_the_fuzzer_sees_a_planted_fault(tmp_path):
