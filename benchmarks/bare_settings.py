@@ -1,21 +1,13 @@
-"""Django on the platform's database with its own middleware, and nothing of the platform: how little a process can hold."""
+"""Django alone, on the platform's database: no apps, no middleware, and all else as Django has it."""
 
-from da_platform.settings import *  # noqa: F403
+from da_platform.settings import (  # noqa: F401
+    ALLOWED_HOSTS,
+    DATABASES,
+    DEFAULT_AUTO_FIELD,
+    SECRET_KEY,
+)
 
-INSTALLED_APPS = [
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.sessions",
-    "django.contrib.messages",
-]
-MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-]
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
-TEMPLATES = []  # type: ignore[var-annotated]
+INSTALLED_APPS: list[str] = []
+MIDDLEWARE: list[str] = []
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
 ROOT_URLCONF = "benchmarks.bare_urls"

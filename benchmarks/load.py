@@ -2,9 +2,9 @@
 
     python -m benchmarks.load [--seconds N] [--stored N]
 
-At each number of workers the platform on an empty database, on one that has grown, and two bare Django
-views take turns of a second or two (see `benchmarks.rating`). Then the main pages are opened one by one,
-beside a bare page, and the memory of every process is read, beside that of a server with a bare view alone.
+At each number of workers the platform on an empty database, on one that has grown, and bare views take turns
+of a second or two (see `benchmarks.rating`). Then the main pages are opened one by one, beside a bare page of
+Django alone, and the memory of every process is read: that of Django alone too after these crowds and visits.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.concurrency.databases import DATABASES
-from tests.concurrency.servers import Server, running_server
+from tests.concurrency.servers import Server
 
-from .bars import fail_if_missed, print_bar
+from .bars import fail_if_missed
 from .processes import children_of, memory_mb, postmaster_of
-from .rating import MAX_P50_RATIO, MIN_RATIO_TO_BARE, line_of
-from .stage import Stage, environment, prepare, serving, take_turns
+from .rating import GROWN, bare_kinds, line_of, report_ratios
+from .stage import Stage, prepare, serving, serving_bare, take_turns
 
 CROWDS = (8, 32, 128)
 N_STORED = 10_000_000
@@ -29,6 +29,9 @@ N_VISITS = 25
 RATINGS_PER_SECOND = 1_500
 RATINGS_PER_DESK = 100
 PATIENCE_SECONDS = 120
+
+# One row in a small template, by Django without session, user and context processors.
+BARE_PAGE = {"title": "bare page of Django alone", "url": "/", "cookie": ""}
 
 Desks = Sequence[Mapping[str, Any]]
 
@@ -47,16 +50,27 @@ def main() -> None:
         started = time.monotonic()
         there = prepare(grown, 1 + sum(needed.values()), options.stored)
         print(f"{there['n_ratings']:,} ratings stored in {time.monotonic() - started:.0f} s")
-        with serving(empty) as server, serving(grown) as grown_server:
+        with (
+            serving(empty) as server,
+            serving(grown) as grown_server,
+            serving_bare(empty) as bare,
+        ):
             for n_workers, n_desks in needed.items():
+                desks = take(here, n_desks)
                 places = [
-                    (server, empty, take(here, n_desks)),
+                    (server, empty, desks),
+                    # The same bodies again: to a bare view they are all one.
+                    (bare, empty, desks),
                     (grown_server, grown, take(there, n_desks)),
                 ]
                 report_crowd(n_workers, places, options.seconds, there["n_ratings"])
-            report_pages(grown_server, there["pages"], there["n_ratings"])
-            with bare_server(empty) as bare:
-                report_memory({"platform": server, "bare Django": bare}, empty)
+            report_pages(grown_server, bare, there["pages"], there["n_ratings"])
+            servers = {
+                "platform, ratings": server,
+                "platform, ratings and pages": grown_server,
+                "Django alone": bare,
+            }
+            report_memory(servers, empty)
     fail_if_missed()
 
 
@@ -79,45 +93,38 @@ def take(prepared: Mapping[str, Any], n_desks: int) -> Desks:
 def report_crowd(
     n_workers: int, places: Sequence[tuple[Server, str, Desks]], seconds: float, n_stored: int
 ) -> None:
-    here, there = (Stage.of(server, url, desks, n_workers) for server, url, desks in places)
-    timings = take_turns({
-        "rating": (here, "rate"),
-        "bare view, ORM": (here, "bare orm"),
-        "bare view, raw cursor": (here, "bare cursor"),
-        "rating, grown": (there, "rate"),
-    }, seconds)  # fmt: skip
+    """Measure at the platform, at Django alone and at the platform that has grown, in turns."""
+    here, bare, there = (Stage.of(server, url, desks, n_workers) for server, url, desks in places)
+    kinds = {"rating": (here, "rate"), **bare_kinds(here, bare), GROWN: (there, "rate")}
+    timings = take_turns(kinds, seconds)
     print(f"{n_workers} workers without pauses, gunicorn with 2 processes")
     for title, measured in timings.items():
         print(line_of(title, measured))
-    rating = timings["rating"]
-    for title in ("bare view, ORM", "bare view, raw cursor"):
-        ratio = rating.per_second / timings[title].per_second
-        print_bar(f"of the rate of the {title}", f"{ratio:.2f}", f">= {MIN_RATIO_TO_BARE}",
-                  is_met=ratio >= MIN_RATIO_TO_BARE)  # fmt: skip
-    growth = timings["rating, grown"].quantile_ms(50) / rating.quantile_ms(50)
-    print_bar(f"p50 with {n_stored:,} stored", f"{growth:.2f}", f"<= {MAX_P50_RATIO}",
-              is_met=growth <= MAX_P50_RATIO)  # fmt: skip
+    report_ratios(timings, n_stored)
 
 
 # Pages ---------------------------------------------------------------------------------------
 
 
-def report_pages(server: Server, pages: Sequence[Mapping[str, str]], n_stored: int) -> None:
+def report_pages(
+    server: Server, bare: Server, pages: Sequence[Mapping[str, str]], n_stored: int
+) -> None:
     """Open each page again and again, the pages in turns; print the median time to its first byte."""
-    seconds: dict[str, list[float]] = {page["title"]: [] for page in pages}
+    places = [(server.port, page) for page in pages] + [(bare.port, BARE_PAGE)]
+    seconds: dict[str, list[float]] = {page["title"]: [] for _, page in places}
     for visit in range(N_VISITS + 1):
-        for page in pages:
-            taken = seconds_to_first_byte(server.port, page["url"], page["cookie"])
+        for port, page in places:
+            taken = seconds_to_first_byte(port, page["url"], page["cookie"])
             # The first visit loads the templates.
             if visit:
                 seconds[page["title"]].append(taken)
-    bare = statistics.median(seconds["bare page"])
+    least = statistics.median(seconds[BARE_PAGE["title"]])
     print(f"time to the first byte of a page, {n_stored:,} ratings stored, {N_VISITS} visits each")
     for title, measured in seconds.items():
         median = statistics.median(measured)
         print(
-            f"  {title:<26} median {1000 * median:7.1f} ms   slowest {1000 * max(measured):7.1f} ms"
-            f"   {median / bare:5.1f} times the bare page"
+            f"  {title:<28} median {1000 * median:7.1f} ms   slowest {1000 * max(measured):7.1f} ms"
+            f"   {median / least:5.1f} times the bare page"
         )
 
 
@@ -140,30 +147,22 @@ def seconds_to_first_byte(port: int, url: str, cookie: str) -> float:
 # Memory --------------------------------------------------------------------------------------
 
 
-def bare_server(database_url: str) -> Any:
-    """Django with one view; nothing of the platform is loaded into it."""
-    settings = {"DJANGO_SETTINGS_MODULE": "benchmarks.bare_settings"}
-    return running_server(
-        environment(database_url) | settings, "django.core.wsgi:get_wsgi_application()"
-    )
-
-
 def report_memory(servers: Mapping[str, Server], database_url: str) -> None:
     print("memory after this load: RSS, and PSS, which shares out what processes have in common")
     for name, server in servers.items():
         assert server.process
-        print_memory(f"{name}, master", [server.process.pid])
-        print_memory(f"{name}, process", server.worker_pids())
+        print_memory(f"{name}: master", [server.process.pid])
+        print_memory(f"{name}: process", server.worker_pids())
     postmaster = postmaster_of(database_url)
     assert postmaster
-    print_memory("PostgreSQL, main", [postmaster])
-    print_memory("PostgreSQL, process", children_of(postmaster))
+    print_memory("PostgreSQL: main", [postmaster])
+    print_memory("PostgreSQL: process", children_of(postmaster))
 
 
 def print_memory(title: str, pids: Sequence[int]) -> None:
     sizes = [size for size in map(memory_mb, pids) if size]
     rss, pss = max(size[0] for size in sizes), sum(size[1] for size in sizes)
-    print(f"  {title:<26} {len(sizes):3}   largest RSS {rss:6.0f} MB   PSS of all {pss:6.0f} MB")
+    print(f"  {title:<36} {len(sizes):3}   largest RSS {rss:6.0f} MB   PSS of all {pss:6.0f} MB")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The platform's settings as in production, with a bare view beside it to compare with."""
+"""The platform's settings as in production, with bare views behind its middleware to compare with."""
 
 from da_platform.settings import *  # noqa: F403
 

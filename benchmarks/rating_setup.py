@@ -97,7 +97,6 @@ def pages_of(campaign: "Campaign", assignment: "Assignment") -> list[dict[str, s
         ("staff: campaigns", staff, reverse("home")),
         ("staff: campaign", staff, reverse("campaign_overview", args=[campaign.code])),
         ("staff: jobs", staff, reverse("jobs")),
-        ("bare page", staff, "/bare/page/"),
     ]
     return [{"title": title, "cookie": cookie, "url": url} for title, cookie, url in pages]
 

@@ -46,6 +46,15 @@ def serving(database_url: str) -> Iterator[Server]:
         yield server
 
 
+@contextmanager
+def serving_bare(database_url: str) -> Iterator[Server]:
+    """Django alone behind the same gunicorn; nothing of the platform is loaded into it."""
+    settings = {"DJANGO_SETTINGS_MODULE": "benchmarks.bare_settings"}
+    application = "django.core.wsgi:get_wsgi_application()"
+    with running_server(environment(database_url) | settings, application) as server:
+        yield server
+
+
 @dataclass(frozen=True)
 class Stage:
     """A server, the workers in front of it, and how to ask what its processes have used."""
