@@ -31,8 +31,12 @@ def environment(database_url: str) -> dict[str, str]:
     )
 
 
-def prepare(database_url: str, n_desks: int, n_ratings: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.rating_setup", str(n_desks), str(n_ratings)]
+def prepare(
+    database_url: str, n_desks: int, n_ratings: int, *, with_pages: bool = False
+) -> dict[str, Any]:
+    """Fill the database; with what the main pages show only where they are opened, for that takes a while."""
+    numbers = [str(int(number)) for number in (n_desks, n_ratings, with_pages)]
+    command = [sys.executable, "-m", "benchmarks.rating_setup", *numbers]
     done = subprocess.run(
         command, cwd=ROOT, env=environment(database_url), check=True, stdout=subprocess.PIPE
     )
