@@ -47,16 +47,14 @@ lint: $(VENV)/ready-to-test
 # Hashes of packages, texts, pictures: what looks like secrets there is none.
 NO_SECRETS_IN := ^requirements|^tests/data/|^examples/|/locale/|[.]ipynb$$|[.]png$$|^[.]secrets
 
+BENCHMARKS := import_and_build rating load gold_from_ratings metric_significance metric_evaluation \
+	gold_in_database exporting staff_pages
+
+# All of them, also after one that misses a bar: it fails at the end.
 bench: $(VENV)/ready-to-test
-	$(BIN)/python -m benchmarks.import_and_build
-	$(BIN)/python -m benchmarks.rating
-	$(BIN)/python -m benchmarks.load
-	$(BIN)/python -m benchmarks.gold_from_ratings
-	$(BIN)/python -m benchmarks.metric_significance
-	$(BIN)/python -m benchmarks.metric_evaluation
-	$(BIN)/python -m benchmarks.gold_in_database
-	$(BIN)/python -m benchmarks.exporting
-	$(BIN)/python -m benchmarks.staff_pages
+	@failed=; for name in $(BENCHMARKS); do \
+		echo "$(BIN)/python -m benchmarks.$$name"; $(BIN)/python -m benchmarks.$$name || failed="$$failed $$name"; \
+	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
 
 soak: $(VENV)/ready-to-test
 	$(BIN)/pytest -n 0 -m soak -rP $(PYTEST)
