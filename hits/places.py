@@ -129,9 +129,17 @@ def settle_places(*, campaign: Campaign, hits: Iterable[int], at: datetime | Non
 def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     # Whoever takes a place changes this row first: with it locked, nobody slips in between.
     HIT.objects.select_for_update(no_key=True).get(pk=pk)
+    # Only now, and not joined to the HIT: of what a lock was waited for, PostgreSQL reads the locked
+    # row anew and nothing else.
+    campaign = _as_it_is_now(campaign)
     held = with_promise(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
     places = max(0, campaign.min_ratings - held.filter(is_promised=True).count())
     HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
+
+
+def _as_it_is_now(campaign: Campaign) -> Campaign:
+    """Read the campaign anew: a job may hold it for an hour while someone changes what is wanted."""
+    return Campaign.objects.get(pk=campaign.pk)
 
 
 def settle_after_return(*, campaign: Campaign, worker: Worker) -> None:
@@ -157,6 +165,7 @@ def settle_unproven(*, at: datetime | None = None) -> int:
 
 def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> list[int]:
     """Return which of these HITs offer another number of places than they should."""
+    campaign = _as_it_is_now(campaign)
     work = work_by_hit(campaign, hits, now)
     return [
         pk

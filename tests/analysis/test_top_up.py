@@ -268,5 +268,5 @@ def test_the_chore_asks_as_often_however_many_workers_are_unproven(django_assert
     campaign = small_hits(min_ratings=9)
     for n in range(4):
         do_hits(campaign, f"worker {n}", 1, at=timezone.now())
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         settle_unproven()

@@ -6,6 +6,7 @@ from django.core.management import call_command
 
 from analysis.jobs import run_job, start_job
 from analysis.stats import quality_control
+from hits.campaigns.editing import edit_campaign
 from hits.exceptions import RecomputingRefused
 from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
 from hits.services import take_part
@@ -107,6 +108,19 @@ def test_a_persons_decision_survives(campaign):
     honest = person("honest")
     assert (honest.trust, honest.state) == ("reliable", "excluded")
     assert honest.decision_reason == "two accounts" and places(campaign) == offered
+
+
+def test_ratings_that_are_wanted_meanwhile_keep_their_places(campaign):
+    offered = places(campaign)
+
+    def want_more(done: int, total: int) -> None:
+        # As on the page: with a campaign read for the purpose.
+        current = Campaign.objects.get(pk=campaign.pk)
+        edit_campaign(campaign=current, actor=None, changes={"min_ratings": 5})
+
+    summary = recompute_workers(campaign=campaign, progress=want_more)
+    assert summary.n_hits_settled == 0
+    assert places(campaign) == [places_left + 3 for places_left in offered]
 
 
 def test_it_is_a_job_that_says_how_far_it_is(campaign):
