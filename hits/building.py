@@ -83,27 +83,37 @@ def build_hits(
     `progress` is called with the number of items done since the last call. HITs that someone has
     taken stay for good: then this refuses, `rebuild` or not.
     """
-    material = _load_material(campaign)
     try:
-        layout = choose_layout(
-            len(material.pks),
-            hit_size=campaign.hit_size,
-            has_references=campaign.shows_references,
-        )
-        plan = plan_hits(
-            len(material.pks), layout=layout, seed=campaign.seed, degrade=material.degrade
-        )
         with transaction.atomic():
-            n_hits = _store(campaign, plan, material, rebuild=rebuild, progress=progress)
-            record("HITs built", actor=actor, campaign=campaign, n_hits=n_hits, is_rebuild=rebuild)
+            # Before anything is read: the settings and texts that are planned with are those that hold.
+            locked = _make_way(campaign, rebuild=rebuild)
+            summary = _build(locked, progress)
+            record(
+                "HITs built",
+                actor=actor,
+                campaign=locked,
+                n_hits=summary.n_hits,
+                is_rebuild=rebuild,
+            )
     except CannotCompose as error:
         raise CannotBuildHITs(f"{campaign.name}: {error}") from error
+    return summary
+
+
+def _build(campaign: Campaign, progress: Callable[[int], None] | None) -> BuildSummary:
+    material = _load_material(campaign)
+    n_translations = len(material.pks)
+    layout = choose_layout(
+        n_translations, hit_size=campaign.hit_size, has_references=campaign.shows_references
+    )
+    plan = plan_hits(n_translations, layout=layout, seed=campaign.seed, degrade=material.degrade)
+    n_hits = _store(campaign, plan, material, progress=progress)
     return BuildSummary(
         n_hits=n_hits,
         n_items=n_hits * layout.size,
         hit_size=layout.size,
-        n_translations=len(material.pks),
-        notes=_notes(campaign, layout, len(material.pks)),
+        n_translations=n_translations,
+        notes=_notes(campaign, layout, n_translations),
     )
 
 
@@ -153,10 +163,8 @@ def _store(
     plan: Iterator[list[PlannedItem]],
     material: _Material,
     *,
-    rebuild: bool,
     progress: Callable[[int], None] | None,
 ) -> int:
-    _make_way(campaign, rebuild=rebuild)
     n_hits = 0
     while batch := list(islice(plan, HITS_PER_BATCH)):
         _store_batch(campaign, batch, material, first_number=n_hits + 1)
@@ -166,13 +174,13 @@ def _store(
     return n_hits
 
 
-def _make_way(campaign: Campaign, *, rebuild: bool) -> None:
-    """See that the campaign has no HITs; remove them if asked to and nobody has taken one."""
-    # Locked, so that nobody opens the campaign or builds it a second time meanwhile.
+def _make_way(campaign: Campaign, *, rebuild: bool) -> Campaign:
+    """Return the campaign as it is now, without HITs: removed if asked to and nobody has taken one."""
+    # Locked, so that nobody changes or opens the campaign or builds it a second time meanwhile.
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     hits = HIT.objects.filter(campaign=locked)
     if not hits.exists():
-        return
+        return locked
     if not rebuild:
         raise CannotBuildHITs(f"{locked.name} has HITs already. Say --rebuild to replace them.")
     if locked.status == Campaign.Status.OPEN:
@@ -182,6 +190,7 @@ def _make_way(campaign: Campaign, *, rebuild: bool) -> None:
             f"Workers have taken HITs of {locked.name}: they stay. Start a new campaign instead."
         )
     hits.delete()
+    return locked
 
 
 def _store_batch(

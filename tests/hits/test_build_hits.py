@@ -5,6 +5,7 @@ from django.db import IntegrityError, transaction
 
 from analysis.stats.roles import Role
 from hits.building import build_hits
+from hits.campaigns.editing import edit_campaign
 from hits.exceptions import CannotBuildHITs
 from hits.models import HIT, Campaign, Item
 from hits.services import change_status, take_assignment
@@ -103,6 +104,19 @@ def test_texts_that_cannot_be_degraded_stop_the_build_and_nothing_is_stored():
     with pytest.raises(CannotBuildHITs, match="can be degraded"):
         build_hits(campaign=campaign)
     assert not HIT.objects.exists()
+
+
+def test_they_are_built_with_the_settings_of_now_whenever_the_campaign_was_read():
+    campaign = make_campaign(hit_size=60, seed=7, min_ratings=2)
+    make_translations(campaign, n_segments=28)
+    read_before = Campaign.objects.get(pk=campaign.pk)
+    changes = {"hit_size": 40, "seed": 8, "min_ratings": 5}
+    edit_campaign(campaign=campaign, actor=None, changes=changes)
+    assert build_hits(campaign=read_before).hit_size == 40
+    assert [hit.places_left for hit in campaign.hits.all()] == [5, 5]
+    built = contents(campaign)
+    build_hits(campaign=campaign, rebuild=True)
+    assert contents(campaign) == built
 
 
 def test_hits_are_not_built_twice_unless_asked():
