@@ -123,21 +123,17 @@ def take_assignment(
         return _renew_lease(expired, campaign, now=now)
     if is_discarded or not is_affordable(campaign):
         return None
-    for hit in campaign.hits.open().not_taken_by(worker).order_by("number"):
-        hit.campaign = campaign
-        try:
-            assignment = _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes)
-        except IntegrityError:
-            # The same worker in another tab was faster; the constraint let only one through.
-            return _assignment_in_hand(campaign, worker)
-        if assignment:
-            if not (standing and standing.is_trusted):
-                settle_after_return(campaign=campaign, worker=worker)
-            CLAIMS.labels("taken").inc()
-            return assignment
-        CLAIMS.labels("conflict").inc()
-    CLAIMS.labels("none").inc()
-    return None
+    try:
+        assignment = _claim_next_place(campaign, worker, now=now)
+    except IntegrityError:
+        # The same worker in another tab was faster; the constraint let only one through.
+        return _assignment_in_hand(campaign, worker)
+    except _MoneyIsSpent:
+        assignment = None
+    if assignment and not (standing and standing.is_trusted):
+        settle_after_return(campaign=campaign, worker=worker)
+    CLAIMS.labels("taken" if assignment else "none").inc()
+    return assignment
 
 
 def _renew_lease(expired: Assignment, campaign: Campaign, *, now: datetime) -> Assignment:
@@ -176,11 +172,28 @@ def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None
     return current
 
 
+class _MoneyIsSpent(Exception):
+    """The campaign cannot pay for another HIT, whichever it is."""
+
+
+def _claim_next_place(campaign: Campaign, worker: Worker, *, now: datetime) -> Assignment | None:
+    """Take a place on the first HIT that has one for this worker, or None when there is none left."""
+    open_hits = campaign.hits.open().not_taken_by(worker).order_by("number")
+    number = 0
+    # One row at a time, of however many, and none twice: this ends, however places come and go.
+    while hit := open_hits.filter(number__gt=number).first():
+        hit.campaign, number = campaign, hit.number
+        if assignment := _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes):
+            return assignment
+        CLAIMS.labels("conflict").inc()
+    return None
+
+
 @transaction.atomic
 def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> Assignment | None:
-    """Take a place on this HIT, or None if others took the last one or the money is spent."""
+    """Take a place on this HIT, or None if others took the last one."""
     if hit.campaign.spending_cap is not None and not _has_room_for_one(hit.campaign):
-        return None
+        raise _MoneyIsSpent
     place = HIT.objects.open().filter(pk=hit.pk)
     if not place.update(places_left=F("places_left") - 1):
         return None

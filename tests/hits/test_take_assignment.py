@@ -1,11 +1,14 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from da_platform.counting import CLAIMS
+from hits import services
 from hits.exceptions import WorkerIsBusy
-from hits.models import Assignment, Campaign, Participation
+from hits.models import HIT, Assignment, Campaign, Participation
 from hits.services import change_status, release_expired, submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 
@@ -131,3 +134,41 @@ def test_a_spent_budget_is_seen_before_any_hit_is_tried(django_assert_max_num_qu
     assert campaign.hits.count() == 10
     with django_assert_max_num_queries(7):
         assert take_assignment(campaign=campaign, worker=make_worker()) is None
+
+
+def claims(outcome: str) -> float:
+    return CLAIMS.labels(outcome)._value.get()
+
+
+def test_money_that_runs_out_at_the_last_moment_is_asked_for_once(django_assert_max_num_queries):
+    campaign = make_hits(n_segments=140, pay_per_hit=2, spending_cap=100)
+    # Another claim spends it between the look and the lock.
+    Campaign.objects.filter(pk=campaign.pk).update(spending_cap=1)
+    before = claims("conflict"), claims("none")
+    with django_assert_max_num_queries(15):
+        assert take_assignment(campaign=campaign, worker=make_worker()) is None
+    assert (claims("conflict"), claims("none")) == (before[0], before[1] + 1)
+    assert not Assignment.objects.exists()
+
+
+def test_a_claim_reads_one_hit_however_many_are_open(django_assert_max_num_queries):
+    campaign, alice = make_hits(n_segments=140), make_worker()
+    with django_assert_max_num_queries(9) as queries:
+        assert take_assignment(campaign=campaign, worker=alice).hit.number == 1
+    [look] = [one["sql"] for one in queries if one["sql"].startswith('SELECT "hits_hit"')]
+    assert look.endswith("LIMIT 1")
+
+
+def test_who_loses_one_place_after_another_gets_the_next_in_their_order(monkeypatch):
+    campaign, alice = make_hits(n_segments=56), make_worker()
+    claim, before = services._claim_place, claims("conflict")
+
+    def claim_after_others(hit: HIT, *args: Any, **options: Any) -> Assignment | None:
+        # Others take the last place of the first two, and give up one behind: that is not gone back for.
+        HIT.objects.filter(pk=hit.pk, number__lte=2).update(places_left=0)
+        HIT.objects.filter(campaign=campaign, number__lt=hit.number).update(places_left=1)
+        return claim(hit, *args, **options)
+
+    monkeypatch.setattr(services, "_claim_place", claim_after_others)
+    assert take_assignment(campaign=campaign, worker=alice).hit.number == 3
+    assert claims("conflict") == before + 2
