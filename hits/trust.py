@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from analysis.plain import known
 from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
@@ -57,7 +56,7 @@ def follow(participation: Participation, evidence: Evidence | None) -> bool:
         _change_trust(participation, evidence)
     if participation.standing == before:
         return False
-    hits = _work_of(participation)
+    hits = Assignment.objects.of(participation)
     if participation.is_discarded == was_discarded:
         # Work that is only now weighed was promised until now, and still is.
         hits = hits.exclude(evidence_at=None)
@@ -120,12 +119,6 @@ def explain(evidence: Evidence) -> str:
     if evidence.verdict == Participation.Trust.DRIFTING:
         sentences.append(window_in_words(evidence))
     return " ".join(sentences)
-
-
-def _work_of(participation: Participation) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(
-        hit__campaign=participation.campaign_id, worker=participation.worker_id
-    )
 
 
 # Weighing ------------------------------------------------------------------------------------
@@ -209,10 +202,8 @@ def _rating_rows(participation: Participation) -> np.ndarray:
 
 
 def _assignment_rows(participation: Participation) -> np.ndarray:
-    rows = Assignment.objects.submitted().filter(
-        hit__campaign=participation.campaign_id, worker=participation.worker_id
-    )
-    times = rows.values_list("pk", "started_at", "submitted_at", "is_rejected")
+    own = Assignment.objects.submitted().of(participation)
+    times = own.values_list("pk", "started_at", "submitted_at", "is_rejected")
     return np.array(
         [
             (pk, started.timestamp(), submitted.timestamp(), is_rejected)
@@ -275,6 +266,6 @@ def _decide(
         after=locked.state,
     )
     if locked.standing != standing_before:
-        hits = _work_of(locked).values_list("hit", flat=True)
+        hits = Assignment.objects.of(locked).values_list("hit", flat=True)
         settle_places(campaign=locked.campaign, hits=hits)
     return locked

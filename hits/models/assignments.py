@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from .hits import HIT, Item
-from .workers import Worker
+from .workers import Participation, Worker
 
 SCORE_MIN, SCORE_MAX = 0, 100
 
@@ -25,6 +25,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def submitted(self) -> "AssignmentQuerySet":
         return self.filter(status=Assignment.Status.SUBMITTED)
+
+    def of(self, participation: Participation) -> "AssignmentQuerySet":
+        """The worker's in that campaign, and none of what the worker did in others."""
+        return self.filter(hit__campaign=participation.campaign_id, worker=participation.worker_id)
 
 
 class Assignment(models.Model):

@@ -18,7 +18,7 @@ def load_worker_ratings(participation: Participation) -> WorkerRatings:
     """Load all submitted ratings of the worker in this campaign, in the order they were given."""
     assignments = list(
         Assignment.objects.submitted()
-        .filter(hit__campaign=participation.campaign_id, worker=participation.worker_id)
+        .of(participation)
         .order_by("submitted_at", "pk")
         .values_list("pk", "started_at", "submitted_at")
     )

@@ -288,9 +288,7 @@ def duration(seconds: float) -> str:
 
 def assignments_of(participation: Participation) -> QuerySet[Assignment]:
     """All work of the worker in this campaign, the latest first."""
-    own = Assignment.objects.filter(
-        hit__campaign=participation.campaign_id, worker=participation.worker_id
-    )
+    own = Assignment.objects.of(participation)
     return own.select_related("hit").order_by("-started_at", "-pk")
 
 

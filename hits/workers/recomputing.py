@@ -75,9 +75,7 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
 
 
 def _latest_assignment(participation: Participation) -> Assignment | None:
-    own = Assignment.objects.submitted().filter(
-        hit__campaign=participation.campaign_id, worker=participation.worker_id
-    )
+    own = Assignment.objects.submitted().of(participation)
     return own.order_by("submitted_at", "pk").last()
 
 
