@@ -98,8 +98,10 @@ def test_with_redis_away_it_is_ready_and_the_api_answers_soon(image: Image):
 
 
 def test_a_message_without_a_broker_holds_nobody_up(image: Image):
+    # Celery is there before the clock runs: importing it takes as long as the machine is busy.
     send = (
-        "import time; from da_platform.sending import enqueue; began = time.monotonic();"
+        "import time; import da_platform.celery; from da_platform.sending import enqueue;"
+        "began = time.monotonic();"
         "print(enqueue('hits.do_chores'), time.monotonic() - began)"
     )
     away = f"redis://127.0.0.1:{free_port()}/0"
