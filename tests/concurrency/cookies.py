@@ -5,8 +5,7 @@ from django.http import HttpResponse
 
 from hits.models import Worker
 from hits.visitors import COOKIE, remember_worker
-
-from .raters import CSRF_TOKEN
+from tests.rating_page import CSRF_TOKEN
 
 
 def cookies_of(worker: Worker) -> str:

@@ -9,10 +9,9 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import urlencode
 
-# Any token does, as long as cookie and header agree.
-CSRF_TOKEN = "t" * 32
+from tests.rating_page import CSRF_TOKEN, items_on
+
 RETRY_SECONDS = 0.02
-ITEMS_START = '<script id="items" type="application/json">'
 
 
 @dataclass(frozen=True)
@@ -48,18 +47,12 @@ class Rater:
         """Rate the items of a HIT until it is done or over; yield position and score as told."""
         if is_over():
             return
-        items = {item["position"]: item for item in self._window(desk)}
+        items = items_on(self._until_it_answers(desk, "GET", "").decode())
         while items and not is_over():
             item = items.pop(min(items))
             answer = self._send_until_it_is_stored(desk, item)
             yield answer["saved"], answer["score"]
             items |= {item["position"]: item for item in answer["items"]}
-
-    def _window(self, desk: Desk) -> list[dict[str, Any]]:
-        page = self._until_it_answers(desk, "GET", "").decode()
-        window = page.partition(ITEMS_START)[2].partition("</script>")[0]
-        items: list[dict[str, Any]] = json.loads(window)
-        return items
 
     def _send_until_it_is_stored(self, desk: Desk, item: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(

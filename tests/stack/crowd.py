@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-CSRF_TOKEN = "t" * 32
-ITEMS_START = '<script id="items" type="application/json">'
+from tests.rating_page import CSRF_TOKEN, items_on
+
 # As the rating page does: each pause is twice the last one. Shorter, as everything is here.
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 1.6
 GIVE_UP_SECONDS = 900
@@ -124,9 +124,7 @@ class CrowdWorker:
 
     def _do_hit(self, told: Told) -> None:
         path = told.assignment
-        page = self.visitor.ask("GET", path).body
-        window = json.loads(page.partition(ITEMS_START)[2].partition("</script>")[0])
-        items = {item["position"]: item for item in window}
+        items = items_on(self.visitor.ask("GET", path).body)
         while items:
             item = items.pop(min(items))
             time.sleep(self.rng.uniform(0, 2 * self.orders["think_seconds"]))
