@@ -24,6 +24,8 @@ from tests.rating_page import CSRF_TOKEN, items_on
 # As the rating page does: each pause is twice the last one. Shorter, as everything is here.
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 1.6
 GIVE_UP_SECONDS = 900
+# Between two looks of those who linger: seldom enough to leave the servers to the others.
+LOOK_SECONDS = 2.0
 
 
 @dataclass
@@ -107,6 +109,7 @@ class CrowdWorker:
         self.orders = orders
         self.rng = random.Random(f"{orders['seed']}-{number}")
         self.is_careless = number % orders["careless_every"] == orders["careless_every"] - 1
+        self.lingers = number % orders["lingering_every"] == 0
         self.visitor = Visitor(orders, number, self.rng)
         self.tastes: dict[str, float] = {}
         self.told: list[Told] = []
@@ -115,18 +118,20 @@ class CrowdWorker:
         campaign = f"/work/{self.orders['campaign']}"
         self.visitor.ask("POST", f"{campaign}/", {"agree": 1})
         self.visitor.ask("POST", f"{campaign}/check/", {"answer": self.orders["right_answer"]})
-        for _ in range(self.orders["hits_per_worker"]):
+        for n_more in reversed(range(self.orders["hits_per_worker"])):
             answer = self.visitor.ask("GET", f"{campaign}/next/")
             if not answer.location.startswith("/hit/"):
                 return
             self.told.append(Told(answer.location))
-            self._do_hit(self.told[-1])
+            self._do_hit(self.told[-1], lingers=self.lingers and not n_more)
 
-    def _do_hit(self, told: Told) -> None:
+    def _do_hit(self, told: Told, *, lingers: bool) -> None:
         path = told.assignment
         items = items_on(self.visitor.ask("GET", path).body)
         while items:
             item = items.pop(min(items))
+            if lingers and not items:
+                self._linger(path)
             time.sleep(self.rng.uniform(0, 2 * self.orders["think_seconds"]))
             answer = self.visitor.ask("POST", path, lambda item=item: self._rating(item), json=True)
             if answer.status != 200:
@@ -138,6 +143,12 @@ class CrowdWorker:
         done = self.visitor.ask("GET", f"{path}done/").body
         found = re.search(r"<output[^>]*>\s*([0-9A-Z]+)\s*</output>", done)
         told.completion_code = found[1] if found else ""
+
+    def _linger(self, path: str) -> None:
+        """Look at the last item again and again: however slow the machine, each disaster meets someone."""
+        while not Path(self.orders["all_clear"]).exists():
+            self.visitor.ask("GET", path)
+            time.sleep(self.rng.uniform(0, 2 * LOOK_SECONDS))
 
     def _rating(self, item: dict[str, Any]) -> dict[str, Any]:
         """A new score at every try: only the answer tells which one is stored."""

@@ -31,7 +31,8 @@ from .machines import Process, celery_worker, postgres, redis
 
 pytestmark = pytest.mark.xdist_group("stack")
 
-Disaster = Callable[[], object]
+# Told by chance whom it strikes, so that the same seed strikes the same.
+Disaster = Callable[[random.Random], object]
 PATIENCE_SECONDS = 1_500
 # For a question that a disaster may be in the way of.
 ASKING_SECONDS = 120
@@ -51,7 +52,7 @@ class Size:
     n_hits: int
     hit_size: int
     min_ratings: int
-    # Over each item: workers shall still be there when the last disaster comes.
+    # Over each item: most workers shall still be there when the last disaster comes, and some stay for it.
     think_seconds: float
     seconds_between_disasters: tuple[float, float]
     # How often all of them come; the rest of the work is done in peace.
@@ -104,10 +105,15 @@ class Stack:
     ports: list[int]
     disasters: dict[str, Disaster] = field(default_factory=dict)
 
+    @property
+    def all_clear(self) -> Path:
+        """The file that tells the crowd that no disaster will come any more."""
+        return self.folder / "all-clear"
 
-def kill_a_web_process(server: Server) -> None:
+
+def kill_a_web_process(server: Server, rng: random.Random) -> None:
     if pids := server.worker_pids():
-        server.kill_worker(random.choice(pids))
+        server.kill_worker(rng.choice(pids))
 
 
 def crash_web(server: Server) -> None:
@@ -167,14 +173,14 @@ def production(folder: Path, queue: str, *, is_pooled: bool = False) -> Iterator
             folder,
             [door.port for door in doors],
             {
-                "a web process is killed": lambda: kill_a_web_process(random.choice(servers)),
-                "a web server is killed": lambda: crash_web(random.choice(servers)),
-                "a worker is killed": lambda: random.choice(workers).crash(),
-                "Redis is killed": broker.crash,
-                "PostgreSQL crashes": database.crash,
-                "the database's cable is pulled": lambda: cut(1.0, wire),
-                "the broker's cable is pulled": lambda: cut(2.0, broker_wire),
-                "the crowd's network is cut": lambda: cut(1.5, *doors),
+                "a web process is killed": lambda rng: kill_a_web_process(rng.choice(servers), rng),
+                "a web server is killed": lambda rng: crash_web(rng.choice(servers)),
+                "a worker is killed": lambda rng: rng.choice(workers).crash(),
+                "Redis is killed": lambda rng: broker.crash(),
+                "PostgreSQL crashes": lambda rng: database.crash(),
+                "the database's cable is pulled": lambda rng: cut(1.0, wire),
+                "the broker's cable is pulled": lambda rng: cut(2.0, broker_wire),
+                "the crowd's network is cut": lambda rng: cut(1.5, *doors),
             },
         )
 
@@ -191,10 +197,10 @@ def one_machine(folder: Path, queue: str) -> Iterator[Stack]:
         running(celery_worker(queue, environment, folder, "only", "--beat")) as worker,
     ):
         disasters: dict[str, Disaster] = {
-            "a web process is killed": lambda: kill_a_web_process(server),
-            "the web server is killed": lambda: crash_web(server),
-            "the worker is killed": worker.crash,
-            "the crowd's network is cut": lambda: cut(1.5, door),
+            "a web process is killed": lambda rng: kill_a_web_process(server, rng),
+            "the web server is killed": lambda rng: crash_web(server),
+            "the worker is killed": lambda rng: worker.crash(),
+            "the crowd's network is cut": lambda rng: cut(1.5, door),
         }
         yield Stack(environment, folder, [door.port], disasters)
 
@@ -249,6 +255,8 @@ class Crowd:
                 "hits_per_worker": size.hits_per_worker,
                 "think_seconds": size.think_seconds,
                 "careless_every": 10,
+                "lingering_every": 3,
+                "all_clear": str(stack.all_clear),
                 "seed": 3,
             }
             paths = [stack.folder / f"{name}-{i}.json" for name in ("orders", "answers")]
@@ -276,15 +284,16 @@ class Crowd:
 
 
 def let_disasters_come(stack: Stack, size: Size, crowd: Crowd) -> list[str]:
-    """One of each in a random order, round after round, as long as anyone is at work."""
+    """One of each in a random order, round after round, while some of the crowd stay to meet them."""
     rng = random.Random(11)
     happened: list[str] = []
     for _ in range(size.rounds):
         for name in rng.sample(sorted(stack.disasters), len(stack.disasters)):
             time.sleep(rng.uniform(*size.seconds_between_disasters))
             if crowd.is_at_work():
-                stack.disasters[name]()
+                stack.disasters[name](rng)
                 happened.append(name)
+    stack.all_clear.touch()
     return happened
 
 
