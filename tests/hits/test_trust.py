@@ -7,7 +7,7 @@ from django.db import DatabaseError, transaction
 from hits.exceptions import DecisionRefused
 from hits.models import Assignment, AuditEntry, Evidence, Participation
 from hits.places import forecast
-from hits.services import take_assignment
+from hits.services import release_expired, take_assignment
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import exclude, let_evidence_decide, reinstate, update_evidence, weigh_pending
 from tests.factories import log_lines, make_hits, make_worker
@@ -50,6 +50,17 @@ def test_evidence_is_weighed_once_for_each_hit_and_kept_as_history(campaign):
     again = update_evidence(assignment=assignment)
     assert again == assignment.evidence.get() and Evidence.objects.count() == 3
     assert weigh_pending() == 0
+
+
+def test_the_work_of_a_participation_is_what_the_worker_did_in_that_campaign():
+    here, there, alice = make_hits(min_ratings=2), make_hits(), make_worker()
+    mine = take_assignment(campaign=here, worker=alice)
+    take_assignment(campaign=here, worker=make_worker())
+    release_expired(at=mine.expires_at)
+    take_assignment(campaign=there, worker=alice)
+    participation = Participation.objects.create(campaign=here, worker=alice)
+    assert list(Assignment.objects.of(participation)) == [mine]
+    assert not Assignment.objects.submitted().of(participation).exists()
 
 
 def test_a_worker_who_gets_careless_is_found_drifting_but_counts():
