@@ -33,7 +33,9 @@ class Server:
         eventually(self.answers)
 
     def answers(self) -> bool:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        assert self.process and self.process.poll() is None, "it has ended and will not answer"
+        # Long: one that is given up is answered all the same, and counted, when the server is ready.
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", "/")
             connection.getresponse().read()

@@ -1,41 +1,30 @@
 """/metrics of a server with two processes: either of them adds up both, and the dead still count."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
+from tests.concurrency.servers import Server, running_server
+from tests.subprocesses import environment, manage, output_of
 from tests.waiting import eventually
 
 TOKEN = "only-for-tests"  # pragma: allowlist secret
 
 
-class Server:
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.counts = folder / "counts"
-        self.counts.mkdir()
-        variables = {
-            "DA_DEBUG": "1",
-            "DA_DATA_DIR": str(folder),
-            "DA_METRICS_TOKEN": TOKEN,
-            "PROMETHEUS_MULTIPROC_DIR": str(self.counts),
-        }
-        output_of(manage("migrate", "--verbosity", "0", **variables))
-        command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--no-control-socket"]
-        command += ["--bind", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(command, cwd=CHECKOUT, env=environment(**variables))
+@dataclass
+class CountingServer:
+    """A server of two processes, and the folder in which they count."""
+
+    server: Server
+    counts: Path
 
     def get(self, path: str) -> str:
         # A connection for each request, so that they spread over the processes.
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}")
+        request = urllib.request.Request(f"http://127.0.0.1:{self.server.port}{path}")
         request.add_header("Authorization", f"Bearer {TOKEN}")
         with urllib.request.urlopen(request, timeout=20) as response:
             return str(response.read().decode())
@@ -45,15 +34,13 @@ class Server:
         return float(found[1]) if found else 0.0
 
     def is_up(self) -> bool:
-        assert self.process.poll() is None
         try:
             return bool(self.get("/healthz"))
         except OSError:
             return False
 
     def workers(self) -> set[int]:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return {int(pid) for pid in children.read_text().split()}
+        return set(self.server.worker_pids())
 
     def counting(self) -> set[int]:
         """The processes that have counted something, by the names of their files."""
@@ -67,17 +54,22 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
-    try:
-        eventually(server.is_up)
-        yield server
-    finally:
-        server.process.terminate()
-        server.process.wait(timeout=30)
+def server(tmp_path: Path) -> Iterator[CountingServer]:
+    counts = tmp_path / "counts"
+    counts.mkdir()
+    variables = {
+        "DA_DEBUG": "1",
+        "DA_DATA_DIR": str(tmp_path),
+        "DA_METRICS_TOKEN": TOKEN,
+        "PROMETHEUS_MULTIPROC_DIR": str(counts),
+    }
+    output_of(manage("migrate", "--verbosity", "0", **variables))
+    options = ("--workers", "2", "--no-control-socket")
+    with running_server(environment(**variables), *options) as server:
+        yield CountingServer(server, counts)
 
 
-def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: Server):
+def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: CountingServer):
     before = server.n_answers()
     first, second = server.workers()
     n_asked = server.ask_until(lambda: {first, second} <= server.counting())
@@ -86,7 +78,7 @@ def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: Server)
     assert len({server.n_answers() - turn for turn in range(20)}) == 1
 
     before = server.n_answers()
-    os.kill(first, signal.SIGKILL)
+    server.server.kill_worker(first)
     server.ask_until(lambda: len(server.workers() - {first}) == 2)
     [new] = server.workers() - {first, second}
     server.ask_until(lambda: new in server.counting())
