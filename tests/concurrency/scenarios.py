@@ -174,6 +174,25 @@ def release_at_once() -> Facts:
     return {"n_released": sum(sum(n_released, [])), **_stored(campaign)}
 
 
+def edit_and_release() -> Facts:
+    """4 processes release 16 overdue assignments while 4 others ask for another number of ratings."""
+    campaign = _make_campaign(n_hits=4, min_ratings=20)
+    for _ in range(16):
+        take_assignment(
+            campaign=campaign, worker=make_worker(), at=timezone.now() - timedelta(days=1)
+        )
+
+    def act(number: int, meet: Callable[[], object]) -> list[int]:
+        if number % 2:
+            return [release_expired()]
+        edit_campaign(campaign=campaign, actor=None, changes={"min_ratings": 25 + number})
+        return []
+
+    together(8, act)
+    campaign.refresh_from_db()
+    return {"min_ratings": campaign.min_ratings, **_stored(campaign)}
+
+
 def prepare_desks() -> Facts:
     """Not a race: 60 workers take a HIT of 100 items, ready to be rated over HTTP."""
     campaign = _make_campaign(n_hits=1, min_ratings=60, hit_size=100)
@@ -247,6 +266,7 @@ SCENARIOS = {
         submit_at_once,
         release_and_submit,
         release_at_once,
+        edit_and_release,
         prepare_desks,
         stored_ratings,
         renew_at_once,
@@ -259,6 +279,7 @@ if __name__ == "__main__":
     from django.utils import timezone
 
     from hits.building import build_hits
+    from hits.campaigns.editing import edit_campaign
     from hits.models import Assignment, Campaign, Rating, Worker
     from hits.services import change_status, release_expired, submit_assignment, take_assignment
     from tests.concurrency.cookies import cookies_of

@@ -53,6 +53,12 @@ def test_8_sweeps_release_each_place_once(database_url):
     assert facts["places_left"] == [20]
 
 
+def test_releasing_while_others_want_more_ratings_keeps_the_places_right(database_url):
+    facts = run_scenario("edit_and_release", database_url)
+    assert facts["statuses"] == ["expired"] * 16
+    assert facts["places_left"] == [facts["min_ratings"]] * 4
+
+
 def test_a_late_worker_in_8_tabs_takes_one_place_back(database_url):
     facts = run_scenario("renew_at_once", database_url)
     for codes in facts["told"]:
