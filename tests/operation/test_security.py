@@ -3,6 +3,7 @@
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -120,6 +121,24 @@ def test_containers_run_without_rights_and_with_variables_that_exist():
     assert published == ["proxy", "prometheus"]
     assert all(port.startswith("127.0.0.1:") for port in compose["services"]["prometheus"]["ports"])
     assert compose["networks"]["inside"]["internal"]
+
+
+def services() -> dict[str, Any]:
+    return yaml.safe_load((CHECKOUT / "compose.yaml").read_text())["services"]
+
+
+def test_backups_are_seen_by_who_makes_them_and_by_who_tells_of_them():
+    for name in ("web", "backup"):
+        service = services()[name]
+        assert f"backups:{service['environment']['DA_BACKUP_DIR']}" in service["volumes"]
+
+
+def test_migrations_wait_for_the_database_itself():
+    found = services()
+    assert found["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+    # On the socket the server answers too that is there only while the image sets the database up.
+    asked = found["postgres"]["healthcheck"]["test"]
+    assert asked[:4] == ["CMD", "pg_isready", "--host", "127.0.0.1"]
 
 
 def test_the_image_is_pinned_by_hash_and_not_run_by_root():
