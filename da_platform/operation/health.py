@@ -20,7 +20,7 @@ from analysis.stats import __version__
 from hits.models import Assignment
 
 from .. import replica
-from .backups import newest_backup
+from .backups import BackupRefused, newest_backup
 from .broker import queue_lengths
 from .models import SignOfLife
 from .signs import recent_signs
@@ -206,7 +206,10 @@ def _evidence() -> tuple[State, str]:
 
 
 def _backup() -> tuple[State, str]:
-    newest = newest_backup()
+    try:
+        newest = newest_backup()
+    except BackupRefused as refusal:
+        return State.BAD, f"The newest cannot be read: {refusal}"
     if newest is None:
         return (
             State.WARNING,

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Min, Q, Sum
 from django.utils import timezone
@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 from analysis.models import Job
 from hits.models import HIT, Assignment, Campaign, Participation
 
-from .backups import newest_backup
+from .backups import BackupRefused, newest_backup
 from .broker import queue_lengths
 from .health import free_disk_share
 from .signs import recent_signs
@@ -78,15 +78,22 @@ def _machine() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "da_disk_free_share", "Of the disk with the data folder", value=free_disk_share()
     )
-    newest = newest_backup()
-    # Without any there is no number: the alert asks for its absence, too.
-    ages = [(timezone.now() - newest.made_at).total_seconds()] if newest else []
     backup = GaugeMetricFamily(
         "da_backup_age_seconds", "Since the newest backup was made", labels=[]
     )
-    for age in ages:
-        backup.add_metric([], age)
+    # Without any there is no number: the alert asks for its absence, too.
+    if made_at := _newest_backup_at():
+        backup.add_metric([], (timezone.now() - made_at).total_seconds())
     yield backup
+
+
+def _newest_backup_at() -> datetime | None:
+    """When the newest backup was made. One that cannot be read is none; the health page says why."""
+    try:
+        newest = newest_backup()
+    except (BackupRefused, OSError):
+        return None
+    return newest.made_at if newest else None
 
 
 def _jobs() -> Iterator[Metric]:

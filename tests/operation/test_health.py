@@ -172,6 +172,27 @@ def test_the_age_of_the_newest_backup_and_the_free_disk_are_told(settings, tmp_p
     assert scrape()["da_backup_age_seconds"] == pytest.approx(3 * 3600, abs=60)
 
 
+@pytest.mark.parametrize("content", [None, "", "[]", '{"format": 1}', '{"format": 99}'])
+def test_a_backup_that_cannot_be_read_is_told_and_counts_for_nothing(settings, tmp_path, content):
+    settings.BACKUP_DIR = tmp_path
+    folder = tmp_path / "da-20260101T020000000000Z"
+    folder.mkdir()
+    if content is not None:
+        (folder / "manifest.json").write_text(content)
+    assert "da_backup_age_seconds" not in scrape()
+    assert state_of("Last backup") == "bad"
+    page = client_of("admin").get(reverse("health"))
+    assert page.status_code == 200 and folder.name in page.content.decode()
+
+
+def test_metrics_are_told_where_nobody_may_look_for_backups(monkeypatch):
+    def refuse() -> None:
+        raise PermissionError("not for you")
+
+    monkeypatch.setattr(metrics, "newest_backup", refuse)
+    assert "da_backup_age_seconds" not in scrape()
+
+
 def test_metrics_take_as_many_queries_for_many_campaigns_as_for_one():
     counts = []
     for n_more in (1, 4):

@@ -94,7 +94,7 @@ def contents() -> dict[str, Table]:
 
 
 def newest_backup() -> Manifest | None:
-    """Read the manifest of the latest backup in the configured place."""
+    """Read the manifest of the latest backup in the configured place; refuse one that is not readable."""
     folders = _backups(settings.BACKUP_DIR)
     return read_manifest(folders[-1]) if folders else None
 

@@ -56,7 +56,7 @@ def read_manifest(folder: Path) -> Manifest:
             files={name: StoredFile(**file) for name, file in content["files"].items()},
             tables={name: Table(**table) for name, table in content["tables"].items()},
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BackupRefused(f"{folder} holds no readable {MANIFEST}: {error}") from error
 
 
