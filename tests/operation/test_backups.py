@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from da_platform.operation.backups import files
 from tests.postgres import migrated_database, postgres_database
@@ -166,6 +167,34 @@ def test_without_pg_dump_it_says_what_to_do(tmp_path, postgres_url):
     assert "DA_PG_BIN_DIR" in refusal_of("backup", **environ)
 
 
+def packed(folder: Path) -> list[str]:
+    """Pack the data folder and tell what is in the archive."""
+    files.pack(folder)
+    with tarfile.open(folder / files.FILES) as archive:
+        return archive.getnames()
+
+
+def test_only_what_is_named_in_full_is_left_out(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "data" / "elsewhere"
+    database = str(settings.DATA_DIR / "da.sqlite3")
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", database)
+    monkeypatch.setattr(connection, "vendor", "sqlite")
+    own = ("da.sqlite3", "da.sqlite3-wal", "da.sqlite3-shm", "da.sqlite3-journal")
+    made_anew = ("queue", "cache", "static", "beat-schedule.db", "secret_key", ".secret_key-x1")
+    others = ("da.sqlite3.old", "statistics", "uploads")
+    for name in (*own, *made_anew, *others, "elsewhere"):
+        (settings.DATA_DIR / name).mkdir(parents=True)
+    assert packed(tmp_path) == sorted(others)
+
+
+def test_the_name_of_a_database_elsewhere_leaves_nothing_out(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", "uploads")
+    monkeypatch.setattr(connection, "vendor", "postgresql")
+    (settings.DATA_DIR / "uploads").mkdir(parents=True)
+    assert packed(tmp_path) == ["uploads"]
+
+
 def test_a_file_that_goes_while_it_is_made_does_not_stop_it(settings, tmp_path, monkeypatch):
     settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
     drafts = settings.DATA_DIR / "uploads"
@@ -180,6 +209,4 @@ def test_a_file_that_goes_while_it_is_made_does_not_stop_it(settings, tmp_path, 
             shutil.rmtree(drafts / "second")
 
     monkeypatch.setattr(tarfile.TarFile, "add", drop_the_second)
-    files.pack(tmp_path)
-    with tarfile.open(tmp_path / files.FILES) as archive:
-        assert archive.getnames() == ["uploads", "uploads/first", "uploads/first/text.txt"]
+    assert packed(tmp_path) == ["uploads", "uploads/first", "uploads/first/text.txt"]

@@ -1,24 +1,27 @@
 """What the platform keeps in its data folder beside the database: uploads, exports."""
 
 import tarfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
 
 FILES = "files.tar"
-# Not in a backup: the database and its log (copied in their own way), messages and schedules (made anew),
-# other backups, and the key, which must not lie beside the data that it protects.
+# Not in a backup: messages and schedules (made anew), other backups, and the key, which must not lie beside
+# the data that it protects.
 LEFT_OUT = (
     "queue",
     "cache",
     "backups",
     "secret_key",
-    "beat-schedule",
-    ".secret_key-",
-    "db.sqlite3",
+    ".secret_key-*",
+    "beat-schedule*",
     "static",
     "matplotlib",
 )
+# What SQLite keeps beside a database, named after it.
+_BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
 
 
 def pack(folder: Path) -> None:
@@ -50,11 +53,18 @@ def unpack(folder: Path) -> None:
 def _kept() -> list[Path]:
     if not settings.DATA_DIR.is_dir():
         return []
-    database = Path(str(settings.DATABASES["default"]["NAME"])).name
-    left_out = (*LEFT_OUT, database)
-    backups = settings.BACKUP_DIR.resolve()
+    elsewhere = {settings.BACKUP_DIR.resolve(), *_database_files()}
     return [
         path
         for path in sorted(settings.DATA_DIR.iterdir())
-        if not path.name.startswith(left_out) and path.resolve() != backups
+        if not any(fnmatchcase(path.name, left_out) for left_out in LEFT_OUT)
+        and path.resolve() not in elsewhere
     ]
+
+
+def _database_files() -> set[Path]:
+    """The files of the database, which is copied in its own way; none where a server keeps them."""
+    if connection.vendor != "sqlite":
+        return set()
+    name = settings.DATABASES["default"]["NAME"]
+    return {Path(f"{name}{ending}").resolve() for ending in _BESIDE_SQLITE}
