@@ -4,21 +4,28 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
+import yaml
+from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from da_platform.operation.backups import files
 from tests.postgres import migrated_database, postgres_database
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("backups")
 
@@ -123,6 +130,81 @@ def test_a_backup_is_for_its_owner_only_and_old_ones_go(on_sqlite, tmp_path):
     told = output_of(manage("backup", "--keep", "2", **variables(full, tmp_path)))
     assert "1 older ones deleted" in told
     assert not first.exists() and second.exists()
+
+
+# One after another, and ended --------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(settings, tmp_path) -> Path:
+    """Where this process makes its backups, of a data folder without files."""
+    settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
+    settings.BACKUP_DIR.mkdir()
+    return settings.BACKUP_DIR
+
+
+@pytest.mark.django_db(transaction=True)
+def test_none_is_made_while_the_latest_is_young_enough(folder, capsys):
+    def ask() -> int:
+        call_command("backup", "--unless-younger-than", "23", "--keep", "14")
+        return len(list(folder.iterdir()))
+
+    now = timezone.now()
+    with time_machine.travel(now - timedelta(hours=24)):
+        assert ask() == 1
+    with time_machine.travel(now - timedelta(hours=2)):
+        assert ask() == 1
+        assert "none made" in capsys.readouterr().out
+    assert ask() == 2
+    # One that cannot be read is no reason to go without.
+    (max(folder.iterdir()) / "manifest.json").unlink()
+    assert ask() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_that_is_ended_by_a_signal_leaves_nothing_behind(folder, monkeypatch):
+    monkeypatch.setattr(files, "pack", lambda draft: signal.raise_signal(signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit):
+        call_command("backup")
+    assert list(folder.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_drafts_that_a_crash_left_behind_go_and_those_being_made_stay(folder):
+    now = timezone.now()
+    left_behind, being_made = (
+        folder / f".da-{now - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}" for hours in (25, 1)
+    )
+    for draft in (left_behind, being_made):
+        draft.mkdir()
+        (draft / "database.dump").write_text("half of it")
+    call_command("backup")
+    assert not left_behind.exists() and being_made.exists()
+
+
+def test_the_container_that_makes_them_passes_the_signal_on(tmp_path):
+    """Its command for real, with a backup that takes its time."""
+    service = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())["services"]["backup"]
+    python, said = tmp_path / "python", tmp_path / "said"
+    python.write_text(
+        f"""#!/bin/sh
+trap 'kill $!; echo cleared >> {said}; exit' TERM
+sleep 60 &
+echo $@ >> {said}
+wait
+"""
+    )
+    python.chmod(0o700)
+    command = [part.replace("$$", "$") for part in service["command"]]
+    process = subprocess.Popen(command, env=environment(PATH=f"{tmp_path}:{os.environ['PATH']}"))
+    eventually(said.exists)
+    process.terminate()
+    assert process.wait(timeout=30) is not None
+    begun, ended = said.read_text().splitlines()
+    assert begun.startswith("manage.py backup --keep 14 --unless-younger-than ")
+    assert ended == "cleared" and service["init"]
 
 
 def refusal_of(*arguments: str, **environ: str) -> str:

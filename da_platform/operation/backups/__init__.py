@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -23,9 +23,20 @@ from ..exceptions import BackupRefused
 from . import files, postgresql, sqlite
 from .manifest import Manifest, Table, check_files, read_manifest, stored_file
 
-__all__ = ["BackupRefused", "Manifest", "back_up", "contents", "newest_backup", "prune", "restore"]
+__all__ = [
+    "BackupRefused",
+    "Manifest",
+    "back_up",
+    "contents",
+    "has_backup_since",
+    "newest_backup",
+    "prune",
+    "restore",
+]
 
 _PREFIX = "da-"
+# Longer than a backup takes: a draft that was begun earlier is one that a crash or a power cut left behind.
+STALE_DRAFT = timedelta(days=1)
 _TOOLS = {"sqlite": sqlite, "postgresql": postgresql}
 
 
@@ -39,9 +50,10 @@ def back_up(parent: Path | None = None) -> Backup:
     """Make a backup in a new folder below `parent`, by default the configured one."""
     parent = parent or settings.BACKUP_DIR
     made_at = timezone.now()
-    folder = parent / f"{_PREFIX}{made_at:%Y%m%dT%H%M%S%fZ}"
+    folder = parent / _name(made_at)
     with _for_owner_only():
         parent.mkdir(parents=True, exist_ok=True)
+        _remove_drafts(parent, begun_before=made_at - STALE_DRAFT)
         draft = parent / f".{folder.name}"
         draft.mkdir()
         try:
@@ -50,6 +62,17 @@ def back_up(parent: Path | None = None) -> Backup:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     return Backup(folder, manifest)
+
+
+def _name(made_at: datetime) -> str:
+    """Name a backup so that names sort by time."""
+    return f"{_PREFIX}{made_at:%Y%m%dT%H%M%S%fZ}"
+
+
+def _remove_drafts(parent: Path, *, begun_before: datetime) -> None:
+    for draft in parent.glob(f".{_PREFIX}*Z"):
+        if draft.name < f".{_name(begun_before)}":
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def _fill(draft: Path, made_at: datetime) -> Manifest:
@@ -93,10 +116,19 @@ def contents() -> dict[str, Table]:
     return _TOOLS[connection.vendor].contents()
 
 
-def newest_backup() -> Manifest | None:
-    """Read the manifest of the latest backup in the configured place; refuse one that is not readable."""
-    folders = _backups(settings.BACKUP_DIR)
+def newest_backup(parent: Path | None = None) -> Manifest | None:
+    """Read the manifest of the latest backup, by default in the configured place; refuse one that is not readable."""
+    folders = _backups(parent or settings.BACKUP_DIR)
     return read_manifest(folders[-1]) if folders else None
+
+
+def has_backup_since(moment: datetime, parent: Path | None = None) -> bool:
+    """Whether the latest backup was begun after the moment. One that cannot be read is none."""
+    try:
+        newest = newest_backup(parent)
+    except BackupRefused:
+        return False
+    return newest is not None and newest.made_at > moment
 
 
 def prune(keep: int, parent: Path | None = None) -> int:
@@ -108,7 +140,6 @@ def prune(keep: int, parent: Path | None = None) -> int:
 
 
 def _backups(parent: Path) -> list[Path]:
-    # Their names sort by time.
     return sorted(parent.glob(f"{_PREFIX}*Z")) if parent.is_dir() else []
 
 

@@ -1,10 +1,29 @@
+import signal
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
-from da_platform.operation.backups import BackupRefused, back_up, prune
+from da_platform.operation.backups import BackupRefused, back_up, has_backup_since, prune
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let service managers end the body as an error would, so that no draft is left behind."""
+
+    def end(signum: int, frame: object) -> None:
+        raise SystemExit(128 + signum)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Command(BaseCommand):
@@ -18,10 +37,21 @@ class Command(BaseCommand):
         parser.add_argument(
             "--keep", type=int, default=0, help="then delete all but the latest N (default: none)"
         )
+        parser.add_argument(
+            "--unless-younger-than",
+            type=float,
+            metavar="HOURS",
+            help="make none if the latest is younger, so that it can be asked for often",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        hours = options["unless_younger_than"]
+        if hours and has_backup_since(timezone.now() - timedelta(hours=hours), options["to"]):
+            self.stdout.write(f"The latest is younger than {hours:g} hours: none made")
+            return
         try:
-            backup = back_up(options["to"])
+            with _ended_by_sigterm():
+                backup = back_up(options["to"])
         except (BackupRefused, OSError) as error:
             raise CommandError(str(error)) from error
         n_rows = sum(table.n_rows for table in backup.manifest.tables.values())
