@@ -31,9 +31,16 @@ class Proxy:
     def origin(self) -> str:
         return f"https://{HOST}:{self.tls_port}"
 
-    def browser(self) -> httpx.Client:
+    @property
+    def written(self) -> str:
+        """All that it wrote down, wherever: lines about requests, about errors, and its output."""
+        files = [*self.log.parent.glob("*.log"), self.log.parent / "output"]
+        return "".join(file.read_text() for file in files)
+
+    def browser(self, *, address: str = "127.0.0.1") -> httpx.Client:
         # Certificates of an hour's life, which nobody has vouched for.
-        return httpx.Client(base_url=self.origin, verify=False, timeout=30)
+        transport = httpx.HTTPTransport(verify=False, local_address=address)
+        return httpx.Client(base_url=self.origin, transport=transport, timeout=30)
 
     def plain(self, path: str) -> httpx.Response:
         return httpx.get(f"http://{HOST}:{self.plain_port}{path}")
@@ -67,7 +74,8 @@ def _wait_for(proxy: Proxy, process: "subprocess.Popen[bytes]") -> None:
     while process.poll() is None and time.monotonic() < ends_at:
         try:
             with proxy.browser() as browser:
-                if browser.get("/healthz").status_code == 200:
+                # By its own word, whether or not the platform is there.
+                if browser.get("/metrics").status_code == 404:
                     return
         except httpx.TransportError:
             pass
@@ -87,6 +95,7 @@ def _nginx(proxy: Proxy, folder: Path, web_port: int) -> tuple[list[str], dict[s
         ("/etc/letsencrypt/live/da.example.org/privkey.pem", str(key)),
         ("server 127.0.0.1:8000 ", f"server 127.0.0.1:{web_port} "),
         ("/var/log/nginx/da-platform.log", str(proxy.log)),
+        ("/var/log/nginx/da-platform-error.log", str(folder / "site-error.log")),
     ):
         assert ours in site, ours
         site = site.replace(ours, here)
@@ -111,17 +120,19 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def _caddy(proxy: Proxy, folder: Path, web_port: int) -> tuple[list[str], dict[str, str]]:
-    general = f"""{{
+    general = f"""
+{{
     admin off
     skip_install_trust
     http_port {proxy.plain_port}
     https_port {proxy.tls_port}
-}}
 """
     ours = (CHECKOUT / "deploy/Caddyfile").read_text()
-    assert "output stdout" in ours
+    assert "output stdout" in ours and ours.count("\n{\n") == 1
     whole = folder / "Caddyfile"
-    whole.write_text(general + ours.replace("output stdout", f"output file {proxy.log}"))
+    whole.write_text(
+        ours.replace("\n{\n", general).replace("output stdout", f"output file {proxy.log}")
+    )
     variables = {
         "DA_ALLOWED_HOSTS": HOST,
         "DA_WEB": f"127.0.0.1:{web_port}",

@@ -13,7 +13,7 @@ import pytest
 from tests.operation.image import HOST, Image, Server
 from tests.operation.proxies import Proxy, running_proxy
 from tests.setup_servers import PROXIES, server_path
-from tests.subprocesses import CHECKOUT, output_of
+from tests.subprocesses import CHECKOUT, free_port, output_of
 
 NAME, PASSWORD = "root", "correct horse battery"  # pragma: allowlist secret
 TOKEN = "only-for-tests"
@@ -42,12 +42,14 @@ def server(image: Image) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module", params=PROXIES)
-def proxy(
-    request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Proxy]:
-    name = request.param
-    if not server_path(name):
-        pytest.skip(f"{name} is not on this machine and could not be fetched from Debian.")
+def name(request: pytest.FixtureRequest) -> str:
+    if not server_path(request.param):
+        pytest.skip(f"{request.param} is not on this machine and could not be fetched from Debian.")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def proxy(name: str, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     folder = tmp_path_factory.mktemp(name)
     with running_proxy(name, folder=folder, web_port=server.port) as proxy:
         yield proxy
@@ -131,11 +133,27 @@ def test_what_a_visitor_claims_about_its_address_counts_for_nothing(proxy: Proxy
     assert {address for (address,) in rows} == {"127.0.0.1"}
 
 
+# A visitor whose address is no one else's here: the platform, too, is at 127.0.0.1.
+SOMEWHERE = "127.0.0.77"
+# Paths, too: some are tokens.
+PERSONAL = (SOMEWHERE, "somebody", "__Host-", "login")
+
+
+def visit(proxy: Proxy) -> httpx.Response:
+    with proxy.browser(address=SOMEWHERE) as browser:
+        browser.cookies["__Host-csrftoken"] = "x" * 32
+        return browser.get("/login/", params={"PROLIFIC_PID": "somebody"})
+
+
 def test_its_log_names_nobody(proxy: Proxy):
-    with proxy.browser() as browser:
-        browser.get("/login/", params={"PROLIFIC_PID": "somebody"})
-    written = proxy.log.read_text()
-    assert all(json.loads(line) for line in written.splitlines()) and written
-    # Paths, too: some are tokens.
-    for personal in ("127.0.0.1", "somebody", "__Host-", "login"):
-        assert personal not in written
+    assert visit(proxy).status_code == 200
+    lines = proxy.log.read_text().splitlines()
+    assert lines and all(json.loads(line) for line in lines)
+    assert [word for word in PERSONAL if word in proxy.written] == []
+
+
+def test_nor_does_it_while_the_platform_is_away(name: str, tmp_path: Path):
+    with running_proxy(name, folder=tmp_path, web_port=free_port()) as proxy:
+        assert visit(proxy).status_code in {502, 503}
+    assert re.search(r'"status": ?50[23]', proxy.written)
+    assert [word for word in PERSONAL if word in proxy.written] == []
