@@ -2,8 +2,16 @@
 
 import os
 import shutil
+import sys
 import tempfile
+from pathlib import Path
 from typing import Any
+
+import environ
+
+_folder = Path(__file__).resolve().parent
+# As the settings do, which are loaded later: the process environment wins over the file.
+environ.Env.read_env(os.environ.get("DA_ENV_FILE", _folder / ".env"))
 
 # Where the processes of this server keep their counts for /metrics, each in files of its own. Set
 # before the application is loaded. A server that is started anew begins at zero, as Prometheus expects.
@@ -16,8 +24,11 @@ wsgi_app = "da_platform.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", 2))
 threads = int(os.environ.get("WEB_THREADS", 2))
 worker_class = "gthread"
-# One socket for all processes, and each loads the code for itself: SIGHUP then brings new code in without a
-# connection lost. Sockets of their own would take waiting connections with them when they end.
+# The folder itself, not a link that leads to another release tomorrow: what is loaded late is of the same one.
+# First on the path, where gunicorn has put the link if it was started by that name.
+chdir = str(_folder)
+sys.path.insert(0, chdir)
+# One socket for all processes: sockets of their own would take waiting connections with them when they end.
 reuse_port = False
 preload_app = False
 keepalive = 15

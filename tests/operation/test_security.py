@@ -163,3 +163,11 @@ def test_services_run_as_their_own_user_on_a_sealed_system(name):
         "StateDirectoryMode=0700",
     ):
         assert f"\n{line}\n" in unit
+
+
+def test_connections_come_in_at_a_socket_that_outlives_the_service():
+    folder = CHECKOUT / "deploy/systemd"
+    service = (folder / "da-web.service").read_text()
+    assert "\nRequires=da-web.socket\n" in service
+    assert "--bind" not in service and "ExecReload=" not in service
+    assert "\nListenStream=127.0.0.1:8000\n" in (folder / "da-web.socket").read_text()

@@ -1,8 +1,13 @@
 """The platform as its image serves it: what a service manager asks, new code, and a broker that is away."""
 
-import signal
+import shutil
+import socket
+import subprocess
+import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -16,6 +21,7 @@ pytestmark = pytest.mark.xdist_group("image")
 
 # A browser waits longer; a health check, and a person, do not.
 SOON_SECONDS = 3.0
+TOKEN = "only-for-tests"
 
 
 def test_its_health_check_finds_it(image: Image):
@@ -49,6 +55,9 @@ class Visitors:
         return self
 
     def __exit__(self, *args: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
         self.are_done.set()
         for thread in self.threads:
             thread.join()
@@ -57,18 +66,64 @@ class Visitors:
         eventually(lambda: self.answers[answer])
 
 
-def test_a_reload_brings_new_code_in_and_nobody_is_turned_away(image: Image):
-    page = Path(image.app) / "da_platform/operation/views.py"
-    before = page.read_text()
-    assert '"ok\\n"' in before
+START_AT_SOCKET = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}
+os.execv(sys.executable, [sys.executable, "-m", "gunicorn"])
+"""
+
+
+@contextmanager
+def started(image: Image, folder: Path, listener: socket.socket) -> Iterator[Server]:
+    """Serve a release as systemd does: at a socket that was there before and is there afterwards."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", START_AT_SOCKET, str(listener.fileno())],
+        cwd=folder,
+        # With a link in it, as a shell would have it.
+        env=image.variables | {"PWD": str(folder), "DA_METRICS_TOKEN": TOKEN},
+        pass_fds=[listener.fileno()],
+    )
     try:
-        with image.serving() as server, Visitors(server, n=8) as visitors:
-            visitors.wait_for("ok\n")
-            page.write_text(before.replace('"ok\\n"', '"new\\n"'))
-            server.process.send_signal(signal.SIGHUP)
-            visitors.wait_for("new\n")
+        yield Server(listener.getsockname()[1], process)
     finally:
-        page.write_text(before)
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def new_release(image: Image, folder: Path) -> Path:
+    """A release that answers in other words and cannot tell its metrics."""
+    shutil.copytree(image.app, folder)
+    views = folder / "da_platform/operation/views.py"
+    before = views.read_text()
+    assert '"ok\\n"' in before
+    views.write_text(before.replace('"ok\\n"', '"new\\n"'))
+    (folder / "da_platform/operation/metrics.py").write_text("raise ImportError")
+    return folder
+
+
+def metrics_status(server: Server) -> int:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    return httpx.get(server.address("/metrics"), headers=headers, timeout=60).status_code
+
+
+def test_a_restart_at_its_socket_brings_a_release_in_and_nobody_is_turned_away(
+    image: Image, tmp_path: Path
+):
+    link, new = tmp_path / "da-platform", new_release(image, tmp_path / "new")
+    link.symlink_to(image.app)
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        with started(image, link, listener) as server, Visitors(server, n=8) as visitors:
+            visitors.wait_for("ok\n")
+            link.unlink()
+            link.symlink_to(new)
+            # What it had not loaded yet still comes from its own release.
+            assert metrics_status(server) == 200
+            server.process.terminate()
+            server.process.wait(timeout=30)
+            with started(image, link, listener):
+                visitors.wait_for("new\n")
+                visitors.stop()
     assert visitors.answers.keys() == {"ok\n", "new\n"}
 
 
