@@ -9,7 +9,7 @@ from da_platform.operation.environment import (
     unread,
     variables,
 )
-from tests.subprocesses import CHECKOUT
+from tests.subprocesses import CHECKOUT, output_of, run_python
 
 
 def test_every_variable_that_is_read_is_described_and_none_other():
@@ -33,3 +33,11 @@ def test_the_page_is_current(capsys):
     assert page == as_markdown(), "Run: manage.py describe_environment --to docs/environment.md"
     call_command("describe_environment")
     assert capsys.readouterr().out == page
+
+
+def test_the_web_server_reads_the_file_too_and_the_environment_wins(tmp_path):
+    file = tmp_path / "env"
+    file.write_text("WEB_CONCURRENCY=5\nWEB_THREADS=7\n")
+    look = "import runpy; c = runpy.run_path('gunicorn.conf.py'); print(c['workers'], c['threads'])"
+    places = {"DA_ENV_FILE": str(file), "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    assert output_of(run_python("-c", look, WEB_THREADS="3", **places)) == "5 3\n"
