@@ -91,3 +91,6 @@ def test_it_reads_the_platform_and_every_alert_can_be_asked(image: Image, tmp_pa
         found = states()
         assert found["BackupIsOld"] == "pending"
         assert found["PlatformIsDown"] == found["RequestsFail"] == found["JobsFail"] == "inactive"
+        # And it knows whom to tell.
+        [told] = asked(client, "/alertmanagers")["activeAlertmanagers"]
+        assert told["url"] == "http://alertmanager:9093/api/v2/alerts"

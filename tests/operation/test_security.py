@@ -117,9 +117,12 @@ def test_containers_run_without_rights_and_with_variables_that_exist():
         assert set(service["environment"]) <= descriptions().keys()
         # Whatever else there is to set comes from the file, for all of them.
         assert service["env_file"] == ".env"
+        # Set here, it would contradict DA_SECRET_KEY_FILE.
+        assert "DA_SECRET_KEY" not in service["environment"]
     published = [name for name, service in compose["services"].items() if "ports" in service]
-    assert published == ["proxy", "prometheus"]
-    assert all(port.startswith("127.0.0.1:") for port in compose["services"]["prometheus"]["ports"])
+    assert published == ["proxy", "prometheus", "alertmanager"]
+    for name in published[1:]:
+        assert all(port.startswith("127.0.0.1:") for port in compose["services"][name]["ports"])
     assert compose["networks"]["inside"]["internal"]
 
 
@@ -139,6 +142,16 @@ def test_migrations_wait_for_the_database_itself():
     # On the socket the server answers too that is there only while the image sets the database up.
     asked = found["postgres"]["healthcheck"]["test"]
     assert asked[:4] == ["CMD", "pg_isready", "--host", "127.0.0.1"]
+
+
+def test_alerts_go_to_a_container_that_is_there():
+    config = yaml.safe_load((CHECKOUT / "deploy/prometheus/prometheus.yml").read_text())
+    [manager] = config["alerting"]["alertmanagers"]
+    [target] = manager["static_configs"][0]["targets"]
+    service = services()[target.partition(":")[0]]
+    assert service["profiles"] == services()["prometheus"]["profiles"]
+    told = yaml.safe_load((CHECKOUT / "deploy/prometheus/alertmanager.yml").read_text())
+    assert told["route"]["receiver"] in {receiver["name"] for receiver in told["receivers"]}
 
 
 def test_the_image_is_pinned_by_hash_and_not_run_by_root():
