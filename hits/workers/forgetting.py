@@ -162,11 +162,12 @@ def _forget(
     Participation.objects.filter(worker=worker).exclude(decision="").update(
         decision_reason="removed with the worker's data"
     )
+    # The number, because a restored backup has the worker again.
     if _has_history(worker):
-        record(ACTION, actor=actor, worker=worker, reason=reason, **details)
+        record(ACTION, actor=actor, worker=worker, reason=reason, number=worker.pk, **details)
     else:
         Worker.objects.filter(pk=worker.pk).delete()
-        record(ACTION, actor=actor, reason=reason, was_deleted=True)
+        record(ACTION, actor=actor, reason=reason, number=worker.pk, was_deleted=True)
     return True
 
 

@@ -75,7 +75,10 @@ def test_who_never_worked_is_deleted_altogether():
     take_part(campaign=make_campaign(), worker=alice)
     forget_worker(worker=alice, reason="She asked.")
     assert not Worker.objects.exists() and not Participation.objects.exists()
-    assert AuditEntry.objects.get(action=ACTION).details == {"was_deleted": True}
+    assert AuditEntry.objects.get(action=ACTION).details == {
+        "was_deleted": True,
+        "number": alice.pk,
+    }
 
 
 def test_gold_is_the_same_to_the_last_digit():
@@ -139,6 +142,31 @@ def test_the_command_takes_the_id_of_a_way_in():
     assert AuditEntry.objects.get(action=ACTION).reason == "by letter"
     with pytest.raises(CommandError, match="--provider"):
         call_command("forget_workers", id="alice")
+
+
+def test_the_command_forgets_again_by_the_numbers_it_told(capsys):
+    """After a restore the workers are here again, under the same numbers."""
+    submitted_by(make_worker("alice"))
+    bob, carol = make_worker("bob"), make_worker("carol")
+    call_command("forget_workers", provider="link", id="alice")
+    alice = Worker.objects.get(provider="link", forgotten_at__isnull=False)
+    assert f"number {alice.pk}" in capsys.readouterr().out
+    Worker.objects.filter(pk=alice.pk).update(external_id="alice", forgotten_at=None)
+    for _ in range(2):
+        call_command("forget_workers", "--number", str(alice.pk), str(bob.pk), "999999")
+    assert [line[:1] for line in capsys.readouterr().out.splitlines()] == ["2", "0"]
+    assert list(Worker.objects.filter(forgotten_at=None)) == [carol]
+    # Bob was deleted, as nothing hung on him; his number is kept for the next time.
+    details = AuditEntry.objects.filter(action=ACTION).values_list("details", flat=True)
+    assert {"was_deleted": True, "number": bob.pk} in list(details)
+
+
+def test_of_several_who_are_forgotten_one_who_is_owed_money_holds_up_no_other():
+    make_paid_campaign("link", names=("alice",))
+    alice, bob = Worker.objects.get(), make_worker("bob")
+    with pytest.raises(CommandError, match=rf"{alice.pk}: .* 1\.50 USD"):
+        call_command("forget_workers", "--number", str(alice.pk), str(bob.pk))
+    assert list(Worker.objects.all()) == [alice]
 
 
 def test_the_notice_says_how_long_and_whom_to_ask(settings):
@@ -226,7 +254,7 @@ def test_who_would_rather_go_without_is_forgotten_and_the_log_says_what_was_neve
     campaign = make_paid_campaign("mturk")
     call_command("forget_workers", provider="mturk", id="alice", even_if_owed=True)
     details = AuditEntry.objects.get(action=ACTION).details
-    assert details == {"never_paid": {str(campaign.code): "1.50"}}
+    assert details["never_paid"] == {str(campaign.code): "1.50"}
     # No run stumbles over a visit that nobody can name any more.
     [due] = plan_run(campaign, Kind.APPROVE, is_by_hand=False).dues
     assert due.assignment.worker.external_id == "bob"

@@ -4,19 +4,27 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.exceptions import ForgettingRefused
+from hits.models import Worker
 from hits.workers.forgetting import find_worker, forget_inactive_workers, forget_worker
 
 
 class Command(BaseCommand):
     help = (
-        "Remove what could name a worker: one who asks (--code, or --provider and --id), or all who have "
-        "not been here for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. It can be run twice."
+        "Remove what could name a worker: one who asks (--code, or --provider and --id), some by our own "
+        "numbers (--number), or all who have not been here for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. It can be run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--code", default="", help="the code that the privacy notice shows")
         parser.add_argument("--provider", default="", help="the way in, such as link or prolific")
         parser.add_argument("--id", default="", help="the worker's id there")
+        parser.add_argument(
+            "--number",
+            type=int,
+            nargs="+",
+            help="our own numbers of workers, as told here and by the audit log: to forget them again "
+            "after a restore",
+        )
         parser.add_argument("--reason", default="on request", help="for the audit log")
         parser.add_argument(
             "--even-if-owed",
@@ -25,6 +33,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["number"]:
+            self._forget_again(options)
+            return
         if not (options["code"] or options["id"]):
             self.stdout.write(f"{forget_inactive_workers():,} inactive workers forgotten")
             return
@@ -34,9 +45,24 @@ class Command(BaseCommand):
             worker = find_worker(
                 provider=options["provider"], external_id=options["id"], code=options["code"]
             )
-            forget_worker(
-                worker=worker, reason=options["reason"], even_if_owed=options["even_if_owed"]
-            )
+            _forget(worker, options)
         except ForgettingRefused as refusal:
             raise CommandError(str(refusal)) from refusal
-        self.stdout.write("1 worker forgotten")
+        self.stdout.write(f"1 worker forgotten: number {worker.pk}")
+
+    def _forget_again(self, options: dict[str, Any]) -> None:
+        """Forget those of the workers who are here again; who cannot be is told at the end."""
+        found = list(Worker.objects.filter(pk__in=options["number"], forgotten_at=None))
+        refusals = []
+        for worker in found:
+            try:
+                _forget(worker, options)
+            except ForgettingRefused as refusal:
+                refusals.append(f"{worker.pk}: {refusal}")
+        self.stdout.write(f"{len(found) - len(refusals):,} workers forgotten")
+        if refusals:
+            raise CommandError("\n".join(refusals))
+
+
+def _forget(worker: Worker, options: dict[str, Any]) -> None:
+    forget_worker(worker=worker, reason=options["reason"], even_if_owed=options["even_if_owed"])
