@@ -112,18 +112,21 @@ def test_a_restart_at_its_socket_brings_a_release_in_and_nobody_is_turned_away(
 ):
     link, new = tmp_path / "da-platform", new_release(image, tmp_path / "new")
     link.symlink_to(image.app)
-    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
-        with started(image, link, listener) as server, Visitors(server, n=8) as visitors:
-            visitors.wait_for("ok\n")
-            link.unlink()
-            link.symlink_to(new)
-            # What it had not loaded yet still comes from its own release.
-            assert metrics_status(server) == 200
-            server.process.terminate()
-            server.process.wait(timeout=30)
-            with started(image, link, listener):
-                visitors.wait_for("new\n")
-                visitors.stop()
+    with (
+        socket.create_server(("127.0.0.1", 0), backlog=2048) as listener,
+        started(image, link, listener) as server,
+        Visitors(server, n=8) as visitors,
+    ):
+        visitors.wait_for("ok\n")
+        link.unlink()
+        link.symlink_to(new)
+        # What it had not loaded yet still comes from its own release.
+        assert metrics_status(server) == 200
+        server.process.terminate()
+        server.process.wait(timeout=30)
+        with started(image, link, listener):
+            visitors.wait_for("new\n")
+            visitors.stop()
     assert visitors.answers.keys() == {"ok\n", "new\n"}
 
 
