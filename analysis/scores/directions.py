@@ -9,10 +9,10 @@ _LOWER |= {"editdistance", "levenshtein", "wmd", "errors", "penalty", "metricx"}
 _HIGHER = {"bleu", "sbleu", "spbleu", "sentbleu", "chrf", "meteor", "comet", "xcomet", "cometkiwi"}
 _HIGHER |= {"cometoid", "bleurt", "bertscore", "yisi", "beer", "nist", "prism", "rouge", "unite"}
 _HIGHER |= {"gleu", "hlepor", "ribes", "simile", "matese"}
-_WAYS = {"higher": True, "lower": False, "↑": True, "↓": False}
-_DECLARED = re.compile(r"^(?P<name>.+?)\s*(?::\s*(?P<word>higher|lower)|(?P<arrow>[↑↓]))$")
-# What a reference or test set adds to a name, and versions: BLEU-refA, BLEURT-20, chrF2++.
-_ADDED = re.compile(r"(-(ref[a-z]?|src|qe|sysname))+$")
+_WORDS = {"higher": True, "lower": False}
+_ARROWS = {"↑": True, "↓": False}
+# What a reference or test set adds to a name: BLEU-refA, COMET-QE.
+_ADDED = re.compile("ref[a-z]?|src|qe|sysname")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,13 @@ class Suggestion:
 
 def split_declared(title: str) -> tuple[str, bool | None]:
     """Take a declared direction off a column's title: `TER:lower` or `TER↓`, `chrF:higher` or `chrF↑`."""
-    match = _DECLARED.match(title)
-    if match is None:
-        return title, None
-    return match["name"], _WAYS[match["word"] or match["arrow"]]
+    # By hand: a pattern that looks for the end of the name from its beginning takes hours for many spaces.
+    if title[-1:] in _ARROWS and (name := title[:-1].rstrip()):
+        return name, _ARROWS[title[-1]]
+    before, colon, word = title.rpartition(":")
+    if colon and word.lstrip() in _WORDS and (name := before.rstrip()):
+        return name, _WORDS[word.lstrip()]
+    return title, None
 
 
 def suggest_direction(name: str) -> Suggestion | None:
@@ -47,7 +50,7 @@ def suggest_direction(name: str) -> Suggestion | None:
     Suggestion or None
         Never to be used unasked: people store error rates with the sign turned, under the same name.
     """
-    plain = _ADDED.sub("", name.casefold())
+    plain = _without_additions(name.casefold())
     if "mqm" in plain and ("error" in plain or "penalt" in plain):
         return Suggestion(False, f"{name} seems to count errors")
     words = re.findall("[a-z]+", plain)
@@ -59,3 +62,9 @@ def suggest_direction(name: str) -> Suggestion | None:
             if known in _HIGHER:
                 return Suggestion(True, f"{name} seems to measure similarity or quality")
     return None
+
+
+def _without_additions(name: str) -> str:
+    while (parts := name.rpartition("-"))[1] and _ADDED.fullmatch(parts[2]):
+        name = parts[0]
+    return name

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hits.importing.problems import Problems
 from hits.importing.tables import csv_cells, json_pairs
+from hits.importing.texts import MAX_NAME_LENGTH
 
 from .directions import split_declared
 from .files import RawFile
@@ -30,7 +31,8 @@ ROLES = {
 }
 _ROLE_OF = {title: role for role, titles in ROLES.items() for title in titles}
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# Digits can be read in one way only: where there are two, a long cell takes hours.
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COUNT = re.compile(r"\d+", re.ASCII)
 _LANGUAGE_PAIR = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?-[a-z]{2,3}(_[A-Za-z]+)?")
 
@@ -113,6 +115,10 @@ def _named_columns(
     header: Sequence[str], file: str, line: int, problems: Problems
 ) -> list[str] | None:
     """Return each column's role, or its own title where it has none; None when they make no sense."""
+    if any(len(title) > MAX_NAME_LENGTH for title in header):
+        reason = f"has a column whose name is longer than {MAX_NAME_LENGTH} characters"
+        problems.add(file, line, reason)
+        return None
     plain = [split_declared(title)[0] for title in header]
     names = [role_of(title) or title for title in plain]
     n_before = problems.total

@@ -1,6 +1,7 @@
 """Files of metric scores: each format is told by its content and read to the last digit."""
 
 import json
+import time
 from hashlib import sha256
 
 import numpy as np
@@ -241,6 +242,20 @@ def test_another_name_suggests_nothing(name):
 def test_a_name_with_a_colon_is_not_a_declaration():
     assert split_declared("COMET:22") == ("COMET:22", None)
     assert split_declared("TER: lower") == ("TER", False)
+    assert split_declared("A: B : higher") == ("A: B", True)
+
+
+def test_a_direction_without_a_name_is_a_name():
+    assert split_declared("↑") == ("↑", None)
+    assert split_declared(":lower") == (":lower", None)
+
+
+def test_a_title_is_taken_apart_in_time_that_grows_with_its_length_only():
+    spaces = " " * 20_000
+    began = time.process_time()
+    for title in (f"a{spaces}b", f"{spaces}:lowe", f"a:{spaces}"):
+        assert split_declared(title) == (title, None)
+    assert time.process_time() - began < 5
 
 
 # Properties -----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Files of scores with something wrong: the refusal names file, line and reason, and everything at once."""
 
 import os
+import time
 
 import pytest
 
@@ -78,6 +79,14 @@ BAD_FILES = {
         b"system\tscore\tTER\nA\t1\t2\n",
         "line 1: beside the column 'score' there cannot be others: 'TER'",
     ),
+    "a long title": (
+        b"system\tsegment\t%s\nA\t1\t2\n" % (b"T" * 201),
+        "m.tsv, line 1: has a column whose name is longer than 200 characters",
+    ),
+    "a long name in JSON": (
+        b'{"system": "A", "%s": 1}\n' % (b"T" * 201),
+        "m.tsv, line 1: has a column whose name is longer than 200 characters",
+    ),
     "gzip": (b"\x1f\x8b\x08\x00", "m.tsv: is compressed (gzip); unpack it first"),
     "zip": (b"PK\x03\x04xxxx", "m.tsv: is compressed (zip)"),
     "broken CSV": (b'system,segment,score\nA,1,"2\n', "line 2: is not CSV"),
@@ -115,6 +124,22 @@ BAD_FILES = {
 def test_a_bad_file_is_refused_with_its_line_and_reason(kind):
     content, reason = BAD_FILES[kind]
     assert reason in refusal(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"system\tsegment\ta%sb\nA\t1\t2\n" % (b" " * 50_000),
+        b"system,segment,a%s:b\nA,1,2\n" % (b" " * 20_000),
+        b'{"system": "A", "a%s": 1}\n' % (b"-qe" * 20_000),
+        GOOD.replace(b"0.25", b"1" * 50_000 + b"x"),
+    ],
+    ids=["spaces", "a colon", "additions", "digits"],
+)
+def test_what_makes_a_careless_pattern_run_for_hours_is_refused_at_once(content):
+    began = time.process_time()
+    assert "m.tsv, line" in refusal(content)
+    assert time.process_time() - began < 5
 
 
 def test_all_problems_are_told_at_once():
