@@ -1,6 +1,6 @@
 """Files that admins upload: bounded, kept under their own names, and never outside their folder."""
 
-import lzma
+import io
 import shutil
 import stat
 import tempfile
@@ -35,11 +35,16 @@ MAX_RATIO = 1_000
 RATIO_COUNTS_FROM = 10_000_000
 MAX_PATH_BYTES = 200
 CHUNK = 1 << 20
+# Of all zips together: files, the folders they are in, and what packers put beside each of them.
+MAX_ENTRIES = 4 * MAX_FILES
+# Of one zip's list of what is in it: room for so many entries with the longest names.
+MAX_DIRECTORY_BYTES = 2 * CHUNK
+# What is unpacked as far as one asks. The others give all that a block holds at once: a gigabyte from 500 bytes.
+_BOUNDED_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # Whatever `zipfile` raises over damaged bytes; a ValueError where a place lies before the file's beginning.
 _UNREADABLE_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
-    lzma.LZMAError,
     NotImplementedError,
     EOFError,
     OSError,
@@ -159,11 +164,13 @@ class _Budget:
     """How much may still be written."""
 
     def __init__(self) -> None:
-        self.files, self.bytes = MAX_FILES, MAX_BYTES
+        self.files, self.bytes, self.entries = MAX_FILES, MAX_BYTES, MAX_ENTRIES
 
     def exceeded(self) -> str | None:
         if self.files < 0:
             return f"has more than {MAX_FILES} files"
+        if self.entries < 0:
+            return f"has more than {MAX_ENTRIES:,} files and folders in zips"
         if self.bytes < 0:
             return f"has more than {MAX_BYTES:,} bytes, unpacked"
         return None
@@ -224,13 +231,39 @@ def _write(
     return [{"name": name, "size": target.stat().st_size}]
 
 
+class _BoundedReads(io.RawIOBase):
+    """A file of which nobody takes much at once: `zipfile` reads the list of a zip's entries in one go."""
+
+    def __init__(self, file: UploadedFile) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY_BYTES:
+            raise zipfile.BadZipFile("it has too many entries")
+        return self._file.read(MAX_DIRECTORY_BYTES if size < 0 else size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._file.seek(offset, whence)
+        return self._file.tell()
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+
 def _unpack(
     folder: Path, upload: UploadedFile, budget: _Budget, problems: Problems
 ) -> list[dict[str, Any]]:
     name = printable(upload.name or "")
     files: list[dict[str, Any]] = []
     try:
-        with zipfile.ZipFile(upload) as archive:
+        with zipfile.ZipFile(_BoundedReads(upload)) as archive:
+            budget.entries -= len(archive.infolist())
+            if fault := budget.exceeded():
+                problems.add("", None, f"The upload {fault}.")
+                return []
             for entry in archive.infolist():
                 files += _unpack_entry(folder, archive, entry, budget, problems)
                 if _is_bomb(budget, upload.size or 0):
@@ -276,6 +309,8 @@ def _unpack_entry(
 def _fault_in_entry(entry: zipfile.ZipInfo) -> str | None:
     if entry.flag_bits & 0x1:
         return "is encrypted"
+    if entry.compress_type not in _BOUNDED_METHODS:
+        return "is packed in a way that is not read here; pack it as usual (deflate)"
     mode = entry.external_attr >> 16
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return "is a link or a device, not a file"

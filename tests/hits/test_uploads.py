@@ -4,6 +4,7 @@ import io
 import os
 import stat
 import time
+import tracemalloc
 import zipfile
 from datetime import timedelta
 from pathlib import Path
@@ -139,6 +140,39 @@ def test_a_zip_bomb_is_refused_before_the_bound_is_reached(draft, monkeypatch):
     assert "far more than text can" in reasons(draft, zipped({"a.txt": b"0" * 9_000_000}))
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_would_be_unpacked_all_at_once_is_refused_unread(draft, method):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a.txt", b"0" * 50_000_000)
+    tracemalloc.start()
+    assert "a.txt: is packed in a way" in reasons(draft, upload("x.zip", packed.getvalue()))
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("path", ["{}/", ".hidden{}", "__MACOSX/{}", "{}.txt"])
+def test_entries_that_nobody_keeps_count_too(draft, monkeypatch, path):
+    monkeypatch.setattr(uploads, "MAX_ENTRIES", 5)
+    first, second = ({path.format(i): b"" for i in part} for part in (range(3), range(3, 6)))
+    given = [zipped(first, "first.zip"), zipped(second, "second.zip")]
+    assert "more than 5 files and folders in zips" in reasons(draft, *given)
+
+
+def test_a_long_list_of_entries_is_refused_unread(draft):
+    bomb = zipped({f"{i:04}{'x' * 500}/": b"" for i in range(4_000)})
+    assert "it has too many entries" in reasons(draft, bomb)
+
+
+def test_a_zip_with_a_comment_is_read(draft):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.tsv", b"x\n")
+        archive.comment = b"made by hand" * 1_000
+    keep_files(draft=draft, uploads=[upload("x.zip", packed.getvalue())])
+    assert kept(draft) == ["a.tsv"]
+
+
 def test_nothing_chosen_is_said_so(draft):
     assert "No files were chosen" in reasons(draft)
 
@@ -174,7 +208,7 @@ def test_files_without_a_draft_are_removed_after_some_days(draft):
 
 def test_a_damaged_zip_is_refused_whatever_is_damaged(draft):
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("sources.txt", "a line\n" * 100)
     whole = packed.getvalue()
     at = whole.index(b"sources.txt") + len("sources.txt")
