@@ -36,7 +36,10 @@ class ReadingLimits:
         if number > settings.MAX_FILE_LINES:
             return f"is beyond the {settings.MAX_FILE_LINES:,} lines that a file may have; the rest was not read"
         is_time_to_look = number % self._LINES_BETWEEN_LOOKS == 0
-        if is_time_to_look and time.monotonic() > self._ends_at:
+        return self.fault_in_time() if is_time_to_look else None
+
+    def fault_in_time(self) -> str | None:
+        if time.monotonic() > self._ends_at:
             return f"was not reached in {settings.MAX_READING_SECONDS:,} seconds; the rest was not read"
         return None
 

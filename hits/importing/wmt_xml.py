@@ -19,6 +19,11 @@ BLOCK_BYTES = 65_536
 # Enough to know that a text is too long, without keeping it all.
 _KEPT_LENGTH = MAX_TEXT_LENGTH + 1
 
+# Test sets have five: the set, a collection, documents, their parts and paragraphs, segments.
+MAX_DEPTH = 10
+# Systems and references of a whole test set, in any language: far above any there is.
+MAX_PARTS = 1_000
+
 _NAMING_ATTRIBUTE = {"src": "translator", "ref": "translator", "hyp": "system"}
 
 
@@ -35,6 +40,7 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
         try:
             while block := file.read(BLOCK_BYTES):
                 parser.feed(block)
+                handler.check_time()
             parser.close()
         except SAXParseException as error:
             reason = (
@@ -76,6 +82,8 @@ class _Document:
     line: int
     is_doubled: bool
     parts: list[_Part] = field(default_factory=list)
+    # What it has by kind and name, so that each part is looked for once.
+    had: set[tuple[str, str]] = field(default_factory=set)
 
     def of_kind(self, kind: str) -> list[_Part]:
         return [part for part in self.parts if part.kind == kind]
@@ -100,7 +108,9 @@ class _TestSet(ContentHandler):
         self._segment: tuple[str, int] | None = None
         self._chunks: list[str] = []
         self._n_characters = 0
-        self._n_texts = 0
+        self._n_elements = 0
+        self._depth = 0
+        self._parts: set[tuple[str, str]] = set()
         self._limits = ReadingLimits()
 
     def setDocumentLocator(self, locator: Locator) -> None:
@@ -113,16 +123,15 @@ class _TestSet(ContentHandler):
     # What the parser meets ------------------------------------------------------------------
 
     def startElement(self, tag: str, attributes: AttributesImpl) -> None:
+        self._count_element()
         if self._segment is not None:
-            self._report(self.line, f"has an element {tag!r} inside a segment; a text is plain")
+            reason = f"has an element {tag[:MAX_NAME_LENGTH]!r} inside a segment; a text is plain"
+            self._report(self.line, reason)
         elif tag == "doc":
             self._begin_document(attributes)
         elif tag in _NAMING_ATTRIBUTE:
             self._begin_part(tag, attributes)
         elif tag == "seg" and self._part is not None:
-            self._n_texts += 1
-            if fault := self._limits.fault_at(self._n_texts):
-                self.draft.give_up(f"text {self._n_texts:,} {fault}")
             self._segment = (attributes.get("id", ""), self.line)
             self._chunks, self._n_characters = [], 0
 
@@ -132,6 +141,7 @@ class _TestSet(ContentHandler):
             self._n_characters += len(content)
 
     def endElement(self, tag: str) -> None:
+        self._depth -= 1
         if self._segment is not None:
             # Whatever else ends here was reported when it began.
             if tag == "seg":
@@ -140,6 +150,23 @@ class _TestSet(ContentHandler):
             self._part = None
         elif tag == "doc":
             self._end_document()
+
+    def check_time(self) -> None:
+        """Give up if it takes too long: a single element may be as long as the file."""
+        if fault := self._limits.fault_in_time():
+            self.draft.give_up(f"line {self.line:,} {fault}")
+
+    def _count_element(self) -> None:
+        """Give up on elements without end, beside each other or within each other, whatever they are."""
+        self._n_elements += 1
+        self._depth += 1
+        if fault := self._limits.fault_at(self._n_elements):
+            self.draft.give_up(f"element {self._n_elements:,} {fault}")
+        if self._depth > MAX_DEPTH:
+            self.draft.give_up(
+                f"line {self.line:,} has elements within elements, more than {MAX_DEPTH} deep; "
+                "the rest was not read"
+            )
 
     def _begin_document(self, attributes: AttributesImpl) -> None:
         name = attributes.get("id", "")
@@ -163,17 +190,29 @@ class _TestSet(ContentHandler):
         if not _agree(language, wanted):
             if tag != "src":
                 return
-            self._report(self.line, f"the source is in {language!r}, not in {wanted!r}")
+            told = language[:MAX_NAME_LENGTH]
+            self._report(self.line, f"the source is in {told!r}, not in {wanted!r}")
         name = attributes.get(_NAMING_ATTRIBUTE[tag], "")
         part = _Part(tag, name, self.line)
         if tag == "hyp":
             self._check_system(name)
         elif tag == "ref":
             self._reference_names.setdefault(name)
-        if any(other.kind == tag and other.name == name for other in self._document.parts):
+        if (tag, name) in self._document.had:
+            # Read to be looked at, and not kept.
             self._report(self.line, f"document {self._document.name!r} has {_what(part)} twice")
-        self._document.parts.append(part)
+        else:
+            self._keep(part, self._document)
         self._part = part
+
+    def _keep(self, part: _Part, document: _Document) -> None:
+        self._parts.add((part.kind, part.name))
+        if len(self._parts) > MAX_PARTS:
+            self.draft.give_up(
+                f"has more than {MAX_PARTS:,} systems and references; the rest was not read"
+            )
+        document.had.add((part.kind, part.name))
+        document.parts.append(part)
 
     def _check_system(self, name: str) -> None:
         if name not in self._systems:

@@ -1,5 +1,7 @@
 """Files have bounds in lines, outputs and time; beyond them nothing is stored, and the file is named."""
 
+import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from analysis.scores.reading import read_scores
 from hits.archives import import_collection
 from hits.batches import import_results
 from hits.exceptions import ImportRefused
-from hits.importing import import_campaign
+from hits.importing import import_campaign, wmt_xml
 from hits.importing.files import ReadingLimits
 from hits.models import Campaign, Rating
 from tests.factories import make_hits
@@ -25,7 +27,7 @@ CAMPAIGNS = {
     "table.csv": "table.csv, line 3: is beyond the 2 lines",
     "table.tsv": "table.tsv, line 3: is beyond the 2 lines",
     "table.jsonl": "table.jsonl, line 3: is beyond the 2 lines",
-    "test-set.xml": "test-set.xml: text 3 is beyond the 2 lines",
+    "test-set.xml": "test-set.xml: element 3 is beyond the 2 lines",
 }
 COLLECTIONS = {
     "appraise": ["appraise.csv"],
@@ -104,3 +106,54 @@ def test_a_small_file_cannot_ask_for_the_memory_of_a_large_one(settings: Any, tm
     table.write_text("segment\tsystem\ttranslation\treference\n" + "".join(rows))
     reason = refused_campaign(table)
     assert "square.tsv: holds more than 10,000 outputs (systems times segments)" in reason
+
+
+def xml(path: Path, inside: str) -> Path:
+    path.write_text(f'<dataset id="x"><doc id="d" origlang="de">{inside}</doc></dataset>')
+    return path
+
+
+MANY = {
+    "references": '<ref lang="en" translator="{}"/>',
+    "systems": '<hyp lang="en" system="S{}"/>',
+    "strangers": "<a/>",
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_elements_of_every_kind_count_for_time_and_number(kind: str, settings: Any, tmp_path: Path):
+    path = xml(tmp_path / "set.xml", "".join(MANY[kind].format(i) for i in range(1_000)))
+    settings.MAX_FILE_LINES = 900
+    assert "set.xml: element 901 is beyond the 900 lines" in refused_campaign(path)
+    settings.MAX_FILE_LINES, settings.MAX_READING_SECONDS = 2_000, -1
+    assert "set.xml: element 1,000 was not reached in" in refused_campaign(path)
+
+
+def test_time_is_looked_at_within_a_single_element(settings: Any, tmp_path: Path):
+    settings.MAX_READING_SECONDS = -1
+    path = xml(tmp_path / "set.xml", f'<a b="{"x" * 100_000}"/>')
+    assert "set.xml: line 1 was not reached in" in refused_campaign(path)
+
+
+def test_many_parts_of_a_document_are_read_in_time_that_grows_with_their_number(
+    tmp_path: Path, monkeypatch: Any
+):
+    monkeypatch.setattr(wmt_xml, "MAX_PARTS", 50_000)
+    path = xml(tmp_path / "set.xml", "".join(MANY["references"].format(i) for i in range(40_000)))
+    began = time.process_time()
+    assert "document 'd' has no source segments" in refused_campaign(path)
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize("kind", ["references", "systems"])
+def test_a_test_set_with_too_many_systems_and_references_is_refused(kind: str, tmp_path: Path):
+    path = xml(tmp_path / "set.xml", "".join(MANY[kind].format(i) for i in range(1_001)))
+    assert "set.xml: has more than 1,000 systems and references" in refused_campaign(path)
+
+
+def test_elements_within_elements_are_refused_soon(tmp_path: Path):
+    path = xml(tmp_path / "set.xml", "\n<a>" * 1_000_000)
+    tracemalloc.start()
+    assert "line 10 has elements within elements, more than 10 deep" in refused_campaign(path)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
