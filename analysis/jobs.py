@@ -143,13 +143,16 @@ def kind_named(name: str) -> Kind:
 
 
 def visible_jobs(user: Visitor) -> JobQuerySet:
-    """The jobs of campaigns that a person has a part in, and those that they started."""
+    """The jobs of campaigns that a person has a part in, and those of no campaign that they started.
+
+    Who has lost their part in a campaign sees nothing of it, not even what they had made there.
+    """
     jobs = Job.objects.select_related("campaign", "started_by")
     if has_level(user, Level.ADMIN):
         return jobs
     known_kinds()
     secret = [kind.name for kind in _kinds.values() if kind.is_confidential]
-    own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(started_by=user.pk)
+    own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(campaign=None, started_by=user.pk)
     shared = Q(campaign__in=campaigns_of(user)) & ~Q(kind__in=secret)
     if has_level(user, Level.RESEARCHER):
         shared = ~Q(kind__in=secret)

@@ -47,7 +47,7 @@ class JobFilter(Schema):
 @router.get("", response=list[JobOut], auth=Needs(Scope.READ))
 @paginate
 def list_jobs(request: HttpRequest, filters: Query[JobFilter]) -> QuerySet[Job]:
-    """Jobs of your campaigns and those that you started, newest first."""
+    """Jobs of your campaigns, and those of no campaign that you started; newest first."""
     jobs = visible_jobs(request.user).defer("log", "traceback", "arguments")
     if filters.state:
         jobs = jobs.filter(state=filters.state)

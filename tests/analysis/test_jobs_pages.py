@@ -5,14 +5,17 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.jobs import cancel_job, retry_job, run_job, start_job
+from analysis.jobs import cancel_job, retry_job, run_job, start_job, visible_jobs
 from analysis.models import Job
 from analysis.views.jobs import JOBS_PER_PAGE
+from hits.models import Membership
+from hits.people.tokens import make_token
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
-from tests.api.callers import caller
+from tests.api.callers import ALL_SCOPES, Caller, caller
 from tests.factories import make_campaign
 from tests.people import PEOPLE, client_of, make_person
 
@@ -201,6 +204,34 @@ def test_whoever_lost_their_part_in_a_campaign_cannot_retry_what_they_started_th
     job = start_job(kind="build_gold", campaign=campaign, started_by=eve)
     with pytest.raises(PermissionDenied):
         cancel_job(job, eve)
+
+
+@pytest.mark.parametrize("role", ["researcher", "admin"])
+def test_whoever_lost_their_part_in_a_campaign_sees_nothing_of_what_they_started_there(role):
+    campaign, other = make_campaign(), make_campaign(name="Another")
+    eve = make_person(role, campaign)
+    Membership.objects.create(user=eve, campaign=other, level=role)
+    job = start_job(kind="build_gold", campaign=campaign, started_by=eve)
+    browser, program = Client(), Caller(make_token(user=eve, name="x", scopes=ALL_SCOPES)[1])
+    browser.force_login(eve)
+    for expected in (200, 404):
+        assert browser.get(address("job", job)).status_code == expected
+        assert browser.get(address("job_progress", job)).status_code == expected
+        assert program.get(f"/jobs/{job.code}").status_code == expected
+        assert program.get("/jobs").json()["count"] == (expected == 200)
+        assert (str(job.code) in browser.get(reverse("jobs")).content.decode()) is (expected == 200)
+        Membership.objects.filter(user=eve, campaign=campaign).delete()
+    for deed in ("cancel", "retry"):
+        assert browser.post(address(f"{deed}_job", job)).status_code == 404
+        assert program.post(f"/jobs/{job.code}/{deed}").status_code == 404
+
+
+def test_who_is_no_longer_an_admin_sees_no_payments_that_they_started():
+    campaign = make_campaign()
+    eve = make_person("admin", campaign)
+    job = start_job(kind="pay", campaign=campaign, started_by=eve)
+    Membership.objects.filter(user=eve).update(level="researcher")
+    assert not visible_jobs(eve).filter(pk=job.pk).exists()
 
 
 def test_a_member_looks_after_their_own_job_that_is_of_no_campaign():
