@@ -4,7 +4,7 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 
 from hits.access import for_anyone
-from hits.views.entering import Login, LoginCode, PasswordReset
+from hits.views.entering import Login, LoginCode, PasswordChange, PasswordReset
 
 from . import api
 
@@ -22,7 +22,7 @@ urlpatterns = [
     ),
     path("login/code/", for_anyone(LoginCode.as_view()), name="login_code"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
-    path("password/", auth.PasswordChangeView.as_view(), name="password_change"),
+    path("password/", PasswordChange.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("password/reset/", PasswordReset.as_view(), name="password_reset"),
     path("password/reset/sent/", auth.PasswordResetDoneView.as_view(), name="password_reset_done"),

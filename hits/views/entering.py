@@ -4,9 +4,9 @@ import logging
 from typing import Any
 
 from django import forms
-from django.contrib.auth import login
+from django.contrib.auth import authenticate, login
 from django.contrib.auth import views as auth
-from django.contrib.auth.forms import AuthenticationForm, PasswordResetForm
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -125,6 +125,29 @@ class LoginCode(auth.LoginView):
             count_wrong_code(self.request, form.user)
             log_failed_login(self.request, form.user.pk, by="code")
         return super().form_invalid(form)
+
+
+class OwnPasswordForm(PasswordChangeForm):
+    """A browser may have been left open: wrong guesses count, and lock, as they do at the login."""
+
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        password: str = self.cleaned_data["old_password"]
+        if authenticate(self.request, username=self.user.get_username(), password=password) is None:
+            raise ValidationError(
+                self.error_messages["password_incorrect"], code="password_incorrect"
+            )
+        return password
+
+
+class PasswordChange(auth.PasswordChangeView):
+    form_class = OwnPasswordForm
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"request": self.request}
 
 
 class PasswordReset(auth.PasswordResetView):

@@ -89,3 +89,34 @@ def test_requests_for_mails_from_one_address_are_limited(alice: User, settings: 
     assert answers == [302, 302, 429]
     assert ask_for_mail("alice@example.org", ELSEWHERE).status_code == 302
     assert [message.to for message in mail.outbox] == [["alice@example.org"]]
+
+
+# The own password ------------------------------------------------------------------------------
+
+
+def change(client: Client, old: str, new: str = "a new horse battery") -> Any:
+    form = {"old_password": old, "new_password1": new, "new_password2": new}
+    return client.post(reverse("password_change"), form)
+
+
+@pytest.fixture
+def browser(alice: User) -> Client:
+    client = Client(REMOTE_ADDR=ADDRESS)
+    client.force_login(alice)
+    return client
+
+
+def test_a_password_is_changed_by_who_knows_the_old_one(alice: User, browser: Client):
+    page = change(browser, "guess")
+    assert page.status_code == 200 and "Your old password was entered" in page.content.decode()
+    assert change(browser, RIGHT).status_code == 302
+    alice.refresh_from_db()
+    assert alice.check_password("a new horse battery")
+
+
+def test_guesses_at_the_old_password_lock_as_they_do_at_the_login(alice: User, browser: Client):
+    assert [change(browser, "guess").status_code for _ in range(5)] == [200] * 4 + [429]
+    assert change(browser, RIGHT).status_code == 429
+    assert log_in("alice", RIGHT).status_code == 429
+    alice.refresh_from_db()
+    assert alice.check_password(RIGHT)
