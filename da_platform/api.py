@@ -7,7 +7,6 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
-from ninja.throttling import BaseThrottle
 
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.gold import router as gold_router
@@ -16,22 +15,13 @@ from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
 from analysis.scores.errors import ScoresRefused
 from hits.api.auditing import router as audit_router
-from hits.api.auth import TokenThrottle
 from hits.api.forms import FormRefused, refusal_of
 from hits.api.making import router as campaigns_router
 from hits.api.payments import router as payments_router
 from hits.api.people import router as people_router
 from hits.api.recruiting import router as recruiting_router
 from hits.api.workers import router as workers_router
-from hits.exceptions import HitsError, ImportRefused
-
-# Enough for a script that polls, too few to be a burden.
-RATE = "600/m"
-
-
-def _limits() -> list[BaseThrottle]:
-    return [TokenThrottle(RATE)]
-
+from hits.exceptions import HitsError, ImportRefused, TooOften
 
 api = NinjaAPI(
     title="DA Platform",
@@ -39,9 +29,8 @@ api = NinjaAPI(
     urls_namespace="api",
     description="Campaigns, workers, gold, evaluations and jobs: whatever the pages do, as JSON. "
     "Make a token under API tokens and send it in the header Authorization, after the word Bearer.",
-    # Every operation names its scope. One that forgot would let nobody in.
+    # Every operation names its scope, which counts the call too. One that forgot would let nobody in.
     auth=lambda request: None,
-    throttle=_limits(),
     # Our own page, without scripts from elsewhere: see `hits.views.api_reference`.
     docs_url=None,
 )
@@ -65,6 +54,13 @@ api.add_router("/people", people_router)
 @api.exception_handler(HitsError)
 def _refused(request: HttpRequest, error: HitsError) -> HttpResponse:
     return api.create_response(request, {"detail": str(error)}, status=409)
+
+
+@api.exception_handler(TooOften)
+def _too_often(request: HttpRequest, error: TooOften) -> HttpResponse:
+    answer = api.create_response(request, {"detail": str(error)}, status=429)
+    answer["Retry-After"] = str(error.seconds)
+    return answer
 
 
 @api.exception_handler(ImportRefused)

@@ -294,7 +294,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 
-# What several processes count together, such as requests in a minute.
+# What is quick to make again. What is counted is in the database: a full folder here is thinned out at random.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -306,7 +306,7 @@ CACHES = {
         "LOCATION": CELERY_BROKER_URL,
         "KEY_PREFIX": "da",
         "OPTIONS": {
-            # A cache that is away is an empty one: pages are slower and calls are not counted meanwhile.
+            # A cache that is away is an empty one: pages are slower meanwhile.
             "IGNORE_EXCEPTIONS": True,
             "SOCKET_CONNECT_TIMEOUT": 1,
             "SOCKET_TIMEOUT": 1,

@@ -23,6 +23,11 @@ COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
 # Rate limits ---------------------------------------------------------------------------------
 
 WINDOW = timedelta(minutes=10)
+MINUTE = timedelta(minutes=1)
+# Calls of the API in a minute: enough for scripts that poll, too few to be a burden.
+CALLS_PER_PERSON = 600
+# Nobody hits upon a token. It is for programs that go on with one that has ended.
+WRONG_TOKENS_PER_ADDRESS = 60
 # Counts are of no use once their window is over; kept a little longer for whoever looks into a rush.
 KEPT = timedelta(days=1)
 
@@ -82,21 +87,38 @@ def check_mail_to(email: str) -> None:
     _check("mail", email.casefold(), limit=settings.RESETS_PER_MAILBOX)
 
 
-def _check(scope: str, subject: str, *, limit: int, at: datetime | None = None) -> None:
+def check_call(person: User) -> None:
+    """Count a call of the API by a person, whatever the token; raise `TooOften` beyond the limit."""
+    _check("call", str(person.pk), limit=CALLS_PER_PERSON, window=MINUTE)
+
+
+def check_wrong_token(request: HttpRequest) -> None:
+    """Count a token that is none, by address; raise `TooOften` beyond the limit."""
+    _check("token", str(address_of(request)), limit=WRONG_TOKENS_PER_ADDRESS, window=MINUTE)
+
+
+def _check(
+    scope: str,
+    subject: str,
+    *,
+    limit: int,
+    window: timedelta = WINDOW,
+    at: datetime | None = None,
+) -> None:
     if not limit:
         return
     now = at or timezone.now()
-    began_at = _window_of(now)
+    began_at = _window_of(now, window)
     key = salted_hmac(f"hits.rate.{scope}", subject, algorithm="sha256").hexdigest()
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, [key, connection.ops.adapt_datetimefield_value(began_at)])
         [n] = cursor.fetchone()
     if n > limit:
-        raise TooOften(int((began_at + WINDOW - now).total_seconds()) + 1)
+        raise TooOften(int((began_at + window - now).total_seconds()) + 1)
 
 
-def _window_of(moment: datetime) -> datetime:
-    seconds = WINDOW.total_seconds()
+def _window_of(moment: datetime, window: timedelta) -> datetime:
+    seconds = window.total_seconds()
     return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=UTC)
 
 

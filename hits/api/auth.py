@@ -1,13 +1,12 @@
 """Who calls: a token, what it may do, and how often."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from django.http import HttpRequest
 from ninja.errors import HttpError
 from ninja.security import HttpBearer
-from ninja.throttling import SimpleRateThrottle
 
+from ..guards import check_call, check_wrong_token
 from ..models import ApiToken
 from ..people.tokens import token_of
 
@@ -31,16 +30,11 @@ class Needs(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         found = token_of(token)
         if found is None:
+            check_wrong_token(request)
             return None
+        # Whatever comes of it counts, a scope that is lacking too.
+        check_call(found.user)
         check_scopes(found, self.scopes)
         # From here on the request is that person's; the browser's session plays no part.
         request.user = found.user
         return found
-
-
-class TokenThrottle(SimpleRateThrottle):
-    """So many requests a token, over all processes that share a cache."""
-
-    def get_cache_key(self, request: HttpRequest) -> str | None:
-        token: Any = getattr(request, "auth", None)
-        return f"api-token-{token.code.hex}" if token else None

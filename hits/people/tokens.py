@@ -11,11 +11,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from ..audit import record
+from ..exceptions import PeopleRefused
 from ..models import ApiToken
 
 # Says what it is when it turns up where it should not, for people and for secret scanners.
 PREFIX = "dap_"
 DEFAULT_DAYS, MAX_DAYS = 90, 365
+# That work at once, for one person. Each script can have its own; what is forgotten is not left lying about.
+MAX_TOKENS = 20
 # "Last used" is for people: once in so long is exact enough, and saves a write on each request.
 USE_NOTED_EVERY = timedelta(minutes=5)
 
@@ -27,6 +30,12 @@ def make_token(
     """Make a token and return it with its secret, which is shown this once and kept nowhere."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token lives between 1 and {MAX_DAYS} days.")
+    # Of those who ask at the same time each sees what the others have made.
+    User.objects.select_for_update().get(pk=user.pk)
+    if user.api_tokens.valid().count() >= MAX_TOKENS:
+        raise PeopleRefused(
+            f"You have {MAX_TOKENS} tokens that work, and there cannot be more. Revoke one first."
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,

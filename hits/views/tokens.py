@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from ..access import for_members
+from ..exceptions import PeopleRefused
 from ..models import ApiToken
 from ..people.tokens import DEFAULT_DAYS, MAX_DAYS, make_token, revoke_token
 
@@ -33,10 +34,14 @@ def tokens(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     form, secret = TokenForm(request.POST or None), None
     if form.is_valid():
-        _, secret = make_token(user=request.user, **form.cleaned_data)
-        form = TokenForm()
+        try:
+            _, secret = make_token(user=request.user, **form.cleaned_data)
+            form = TokenForm()
+        except PeopleRefused as refusal:
+            form.add_error(None, str(refusal))
     own = request.user.api_tokens.all()
-    return render(request, "hits/tokens.html", {"form": form, "secret": secret, "tokens": own})
+    context = {"form": form, "secret": secret, "tokens": own}
+    return render(request, "hits/tokens.html", context)
 
 
 @require_POST

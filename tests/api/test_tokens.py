@@ -4,11 +4,14 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import Job
+from hits import guards
 from hits.models import ApiToken, AuditEntry, Membership
+from hits.people import tokens
 from hits.people.tokens import MAX_DAYS, make_token, revoke_token
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign
@@ -111,15 +114,56 @@ def test_it_does_not_live_for_ever(days):
         make_token(user=make_person("admin"), name="ci", scopes=["read"], days=days)
 
 
+@pytest.mark.usefixtures("stopped_clock")
 def test_too_many_requests_are_told_to_wait(monkeypatch):
-    from da_platform.api import api
-
-    for operation in (api.throttle or []) if isinstance(api.throttle, list) else [api.throttle]:
-        monkeypatch.setattr(operation, "num_requests", 3)
+    monkeypatch.setattr(guards, "CALLS_PER_PERSON", 3)
     someone, other = caller("researcher"), caller("researcher")
-    statuses = [someone.get("/jobs").status_code for _ in range(5)]
-    assert statuses == [200, 200, 200, 429, 429]
+    answers = [someone.get("/jobs") for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1]["Retry-After"] .isdecimal()
     assert other.get("/jobs").status_code == 200
+
+
+@pytest.mark.usefixtures("stopped_clock")
+def test_all_tokens_of_a_person_count_together(monkeypatch):
+    monkeypatch.setattr(guards, "CALLS_PER_PERSON", 3)
+    alice = make_person("admin")
+    programs = [Caller(make_token(user=alice, name="ci", scopes=["read"])[1]) for _ in range(4)]
+    assert [one.get("/jobs").status_code for one in programs] == [200, 200, 200, 429]
+
+
+@pytest.mark.usefixtures("stopped_clock")
+def test_calls_that_lack_a_scope_count_too(monkeypatch):
+    monkeypatch.setattr(guards, "CALLS_PER_PERSON", 2)
+    someone = caller("admin", scopes=("read",))
+    path = f"/campaigns/{make_campaign().code}/status"
+    statuses = [someone.post(path, {"status": "closed"}).status_code for _ in range(3)]
+    assert statuses == [403, 403, 429]
+
+
+@pytest.mark.usefixtures("stopped_clock")
+def test_wrong_tokens_count_by_address_and_keep_nobody_else_out(monkeypatch):
+    monkeypatch.setattr(guards, "WRONG_TOKENS_PER_ADDRESS", 2)
+    someone = caller("researcher")
+    statuses = [Caller(f"dap_{i}").get("/jobs").status_code for i in range(4)]
+    assert statuses == [401, 401, 429, 429]
+    elsewhere = Caller("dap_5").client.get("/api/v1/jobs", REMOTE_ADDR="192.0.2.7")
+    assert elsewhere.status_code == 401
+    assert someone.get("/jobs").status_code == 200
+
+
+def test_a_person_has_a_bounded_number_of_tokens_that_work(monkeypatch):
+    monkeypatch.setattr(tokens, "MAX_TOKENS", 2)
+    alice, client = make_person("admin"), Client()
+    client.force_login(alice)
+    first, _ = make_token(user=alice, name="ci", scopes=["read"])
+    make_token(user=alice, name="ci", scopes=["read"])
+    make_token(user=make_person("admin"), name="another's", scopes=["read"])
+    form = {"name": "third", "scopes": ["read"], "days": 30}
+    page = client.post(reverse("api_tokens"), form).content.decode()
+    assert "You have 2 tokens that work" in page and alice.api_tokens.count() == 2
+    revoke_token(token=first, actor=alice)
+    assert "Your new token" in client.post(reverse("api_tokens"), form).content.decode()
 
 
 def test_the_page_shows_a_new_token_once():
