@@ -14,6 +14,7 @@ from analysis.api.jobs import router as jobs_router
 from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
 from analysis.scores.errors import ScoresRefused
+from hits.access import takes_files
 from hits.api.auditing import router as audit_router
 from hits.api.forms import FormRefused, refusal_of
 from hits.api.making import router as campaigns_router
@@ -87,12 +88,20 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
     return api.create_response(request, {"detail": str(error) or "Not allowed."}, status=403)
 
 
+# Operations that take files; the others take a small body.
+_TAKING_FILES = {"create_campaign", "add_scores"}
+
+
 def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:
     """Tell the login guard that tokens are asked for here, and the list of rules which rule holds."""
+    # By route: those of one route share what is asked of it first, whatever the method.
+    with_files = {str(one.pattern) for one in urls[0] if one.name in _TAKING_FILES}
     for pattern in urls[0]:
         view: Callable[..., Any] = login_not_required(pattern.callback)
         is_description = pattern.name in ("openapi-json", "api-root")
         view.access_rule = "anyone" if is_description else "tokens"  # type: ignore[attr-defined]
+        if str(pattern.pattern) in with_files:
+            takes_files(view)
     return urls
 
 

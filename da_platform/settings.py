@@ -136,6 +136,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "da_platform.headers.guard_answers",
+    # Before whatever reads bodies.
+    "da_platform.bodies.BoundedBodies",
     # Before whatever reads cookies or makes addresses.
     "hits.recruiting.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -435,11 +437,6 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 510
 MAX_FILE_LINES = whole_number("DA_MAX_FILE_LINES", default=5_000_000)
 MAX_READING_SECONDS = whole_number("DA_MAX_READING_SECONDS", default=600)
 MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
-FILE_UPLOAD_HANDLERS = [
-    "hits.campaigns.uploads.BoundedUploadHandler",
-    "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
-]
 # What names a worker is removed so long after the worker's last activity; 0: only on request. Told in
 # the privacy notice, with whom to ask.
 FORGET_WORKERS_AFTER_DAYS = whole_number("DA_FORGET_WORKERS_AFTER_DAYS", default=365)
@@ -526,8 +523,8 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Not in a cookie of their own, where whoever has the browser could read them later.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# What a request may bring along. Files have bounds of their own, where they are read.
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+# What a request may bring along; where files are taken, MAX_REQUEST_BYTES. Files have bounds of their own besides.
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_SMALL_REQUEST_BYTES = 1_000_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 300
 FILE_UPLOAD_PERMISSIONS = 0o600
 

@@ -158,6 +158,12 @@ def for_campaign_admins(view: View) -> View:
     return _in_campaign(view, "campaign_admins", Level.ADMIN)
 
 
+def takes_files(view: View) -> View:
+    """Mark a page that people upload files to. To any other nobody sends more than a form: `da_platform.bodies`."""
+    view.takes_files = True  # type: ignore[attr-defined]
+    return view
+
+
 def _ruled(view: View, rule: str) -> View:
     view.access_rule = rule  # type: ignore[attr-defined]
     return view

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.access import View, for_campaign_researchers, for_members
+from hits.access import View, for_campaign_researchers, for_members, takes_files
 from hits.models import Campaign
 
 from ..evaluating.visible import visible_collections
@@ -142,8 +142,8 @@ def _add_scores(request: HttpRequest, home: Home) -> HttpResponse:
     return _store_or_show(request, home, ScoresForm(request.POST, request.FILES), _store_scores)
 
 
-campaign_scores = require_POST(for_campaign_researchers(_add_scores))
-collection_scores = require_POST(for_collection_members(_add_scores))
+campaign_scores = takes_files(require_POST(for_campaign_researchers(_add_scores)))
+collection_scores = takes_files(require_POST(for_collection_members(_add_scores)))
 
 
 def _store_scores(form: ScoresForm, home: Home, uploaded_by: User) -> str:
@@ -163,8 +163,8 @@ def _add_gold(request: HttpRequest, home: Home) -> HttpResponse:
     return _store_or_show(request, home, GoldUploadForm(request.POST, request.FILES), _store_gold)
 
 
-campaign_gold = require_POST(for_campaign_researchers(_add_gold))
-collection_gold = require_POST(for_collection_members(_add_gold))
+campaign_gold = takes_files(require_POST(for_campaign_researchers(_add_gold)))
+collection_gold = takes_files(require_POST(for_collection_members(_add_gold)))
 
 
 def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:

@@ -15,9 +15,7 @@ from typing import IO, Any
 from uuid import UUID
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadedfile import UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler
 from django.utils import timezone
 
 from ..importing.files import printable
@@ -55,22 +53,6 @@ CAMPAIGN_FOLDERS = {*SYSTEM_FOLDERS, *SOURCE_NAMES, *REFERENCE_NAMES, OUTPUTS_FO
 
 # What packers put beside the files, and nobody means.
 _LEFT_BY_PACKERS = ("__MACOSX", "Thumbs.db", "desktop.ini")
-
-
-class BoundedUploadHandler(FileUploadHandler):
-    """Refuses a request that is too large before it is read."""
-
-    def handle_raw_input(
-        self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
-    ) -> None:
-        if content_length > settings.MAX_REQUEST_BYTES:
-            raise RequestDataTooBig(f"More than {settings.MAX_REQUEST_BYTES:,} bytes.")
-
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        return raw_data
-
-    def file_complete(self, file_size: int) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.models import Job
 
-from ..access import for_admins
+from ..access import for_admins, takes_files
 from ..campaigns import creating
 from ..campaigns.creating import begin_import, check_draft, is_small, settled, storable
 from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
@@ -55,6 +55,7 @@ def basics(request: HttpRequest, code: UUID | None = None) -> HttpResponse:
     )
 
 
+@takes_files
 @require_http_methods(["GET", "POST"])
 @for_admins
 def files(request: HttpRequest, code: UUID) -> HttpResponse:

@@ -206,7 +206,7 @@ def test_a_step_cannot_be_jumped_over(client):
 
 def test_a_request_that_is_too_large_is_refused_before_it_is_read(client):
     client.post(reverse("new_campaign"), BASICS)
-    with override_settings(MAX_REQUEST_BYTES=1_000):
+    with override_settings(MAX_REQUEST_BYTES=1_000, MAX_SMALL_REQUEST_BYTES=1_000):
         answer = client.post(step("files"), {"package": text_file("a.tsv", "x" * 2_000)})
-    assert answer.status_code == 400
+    assert answer.status_code == 413
     assert CampaignDraft.objects.get().files == []
