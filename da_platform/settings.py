@@ -547,14 +547,18 @@ if BEHIND_PROXY:
 # Logs ----------------------------------------------------------------------------------------
 
 LOG_LEVEL = one_of("DA_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO")
-# JSON for machines, one object a line and nothing personal in it; LINE for people at a terminal.
-LOG_FORMAT = one_of("DA_LOG_FORMAT", ("LINE", "JSON"), default="LINE").lower()
+# JSON for machines, one object a line and nothing personal in it; LINE for people at a terminal, who see more.
+LOG_FORMAT = one_of("DA_LOG_FORMAT", ("LINE", "JSON"), default="LINE" if DEBUG else "JSON").lower()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         # In UTC as the JSON, whatever the machine's zone: Django sets TIME_ZONE for the whole process.
-        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "line": {
+            "()": "da_platform.operation.logs.LineFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
         "json": {"()": "da_platform.operation.logs.JsonFormatter"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},

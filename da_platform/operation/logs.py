@@ -15,12 +15,29 @@ from typing import Any
 
 OWN_LOGGERS = ("hits", "analysis", "da_platform")
 _ADDRESSES = re.compile(
-    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}\b|[^\s@<>]+@[^\s@<>]+\.\w+",
+    r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}\b"
+    # As long as a mailbox may be, and no longer: a long line is looked through once.
+    r"|[^\s@<>]{1,64}@[^\s@<>]{1,255}\.\w+",
     re.IGNORECASE,
 )
 MAX_FRAMES = 30
 # The one logger whose lines may say where a visitor is: a guessed password is of no use without it.
 LOGINS = "hits.logins"
+
+
+class LineFormatter(logging.Formatter):
+    """For people at a terminal, who see everything but the keys that some addresses are."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        request = getattr(record, "request", None)
+        path = getattr(request, "path", "")
+        if path.strip("/"):
+            match = request.resolver_match  # type: ignore[union-attr]
+            page = f"/{match.route}" if match else "an address without a page"
+            # Django writes it with escapes, where it needs some.
+            for told in (path, path.encode("unicode_escape").decode("ascii")):
+                record.message = record.message.replace(told, page)
+        return super().formatMessage(record)
 
 
 class JsonFormatter(logging.Formatter):

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 
@@ -11,7 +14,7 @@ from django.db import IntegrityError
 from django.test import Client
 from django.urls import reverse
 
-from da_platform.operation.logs import JsonFormatter
+from da_platform.operation.logs import JsonFormatter, LineFormatter
 from hits.models import Participation, Worker
 from hits.recruiting.framing import framed_address
 from hits.recruiting.invites import make_invites
@@ -21,19 +24,33 @@ from tests.subprocesses import manage
 from tests.two_step import PASSWORD
 
 
-@pytest.fixture
-def told():
-    """Everything that is logged, at any level, as the JSON formatter writes it."""
+@contextmanager
+def written_by(formatter: logging.Formatter) -> Iterator[StringIO]:
+    """Everything that is logged, at any level."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonFormatter())
+    handler.setFormatter(formatter)
     root = logging.getLogger()
     before = root.level
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)
-    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    yield stream
     root.removeHandler(handler)
     root.setLevel(before)
+
+
+@pytest.fixture
+def told():
+    """As the JSON formatter writes it."""
+    with written_by(JsonFormatter()) as stream:
+        yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+@pytest.fixture
+def lines():
+    """As people at a terminal see it."""
+    with written_by(LineFormatter("{levelname} {name}: {message}", style="{")) as stream:
+        yield lambda: stream.getvalue().splitlines()
 
 
 def test_a_line_of_our_own_is_told_as_it_is(told):
@@ -56,6 +73,13 @@ def test_what_others_fill_in_is_left_out(told):
 def test_addresses_are_removed_wherever_they_stand(told, personal):
     logging.getLogger("hits").warning(f"Seen {personal} today")
     assert "203.0.113" not in str(told()) and personal not in str(told())
+
+
+def test_a_long_line_is_looked_through_in_no_time(told):
+    began = time.process_time()
+    logging.getLogger("hits").warning("x" * 100_000)
+    assert told()[0]["message"] == "x" * 100_000
+    assert time.process_time() - began < 5
 
 
 def test_times_and_codes_are_no_addresses(told):
@@ -87,6 +111,14 @@ def test_an_exception_is_told_without_the_row_it_quotes(told):
     assert line["exception"] == "django.db.utils.IntegrityError"
     assert any("test_logs.py" in place for place in line["where"])
     assert "alice" not in str(line)
+
+
+@pytest.mark.parametrize(("debug", "is_json"), [("1", False), ("0", True)])
+def test_machines_are_written_for_unless_it_is_development(debug, is_json):
+    say = "import logging; logging.getLogger('hits').warning('now')"
+    environment = {"DA_DEBUG": debug, "DA_SECRET_KEY": "x" * 60, "DA_ALLOWED_HOSTS": "localhost"}
+    done = manage("shell", "--verbosity", "0", "-c", say, **environment)
+    assert done.stderr.splitlines()[-1].startswith("{") is is_json
 
 
 def test_lines_for_people_are_in_utc_wherever_the_machine_is():
@@ -132,14 +164,16 @@ class TestKeysInAddresses:
         settings.ARRIVALS_PER_ADDRESS = 1
         settings.CLAIMS_PER_WORKER = 1
 
-    def test_a_rush_at_an_invite_link_does_not_tell_the_link(self, told, client):
+    def test_a_rush_at_an_invite_link_does_not_tell_the_link(self, told, lines, client):
         [new] = make_invites(campaign=make_hits(is_open=False), n=1, actor=None)
         client.get(reverse("join", args=[new.token]))
         assert client.get(reverse("join", args=[new.token])).status_code == 429
         assert "Refused a rush at join/<str:token>/." in [line["message"] for line in told()]
         assert new.token not in str(told())
+        assert "WARNING django.request: Too Many Requests: /join/<str:token>/" in lines()
+        assert new.token not in str(lines())
 
-    def test_a_rush_in_a_frame_does_not_tell_its_address(self, told, client):
+    def test_a_rush_in_a_frame_does_not_tell_its_address(self, told, lines, client):
         campaign, worker = make_hits(), make_worker()
         take_part(campaign=campaign, worker=worker)
         Participation.objects.update(qualified_at=campaign.created_at)
@@ -154,3 +188,8 @@ class TestKeysInAddresses:
         assert client.get(address).status_code == 429
         assert str(campaign.code) in str(told())
         assert address.split("/")[2] not in str(told())
+        assert address.split("/")[2] not in str(lines())
+
+    def test_an_address_that_leads_nowhere_is_not_told_either(self, lines, client):
+        client.get("/framed/a-token-é/nowhere/")
+        assert "WARNING django.request: Not Found: an address without a page" in lines()
