@@ -27,7 +27,9 @@ class BoundedBodies:
         if length <= settings.MAX_SMALL_REQUEST_BYTES:
             return None
         takes_files = getattr(view, "takes_files", False)
-        if length > (settings.MAX_REQUEST_BYTES if takes_files else settings.MAX_SMALL_REQUEST_BYTES):
+        if length > (
+            settings.MAX_REQUEST_BYTES if takes_files else settings.MAX_SMALL_REQUEST_BYTES
+        ):
             return _refusal(request)
         is_of_api = getattr(view, "access_rule", "") == "tokens"
         if is_of_api or request.user.is_authenticated:

@@ -149,6 +149,10 @@ def api_path(path: str, plenty: Plenty) -> str:
         "number": plenty.evaluation.number if of_evaluation else plenty.gold.number,
         "name": _name_of_file(path, plenty),
         "person": plenty.membership.user.pk,
+        "part": plenty.membership.pk,
+        "payment": plenty.payment.code,
+        "assignment": plenty.assignment.code,
+        "rule": plenty.rule.code,
     }
     query = "?earlier=1&later=2" if path.endswith("/compare") else "?format=csv"
     return path.format(**values) + query

@@ -120,7 +120,7 @@ def test_too_many_requests_are_told_to_wait(monkeypatch):
     someone, other = caller("researcher"), caller("researcher")
     answers = [someone.get("/jobs") for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
-    assert answers[-1]["Retry-After"] .isdecimal()
+    assert answers[-1]["Retry-After"].isdecimal()
     assert other.get("/jobs").status_code == 200
 
 
