@@ -41,7 +41,7 @@ from hits.access import Level, Visitor, campaigns_of, has_level, is_member
 from hits.exceptions import HitsError
 from hits.models import ApiToken, Campaign
 
-from .models import Job, JobQuerySet
+from .models import MAX_ATTEMPTS, Job, JobQuerySet
 from .reporting import JobCancelled, JobTookTooLong, Report, log_line
 
 __all__ = [
@@ -64,8 +64,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-# Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
-MAX_ATTEMPTS = 3
 # Jobs looked after in one sweep; the rest waits for the next.
 SWEEP_LIMIT = 200
 

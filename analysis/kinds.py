@@ -83,7 +83,7 @@ def raise_places_job(job: Job, report: Report) -> dict[str, Any]:
 def build_hits_job(job: Job, report: Report) -> dict[str, Any]:
     assert job.campaign is not None
     rebuild = bool(job.arguments.get("rebuild", False))
-    if job.attempt > 1 and not rebuild and job.campaign.hits.exists():
+    if job.was_cut_off and not rebuild and job.campaign.hits.exists():
         # An earlier attempt stored them, all at once, and was stopped before it could say so.
         return {"n_hits": job.campaign.hits.count()}
     summary = build_hits(
@@ -99,7 +99,7 @@ def import_campaign_job(job: Job, report: Report) -> dict[str, Any]:
     """Make a campaign from files on this machine; the arguments are those of `import_campaign`."""
     name = job.arguments["name"]
     stored = Campaign.objects.filter(name=name, created_at__gte=job.created_at).first()
-    if job.attempt > 1 and stored:
+    if job.was_cut_off and stored:
         # As above: an import is stored whole or not at all.
         return {"campaign": str(stored.code), "name": name}
     arguments = job.arguments | {"path": Path(job.arguments["path"])}
@@ -116,7 +116,7 @@ def import_collection_job(job: Job, report: Report) -> dict[str, Any]:
     """Make an archive from files on this machine; the arguments are those of `import_collection`."""
     name = job.arguments["name"]
     stored = Campaign.objects.filter(name=name, created_at__gte=job.created_at).first()
-    if job.attempt > 1 and stored:
+    if job.was_cut_off and stored:
         # As above.
         return {"campaign": str(stored.code), "name": name}
     paths = [Path(path) for path in job.arguments["paths"]]
@@ -288,7 +288,7 @@ def export_job(job: Job, report: Report) -> dict[str, Any]:
     if "run" in arguments:
         arguments["run"] = _run_of(job)
     # An earlier attempt may have finished the file: it is written anew, whole or not at all.
-    arguments["force"] = arguments.get("force", False) or job.attempt > 1
+    arguments["force"] = arguments.get("force", False) or job.was_cut_off
     summary = export(
         campaign=job.campaign, actor=job.started_by, progress=report.advance, **arguments
     )

@@ -3,10 +3,11 @@
 from .collections import GoldUpload, ScoreCollection
 from .evaluations import Evaluation
 from .gold import GoldRun, GoldScore
-from .jobs import Job, JobQuerySet
+from .jobs import MAX_ATTEMPTS, Job, JobQuerySet
 from .scores import Metric, MetricCounts, MetricScore
 
 __all__ = [
+    "MAX_ATTEMPTS",
     "Evaluation",
     "GoldRun",
     "GoldScore",

@@ -9,6 +9,9 @@ from django.utils import timezone
 
 from hits.models import Campaign
 
+# Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
+MAX_ATTEMPTS = 3
+
 
 class JobQuerySet(models.QuerySet["Job"]):
     def unfinished(self) -> "JobQuerySet":
@@ -79,3 +82,11 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.state})"
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether an earlier start ended without a word, so that what it did may be there already.
+
+        Asked while it runs. A start that follows a retry is a first one: the one before has had its say.
+        """
+        return self.attempt % MAX_ATTEMPTS != 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analysis.jobs import known_kinds, run_job, start_job
+from analysis.jobs import known_kinds, retry_job, run_job, start_job
 from analysis.models import GoldRun, Job
 from hits.models import Campaign
 from hits.simulation import Behaviour, simulate_workers
@@ -108,18 +108,40 @@ def test_an_export_is_written_with_its_sidecar(rated, tmp_path):
     assert meta["sha256"] == done.result["sha256"]
 
 
-def test_a_finished_collection_is_imported():
+def test_an_export_that_was_cut_off_is_written_anew_but_a_refused_one_is_refused_again(
+    rated, tmp_path
+):
+    path = tmp_path / "ratings.csv"
+    path.write_text("somebody else's\n")
+    refused = run("export", rated, kind="ratings", path=str(path), format="csv")
+    assert refused.state == Job.State.FAILED and "ratings.csv" in refused.error
+    again = run_job(retry_job(refused).pk)
+    assert again.state == Job.State.FAILED and "ratings.csv" in again.error
+    assert path.read_text() == "somebody else's\n"
+    Job.objects.filter(pk=again.pk).update(state=Job.State.QUEUED, finished_at=None)
+    assert run_job(again.pk).state == Job.State.DONE
+    assert path.read_text() != "somebody else's\n"
+
+
+def import_old_collection() -> Job:
     [path] = DATA.glob("collections/appraise.csv")
-    done = run(
-        "import_collection",
-        name="old",
-        paths=[str(path)],
-        format="appraise",
-        source_language="de",
-        target_language="en",
-    )
+    languages = {"source_language": "de", "target_language": "en"}
+    return run("import_collection", name="old", paths=[str(path)], format="appraise", **languages)
+
+
+def test_a_finished_collection_is_imported():
+    done = import_old_collection()
     assert done.state == Job.State.DONE, done.traceback
     assert Campaign.objects.get(name="old").is_archive
+
+
+def test_a_refused_import_that_is_asked_for_again_does_not_take_anothers_campaign_for_its_own():
+    make_campaign(name="old")
+    refused = import_old_collection()
+    assert refused.state == Job.State.FAILED
+    # As if it had been made while the job was at work.
+    Campaign.objects.update(created_at=refused.finished_at)
+    assert run_job(retry_job(refused).pk).state == Job.State.FAILED
 
 
 def test_abandoned_places_are_offered_again():

@@ -14,7 +14,6 @@ from django.utils import timezone
 from analysis import reporting
 from analysis.jobs import (
     GIVEN_UP,
-    MAX_ATTEMPTS,
     UNEXPECTED,
     JobRefused,
     _claim,
@@ -26,7 +25,7 @@ from analysis.jobs import (
     start_job,
     sweep_jobs,
 )
-from analysis.models import GoldRun, Job
+from analysis.models import MAX_ATTEMPTS, GoldRun, Job
 from analysis.nightly import campaigns_with_news
 from analysis.reporting import JobCancelled, Report
 from analysis.tasks import do_nightly_chores
@@ -257,9 +256,10 @@ def test_a_job_that_keeps_killing_its_worker_is_given_up_with_a_plain_sentence(a
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", GIVEN_UP)
     retry_job(job, ada)
-    _claim(job.pk)
+    assert not _claim(job.pk).was_cut_off
     go_silent(job)
     assert sweep_jobs()["n_restarted"] == 1
+    assert _claim(job.pk).was_cut_off
 
 
 def test_a_log_has_an_end():
@@ -285,6 +285,8 @@ def test_hits_are_built_by_a_job_and_a_second_attempt_finds_them():
     assert run_job(job.pk).result == {"n_hits": 2}
     again = run_job(start_job(kind="build_hits", campaign=campaign).pk)
     assert again.state == "failed" and "has HITs already" in again.error
+    # Asked again it is refused again: it was not cut off, and the HITs are not of its making.
+    assert "has HITs already" in run_job(retry_job(again).pk).error
 
 
 def test_evidence_is_weighed_by_a_job_of_the_campaign_alone():
