@@ -22,6 +22,7 @@ def enqueue(task: str, *args: Any) -> bool:
     """
     global _silent_until
     if time.monotonic() < _silent_until:
+        MESSAGES_LOST.inc()
         return False
     # Here and not above: most commands send nothing and start sooner without.
     from kombu.exceptions import KombuError

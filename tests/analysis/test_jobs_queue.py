@@ -10,6 +10,7 @@ from kombu import Connection
 
 from da_platform import sending
 from da_platform.celery import app
+from da_platform.counting import MESSAGES_LOST
 from da_platform.sending import enqueue
 from hits.models import Assignment, Evidence
 from hits.services import submit_assignment, take_assignment
@@ -67,6 +68,19 @@ def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
     monkeypatch.setattr(sending, "_silent_until", time.monotonic())
     assert enqueue("hits.weigh_assignment", 8)
     assert tries == ["hits.weigh_assignment"]
+
+
+def n_lost() -> float:
+    [metric] = MESSAGES_LOST.collect()
+    return next(sample.value for sample in metric.samples if sample.name.endswith("_total"))
+
+
+def test_messages_that_are_not_even_tried_count_as_lost_too(broker):
+    broker("redis://127.0.0.1:1/0")
+    before = n_lost()
+    for _ in range(3):
+        assert not enqueue("hits.weigh_assignment", 7)
+    assert n_lost() - before == 3
 
 
 @pytest.mark.django_db
