@@ -21,6 +21,7 @@ from celery.signals import (  # type: ignore[import-untyped]
 from kombu import Queue
 
 from . import folder_queue  # noqa: F401  (makes its scheme known)
+from .queues import JOBS, QUEUES, QUICK
 from .serve import die_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
@@ -30,10 +31,9 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 app.conf.update(
-    # Two queues, so that where there are many jobs a worker of their own (-Q jobs) can take them.
-    task_queues=[Queue(name, routing_key=name) for name in ("quick", "jobs")],
-    task_default_queue="quick",
-    task_routes={"analysis.run_job": {"queue": "jobs"}},
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],
+    task_default_queue=QUICK,
+    task_routes={"analysis.run_job": {"queue": JOBS}},
     # Each can be done twice, or left out once; `manage.py do_chores` does the same for those with
     # cron. What is not done when the next one is due expires: a worker's absence fills no queue.
     beat_schedule={

@@ -4,8 +4,7 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from da_platform.celery import app
-
-QUEUES = ("quick", "jobs")
+from da_platform.queues import QUEUES
 
 
 def queue_lengths() -> dict[str, int] | None:
