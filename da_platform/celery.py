@@ -7,22 +7,26 @@ A message is a hint that there is something to do. What is to be done stands in 
 message costs a minute, until the schedule comes by, and a doubled one costs nothing.
 """
 
+import logging
 import os
 import signal
+from threading import Thread
 from typing import Any
 
-from celery import Celery  # type: ignore[import-untyped]
+from celery import Celery, bootsteps  # type: ignore[import-untyped]
 from celery.schedules import crontab  # type: ignore[import-untyped]
 from celery.signals import (  # type: ignore[import-untyped]
     beat_embedded_init,
     worker_process_init,
-    worker_ready,
 )
+from django.conf import settings
 from kombu import Queue
 
 from . import folder_queue  # noqa: F401  (makes its scheme known)
 from .queues import JOBS, QUEUES, QUICK
 from .serve import die_with_parent
+
+logger = logging.getLogger(__name__)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
 
@@ -57,15 +61,46 @@ beat_embedded_init.connect(_leave_no_orphan)
 worker_process_init.connect(_leave_no_orphan)
 
 
-def _give_first_sign(sender: Any, **kwargs: Any) -> None:
-    """Be known from the start: the schedule asks for the first sign half a minute later."""
-    from django.db import connections
+class GiveSigns(bootsteps.StartStopStep):  # type: ignore[misc]
+    """Say twice a minute that this worker is there, and which queues it serves.
+
+    From its main process and not by a task: a worker that is busy for hours comes to no task, and one for
+    jobs alone would never see it. While the broker is away it says nothing, as it can do nothing.
+    """
+
+    # By name: web processes, which only send, need not load what a worker is made of.
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        self.entry: Any = None
+        super().__init__(consumer, **options)
+
+    def start(self, consumer: Any) -> None:
+        self._sign(consumer)
+        self.entry = consumer.timer.call_repeatedly(settings.SIGN_SECONDS, self._sign, (consumer,))
+
+    def stop(self, consumer: Any) -> None:
+        if self.entry:
+            consumer.timer.cancel(self.entry)
+            self.entry = None
+
+    def _sign(self, consumer: Any) -> None:
+        queues = list(consumer.app.amqp.queues.consume_from)
+        # The database may let it wait; messages shall not wait with it.
+        Thread(target=_give_sign, args=(consumer.hostname, queues), daemon=True).start()
+
+
+def _give_sign(name: str, queues: list[str]) -> None:
+    from django.db import DatabaseError, connections
 
     from .operation.signs import give_sign
 
-    give_sign(sender.hostname)
-    # Children that are started later shall not share it.
-    connections.close_all()
+    try:
+        give_sign(name, queues)
+    except DatabaseError as error:
+        logger.warning("No sign of life could be given: %s.", type(error).__name__)
+    finally:
+        connections.close_all()
 
 
-worker_ready.connect(_give_first_sign)
+app.steps["consumer"].add(GiveSigns)

@@ -242,6 +242,8 @@ JOB_MODULES = ["analysis.kinds", "hits.kinds"]
 JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
 # A job that takes longer is ended, whatever it does. Celery ends one that reports nothing.
 JOB_MAX_SECONDS = whole_number("DA_JOB_MAX_SECONDS", default=21_600)
+# How often a worker of the queue says that it is there.
+SIGN_SECONDS = 30
 # A payment that is being sent is left to whoever sends it for so long: more than any call takes.
 PAYMENT_GRACE_SECONDS = whole_number("DA_PAYMENT_GRACE_SECONDS", default=120)
 

@@ -22,8 +22,7 @@ from hits.models import Assignment
 from .. import replica
 from .backups import BackupRefused, newest_backup
 from .broker import queue_lengths
-from .models import SignOfLife
-from .signs import recent_signs
+from .signs import RECENT, last_turn, workers_by_queue
 
 SLOW_DATABASE_SECONDS = 0.1
 MANY_WAITING_MESSAGES = 1_000
@@ -170,13 +169,23 @@ def _broker() -> tuple[State, str]:
 
 
 def _workers() -> tuple[State, str]:
-    signs = list(recent_signs())
-    if signs:
-        return State.GOOD, f"{len(signs)} gave a sign lately: {', '.join(map(str, signs))}."
-    latest = SignOfLife.objects.order_by("-at").first()
-    since = f"none since {latest}" if latest else "none so far"
-    says = "start celery worker and celery beat, or cron with do_chores."
-    return State.BAD, f"No sign of life within five minutes, {since}: {says}"
+    by_queue = workers_by_queue()
+    signs = sorted({str(sign) for served in by_queue.values() for sign in served})
+    told = f"There lately: {', '.join(signs)}." if signs else "None was there within five minutes."
+    unserved = [queue for queue, served in by_queue.items() if not served]
+    if not unserved:
+        return State.GOOD, told
+    says = f"Nobody serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
+    return (State.WARNING if signs else State.BAD), f"{says} {told}"
+
+
+def _schedule() -> tuple[State, str]:
+    turn = last_turn()
+    if turn and turn.at >= timezone.now() - RECENT:
+        return State.GOOD, f"It is kept by {turn}."
+    since = f"not since {turn}" if turn else "not so far"
+    says = "start celery beat and a worker for quick, or cron with do_chores."
+    return State.BAD, f"Nobody has kept it within five minutes, {since}: {says}"
 
 
 def _jobs() -> tuple[State, str]:
@@ -248,6 +257,7 @@ LOOKS: dict[str, Callable[[], tuple[State, str]]] = {
     "Migrations": _migrations,
     "Broker": _broker,
     "Workers of the queue": _workers,
+    "Schedule": _schedule,
     "Jobs": _jobs,
     "Chores": _evidence,
     "Last backup": _backup,

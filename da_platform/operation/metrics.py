@@ -18,7 +18,7 @@ from hits.models import HIT, Assignment, Campaign, Participation
 from .backups import BackupRefused, newest_backup
 from .broker import queue_lengths
 from .health import free_disk_share
-from .signs import recent_signs
+from .signs import last_turn, workers_by_queue
 
 # Several Prometheus servers, or an impatient one, cost no more queries than one.
 STATE_SECONDS = 10.0
@@ -68,23 +68,39 @@ def _state_metrics() -> Iterator[Metric]:
     for name, length in (queue_lengths() or {}).items():
         queues.add_metric([name], length)
     yield queues
-    yield GaugeMetricFamily(
-        "da_queue_workers", "Workers with a recent sign of life", value=recent_signs().count()
-    )
+    yield from _signs()
     yield from _machine()
+
+
+def _signs() -> Iterator[Metric]:
+    workers = GaugeMetricFamily(
+        "da_queue_workers", "Workers with a recent sign of life", labels=["queue"]
+    )
+    for name, signs in workers_by_queue().items():
+        workers.add_metric([name], len(signs))
+    yield workers
+    turn = last_turn()
+    # Without any there is no number, as for backups.
+    ages = [(timezone.now() - turn.at).total_seconds()] if turn else []
+    yield _age("da_schedule_age_seconds", "Since the schedule last had something done", ages)
 
 
 def _machine() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "da_disk_free_share", "Of the disk with the data folder", value=free_disk_share()
     )
-    backup = GaugeMetricFamily(
-        "da_backup_age_seconds", "Since the newest backup was made", labels=[]
-    )
     # Without any there is no number: the alert asks for its absence, too.
-    if made_at := _newest_backup_at():
-        backup.add_metric([], (timezone.now() - made_at).total_seconds())
-    yield backup
+    made_at = _newest_backup_at()
+    ages = [(timezone.now() - made_at).total_seconds()] if made_at else []
+    yield _age("da_backup_age_seconds", "Since the newest backup was made", ages)
+
+
+def _age(name: str, says: str, ages: list[float]) -> Metric:
+    """A number, or none."""
+    metric = GaugeMetricFamily(name, says, labels=[])
+    for age in ages:
+        metric.add_metric([], age)
+    return metric
 
 
 def _newest_backup_at() -> datetime | None:

@@ -5,10 +5,17 @@ from django.db.models import Q
 
 
 class SignOfLife(models.Model):
-    """When a worker of the queue, or cron, last did what the schedule asked."""
+    """When a worker of the queue was last there, or the schedule last kept, by beat or by cron."""
 
     name = models.CharField(max_length=100, unique=True)
     at = models.DateTimeField()
+    queues = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Those that a worker serves, with blanks between; empty: beat or cron.",
+    )
 
     class Meta:
         ordering = ["name"]
@@ -19,3 +26,6 @@ class SignOfLife(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.at:%Y-%m-%d %H:%M:%S}"
+
+    def serves(self, queue: str) -> bool:
+        return queue in self.queues.split()

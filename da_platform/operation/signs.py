@@ -1,24 +1,39 @@
-"""Who has done the schedule's work lately. The schedule asks for a sign twice a minute."""
+"""Who is there: workers of the queue, which sign by themselves, and whoever keeps the schedule."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from ..queues import QUEUES
 from .models import SignOfLife
 
-# The schedule comes by every half minute; a worker that is busy with long jobs may miss some turns.
+# Signs come every half minute, cron's every minute; a busy machine or database may cost a few.
 RECENT = timedelta(minutes=5)
 # Workers have a new name on every new machine or container: old names are not worth keeping.
 KEPT = timedelta(days=1)
 
 
-def give_sign(name: str) -> None:
-    """Note that this one is alive, and drop the names of those long gone."""
+def give_sign(name: str, queues: Iterable[str] = ()) -> None:
+    """Note that this one is there, for these queues, and drop the names of those long gone."""
     now = timezone.now()
-    SignOfLife.objects.update_or_create(name=name[:100], defaults={"at": now})
+    SignOfLife.objects.update_or_create(
+        name=name[:100], defaults={"at": now, "queues": " ".join(sorted(queues))[:100]}
+    )
     SignOfLife.objects.filter(at__lt=now - KEPT).delete()
 
 
 def recent_signs() -> QuerySet[SignOfLife]:
-    return SignOfLife.objects.filter(at__gte=timezone.now() - RECENT).order_by("-at")
+    return SignOfLife.objects.filter(at__gte=timezone.now() - RECENT).order_by("name")
+
+
+def workers_by_queue() -> dict[str, list[SignOfLife]]:
+    """The workers of each queue that were there lately; none for a queue that nobody serves."""
+    signs = list(recent_signs())
+    return {queue: [sign for sign in signs if sign.serves(queue)] for queue in QUEUES}
+
+
+def last_turn() -> SignOfLife | None:
+    """When the schedule last had something done, and by whom it is kept."""
+    return SignOfLife.objects.filter(queues="").order_by("-at").first()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,13 @@ from hits.models import Assignment, Evidence
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_hits
+from tests.stack.machines import Process, redis
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 # A job counts as dead after the first; then, and not earlier, Redis gives its message away again.
 STALE_SECONDS, VISIBILITY_SECONDS = 4, 8
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 pytestmark = pytest.mark.xdist_group("celery")
 
@@ -41,10 +44,10 @@ pytestmark = pytest.mark.xdist_group("celery")
 class Worker:
     """A Celery worker process as in production, with one process below it."""
 
-    def __init__(self, stage: "Stage") -> None:
+    def __init__(self, stage: "Stage", *options: str) -> None:
         self.log = stage.folder / "worker.log"
         command = [sys.executable, "-m", "celery", "-A", "da_platform", "worker", "-c", "1"]
-        command += ["--without-gossip", "--without-mingle", "--loglevel", "INFO"]
+        command += ["--without-gossip", "--without-mingle", "--loglevel", "INFO", *options]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 command,
@@ -87,8 +90,8 @@ class Stage:
         return True
 
     @contextmanager
-    def worker(self) -> Iterator[Worker]:
-        worker = Worker(self)
+    def worker(self, *options: str) -> Iterator[Worker]:
+        worker = Worker(self, *options)
         try:
             yield worker
         finally:
@@ -184,6 +187,10 @@ def is_finished(job: Job) -> bool:
     return fresh(job).finished_at is not None
 
 
+def is_recent() -> bool:
+    return SignOfLife.objects.filter(at__gt=LONG_AGO).exists()
+
+
 def ends_in(diary: Path) -> list[str]:
     return [line for line in diary.read_text().splitlines() if line.startswith("end")]
 
@@ -256,10 +263,45 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
     assert job.attempt >= 2 and "No sign of life" in job.log
 
 
-def test_a_worker_is_known_as_soon_as_it_is_ready(in_a_folder: Stage):
+def test_a_worker_is_known_by_its_queues_and_goes_on_saying_so_while_it_is_busy(in_a_folder: Stage):
     # Nobody keeps a schedule here that would ask it for a sign.
-    with in_a_folder.worker():
+    with in_a_folder.worker("-Q", "jobs") as worker:
         eventually(SignOfLife.objects.exists)
+        [sign] = SignOfLife.objects.all()
+        assert sign.queues == "jobs"
+        job, _ = in_a_folder.start(steps=10_000, seconds=0.1)
+        eventually(lambda: fresh(job).n_done > 1)
+        SignOfLife.objects.update(at=LONG_AGO)
+        eventually(is_recent)
+        cancel_job(job)
+        worker.kill()
+    SignOfLife.objects.update(at=LONG_AGO)
+    with in_a_folder.worker("-Q", "jobs"):
+        eventually(is_recent)
+
+
+@pytest.fixture
+def mortal_redis(tmp_path) -> Iterator[tuple[Process, str]]:
+    """A Redis that can be killed and started again."""
+    server, port = redis(tmp_path)
+    server.start()
+    yield server, f"redis://127.0.0.1:{port}/0"
+    server.stop()
+
+
+def test_a_worker_says_that_it_is_there_again_when_its_broker_is_back(
+    tmp_path, unblocked, mortal_redis
+):
+    server, broker = mortal_redis
+    database = f"sqlite:///{tmp_path}/jobs.sqlite3"
+    with staged(tmp_path, database, broker) as stage, stage.worker() as worker:
+        eventually(lambda: " ready." in worker.log.read_text())
+        eventually(is_recent)
+        server.kill()
+        eventually(lambda: "Connection to broker lost" in worker.log.read_text())
+        SignOfLife.objects.update(at=LONG_AGO)
+        server.start()
+        eventually(is_recent)
 
 
 def test_the_command_waits_for_the_worker_and_tells_the_result(in_a_folder: Stage):

@@ -26,6 +26,7 @@ from analysis.evaluating.campaigns import evaluate_collection  # noqa: E402
 from analysis.jobs import run_job, start_job  # noqa: E402
 from analysis.models import Job, ScoreCollection  # noqa: E402
 from da_platform.operation.signs import give_sign  # noqa: E402
+from da_platform.queues import QUEUES  # noqa: E402
 from hits.demo import prepare_demo_campaign  # noqa: E402
 from hits.models import (  # noqa: E402
     Assignment,
@@ -320,7 +321,9 @@ def make_company(campaign: Campaign, admin: User) -> None:
     evaluation = evaluate_collection(collection=make_collection(admin), created_by=admin)
     ScoreCollection.objects.filter(pk=evaluation.collection_id).update(name="Submitted metrics")
     run_job(start_job(kind="evaluate", campaign=closed, started_by=admin).pk)
-    give_sign("worker-1")
+    for queue in QUEUES:
+        give_sign(f"{queue}@worker-1", [queue])
+    give_sign("beat")
     call_command("backup", verbosity=0)
     waiting = start_job(kind="recompute_workers", campaign=campaign, started_by=admin)
     Job.objects.filter(pk=waiting.pk).update(

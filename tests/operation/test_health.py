@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -15,8 +16,10 @@ from django.utils import timezone
 from analysis.jobs import retry_job, start_job
 from analysis.models import Job
 from da_platform.operation import health, metrics
+from da_platform.operation import tasks as operation_tasks
 from da_platform.operation.backups import back_up
-from da_platform.operation.signs import give_sign
+from da_platform.operation.signs import RECENT, give_sign
+from da_platform.queues import QUEUES
 from hits.models import Assignment
 from hits.services import take_assignment
 from tests.factories import make_hits, make_worker, rate, rate_items
@@ -53,6 +56,10 @@ def metric_names() -> set[str]:
 
 def state_of(name: str) -> str:
     return next(one.state for one in health.findings() if one.name == name)
+
+
+def says_of(name: str) -> str:
+    return next(one.says for one in health.findings() if one.name == name)
 
 
 # Living and ready ----------------------------------------------------------------------------
@@ -226,7 +233,7 @@ def test_the_dashboard_and_the_alerts_ask_for_metrics_that_exist():
 
 
 def test_admins_see_the_health_page_in_words():
-    give_sign("worker@one")
+    give_sign("worker@one", QUEUES)
     page = client_of("admin").get(reverse("health")).content.decode()
     for name in health.LOOKS:
         assert f'<th scope="row">{name}</th>' in page
@@ -237,10 +244,46 @@ def test_researchers_do_not_see_it():
     assert client_of("researcher").get(reverse("health")).status_code == 403
 
 
-def test_it_misses_workers_of_the_queue():
+def test_it_misses_workers_of_the_queue_and_names_the_queue_that_nobody_serves():
     assert state_of("Workers of the queue") == "bad"
-    give_sign("worker@one")
+    give_sign("worker@one", ["quick"])
+    assert state_of("Workers of the queue") == "warning"
+    assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+    give_sign("worker@two", ["jobs"])
     assert state_of("Workers of the queue") == "good"
+    # The one for jobs dies; the other goes on.
+    with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
+        give_sign("worker@one", ["quick"])
+        assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+        give_sign("worker@two", ["jobs"])
+        assert state_of("Workers of the queue") == "good"
+
+
+def test_one_worker_may_serve_both_queues():
+    give_sign("worker@one", QUEUES)
+    assert state_of("Workers of the queue") == "good"
+
+
+def test_it_misses_the_schedule_though_workers_are_there():
+    give_sign("worker@one", QUEUES)
+    assert state_of("Schedule") == "bad"
+    operation_tasks.give_sign()
+    assert state_of("Schedule") == "good"
+    with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
+        assert state_of("Schedule") == "bad" and "not since beat" in says_of("Schedule")
+        call_command("do_chores", verbosity=0)
+        assert state_of("Schedule") == "good" and "cron" in says_of("Schedule")
+
+
+def test_workers_are_counted_by_queue_and_the_schedule_has_an_age():
+    found = scrape()
+    assert found['da_queue_workers{queue="jobs"}'] == 0 and "da_schedule_age_seconds" not in found
+    for name, queues in (("one", QUEUES), ("two", ["quick"]), ("beat", [])):
+        give_sign(name, queues)
+    found = scrape()
+    assert found['da_queue_workers{queue="quick"}'] == 2
+    assert found['da_queue_workers{queue="jobs"}'] == 1
+    assert 0 <= found["da_schedule_age_seconds"] < 60
 
 
 def test_it_sees_stuck_jobs_and_late_evidence():

@@ -89,7 +89,8 @@ def test_it_reads_the_platform_and_every_alert_can_be_asked(image: Image, tmp_pa
         # Nobody has made a backup yet, and nobody does the chores: it is about to say so.
         eventually(lambda: states().get("NobodyDoesTheChores") == "pending")
         found = states()
-        assert found["BackupIsOld"] == "pending"
+        for alert in ("BackupIsOld", "NobodyDoesJobs", "NobodyKeepsTheSchedule"):
+            assert found[alert] == "pending"
         assert found["PlatformIsDown"] == found["RequestsFail"] == found["JobsFail"] == "inactive"
         # And it knows whom to tell.
         [told] = asked(client, "/alertmanagers")["activeAlertmanagers"]
