@@ -1,9 +1,10 @@
-"""Run the platform on one machine: the web server and a worker of the queue, stopped together.
+"""Run the platform on one machine: the web server and a worker for each queue, stopped together.
 
     python -m da_platform.serve --port 8000
 
-The worker is a process of its own and not a thread of the web server: a job that takes all of a core, or
-all of the memory, must not take the pages with it, and gunicorn restarts its processes when it likes.
+Workers are processes of their own and not threads of the web server: a job that takes all of a core, or
+all of the memory, must not take the pages with it, and gunicorn restarts its processes when it likes. There
+are two, so that jobs of hours hold up no chores.
 """
 
 import argparse
@@ -19,6 +20,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 
+from .queues import JOBS, QUICK
+
 BIN = Path(sys.executable).parent
 
 # Long enough for requests and small tasks; a job that is cut off is started again by the sweep.
@@ -27,13 +30,26 @@ PAUSE_SECONDS = 0.1
 
 PR_SET_PDEATHSIG = 1
 
-# Nobody to greet, and jobs beside the small tasks: two processes.
-WORKER = ["--app", "da_platform", "worker", "--beat", "--concurrency", "2", "--loglevel", "WARNING"]
+# One process each, and nobody to greet.
+WORKER = [
+    "--quiet",
+    "--app",
+    "da_platform",
+    "worker",
+    "--concurrency",
+    "1",
+    "--loglevel",
+    "WARNING",
+]
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+WORKERS = [
+    [*WORKER, "--queues", QUICK, "--hostname", f"{QUICK}@%h", "--beat"],
+    [*WORKER, "--queues", JOBS, "--hostname", f"{JOBS}@%h"],
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run both until one of them ends or this process is told to; return an exit code."""
+    """Run all until one of them ends or this process is told to; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8000)
     port = parser.parse_args(arguments).port
@@ -42,9 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     children = [_start("gunicorn", "--bind", f"127.0.0.1:{port}")]
     try:
         while not wishes and all(child.poll() is None for child in children):
-            # The pages first: on a small machine the worker's start would hold them up.
+            # The pages first: on a small machine the workers' start would hold them up.
             if len(children) == 1 and _answers(port):
-                children.append(_start("celery", "--quiet", *WORKER))
+                children += [_start("celery", *worker) for worker in WORKERS]
             time.sleep(PAUSE_SECONDS)
     finally:
         codes = [child.poll() for child in children]

@@ -1,4 +1,4 @@
-"""Web server and worker of the queue, started by one command and gone together."""
+"""Web server and workers of the queue, started by one command and gone together."""
 
 import json
 import os
@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from da_platform.queues import JOBS, QUEUES, QUICK
 from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -52,10 +54,16 @@ class Platform:
             if _has(path, mark)
         }
 
-    def has_worker(self) -> bool:
-        """Whether the worker's processes are there: itself, its beat, and two that do the work."""
+    def has_workers(self) -> bool:
+        """Whether the workers' processes are there: themselves, one below each, and the first one's beat."""
         commands = [_command_of(pid) for pid in self.processes()]
-        return sum("worker" in command for command in commands) == 4
+        served = Counter(
+            queue
+            for command in commands
+            for queue in QUEUES
+            if "worker" in command and queue in command
+        )
+        return served == {QUICK: 3, JOBS: 2}
 
 
 def _has(path: Path, mark: bytes) -> bool:
@@ -77,7 +85,7 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
     platform = Platform(tmp_path)
     try:
         eventually(platform.answers)
-        eventually(platform.has_worker)
+        eventually(platform.has_workers)
         yield platform
     finally:
         for pid in platform.processes():
@@ -102,13 +110,16 @@ def test_nothing_is_left_when_it_is_killed(platform: Platform):
     assert not platform.answers()
 
 
-def test_it_ends_as_a_failure_when_one_of_the_two_dies(platform: Platform):
-    (worker,) = [
-        pid
-        for pid in platform.processes()
-        if "worker" in _command_of(pid) and _parent_of(pid) == platform.process.pid
-    ]
-    os.kill(worker, signal.SIGKILL)
+def test_it_ends_as_a_failure_when_one_of_them_dies(platform: Platform):
+    jobs, _ = sorted(
+        (
+            pid
+            for pid in platform.processes()
+            if "worker" in _command_of(pid) and _parent_of(pid) == platform.process.pid
+        ),
+        key=lambda pid: JOBS not in _command_of(pid),
+    )
+    os.kill(jobs, signal.SIGKILL)
     assert platform.process.wait(PATIENCE_SECONDS) != 0
     eventually(lambda: platform.processes() == set())
 
