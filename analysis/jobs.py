@@ -36,6 +36,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
+from da_platform.queues import JOBS
 from da_platform.sending import enqueue
 from hits.access import Level, Visitor, campaigns_of, has_level, is_member
 from hits.exceptions import HitsError
@@ -347,11 +348,22 @@ def sweep_jobs(*, at: datetime | None = None) -> dict[str, int]:
     """Send waiting jobs again whose message was lost, and start dead ones again. Say how many."""
     now = at or timezone.now()
     stale = Job.objects.unfinished().filter(_is_stale(now)).order_by("pk")
-    counts = Counter(_recover(job, now) for job in stale[:SWEEP_LIMIT])
+    found = list(stale[:SWEEP_LIMIT])
+    # One that is busy for hours with the first of many jobs has lost none of their messages.
+    has_messages = any(job.state == Job.State.QUEUED for job in found) and _has_messages()
+    counts = Counter(_recover(job, now, has_messages=has_messages) for job in found)
     return {
         f"n_{outcome}": counts[outcome]
         for outcome in ("resent", "restarted", "cancelled", "failed")
     }
+
+
+def _has_messages() -> bool:
+    """Whether messages wait in the queue of jobs; not, where that cannot be told."""
+    # Here and not above: web processes, which start jobs, do without the broker's client.
+    from da_platform.operation.broker import queue_lengths
+
+    return bool((queue_lengths() or {}).get(JOBS))
 
 
 def _is_stale(now: datetime) -> Q:
@@ -359,12 +371,12 @@ def _is_stale(now: datetime) -> Q:
     return Q(heartbeat_at__lt=limit) | Q(heartbeat_at=None, created_at__lt=limit)
 
 
-def _recover(job: Job, now: datetime, *, sends: bool = True) -> str:
+def _recover(job: Job, now: datetime, *, sends: bool = True, has_messages: bool = False) -> str:
     """Put a job without a sign of life on its way again, or end it; return what was done."""
-    outcome, fields = _way_out(job, now)
+    outcome, fields = _way_out(job, now, has_messages)
     # Only the very row that was looked at, and only while it is stale: it may have come to life.
     same = Job.objects.filter(_is_stale(now), pk=job.pk, attempt=job.attempt, state=job.state)
-    if not same.update(**fields):
+    if not same.update(**fields) or outcome == "left waiting":
         return "nothing"
     logger.warning("Job %s (%s) was %s and silent: %s.", job.code, job.kind, job.state, outcome)
     if sends and outcome in ("resent", "restarted"):
@@ -372,9 +384,10 @@ def _recover(job: Job, now: datetime, *, sends: bool = True) -> str:
     return outcome
 
 
-def _way_out(job: Job, now: datetime) -> tuple[str, dict[str, Any]]:
+def _way_out(job: Job, now: datetime, has_messages: bool) -> tuple[str, dict[str, Any]]:
     if job.state == Job.State.QUEUED:
-        return "resent", {"heartbeat_at": now}
+        # Looked after in either case, and looked at again in a while.
+        return "left waiting" if has_messages else "resent", {"heartbeat_at": now}
     if job.cancel_requested_at:
         return "cancelled", {"state": Job.State.CANCELLED, "finished_at": now}
     if job.attempt % MAX_ATTEMPTS:

@@ -175,6 +175,8 @@ def on_redis(request, tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
 def in_a_folder(tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
     with staged(tmp_path, f"sqlite:///{tmp_path}/jobs.sqlite3", "") as stage:
         monkeypatch.setattr("analysis.jobs.enqueue", stage.send)
+        # Sweeps look whether messages wait there.
+        monkeypatch.setattr(app, "connection_for_read", stage.broker.clone)
         yield stage
 
 

@@ -50,6 +50,14 @@ def every_look_counts(monkeypatch):
     monkeypatch.setattr(reporting, "LOOK_SECONDS", 0)
 
 
+@pytest.fixture(autouse=True)
+def lengths(monkeypatch):
+    """How many messages wait in each queue: none, as all of them are lost in tests."""
+    lengths = {"quick": 0, "jobs": 0}
+    monkeypatch.setattr("da_platform.operation.broker.queue_lengths", lambda: lengths)
+    return lengths
+
+
 @pytest.fixture
 def sent(monkeypatch):
     messages = []
@@ -244,6 +252,37 @@ def test_a_job_whose_message_was_lost_is_sent_again_once_a_while(
         assert sweep_jobs(at=later)["n_resent"] == 1
         assert sweep_jobs(at=later)["n_resent"] == 0
     assert sent == [("analysis.run_job", job.pk)]
+
+
+def test_jobs_behind_a_long_one_are_not_sent_again_while_their_messages_wait(
+    sent, lengths, django_capture_on_commit_callbacks
+):
+    jobs = [make_job() for _ in range(3)]
+    lengths["jobs"] = 3
+    with django_capture_on_commit_callbacks(execute=True):
+        for minutes in (2, 4, 6):
+            later = timezone.now() + minutes * MINUTE
+            assert not any(sweep_jobs(at=later).values())
+    # Somebody has looked after them all the same: they are not stuck.
+    assert {job.heartbeat_at for job in Job.objects.all()} == {later} and sent == []
+    # The broker is started anew and has forgotten everything.
+    lengths["jobs"] = 0
+    with django_capture_on_commit_callbacks(execute=True):
+        assert sweep_jobs(at=later + 2 * MINUTE)["n_resent"] == 3
+    assert sent == [("analysis.run_job", job.pk) for job in jobs]
+
+
+def test_where_nobody_can_tell_what_waits_jobs_are_sent_again(monkeypatch):
+    monkeypatch.setattr("da_platform.operation.broker.queue_lengths", lambda: None)
+    make_job()
+    assert sweep_jobs(at=timezone.now() + 2 * MINUTE)["n_resent"] == 1
+
+
+def test_a_dead_job_is_started_again_whatever_waits(lengths):
+    lengths["jobs"] = 7
+    job = _claim(make_job().pk)
+    go_silent(job)
+    assert sweep_jobs()["n_restarted"] == 1
 
 
 def test_a_job_that_keeps_killing_its_worker_is_given_up_with_a_plain_sentence(ada):

@@ -2,12 +2,15 @@
 
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 from queue import Empty
 
 import pytest
+from django.utils import timezone
 from kombu import Connection
 
+from analysis.jobs import run_job, start_job, sweep_jobs
 from da_platform import sending
 from da_platform.celery import app
 from da_platform.counting import MESSAGES_LOST
@@ -50,6 +53,23 @@ def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
     broker("folder://localhost", folder=str(tmp_path))
     enqueue("analysis.run_job", 1)
     assert [path.suffixes for path in tmp_path.glob("*.msg")] == [[".jobs", ".msg"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiting_job_is_sent_again_only_once_its_message_is_gone(
+    broker, tmp_path, monkeypatch, settings
+):
+    broker("folder://localhost", folder=str(tmp_path))
+    monkeypatch.setattr(app, "connection_for_read", lambda: connect(tmp_path))
+    job = start_job(kind="release_expired")
+    later = timedelta(seconds=settings.JOB_STALE_SECONDS + 1)
+    [message] = tmp_path.glob("*.jobs.msg")
+    assert sweep_jobs(at=timezone.now() + later)["n_resent"] == 0
+    assert list(tmp_path.glob("*.jobs.msg")) == [message]
+    message.unlink()
+    assert sweep_jobs(at=timezone.now() + 2 * later)["n_resent"] == 1
+    assert len(list(tmp_path.glob("*.jobs.msg"))) == 1
+    assert run_job(job.pk).state == "done"
 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "folder://localhost"])
