@@ -27,7 +27,7 @@ def make_paid_campaign(
     provider: str = "mturk", *, names: tuple[str, ...] = ("alice", "bob"), **fields: Any
 ) -> Campaign:
     """A campaign whose workers, by these names, have each handed in a HIT."""
-    campaign = make_hits(pay_per_hit=PAY, **{"currency": "USD"} | fields)
+    campaign = make_hits(**{"pay_per_hit": PAY, "currency": "USD"} | fields)
     own = {"provider": provider, "study": "study1"}
     campaign.recruitment = Recruitment.objects.update_or_create(campaign=campaign, defaults=own)[0]
     for name in names:

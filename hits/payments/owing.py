@@ -76,16 +76,22 @@ def plan_run(campaign: Campaign, kind: Kind, *, is_by_hand: bool) -> Plan:
     return _split(campaign, kind, provider_can_pay(campaign))[is_by_hand]
 
 
-def plans(campaign: Campaign) -> list[Plan]:
-    """Everything that is owed, in the runs it would be paid in; empty ones are left out."""
+def plans(campaign: Campaign, worker: Worker | None = None) -> list[Plan]:
+    """Everything that is owed, or all to one worker, in the runs it would be paid in without empty ones."""
     has_api = provider_can_pay(campaign)
-    both = [_split(campaign, kind, has_api) for kind in (Kind.APPROVE, Kind.BONUS)]
+    both = [_split(campaign, kind, has_api, worker) for kind in (Kind.APPROVE, Kind.BONUS)]
     return [plan for split in both for plan in split if plan.dues]
 
 
-def _split(campaign: Campaign, kind: Kind, has_api: bool) -> tuple[Plan, Plan]:
+def _split(
+    campaign: Campaign, kind: Kind, has_api: bool, worker: Worker | None = None
+) -> tuple[Plan, Plan]:
     """What is owed through the provider, and what by hand."""
-    dues = list(_pay_per_hit(campaign, has_api) if kind == Kind.APPROVE else _bonuses(campaign))
+    own = _assignments(campaign)
+    if worker:
+        own = own.filter(worker=worker)
+    is_pay = kind == Kind.APPROVE
+    dues = list(_pay_per_hit(own, campaign, has_api) if is_pay else _bonuses(own, campaign))
     by_api = [due for due in dues if not _is_by_hand(due.assignment, kind, has_api)]
     # A provider wants to hear of work that pays nothing; a list of people to pay does not.
     by_hand = [due for due in dues if _is_by_hand(due.assignment, kind, has_api) and due.amount]
@@ -122,16 +128,15 @@ def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
     )
 
 
-def _pay_per_hit(campaign: Campaign, has_api: bool) -> Iterable[Due]:
+def _pay_per_hit(own: QuerySet[Assignment], campaign: Campaign, has_api: bool) -> Iterable[Due]:
     """Work handed in, late or not, less what was paid for a part of it when it seemed abandoned."""
-    own = Payment.objects.filter(assignment=OuterRef("pk"))
-    shares = own.filter(rule__kind=PayRule.Kind.PARTIAL)
+    payments = Payment.objects.filter(assignment=OuterRef("pk"))
+    shares = payments.filter(rule__kind=PayRule.Kind.PARTIAL)
     nothing = Value(Decimal(0), output_field=DecimalField())
     is_paid_share = Q(payments__rule__kind=PayRule.Kind.PARTIAL, payments__state=Payment.State.SENT)
     open_work = (
-        _assignments(campaign)
-        .submitted()  # type: ignore[attr-defined]
-        .filter(~Exists(own.live().filter(kind=Kind.APPROVE)))
+        own.submitted()  # type: ignore[attr-defined]
+        .filter(~Exists(payments.live().filter(kind=Kind.APPROVE)))
         .annotate(
             share=Coalesce(Sum("payments__amount", filter=is_paid_share), nothing),
             has_open_share=Exists(shares.filter(state__in=Payment.OPEN)),
@@ -147,31 +152,32 @@ def _pay_per_hit(campaign: Campaign, has_api: bool) -> Iterable[Due]:
             yield Due(work, Kind.APPROVE, max(full - work.share, CENT * 0))
 
 
-def _bonuses(campaign: Campaign) -> list[Due]:
+def _bonuses(own: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
     rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
-    begun = set(
-        Payment.objects.live().filter(rule__campaign=campaign).values_list("assignment", "rule")
-    )
-    work = _work_of(rules, campaign)
+    paid = Payment.objects.live().filter(rule__campaign=campaign, assignment__in=own.order_by())
+    begun = set(paid.values_list("assignment", "rule"))
+    work = _work_of(rules, own)
     return [
         due
         for rule in rules
-        for due in _due_by(rule, campaign, work)
+        for due in _due_by(rule, own, campaign, work)
         if (due.assignment.pk, rule.pk) not in begun
     ]
 
 
-def _work_of(rules: list[PayRule], campaign: Campaign) -> dict[int, Assignment]:
+def _work_of(rules: list[PayRule], own: QuerySet[Assignment]) -> dict[int, Assignment]:
     """The work that the rules speak of, fetched once however many rules there are."""
     is_meant = Q(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
     if any(rule.kind == PayRule.Kind.FLAT for rule in rules):
         is_meant |= Q(status=Assignment.Status.SUBMITTED)
-    return {assignment.pk: assignment for assignment in _assignments(campaign).filter(is_meant)}
+    return {assignment.pk: assignment for assignment in own.filter(is_meant)}
 
 
-def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> Iterable[Due]:
+def _due_by(
+    rule: PayRule, own: QuerySet[Assignment], campaign: Campaign, work: dict[int, Assignment]
+) -> Iterable[Due]:
     if rule.kind == PayRule.Kind.PARTIAL:
-        return _shares(rule, campaign)
+        return _shares(rule, own, campaign)
     assert rule.amount is not None
     if rule.kind == PayRule.Kind.FLAT:
         meant = [one for one in work.values() if one.status == Assignment.Status.SUBMITTED]
@@ -182,12 +188,12 @@ def _due_by(rule: PayRule, campaign: Campaign, work: dict[int, Assignment]) -> I
     return [Due(one, Kind.BONUS, rule.amount, rule.reason, rule) for one in meant]
 
 
-def _shares(rule: PayRule, campaign: Campaign) -> Iterable[Due]:
+def _shares(rule: PayRule, own: QuerySet[Assignment], campaign: Campaign) -> Iterable[Due]:
     # Of any rule: a new one in place of one that was withdrawn does not pay the same part again.
     others = Payment.objects.live().filter(
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
-    for assignment in _abandoned(_assignments(campaign).filter(~Exists(others)), campaign):
+    for assignment in _abandoned(own.filter(~Exists(others)), campaign):
         share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
         amount = share.quantize(CENT, rounding=ROUND_DOWN)
         if amount:
@@ -205,10 +211,10 @@ def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assig
 # By worker -----------------------------------------------------------------------------------
 
 
-def creditors(campaign: Campaign) -> dict[int, Decimal]:
+def creditors(campaign: Campaign, worker: Worker | None = None) -> dict[int, Decimal]:
     """How much is owed in a campaign, by the key of the worker. Some are owed an approval of 0.00."""
     owed: dict[int, Decimal] = defaultdict(Decimal)
-    for due in (due for plan in plans(campaign) for due in plan.dues):
+    for due in (due for plan in plans(campaign, worker) for due in plan.dues):
         owed[due.assignment.worker_id] += due.amount
     return dict(owed)
 
@@ -216,5 +222,5 @@ def creditors(campaign: Campaign) -> dict[int, Decimal]:
 def owed_to(worker: Worker) -> dict[Campaign, Decimal]:
     """How much each campaign owes a worker; those that owe nothing are left out."""
     campaigns = Campaign.objects.filter(hits__assignments__worker=worker).distinct()
-    owed = {campaign: creditors(campaign).get(worker.pk) for campaign in campaigns}
+    owed = {campaign: creditors(campaign, worker).get(worker.pk) for campaign in campaigns}
     return {campaign: amount for campaign, amount in owed.items() if amount is not None}

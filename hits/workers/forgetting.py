@@ -103,9 +103,7 @@ def forget_worker(
     Raise `ForgettingRefused` while a payment is under way, and while money is owed, unless it is said
     that the worker goes without it.
     """
-    # Locked as by whoever confirms payments: none is planned between the look and the deed.
-    own = Campaign.objects.filter(participations__worker=worker)
-    list(Campaign.objects.filter(pk__in=own).select_for_update(no_key=True).order_by("pk"))
+    _lock(worker)
     if Payment.objects.unsettled().filter(assignment__worker=worker).exists():
         raise ForgettingRefused(
             "A payment to this worker is under way, or in doubt. Let its run end and settle it first."
@@ -119,6 +117,15 @@ def forget_worker(
     lost = {str(campaign.code): f"{amount:.2f}" for campaign, amount in owed.items()}
     details = {"never_paid": lost} if lost else {}
     return _forget(worker, actor=actor, reason=reason, at=at or timezone.now(), details=details)
+
+
+def _lock(worker: Worker) -> None:
+    """Let whoever confirms payments to the worker, or starts a HIT as this worker, wait until this is done."""
+    # Where work is, as that is what is owed for. Campaigns first, as all others do who lock both.
+    own = Campaign.objects.filter(hits__assignments__worker=worker)
+    campaigns = Campaign.objects.filter(pk__in=own.values("pk"))
+    list(campaigns.select_for_update(no_key=True).order_by("pk"))
+    list(Worker.objects.select_for_update().filter(pk=worker.pk))
 
 
 def _in_words(owed: dict[Campaign, Decimal]) -> str:
@@ -190,22 +197,39 @@ def forget_inactive_workers(*, at: datetime | None = None, days: int | None = No
     if not days:
         return 0
     since = now - timedelta(days=days)
-    assignments = Assignment.objects.filter(worker=OuterRef("pk"))
-    is_recent = Q(started_at__gte=since) | Q(submitted_at__gte=since)
-    joined = Participation.objects.filter(worker=OuterRef("pk"), consented_at__gte=since)
-    # Ids in collections from elsewhere are published there; they are removed on request only.
-    is_archived = Q(hit__is_archived=True)
-    inactive = Worker.objects.filter(forgotten_at=None, created_at__lt=since).exclude(
-        Exists(assignments.filter(is_recent | is_archived)) | Exists(joined)
-    )
+    inactive = _inactive(since)
     waiting = _waiting_for_money(inactive)
     # Left out before the limit, or those who wait would let nobody past.
     found = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
     reason = f"{days} days without activity"
     return sum(
-        _forget(worker, actor=None, reason=reason, at=now, details={})
+        _forget_if_inactive(worker, since=since, reason=reason, at=now)
         for worker in list(islice(found, LIMIT))
     )
+
+
+def _inactive(since: datetime) -> QuerySet[Worker]:
+    assignments = Assignment.objects.filter(worker=OuterRef("pk"))
+    is_recent = Q(started_at__gte=since) | Q(submitted_at__gte=since)
+    joined = Participation.objects.filter(worker=OuterRef("pk"), consented_at__gte=since)
+    # Ids in collections from elsewhere are published there; they are removed on request only.
+    is_archived = Q(hit__is_archived=True)
+    return Worker.objects.filter(forgotten_at=None, created_at__lt=since).exclude(
+        Exists(assignments.filter(is_recent | is_archived)) | Exists(joined)
+    )
+
+
+@transaction.atomic
+def _forget_if_inactive(worker: Worker, *, since: datetime, reason: str, at: datetime) -> bool:
+    """Look once more, under the locks: thousands may come first, and this one back meanwhile."""
+    _lock(worker)
+    if not _inactive(since).filter(pk=worker.pk).exists():
+        return False
+    try:
+        return forget_worker(worker=worker, reason=reason, at=at)
+    except ForgettingRefused:
+        # Owed something by now: for a later night.
+        return False
 
 
 def _waiting_for_money(workers: QuerySet[Worker]) -> set[int]:

@@ -1,12 +1,15 @@
 """What could name a worker goes, on request and in time; ratings and gold stay as they are."""
 
 from datetime import timedelta
+from decimal import Decimal
+from itertools import islice
 
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import models
+from django.db import connection, models
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,11 +29,12 @@ from hits.models import (
     Worker,
 )
 from hits.payments.owing import Kind, plan_run
-from hits.payments.runs import mark_as_paid
+from hits.payments.runs import add_rule, mark_as_paid
 from hits.recruiting.invites import accept_invite, invite_with, make_invites
 from hits.services import submit_assignment, take_assignment, take_part
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import weigh_pending
+from hits.workers import forgetting
 from hits.workers.forgetting import ACTION, CLEARED, forget_inactive_workers, forget_worker
 from tests.factories import make_campaign, make_hits, make_worker, rate_items
 from tests.paying import confirm, make_admin, make_paid_campaign
@@ -275,3 +279,46 @@ def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, c
     assert Worker.objects.filter(external_id="alice").exists()
     mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
     assert forget_inactive_workers() == 1
+
+
+@pytest.fixture
+def meanwhile(settings, monkeypatch):
+    """Have something done between the look at all inactive workers and the forgetting of the first."""
+    settings.FORGET_WORKERS_AFTER_DAYS = 30
+
+    def arrange(deed) -> None:
+        def look(workers, limit) -> list[Worker]:
+            found = list(islice(workers, limit))
+            deed()
+            return found
+
+        monkeypatch.setattr(forgetting, "islice", look)
+
+    return arrange
+
+
+def test_who_comes_back_between_the_look_and_the_deed_is_not_forgotten(meanwhile):
+    alice, _ = make_worker("alice"), make_worker("bob")
+    long_gone()
+    meanwhile(lambda: take_assignment(campaign=make_hits(), worker=alice))
+    assert forget_inactive_workers() == 1
+    assert Worker.objects.get().external_id == "alice"
+
+
+def test_who_is_owed_something_since_the_look_is_not_forgotten(meanwhile):
+    campaign = make_paid_campaign("link", pay_per_hit=0)
+    long_gone()
+    reason = {"kind": "adjustment", "reason": "You told us of a mistake.", "amount": Decimal(2)}
+    hers = Assignment.objects.get(worker__external_id="alice")
+    meanwhile(lambda: add_rule(campaign=campaign, actor=make_admin(), assignment=hers, **reason))
+    assert forget_inactive_workers() == 1
+    assert Worker.objects.filter(external_id="alice", forgotten_at=None).exists()
+
+
+def test_the_campaigns_that_may_owe_a_worker_are_locked_whether_or_not_they_joined():
+    campaign = make_paid_campaign("link", names=("alice",), pay_per_hit=0)
+    assert not campaign.participations.exists()
+    with CaptureQueriesContext(connection) as queries:
+        forget_worker(worker=Worker.objects.get(), reason="She asked.")
+    first = next(query["sql"] for query in queries if "hits_campaign" in query["sql"])
+    assert "hits_assignment" in first and "hits_participation" not in first
