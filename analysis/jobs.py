@@ -32,7 +32,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import F, Q, Value
+from django.db.models import Case, F, Q, TextField, Value, When
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -51,6 +51,7 @@ __all__ = [
     "Kind",
     "Report",
     "cancel_job",
+    "drop_old_details",
     "has_kind",
     "job_kind",
     "kind_named",
@@ -73,6 +74,12 @@ GIVEN_UP = (
     f"The job stopped without a word {MAX_ATTEMPTS} times, perhaps for lack of memory. "
     "It is not started again by itself."
 )
+# An admin looks into a failure within days. What was said of it may quote rows, workers' ids among them, which is
+# why logs leave it out, and no forgetting of a worker finds it here.
+DETAILS_KEPT = timedelta(days=30)
+NO_LONGER_KEPT = "Why it failed is no longer kept."
+# Sentences that quote nothing.
+_PLAIN = ["", UNEXPECTED, GIVEN_UP, NO_LONGER_KEPT]
 
 
 class JobRefused(HitsError):
@@ -394,3 +401,20 @@ def _way_out(job: Job, now: datetime, has_messages: bool) -> tuple[str, dict[str
         line = log_line("No sign of life from its worker: to be started again.")
         return "restarted", {"state": Job.State.QUEUED, "heartbeat_at": now, "log": _with(line)}
     return "failed", {"state": Job.State.FAILED, "finished_at": now, "error": GIVEN_UP}
+
+
+def drop_old_details(*, at: datetime | None = None) -> int:
+    """Empty tracebacks, and reasons that may quote something, of jobs that failed long ago; return of how many.
+
+    A refusal's own words, too: that of a file names its lines, and that of a collection its workers.
+    """
+    limit = (at or timezone.now()) - DETAILS_KEPT
+    old = Job.objects.filter(state=Job.State.FAILED, finished_at__lt=limit)
+    return old.exclude(traceback="", error__in=_PLAIN).update(
+        traceback="",
+        error=Case(
+            When(error__in=_PLAIN, then=F("error")),
+            default=Value(NO_LONGER_KEPT),
+            output_field=TextField(),
+        ),
+    )

@@ -1,4 +1,4 @@
-"""What is done every night: inactive workers are forgotten, old logins dropped, and gold is made.
+"""What is done every night: inactive workers are forgotten, old traces dropped, and gold is made.
 
 Gold for every campaign whose ratings, or the trust in them, have changed since the last.
 """
@@ -8,10 +8,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from da_platform.sessions import drop_expired_sessions
 from hits.chores import each_by_itself
 from hits.models import Assignment, AuditEntry, Campaign
+from hits.recruiting.arrivals import drop_old_events
 from hits.trust import TRUST_ACTIONS
 from hits.workers.forgetting import forget_inactive_workers
 
-from .jobs import has_kind, start_job
+from .jobs import drop_old_details, has_kind, start_job
 from .models import GoldRun, Job
 
 GOLD = "build_gold"
@@ -23,6 +24,8 @@ def do_nightly_chores() -> dict[str, int]:
         {
             "n_forgotten": forget_inactive_workers,
             "n_logins_dropped": drop_expired_sessions,
+            "n_events_dropped": drop_old_events,
+            "n_job_details_dropped": drop_old_details,
             "n_gold_jobs": start_nightly_jobs,
         }
     )

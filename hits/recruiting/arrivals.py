@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -38,6 +38,10 @@ from ..services import (
 )
 
 logger = logging.getLogger(__name__)
+
+# Webhooks that got no answer are sent again for days, not weeks. A copy that comes later still brings no old news
+# back: what a submission was told last counts.
+EVENTS_KEPT = timedelta(days=30)
 
 ANOTHER_OPEN = gettext_noop("You have come here before in another visit. Please go on from there.")
 GIVEN_BACK = gettext_noop(
@@ -235,6 +239,12 @@ def hear_event(
     if recruitment is None:
         return False
     return apply_report(recruitment=recruitment, report=report, at=at)
+
+
+def drop_old_events(*, at: datetime | None = None) -> int:
+    """Delete the ids of messages that no provider sends again any more; return how many."""
+    old = ProviderEvent.objects.filter(received_at__lt=(at or timezone.now()) - EVENTS_KEPT)
+    return old.delete()[0]
 
 
 def _recruitment_for(provider: str, study: str, report: ReportedSubmission) -> Recruitment | None:

@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from analysis import reporting
 from analysis.jobs import (
+    DETAILS_KEPT,
     GIVEN_UP,
+    NO_LONGER_KEPT,
     UNEXPECTED,
     JobRefused,
     _claim,
@@ -31,7 +33,8 @@ from analysis.reporting import JobCancelled, Report
 from analysis.tasks import do_nightly_chores
 from da_platform.celery import app
 from hits.audit import record
-from hits.models import Assignment, Campaign, Membership, Worker
+from hits.models import Assignment, Campaign, Membership, ProviderEvent, Worker
+from hits.recruiting.arrivals import EVENTS_KEPT
 from hits.services import take_assignment
 from hits.simulation import Behaviour, simulate_workers
 from hits.trust import exclude, let_evidence_decide, reinstate, weigh_pending
@@ -406,6 +409,33 @@ def test_at_night_inactive_workers_are_forgotten_and_old_logins_dropped(capsys, 
         assert not any(chores(capsys, "--nightly").values())
     assert [one.external_id for one in Worker.objects.all()] == ["carol"]
     assert Session.objects.count() == 1
+
+
+def test_what_failed_jobs_said_is_emptied_after_a_while(capsys):
+    refused, broken = run_job(make_job("refuse").pk), run_job(make_job("break_down").pk)
+    done = run_job(make_job().pk)
+    with time_machine.travel(timezone.now() + DETAILS_KEPT - MINUTE, tick=False):
+        assert chores(capsys, "--nightly")["n_job_details_dropped"] == 0
+    with time_machine.travel(timezone.now() + DETAILS_KEPT + MINUTE, tick=False):
+        recent = run_job(make_job("break_down").pk)
+        assert chores(capsys, "--nightly")["n_job_details_dropped"] == 2
+        assert not any(chores(capsys, "--nightly").values())
+    said = {job.pk: (job.error, bool(job.traceback)) for job in Job.objects.all()}
+    assert said == {
+        # It was told in its own words, which may quote.
+        refused.pk: (NO_LONGER_KEPT, False),
+        broken.pk: (UNEXPECTED, False),
+        done.pk: ("", False),
+        recent.pk: (UNEXPECTED, True),
+    }
+
+
+def test_a_providers_messages_are_known_as_long_as_they_may_come_again(capsys):
+    now = timezone.now()
+    for name, age in (("old", EVENTS_KEPT + MINUTE), ("new", EVENTS_KEPT - MINUTE)):
+        ProviderEvent.objects.create(provider="prolific", event_id=name, received_at=now - age)
+    assert chores(capsys, "--nightly")["n_events_dropped"] == 1
+    assert ProviderEvent.objects.get().event_id == "new"
 
 
 def test_the_schedule_does_at_night_what_the_command_does():

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--nightly",
             action="store_true",
-            help="also forget inactive workers, drop old logins, and start gold jobs where ratings are new",
+            help="also forget inactive workers, drop old logins and traces, and start gold jobs where ratings are new",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
