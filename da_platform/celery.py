@@ -61,7 +61,7 @@ beat_embedded_init.connect(_leave_no_orphan)
 worker_process_init.connect(_leave_no_orphan)
 
 
-class GiveSigns(bootsteps.StartStopStep):  # type: ignore[misc]
+class GiveSigns(bootsteps.StartStopStep):
     """Say twice a minute that this worker is there, and which queues it serves.
 
     From its main process and not by a task: a worker that is busy for hours comes to no task, and one for
@@ -73,6 +73,7 @@ class GiveSigns(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def __init__(self, consumer: Any, **options: Any) -> None:
         self.entry: Any = None
+        self.thread: Thread | None = None
         super().__init__(consumer, **options)
 
     def start(self, consumer: Any) -> None:
@@ -85,9 +86,11 @@ class GiveSigns(bootsteps.StartStopStep):  # type: ignore[misc]
             self.entry = None
 
     def _sign(self, consumer: Any) -> None:
-        queues = list(consumer.app.amqp.queues.consume_from)
-        # The database may let it wait; messages shall not wait with it.
-        Thread(target=_give_sign, args=(consumer.hostname, queues), daemon=True).start()
+        # The database may let it wait; messages shall not wait with it, nor shall signs pile up.
+        if self.thread is None or not self.thread.is_alive():
+            signed = (consumer.hostname, list(consumer.app.amqp.queues.consume_from))
+            self.thread = Thread(target=_give_sign, args=signed, daemon=True)
+            self.thread.start()
 
 
 def _give_sign(name: str, queues: list[str]) -> None:

@@ -265,7 +265,7 @@ if CELERY_BROKER_URL == "folder://localhost":
         "folder": str(DATA_DIR / "queue"),
         "polling_interval": 0.1,
     }
-    # One worker on one machine: nobody to talk to, and each word would be a file.
+    # A worker for each queue on one machine: they have nothing to tell each other, and each word would be a file.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
