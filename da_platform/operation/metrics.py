@@ -80,26 +80,22 @@ def _signs() -> Iterator[Metric]:
         workers.add_metric([name], len(signs))
     yield workers
     turn = last_turn()
-    # Without any there is no number, as for backups.
-    ages = [(timezone.now() - turn.at).total_seconds()] if turn else []
-    yield _age("da_schedule_age_seconds", "Since the schedule last had something done", ages)
+    at = turn.at if turn else None
+    yield _age("da_schedule_age_seconds", "Since the schedule last had something done", at)
 
 
 def _machine() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "da_disk_free_share", "Of the disk with the data folder", value=free_disk_share()
     )
-    # Without any there is no number: the alert asks for its absence, too.
-    made_at = _newest_backup_at()
-    ages = [(timezone.now() - made_at).total_seconds()] if made_at else []
-    yield _age("da_backup_age_seconds", "Since the newest backup was made", ages)
+    yield _age("da_backup_age_seconds", "Since the newest backup was made", _newest_backup_at())
 
 
-def _age(name: str, says: str, ages: list[float]) -> Metric:
-    """A number, or none."""
+def _age(name: str, says: str, since: datetime | None) -> Metric:
+    """Seconds since then. Without a moment there is no number: alerts ask for its absence, too."""
     metric = GaugeMetricFamily(name, says, labels=[])
-    for age in ages:
-        metric.add_metric([], age)
+    if since:
+        metric.add_metric([], (timezone.now() - since).total_seconds())
     return metric
 
 
