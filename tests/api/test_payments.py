@@ -147,7 +147,7 @@ def test_the_ledger_is_listed_and_downloaded(admin, django_assert_num_queries):
     assert admin.get(path, state="planned", run=str(run.code)).json()["count"] == 2
     assert admin.get(path, state="sent").json()["count"] == 0
     for limit in (1, 2):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             assert len(admin.get(path, limit=limit).json()["items"]) == limit
     assert "alice" in admin.get(f"{path}.csv").content.decode()
     assert admin.get(f"{base(campaign)}/runs").json()["items"][0]["code"] == str(run.code)

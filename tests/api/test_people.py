@@ -82,7 +82,7 @@ def test_the_list_takes_as_many_queries_for_three_as_for_one(root, django_assert
         make_person("admin", make_campaign())
     root.get("/people")
     for limit in (1, 4):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             assert len(root.get("/people", limit=limit).json()["items"]) == limit
 
 
@@ -119,5 +119,5 @@ class TestAuditLog:
         admin = caller("admin")
         admin.get("/audit")
         for limit in (1, 3):
-            with django_assert_num_queries(4):
+            with django_assert_num_queries(5):
                 assert len(admin.get("/audit", limit=limit).json()["items"]) == limit

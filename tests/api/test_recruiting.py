@@ -120,7 +120,7 @@ def test_submissions_are_listed_in_as_many_queries_for_three_as_for_one(django_a
     path = f"/campaigns/{campaign.code}/submissions"
     admin.get(path)
     for limit in (1, 3):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             assert len(admin.get(path, limit=limit).json()["items"]) == limit
 
 

@@ -47,7 +47,7 @@ def test_the_list_takes_as_many_queries_for_four_as_for_one(
     # The token and that it was used, the person's parts, the campaign, the count, and three for rows.
     admin.get(path)
     for limit in (1, 4):
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             assert len(admin.get(path, limit=limit).json()["items"]) == limit
 
 
@@ -127,7 +127,7 @@ def test_hundreds_are_decided_about_at_once_and_not_thousands(admin, django_asse
     wanted = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
     assert admin.post(f"{path}/preview", wanted).status_code == 422
     wanted["workers"].pop()
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         seen = admin.post(f"{path}/preview", wanted).json()["fingerprint"]
     decided = admin.post(f"{path}/decide", wanted | {"seen": seen, "reason": "One person"})
     assert decided.json() == {"n_decided": 500, "n_changed": 0}

@@ -239,6 +239,7 @@ def test_with_the_same_seed_a_copys_hits_are_the_same():
     campaign = make_hits(n_segments=28)
     copy = duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
     copy.seed = campaign.seed
+    copy.save()
     build_hits(campaign=copy)
 
     def shown(campaign: Campaign) -> list[tuple]:

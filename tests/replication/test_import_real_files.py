@@ -1,7 +1,6 @@
 """Real test sets come in as they were published."""
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -42,18 +41,6 @@ def test_newstest2016_comes_in_as_it_is() -> None:
         assert list(ordered) == texts
         distinct |= set(enumerate(texts))
     assert summary.n_translations == Translation.objects.count() == len(distinct)
-
-
-def test_newstest2016_comes_in_at_7000_translations_a_second() -> None:
-    folder = replication_data("newstest2016-csen")
-    # The best of three, and by the processor's clock, as the machine may be busy with other things.
-    assert max(import_speed(folder, f"attempt {attempt}") for attempt in range(3)) > 7_000
-
-
-def import_speed(folder: Path, name: str) -> float:
-    start = time.process_time()
-    summary = import_campaign(path=folder, name=name, source_language="cs", target_language="en")
-    return summary.n_outputs / (time.process_time() - start)
 
 
 def test_wmt23_is_refused_for_the_byte_order_mark_in_one_file_of_it() -> None:
