@@ -171,8 +171,10 @@ class Fuzzer:
         # A logout would otherwise make a stranger of everyone, sooner or later.
         client.cookies = cookies
         self.findings.statuses[response.status_code] += 1
-        if response.status_code < 400 and not is_sent_to_login(response):
-            self.findings.reached.add(response.wsgi_request.resolver_match.view_name)
+        # None where a slash was missing: then one is sent on before any address is looked for.
+        match = response.wsgi_request.resolver_match
+        if match and response.status_code < 400 and not is_sent_to_login(response):
+            self.findings.reached.add(match.view_name)
         if response.status_code >= 500 and "readyz" not in path:
             self.findings.faults.append(f"#{turn} {method} {path[:200]!r}: {response.status_code}")
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
