@@ -155,8 +155,9 @@ def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
     page.get_by_label("How many links").fill("2")
     page.get_by_role("button", name="Make and show them").click()
-    links = page.locator("code", has_text="/join/").all_text_contents()
-    assert len(links) == 2
+    shown = page.locator("code", has_text="/join/")
+    expect(shown).to_have_count(2)
+    links = shown.all_text_contents()
     worker = visitor.open_context().new_page()
     worker.goto(links[0])
     agree_and_qualify(worker, campaign)

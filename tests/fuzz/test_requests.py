@@ -68,13 +68,13 @@ def test_the_fuzzer_sees_a_planted_fault(tmp_path):
         "from hits.access import for_anyone\n"
         "@for_anyone\n"
         "def echo(request):\n"
-        "    return HttpResponse(' '.join(request.GET.values()))\n"
+        "    return HttpResponse(' '.join([*request.GET.values(), *request.POST.values()]))\n"
         "@for_anyone\n"
         "def add(request):\n"
         "    return HttpResponse(sum(int(value) for value in request.GET.values()))\n"
         "urlpatterns = [*known]\n"
-        # What fails does so at nearly every visit, and after some faults the fuzzer has seen enough.
-        "for view in [echo] * 75 + [add] * 5:\n"
+        # So many that the fuzzer comes by, whatever the addresses besides them.
+        "for view in [echo] * 50 + [add] * 30:\n"
         "    name = f'{view.__name__}{len(urlpatterns)}'\n"
         "    urlpatterns.append(path(f'{name}/', view, name=name))\n"
     )
