@@ -1,11 +1,14 @@
 """How much a request may bring: a little everywhere, and a lot where files are taken, from people who may upload."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+
+CHUNK_BYTES = 64 * 1024
 
 
 class BoundedBodies:
@@ -18,7 +21,10 @@ class BoundedBodies:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if _announced_length(request) <= settings.MAX_REQUEST_BYTES:
+            _read_to_the_end(request)
+        return response
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], *_: Any
@@ -41,6 +47,17 @@ def _announced_length(request: HttpRequest) -> int:
     # What is not announced is not read, and Django takes other words for none.
     length = request.META.get("CONTENT_LENGTH") or "0"
     return int(length) if length.isdecimal() else 0
+
+
+def _read_to_the_end(request: HttpRequest) -> None:
+    """Read what no view wanted.
+
+    The connection of a refused upload would else be closed while a proxy is still sending, which then tells
+    its visitor of a bad gateway and not of the refusal.
+    """
+    with suppress(UnreadablePostError):
+        while request.read(CHUNK_BYTES):
+            pass
 
 
 def _refusal(request: HttpRequest) -> HttpResponse:

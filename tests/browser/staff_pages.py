@@ -1,6 +1,6 @@
 """People of the staff at the screen, and every page they can meet."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,15 +102,20 @@ def _write_report(evaluation: Evaluation, folder: Path) -> str:
     return (folder / "report" / PAGE).as_uri()
 
 
-def staff_tour(visitor: Visitor, folder: Path, **options: Any) -> Iterator[tuple[str, Page]]:
-    """Open every page of staff as a superuser, then those for strangers."""
+def staff_tour(
+    visitor: Visitor, folder: Path, only: Collection[str] = (), **options: Any
+) -> Iterator[tuple[str, Page]]:
+    """Open every page of staff, or only some, as a superuser; then those for strangers."""
     user = make_person("superuser")
     context = visitor.open_context(**options)
     context.add_cookies([session_cookie(user, visitor.origin)])
     page = context.new_page()
     for name, address in staff_pages(user, folder):
-        page.goto(address)
-        yield name, page
+        if not only or name in only:
+            page.goto(address)
+            yield name, page
+    if only:
+        return
     stranger = visitor.open_context(**options).new_page()
     for name in ("home", "login", "login_code", "password_reset", "password_reset_done"):
         stranger.goto(reverse(name))

@@ -30,19 +30,31 @@ PAGES = {
 LARGE = 1_200_000
 
 
-class Unreadable:
-    """A body that is announced and must not be asked for."""
+class Body:
+    """So many bytes to come, of which it knows how many were asked for."""
 
-    def read(self, *_: Any) -> bytes:
-        raise AssertionError("The body was read.")
+    def __init__(self, n_bytes: int) -> None:
+        self.n_left = n_bytes
+
+    def read(self, size: int) -> bytes:
+        n = min(size, self.n_left)
+        self.n_left -= n
+        return b"x" * n
 
     readline = read
 
 
-def announce(client: Client, path: str, n_bytes: int = LARGE, **extra: Any) -> Any:
+def send(client: Client, path: str, body: Body) -> Any:
+    """Announce that body; hold the answer to having been made without looking into it."""
     form = "multipart/form-data; boundary=x"
-    extra |= {"CONTENT_LENGTH": str(n_bytes), "wsgi.input": Unreadable()}
-    return client.generic("POST", path, b"", content_type=form, **extra)
+    extra = {"CONTENT_LENGTH": str(body.n_left), "wsgi.input": body}
+    answer = client.generic("POST", path, b"", content_type=form, **extra)
+    assert not {"_post", "_body"} & set(vars(answer.wsgi_request))
+    return answer
+
+
+def announce(client: Client, path: str, n_bytes: int = LARGE) -> Any:
+    return send(client, path, Body(n_bytes))
 
 
 def takes_files(address: Address) -> bool:
@@ -72,13 +84,20 @@ def test_the_uploads_are_those_that_are_known():
 
 
 @pytest.mark.parametrize("address", addresses(), ids=lambda address: address.name)
-def test_what_takes_no_files_takes_no_large_body_and_reads_none(address: Address):
+def test_what_takes_no_files_takes_no_large_body_and_looks_into_none(address: Address):
     path = path_of(address, make_campaign())
     if not takes_files(address):
         assert announce(client_of("superuser"), path).status_code == 413
         assert announce(caller("superuser").client, path).status_code == 413
     too_large = announce(client_of("superuser"), path, n_bytes=1_000_000_000)
     assert too_large.status_code == 413
+
+
+def test_a_proxy_can_send_to_the_end_what_is_refused_unless_it_is_far_too_much(settings: Any):
+    bodies = [Body(LARGE), Body(settings.MAX_REQUEST_BYTES + 1)]
+    for body in bodies:
+        assert send(Client(), "/api/v1/campaigns", body).status_code in (401, 413)
+    assert [body.n_left for body in bodies] == [0, settings.MAX_REQUEST_BYTES + 1]
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
