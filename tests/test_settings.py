@@ -12,6 +12,9 @@ import pytest
 
 from tests.subprocesses import CHECKOUT, environment, manage, output_of, run_python
 
+# What they share is made once.
+pytestmark = pytest.mark.xdist_group("settings")
+
 LONG_KEY = "K7-long-enough-" * 5
 PRODUCTION = {"DA_SECRET_KEY": LONG_KEY, "DA_ALLOWED_HOSTS": "da.example.org"}
 PRINT_SETTINGS = """
@@ -275,7 +278,8 @@ import django; django.setup()
 from django.core.management import call_command
 from django.templatetags.static import static
 from django.test import Client, override_settings
-call_command("migrate", verbosity=0)
+from tests.migrated import own_database
+own_database()
 call_command("collectstatic", interactive=False, verbosity=0)
 secure, plain = Client(headers={"host": "da.example.org"}), Client(headers={"host": "da.example.org"})
 stranger = Client(headers={"host": "evil.example"})

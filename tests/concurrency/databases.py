@@ -1,9 +1,6 @@
 """Databases for processes of their own: migrated once, then copied for each test."""
 
 import os
-import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +11,7 @@ import psycopg
 import pytest
 
 from tests import pooler
+from tests.migrated import migrated_database
 from tests.postgres import own_server
 
 ROOT = Path(__file__).parents[2]
@@ -49,25 +47,12 @@ def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
     return os.environ | own | variables
 
 
-def migrate(database_url: str) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=ROOT,
-        env=platform_environment(database_url),
-        check=True,
-    )
-
-
 @contextmanager
 def sqlite_databases() -> Iterator[MakeDatabase]:
     with tempfile.TemporaryDirectory(prefix="da-sqlite-") as folder:
-        template = Path(folder) / "template.sqlite3"
-        migrate(f"sqlite:///{template}")
 
         def make(name: str) -> str:
-            path = Path(folder) / f"{name}.sqlite3"
-            shutil.copy(template, path)
-            return f"sqlite:///{path}"
+            return migrated_database(f"sqlite:///{folder}/{name}.sqlite3")
 
         yield make
 
@@ -76,7 +61,7 @@ def sqlite_databases() -> Iterator[MakeDatabase]:
 def postgres_databases() -> Iterator[MakeDatabase]:
     with postgres_url() as server_url:
         _create_database(server_url, "template_da")
-        migrate(_named(server_url, "template_da"))
+        migrated_database(_named(server_url, "template_da"))
 
         def make(name: str) -> str:
             _create_database(server_url, name, template="template_da")

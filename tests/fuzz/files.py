@@ -251,7 +251,7 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
-    call_command("migrate", verbosity=0)
+    own_database()
     with tempfile.TemporaryDirectory(prefix="da-fuzz-") as folder:
         fuzzer = Fuzzer(options.seed, Path(folder), leave if options.whole else spoil)
         fuzzer.fuzz(options.number)
@@ -264,7 +264,6 @@ if __name__ == "__main__":
 
     django.setup()
     from django.core.files.uploadedfile import SimpleUploadedFile
-    from django.core.management import call_command
     from django.db import transaction
 
     from analysis.evaluating import Options
@@ -284,6 +283,7 @@ if __name__ == "__main__":
     from hits.simulation import Behaviour, simulate_workers
     from hits.trust import weigh_pending
     from tests.factories import make_hits
+    from tests.migrated import own_database
     from tests.people import make_person
 
     sys.exit(main())

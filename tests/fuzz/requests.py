@@ -498,7 +498,7 @@ def main() -> int:
     # As in production: in development Django raises where it would redirect a form.
     settings.DEBUG = False
     # The web server hands errors to the client as 500; here they are told with their cause.
-    call_command("migrate", verbosity=0)
+    own_database()
     findings = Fuzzer(options.seed, World()).run(options.number)
     print(json.dumps(vars(findings) | {"reached": sorted(findings.reached)}))
     return 0
@@ -513,7 +513,6 @@ if __name__ == "__main__":
     from django import forms
     from django.conf import settings
     from django.contrib.auth.models import User
-    from django.core.management import call_command
     from django.db import transaction
     from django.db.models import F, Value
     from django.db.models.functions import Concat
@@ -543,6 +542,7 @@ if __name__ == "__main__":
     from hits.visitors import remember_worker
     from tests.addresses import DJANGO_ADMIN, walk
     from tests.factories import make_hits, make_worker, rate_items
+    from tests.migrated import own_database
     from tests.people import client_of, make_person
     from tests.plenty import WORDS, make_plenty, path_of, staff_addresses, table_name
     from tests.subprocesses import CHECKOUT

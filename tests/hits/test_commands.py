@@ -14,6 +14,7 @@ from hits.models import HIT, Assignment, Campaign, Rating
 from hits.services import change_status, take_part
 from hits.simulation import Behaviour, simulate_workers
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
+from tests.migrated import migrated_database
 from tests.subprocesses import manage, output_of
 
 COMMANDS = find_commands(apps.get_app_config("hits").path + "/management")
@@ -284,7 +285,7 @@ def test_there_are_commands_to_look_at():
 
 def test_exit_codes_tell_a_script_how_it_went(tmp_path):
     variables = {"DA_DEBUG": "1", "DA_DATA_DIR": str(tmp_path)}
-    output_of(manage("migrate", "--verbosity", "0", **variables))
+    migrated_database(f"sqlite:///{tmp_path}/db.sqlite3")
     assert "no campaigns yet" in output_of(manage("campaign_status", **variables))
     refused = manage("campaign_status", "News", **variables)
     assert refused.returncode == 1 and refused.stdout == ""

@@ -30,6 +30,7 @@ from tests.audit_log import empty_audit_log
 from tests.factories import make_hits, make_worker
 
 pytestmark = [
+    pytest.mark.xdist_group("secrecy"),
     pytest.mark.django_db,
     # Nobody collects static files for a test.
     pytest.mark.filterwarnings("ignore:No directory at"),

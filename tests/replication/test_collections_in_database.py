@@ -28,7 +28,7 @@ from tests.replication.test_wmt21 import (
 from .locating import replication_data
 from .printing import z_as_printed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("collections")]
 
 Standardiser = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

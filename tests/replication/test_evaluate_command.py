@@ -12,6 +12,9 @@ from numpy.testing import assert_allclose
 from analysis.evaluating.results import EvaluationResult, GoldEvaluation
 from tests.replication.locating import replication_data
 
+# What they share is made once.
+pytestmark = pytest.mark.xdist_group("evaluate command")
+
 # Published figures have three decimals.
 PUBLISHED = 0.0005 + 1e-9
 # A Monte-Carlo figure of 1,000 permutations on both sides.

@@ -13,6 +13,9 @@ from analysis.scores.table import align
 from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
 
+# What they share is made once.
+pytestmark = pytest.mark.xdist_group("score files")
+
 PAIR = "en-de"
 # The reference was rated too, and metrics scored a text that nobody rated.
 NOT_COMPARED = ("refA", "synthetic_ref")

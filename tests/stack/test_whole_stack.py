@@ -23,8 +23,9 @@ import psycopg
 import pytest
 
 from tests import pooler
-from tests.concurrency.databases import ROOT, migrate, platform_environment
+from tests.concurrency.databases import ROOT, platform_environment
 from tests.concurrency.servers import Server, running_server
+from tests.migrated import migrated_database
 
 from .cable import Cable, cable
 from .machines import Process, celery_worker, postgres, redis
@@ -223,7 +224,7 @@ def _environment(url: str, folder: Path) -> dict[str, str]:
 
 
 def _prepare(url: str, environment: dict[str, str]) -> None:
-    migrate(url)
+    migrated_database(url)
     _manage(environment, "collectstatic", "--noinput", "--verbosity", "0").check_returncode()
 
 
