@@ -84,11 +84,11 @@ class DueOut(Schema):
 
     @staticmethod
     def resolve_assignment(due: Due) -> UUID:
-        return due.assignment.code
+        return due.work.code
 
     @staticmethod
     def resolve_worker(due: Due) -> str:
-        return str(due.assignment.worker)
+        return due.work.worker
 
     @staticmethod
     def resolve_rule(due: Due) -> UUID | None:

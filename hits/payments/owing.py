@@ -1,14 +1,16 @@
 """What is owed to whom: by assignment and rule, and never by how good the ratings are."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
+from uuid import UUID
 
-from django.db.models import Count, DecimalField, Exists, OuterRef, Q, QuerySet, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from ..models import (
     Assignment,
@@ -24,13 +26,53 @@ from ..providers import provider_class
 
 Kind = PaymentRun.Kind
 CENT = Decimal("0.01")
+NOTHING = Decimal("0.00")
+
+
+WORK_COLUMNS = (
+    "pk",
+    "code",
+    "status",
+    "submitted_at",
+    "worker_id",
+    "worker__provider",
+    "worker__external_id",
+    "submission__status",
+)
+
+
+class Work(NamedTuple):
+    """What paying has to know of an assignment. No model: a campaign may owe for a hundred thousand."""
+
+    pk: int
+    code: UUID
+    status: str
+    submitted_at: datetime | None
+    worker_id: int
+    worker_provider: str
+    worker_external_id: str
+    # None for someone who is unknown to the campaign's provider.
+    submission_status: str | None
+
+    @property
+    def worker(self) -> str:
+        """As the model `Worker` calls itself."""
+        return f"{self.worker_provider}:{self.worker_external_id}"
+
+    @classmethod
+    def of(cls, assignment: Assignment) -> "Work":
+        return next(works(Assignment.objects.filter(pk=assignment.pk)))
+
+
+def works(assignments: QuerySet[Assignment]) -> Iterator[Work]:
+    return (Work._make(row) for row in assignments.values_list(*WORK_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
     """One payment that is owed and that nobody has begun."""
 
-    assignment: Assignment
+    work: Work
     kind: Kind
     amount: Decimal
     message: str = ""
@@ -38,13 +80,9 @@ class Due:
 
     @property
     def key(self) -> str:
-        return payment_key(self.kind, self.assignment, self.rule)
-
-
-def payment_key(kind: str, assignment: Assignment, rule: PayRule | None = None) -> str:
-    """Name a payment by what it is for: the same thing has the same name whenever it is planned."""
-    parts = (kind, str(assignment.code), str(rule.code) if rule else "")
-    return sha256(":".join(parts).encode()).hexdigest()
+        """Names a payment by what it is for: the same thing has the same name whenever it is planned."""
+        parts = (self.kind, str(self.work.code), str(self.rule.code) if self.rule else "")
+        return sha256(":".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -58,7 +96,7 @@ class Plan:
 
     @cached_property
     def total(self) -> Decimal:
-        return sum((due.amount for due in self.dues), Decimal("0.00"))
+        return sum((due.amount for due in self.dues), NOTHING)
 
     @property
     def n_payments(self) -> int:
@@ -92,9 +130,9 @@ def _split(
         own = own.filter(worker=worker)
     is_pay = kind == Kind.APPROVE
     dues = list(_pay_per_hit(own, campaign, has_api) if is_pay else _bonuses(own, campaign))
-    by_api = [due for due in dues if not _is_by_hand(due.assignment, kind, has_api)]
+    by_api = [due for due in dues if not _is_by_hand(due.work, kind, has_api)]
     # A provider wants to hear of work that pays nothing; a list of people to pay does not.
-    by_hand = [due for due in dues if _is_by_hand(due.assignment, kind, has_api) and due.amount]
+    by_hand = [due for due in dues if _is_by_hand(due.work, kind, has_api) and due.amount]
     return Plan(campaign, kind, False, by_api), Plan(campaign, kind, True, by_hand)
 
 
@@ -105,16 +143,16 @@ def provider_can_pay(campaign: Campaign) -> bool:
 
 def is_paid_by_hand(assignment: Assignment) -> bool:
     """Whether the pay for a HIT, or the refusal of it, goes past the provider."""
-    return _is_by_hand(assignment, Kind.APPROVE, provider_can_pay(assignment.hit.campaign))
+    has_api = provider_can_pay(assignment.hit.campaign)
+    return _is_by_hand(Work.of(assignment), Kind.APPROVE, has_api)
 
 
-def _is_by_hand(assignment: Assignment, kind: Kind, has_api: bool) -> bool:
-    submission: Submission | None = getattr(assignment, "submission", None)
-    if not has_api or submission is None:
+def _is_by_hand(work: Work, kind: Kind, has_api: bool) -> bool:
+    if not has_api or work.submission_status is None:
         # Someone who came by another way than the campaign's provider is unknown to it.
         return True
     # What was returned or timed out at the provider can be neither approved nor rejected there; a bonus can be paid.
-    return kind != Kind.BONUS and submission.status in Submission.GIVEN_UP
+    return kind != Kind.BONUS and work.submission_status in Submission.GIVEN_UP
 
 
 def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
@@ -123,33 +161,34 @@ def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
         return Assignment.objects.none()
     # Nobody can pay someone who was forgotten, and nobody is while anything is owed, unless told to.
     own = Assignment.objects.filter(hit__campaign=campaign, worker__forgotten_at=None)
-    return (
-        own.filter(is_rejected=False).select_related("worker", "submission", "hit").order_by("pk")
-    )
+    return own.filter(is_rejected=False).order_by("pk")
 
 
 def _pay_per_hit(own: QuerySet[Assignment], campaign: Campaign, has_api: bool) -> Iterable[Due]:
     """Work handed in, late or not, less what was paid for a part of it when it seemed abandoned."""
-    payments = Payment.objects.filter(assignment=OuterRef("pk"))
-    shares = payments.filter(rule__kind=PayRule.Kind.PARTIAL)
-    nothing = Value(Decimal(0), output_field=DecimalField())
-    is_paid_share = Q(payments__rule__kind=PayRule.Kind.PARTIAL, payments__state=Payment.State.SENT)
-    open_work = (
-        own.submitted()  # type: ignore[attr-defined]
-        .filter(~Exists(payments.live().filter(kind=Kind.APPROVE)))
-        .annotate(
-            share=Coalesce(Sum("payments__amount", filter=is_paid_share), nothing),
-            has_open_share=Exists(shares.filter(state__in=Payment.OPEN)),
-        )
-    )
+    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
+    open_work = own.submitted().filter(~Exists(begun))  # type: ignore[attr-defined]
+    shares = _shares_paid(campaign)
     full = campaign.pay_per_hit
-    for work in open_work:
+    for work in works(open_work):
         if not _is_by_hand(work, Kind.APPROVE, has_api):
             # A provider pays the reward it knows, whatever we would take off.
             yield Due(work, Kind.APPROVE, full)
-        elif not work.has_open_share:
-            # Until a share is paid or taken back nobody knows what is left to pay.
-            yield Due(work, Kind.APPROVE, max(full - work.share, CENT * 0))
+        elif (share := shares.get(work.pk, NOTHING)) is not None:
+            yield Due(work, Kind.APPROVE, max(full - share, NOTHING))
+
+
+def _shares_paid(campaign: Campaign) -> dict[int, Decimal | None]:
+    """What was paid for unfinished work, by assignment; None while nobody knows whether it will be."""
+    rows = Payment.objects.filter(rule__campaign=campaign, rule__kind=PayRule.Kind.PARTIAL)
+    shares: dict[int, Decimal | None] = {}
+    for assignment, state, amount in rows.values_list("assignment", "state", "amount"):
+        before = shares.get(assignment, NOTHING)
+        if state in Payment.OPEN or before is None:
+            shares[assignment] = None
+        elif state == Payment.State.SENT:
+            shares[assignment] = before + amount
+    return shares
 
 
 def _bonuses(own: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
@@ -161,20 +200,20 @@ def _bonuses(own: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
         due
         for rule in rules
         for due in _due_by(rule, own, campaign, work)
-        if (due.assignment.pk, rule.pk) not in begun
+        if (due.work.pk, rule.pk) not in begun
     ]
 
 
-def _work_of(rules: list[PayRule], own: QuerySet[Assignment]) -> dict[int, Assignment]:
+def _work_of(rules: list[PayRule], own: QuerySet[Assignment]) -> dict[int, Work]:
     """The work that the rules speak of, fetched once however many rules there are."""
     is_meant = Q(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
     if any(rule.kind == PayRule.Kind.FLAT for rule in rules):
         is_meant |= Q(status=Assignment.Status.SUBMITTED)
-    return {assignment.pk: assignment for assignment in own.filter(is_meant)}
+    return {work.pk: work for work in works(own.filter(is_meant))}
 
 
 def _due_by(
-    rule: PayRule, own: QuerySet[Assignment], campaign: Campaign, work: dict[int, Assignment]
+    rule: PayRule, own: QuerySet[Assignment], campaign: Campaign, work: dict[int, Work]
 ) -> Iterable[Due]:
     if rule.kind == PayRule.Kind.PARTIAL:
         return _shares(rule, own, campaign)
@@ -193,11 +232,13 @@ def _shares(rule: PayRule, own: QuerySet[Assignment], campaign: Campaign) -> Ite
     others = Payment.objects.live().filter(
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
-    for assignment in _abandoned(own.filter(~Exists(others)), campaign):
-        share = campaign.pay_per_hit * assignment.n_rated / assignment.hit.size  # type: ignore[attr-defined]
+    abandoned = _abandoned(own.filter(~Exists(others)), campaign)
+    done = abandoned.annotate(n_rated=Count("ratings__item"), size=F("hit__size"))
+    for *row, n_rated, size in done.values_list(*WORK_COLUMNS, "n_rated", "size"):
+        share = campaign.pay_per_hit * n_rated / size
         amount = share.quantize(CENT, rounding=ROUND_DOWN)
         if amount:
-            yield Due(assignment, Kind.BONUS, amount, rule.reason, rule)
+            yield Due(Work._make(row), Kind.BONUS, amount, rule.reason, rule)
 
 
 def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assignment]:
@@ -205,7 +246,7 @@ def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assig
     statuses = [Assignment.Status.RETURNED]
     if campaign.status == Campaign.Status.CLOSED:
         statuses.append(Assignment.Status.EXPIRED)
-    return work.filter(status__in=statuses).annotate(n_rated=Count("ratings__item"))
+    return work.filter(status__in=statuses)
 
 
 # By worker -----------------------------------------------------------------------------------
@@ -215,7 +256,7 @@ def creditors(campaign: Campaign, worker: Worker | None = None) -> dict[int, Dec
     """How much is owed in a campaign, by the key of the worker. Some are owed an approval of 0.00."""
     owed: dict[int, Decimal] = defaultdict(Decimal)
     for due in (due for plan in plans(campaign, worker) for due in plan.dues):
-        owed[due.assignment.worker_id] += due.amount
+        owed[due.work.worker_id] += due.amount
     return dict(owed)
 
 

@@ -14,7 +14,7 @@ from ..audit import record
 from ..exceptions import PaymentRefused
 from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment
 from ..providers import provider_class
-from .owing import Due, Kind, Plan, is_paid_by_hand, plan_run
+from .owing import Due, Kind, Plan, Work, is_paid_by_hand, plan_run
 
 State = Payment.State
 
@@ -110,7 +110,7 @@ def note_paid_elsewhere(
         return None
     campaign = _locked(campaign)
     owed = plan_run(campaign, Kind.APPROVE, is_by_hand=True).dues
-    paid = [due for due in owed if due.assignment.pk in references]
+    paid = [due for due in owed if due.work.pk in references]
     if not paid:
         return None
     run = _make_run(Plan(campaign, Kind.APPROVE, True, paid), actor)
@@ -162,7 +162,7 @@ def _payment(run: PaymentRun, due: Due, **fields: Any) -> Payment:
     return Payment(
         key=due.key,
         run=run,
-        assignment=due.assignment,
+        assignment_id=due.work.pk,
         kind=due.kind,
         rule=due.rule,
         amount=due.amount,
@@ -278,7 +278,7 @@ def reject_assignment(
         raise PaymentRefused(
             "Only work that was handed in, and neither paid nor rejected yet, can be rejected."
         )
-    due = Due(assignment, Kind.REJECT, Decimal(0), message)
+    due = Due(Work.of(assignment), Kind.REJECT, Decimal(0), message)
     plan = Plan(campaign, Kind.REJECT, is_paid_by_hand(assignment), [due])
     run = _make_run(plan, actor)
     _write_rejection(run, due, category)

@@ -261,7 +261,7 @@ def test_who_would_rather_go_without_is_forgotten_and_the_log_says_what_was_neve
     assert details["never_paid"] == {str(campaign.code): "1.50"}
     # No run stumbles over a visit that nobody can name any more.
     [due] = plan_run(campaign, Kind.APPROVE, is_by_hand=False).dues
-    assert due.assignment.worker.external_id == "bob"
+    assert due.work.worker_external_id == "bob"
 
 
 def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, caplog, monkeypatch):
