@@ -28,8 +28,7 @@ run: port-is-free $(VENV)/ready-to-run .env
 test: $(VENV)/ready-to-test
 	@$(BIN)/python -m tests.setup_browser
 	@$(BIN)/python -m tests.setup_servers
-	# More processes than a small machine has cores: now and then tests wait for servers.
-	$(BIN)/pytest -n 3 --dist loadgroup $(PYTEST)
+	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST)
 
 lint: $(VENV)/ready-to-test
 	$(BIN)/ruff format --check .

@@ -37,6 +37,8 @@ def build(page: Page) -> None:
     expect(page).to_have_url(re.compile("/jobs/"))
     for job in Job.objects.unfinished():
         run_job(job.pk)
+    # The page loads itself anew by then; going elsewhere at that moment would fail.
+    expect(page.locator("[data-progress]")).to_have_count(0)
 
 
 def test_a_researcher_goes_from_ratings_to_a_printed_report(page: Page, campaign: Campaign):
