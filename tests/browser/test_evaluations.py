@@ -1,5 +1,6 @@
 """A researcher at the screen: files in, directions said, the heat map and a table for the paper out."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,9 @@ def upload(page: Page, folder: Path) -> None:
     expect(page.get_by_text("Gold is stored")).to_be_visible()
 
 
-def run_waiting_job() -> Job:
+def run_waiting_job(page: Page) -> Job:
+    """Do the job whose page this is; the page then loads itself anew."""
+    expect(page).to_have_url(re.compile("/jobs/"))
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.state == "done", job and job.error
     return job
@@ -70,8 +73,7 @@ def walk_from_files_to_the_result(page: Page, folder: Path) -> None:
     page.get_by_role("link", name="Evaluate", exact=True).click()
     page.get_by_role("button", name="Evaluate").click()
     expect(page.get_by_role("heading", name="evaluate_collection")).to_be_visible()
-    run_waiting_job()
-    page.reload()
+    run_waiting_job(page)
     page.get_by_role("link", name="See the evaluation").click()
     expect(page.get_by_role("heading", name="Metrics against hter")).to_be_visible()
 
@@ -87,8 +89,7 @@ def test_from_files_to_the_heat_map_and_a_latex_table(page: Page, folder: Path):
     assert download.value.suggested_filename == "segment-hter.tex"
     assert r"\toprule" in table and "Williams test" in table and "BLEU" in table
     page.get_by_role("button", name="Run again").click()
-    run_waiting_job()
-    page.reload()
+    run_waiting_job(page)
     page.get_by_role("link", name="See the evaluation").click()
     expect(page.get_by_text("the same numbers, to the last bit")).to_be_visible()
 
