@@ -1,46 +1,51 @@
-"""Times the built-in metrics on made-up texts of real length: python -m benchmarks.builtin_metrics"""
+"""Segments per second of the built-in metrics, on random texts of realistic length.
 
-import argparse
-import os
+python -m benchmarks.builtin_metrics [--segments 3000]
+"""
+
 import time
+from collections.abc import Iterator
 
-import django
 import numpy as np
 
-# Words of news segments, and how many of them a system changes: about as in WMT.
-MEAN_WORDS, CHANGED = 22, 0.45
+import benchmarks.django_setup  # noqa: F401
+from analysis.metrics.catalogue import metrics_for
+from benchmarks.measuring import affordable
+from benchmarks.table import Row, run
+
+# Words of a news segment, and how many of them a system changes: about as in WMT.
+MEAN_WORDS, SHARE_CHANGED = 22, 0.45
+MAX_SECONDS_PER_METRIC = 30.0
 
 
-def make_texts(n_segments: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+def measure(*, segments: int) -> Iterator[Row]:
+    pairs = random_pairs(segments, np.random.default_rng(1))
+    for name, metric in metrics_for("en").items():
+
+        def score(n: int, metric=metric) -> float:  # type: ignore[no-untyped-def]
+            start = time.perf_counter()
+            for pair in pairs[:n]:
+                metric.of_segment(metric.counts(*pair))
+            return time.perf_counter() - start
+
+        part = max(1, segments // 20)
+        n = affordable(segments, measured=part, took=score(part), seconds=MAX_SECONDS_PER_METRIC)
+        yield Row(f"{name}, {n:,} segments", n / score(n), "/s")
+
+
+def random_pairs(n_segments: int, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Return translations with their references."""
     vocabulary = np.array([f"w{number}" for number in range(20_000)])
     pairs = []
     for length in np.maximum(3, rng.poisson(MEAN_WORDS, n_segments)):
         reference = vocabulary[rng.zipf(1.3, length) % len(vocabulary)]
         translation = reference.copy()
-        changed = rng.random(length) < CHANGED
-        translation[changed] = vocabulary[rng.zipf(1.3, changed.sum()) % len(vocabulary)]
-        turn = int(rng.integers(0, 4))
-        pairs.append((" ".join(np.roll(translation, turn)), " ".join(reference)))
+        is_changed = rng.random(length) < SHARE_CHANGED
+        translation[is_changed] = vocabulary[rng.zipf(1.3, is_changed.sum()) % len(vocabulary)]
+        rotated = np.roll(translation, int(rng.integers(0, 4)))
+        pairs.append((" ".join(rotated), " ".join(reference)))
     return pairs
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--segments", type=int, default=3_000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
-    django.setup()
-    from analysis.metrics.catalogue import metrics_for
-
-    pairs = make_texts(options.segments, np.random.default_rng(options.seed))
-    for name, metric in metrics_for("en").items():
-        start = time.perf_counter()
-        for pair in pairs:
-            metric.of_segment(metric.counts(*pair))
-        seconds = time.perf_counter() - start
-        print(f"{name:6} {seconds:7.2f} s  {len(pairs) / seconds:9,.0f} segments/s")
-
-
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"segments": (3_000, 50)})

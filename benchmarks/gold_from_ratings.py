@@ -1,29 +1,22 @@
-"""From ratings to gold: time and memory against a plain NumPy prototype and against pandas.
+"""From ratings in memory to gold: time and memory against a plain NumPy prototype and pandas.
 
-    python -m benchmarks.gold_from_ratings --ratings 10000000
+    python -m benchmarks.gold_from_ratings [--ratings 10000000]
 
-Every measurement runs in a process of its own, which loads the ratings, notes its peak memory, runs one phase
-and notes the peak again: no phase profits from, or pays for, another. Seconds are of processor time, the best of
-several runs: all of this runs on one core, and other work on the machine then disturbs it least.
-pandas is compared with where it is installed.
+Every phase of every implementation runs in a process of its own, which loads the ratings and notes its peak
+memory before and after: no phase profits from another or pays for it. Seconds are of processor time, since all
+of this runs on one core: other work on the machine disturbs that least.
 """
 
-import argparse
-import importlib.util
-import json
-import resource
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from analysis.stats.quality_control import (
-    NO_PARTNER,
     degraded_tests,
     make_pairs,
     quality_control,
@@ -32,69 +25,84 @@ from analysis.stats.quality_control import (
 from analysis.stats.roles import Role
 from analysis.stats.segments import counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
+from benchmarks.measuring import affordable, best_of, in_own_process, peak_megabytes
+from benchmarks.synthetic_ratings import SEED, Columns, make_ratings
+from benchmarks.table import Row, run
 
-SEED = 20_150_531
-HIT_ITEMS = 100
-RATERS_PER_HIT = 20
-HITS_PER_WORKER = 10
 # Ours may take at most this many times as long as the prototype.
-BAR = 2.0
+MAX_RATIO = 2.0
+# For making the ratings; a machine that needs longer gets fewer.
+MAX_SECONDS = 60.0
 
-Columns = dict[str, np.ndarray]
+# What the gold of a campaign takes, with the default method.
+ALL_OF_GOLD = ("worker tests", "z-scores", "segments, per worker")
+
+Phase = Callable[[Columns], np.ndarray]
+Figures = dict[str, float]
 
 
-# --- the ratings ---------------------------------------------------------------------------------
+def measure(*, ratings: int) -> Iterator[Row]:
+    with TemporaryDirectory() as folder:
+        n_ratings = in_own_process(save_ratings, n_ratings=ratings, folder=folder)
+        figures = {
+            (name, phase): in_own_process(run_phase, name=name, phase=phase, folder=folder)
+            for name in PHASES
+            for phase in PHASES[name]
+        }
+    check_same_results(figures)
+    for name in PHASES:
+        figures[name, "all gold needs"] = {
+            "seconds": sum(figures[name, phase]["seconds"] for phase in ALL_OF_GOLD),
+            "megabytes": max(figures[name, phase]["megabytes"] for phase in ALL_OF_GOLD),
+        }
+    for phase in (*PHASES["NumPy"], "all gold needs"):
+        for rival, max_ratio in (("NumPy", MAX_RATIO), ("pandas", None)):
+            ours, theirs = figures["ours", phase], figures[rival, phase]
+            yield Row(
+                f"{phase}, {n_ratings:,} ratings, against {rival}",
+                ours["seconds"],
+                "s",
+                theirs["seconds"],
+                max_ratio=max_ratio,
+                note=f"{ours['megabytes']:.0f} MB beyond the ratings, {rival} {theirs['megabytes']:.0f} MB",
+            )
+    quality = figures["ours", "all of quality control"]
+    note = f"{quality['megabytes']:.0f} MB beyond the ratings"
+    yield Row(f"all of quality control, {n_ratings:,} ratings", quality["seconds"], "s", note=note)
 
 
-def make_ratings(n_ratings: int, rng: np.random.Generator) -> Columns:
-    """Return HITs of 100 items (70 genuine, 10 each of the others), rated by honest and careless workers."""
-    n_hits = max(1, n_ratings // (HIT_ITEMS * RATERS_PER_HIT))
-    n_workers = max(RATERS_PER_HIT, n_hits * RATERS_PER_HIT // HITS_PER_WORKER)
-    rater, hit = (grid.ravel() for grid in np.mgrid[0:RATERS_PER_HIT, 0:n_hits])
-    worker = (hit + rater * (n_workers // RATERS_PER_HIT)) % n_workers
-    order = rng.permutation(len(hit))
-    hit, worker = hit[order], worker[order]
+def save_ratings(n_ratings: int, folder: str) -> int:
+    """Write one file per column; return how many ratings there are."""
+    start = time.perf_counter()
+    make_ratings(n_ratings // 100, np.random.default_rng(SEED))
+    took = time.perf_counter() - start
+    n_ratings = affordable(n_ratings, measured=n_ratings // 100, took=took, seconds=MAX_SECONDS)
+    ratings = make_ratings(n_ratings, np.random.default_rng(SEED))
+    ratings["z"] = numpy_z(ratings)
+    for column, values in ratings.items():
+        np.save(f"{folder}/{column}.npy", values)
+    return len(ratings["scores"])
 
-    roles = np.repeat(
-        [Role.GENUINE, Role.BAD_REFERENCE, Role.REPEAT, Role.REFERENCE], [70, 10, 10, 10]
+
+def run_phase(name: str, phase: str, folder: str) -> Figures:
+    """Run one phase; the checksum shows that all implementations compute the same."""
+    ratings = {path.stem: np.load(path) for path in Path(folder).glob("*.npy")}
+    before = peak_megabytes()
+    seconds, result = best_of(
+        lambda: PHASES[name][phase](ratings), max_runs=3, clock=time.process_time
     )
-    partners = np.concatenate([np.full(70, NO_PARTNER), np.arange(30)])
-    shown = rng.permutation(HIT_ITEMS)
-    translation = np.where(partners == NO_PARTNER, np.arange(HIT_ITEMS), partners)
-
-    def by_item(values: np.ndarray) -> np.ndarray:
-        return np.tile(values[shown], len(hit))
-
-    columns = {
-        "workers": np.repeat(worker, HIT_ITEMS),
-        "roles": by_item(roles),
-        "assignments": np.repeat(np.arange(len(hit)), HIT_ITEMS),
-        "items": (hit[:, None] * HIT_ITEMS + shown).ravel(),
-        "partners": np.where(
-            partners == NO_PARTNER, NO_PARTNER, hit[:, None] * HIT_ITEMS + partners
-        )[:, shown].ravel(),
-        "translations": (hit[:, None] * 70 + translation[shown]).ravel(),
-    }
-    columns["scores"] = make_scores(columns, n_workers, rng)
-    return columns
+    megabytes = peak_megabytes() - before
+    return {"seconds": seconds, "megabytes": megabytes, "checksum": float(np.nansum(result))}
 
 
-def make_scores(columns: Columns, n_workers: int, rng: np.random.Generator) -> np.ndarray:
-    quality = rng.normal(60, 18, int(columns["translations"].max()) + 1)
-    is_honest = rng.random(n_workers) < 0.6
-    shift = np.select(
-        [columns["roles"] == Role.BAD_REFERENCE, columns["roles"] == Role.REFERENCE],
-        [-20.0, 30.0],
-        0.0,
-    )
-    scores = rng.normal(rng.normal(0, 8, n_workers)[columns["workers"]], 15)
-    scores += np.where(
-        is_honest[columns["workers"]], quality[columns["translations"]] + shift, 55.0
-    )
-    return np.clip(np.rint(scores), 0, 100)
+def check_same_results(figures: dict[tuple[str, str], Figures]) -> None:
+    for (name, phase), own_figures in figures.items():
+        checksum, ours = own_figures["checksum"], figures["ours", phase]["checksum"]
+        if not np.isclose(checksum, ours, rtol=1e-6, atol=1e-3):
+            raise SystemExit(f"{name} computes something else in {phase}: {checksum}, not {ours}")
 
 
-# --- ours ----------------------------------------------------------------------------------------
+# Ours ----------------------------------------------------------------------------------------------
 
 
 def ours_tests(ratings: Columns) -> np.ndarray:
@@ -111,8 +119,8 @@ def ours_tests(ratings: Columns) -> np.ndarray:
 def ours_all_of_qc(ratings: Columns) -> np.ndarray:
     """Run all of quality control: also signed ranks, sliding windows and verdicts."""
     names = ("scores", "workers", "roles", "assignments", "items", "partners")
-    own = quality_control(*(ratings[name] for name in names), submitted=ratings["assignments"])
-    return own.degraded.pvalue
+    columns = [ratings[name] for name in names]
+    return quality_control(*columns, submitted=ratings["assignments"]).degraded.pvalue
 
 
 def ours_z(ratings: Columns) -> np.ndarray:
@@ -125,10 +133,10 @@ def ours_segments(ratings: Columns, method: str) -> np.ndarray:
     return segment_scores(*(ratings[name][chosen] for name in names), method=method).z
 
 
-# --- plain NumPy: keys are taken for 0, 1, 2..., nothing is checked, no case is special --------------
+# Plain NumPy: keys are assumed to be 0, 1, 2..., nothing is checked, there are no special cases ------
 
 
-def plain_tests(ratings: Columns) -> np.ndarray:
+def numpy_tests(ratings: Columns) -> np.ndarray:
     n_items = ratings["items"].max() + 1
     genuine = np.flatnonzero(ratings["roles"] == Role.GENUINE)
     keys = ratings["assignments"][genuine] * n_items + ratings["items"][genuine]
@@ -147,7 +155,7 @@ def plain_tests(ratings: Columns) -> np.ndarray:
     return pvalues[0]
 
 
-def plain_z(ratings: Columns) -> np.ndarray:
+def numpy_z(ratings: Columns) -> np.ndarray:
     scores, workers = ratings["scores"], ratings["workers"]
     n = np.bincount(workers)
     mean = np.bincount(workers, weights=scores) / n
@@ -155,7 +163,7 @@ def plain_z(ratings: Columns) -> np.ndarray:
     return (scores - mean[workers]) / sd[workers]
 
 
-def plain_segments(ratings: Columns, method: str) -> np.ndarray:
+def numpy_segments(ratings: Columns, method: str) -> np.ndarray:
     chosen = (ratings["roles"] == Role.GENUINE) | (ratings["roles"] == Role.REPEAT)
     translations, values = (
         ratings["translations"][chosen],
@@ -180,18 +188,16 @@ def plain_segments(ratings: Columns, method: str) -> np.ndarray:
     return mean[n >= 15]
 
 
-# --- pandas --------------------------------------------------------------------------------------
+# pandas --------------------------------------------------------------------------------------------
 
 
 def pandas_tests(ratings: Columns) -> np.ndarray:
-    import pandas as pd
-
     frame = pd.DataFrame({name: ratings[name] for name in ratings if name != "z"})
     genuine = frame.loc[frame["roles"] == Role.GENUINE, ["assignments", "items", "scores"]]
     pvalues = []
     for role in (Role.BAD_REFERENCE, Role.REPEAT):
-        asked = frame.loc[frame["roles"] == role, ["assignments", "partners", "scores", "workers"]]
-        pairs = asked.merge(
+        checks = frame.loc[frame["roles"] == role, ["assignments", "partners", "scores", "workers"]]
+        pairs = checks.merge(
             genuine, left_on=["assignments", "partners"], right_on=["assignments", "items"]
         )
         differences = (pairs["scores_x"] - pairs["scores_y"]).groupby(pairs["workers"])
@@ -201,16 +207,12 @@ def pandas_tests(ratings: Columns) -> np.ndarray:
 
 
 def pandas_z(ratings: Columns) -> np.ndarray:
-    import pandas as pd
-
     frame = pd.DataFrame({name: ratings[name] for name in ("scores", "workers")})
     by_worker = frame.groupby("workers")["scores"]
     return ((frame["scores"] - by_worker.transform("mean")) / by_worker.transform("std")).to_numpy()
 
 
 def pandas_segments(ratings: Columns, method: str) -> np.ndarray:
-    import pandas as pd
-
     frame = pd.DataFrame(
         {name: ratings[name] for name in ("scores", "z", "workers", "translations", "roles")}
     )
@@ -223,14 +225,7 @@ def pandas_segments(ratings: Columns, method: str) -> np.ndarray:
     return means.loc[means["z", "size"] >= 15, ("z", "mean")].to_numpy()
 
 
-# --- measuring -----------------------------------------------------------------------------------
-
-Phase = Callable[[Columns], np.ndarray]
-
-
-def phases_of(
-    tests: Phase, z: Phase, segments: Callable[[Columns, str], np.ndarray]
-) -> dict[str, Phase]:
+def phases(tests: Phase, z: Phase, segments: Callable[..., np.ndarray]) -> dict[str, Phase]:
     return {
         "worker tests": tests,
         "z-scores": z,
@@ -240,146 +235,10 @@ def phases_of(
 
 
 PHASES = {
-    "ours": phases_of(ours_tests, ours_z, ours_segments)
-    | {"all of quality control": ours_all_of_qc},
-    "plain": phases_of(plain_tests, plain_z, plain_segments),
-    "pandas": phases_of(pandas_tests, pandas_z, pandas_segments),
+    "ours": phases(ours_tests, ours_z, ours_segments) | {"all of quality control": ours_all_of_qc},
+    "NumPy": phases(numpy_tests, numpy_z, numpy_segments),
+    "pandas": phases(pandas_tests, pandas_z, pandas_segments),
 }
-# What a campaign's gold takes, in the default way.
-THE_WHOLE = ("worker tests", "z-scores", "segments, per worker")
-
-
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def measure_here(implementation: str, phase: str, folder: Path, repeats: int) -> dict[str, float]:
-    """Run one phase in this process; the checksum shows that all implementations compute the same."""
-    ratings = {path.stem: np.load(path) for path in folder.glob("*.npy")}
-    if implementation == "pandas":
-        import pandas  # noqa: F401  (its own weight is not the phase's)
-    before = peak_megabytes()
-    seconds = []
-    for _ in range(repeats):
-        start = time.process_time()
-        result = PHASES[implementation][phase](ratings)
-        seconds.append(time.process_time() - start)
-    return {
-        "seconds": min(seconds),
-        "megabytes": peak_megabytes() - before,
-        "checksum": float(np.nansum(result)),
-    }
-
-
-def measure(implementation: str, phase: str, folder: Path, repeats: int) -> dict[str, float]:
-    """Run one phase in a process of its own."""
-    return json.loads(
-        run_self(
-            *("--phase", implementation, phase), "--folder", str(folder), "--repeats", str(repeats)
-        )
-    )
-
-
-def run_self(*arguments: str) -> str:
-    command = [sys.executable, "-m", "benchmarks.gold_from_ratings", *arguments]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
-def save_ratings(n_ratings: int, folder: Path) -> None:
-    ratings = make_ratings(n_ratings, np.random.default_rng(SEED))
-    ratings["z"] = plain_z(ratings)
-    for column, values in ratings.items():
-        np.save(folder / f"{column}.npy", values)
-    counts = [
-        len(ratings["scores"]),
-        ratings["workers"].max() + 1,
-        ratings["translations"].max() + 1,
-    ]
-    print("{:,} ratings, {:,} workers, {:,} translations.".format(*counts), file=sys.stderr)
-
-
-def report(measured: dict[tuple[str, str], dict[str, float]]) -> bool:
-    """Print the table; return whether ours keeps within the bar."""
-    rivals = [name for name in PHASES if name != "ours" and (name, "z-scores") in measured]
-    print(f"{'phase':<24}{'':<8}{'seconds':>9}{'peak MB':>9}{'ours / it':>11}")
-    for phase in PHASES["ours"]:
-        for name in ("ours", *rivals):
-            if (name, phase) in measured:
-                print_line(
-                    phase if name == "ours" else "",
-                    name,
-                    measured[name, phase],
-                    measured["ours", phase],
-                )
-    whole = {
-        name: {
-            "seconds": sum(measured[name, phase]["seconds"] for phase in THE_WHOLE),
-            "megabytes": max(measured[name, phase]["megabytes"] for phase in THE_WHOLE),
-        }
-        for name in ("ours", *rivals)
-    }
-    for name, figures in whole.items():
-        print_line("all gold needs" if name == "ours" else "", name, figures, whole["ours"])
-    ratios = [
-        measured["ours", phase]["seconds"] / measured["plain", phase]["seconds"]
-        for phase in PHASES["plain"]
-    ]
-    ratios.append(whole["ours"]["seconds"] / whole["plain"]["seconds"])
-    print(
-        f"\nAll in all ours takes {ratios[-1]:.2f} times the prototype's time, "
-        f"in no phase more than {max(ratios):.2f}; the bar is {BAR:g}."
-    )
-    return max(ratios) <= BAR
-
-
-def print_line(phase: str, name: str, figures: dict[str, float], ours: dict[str, float]) -> None:
-    ratio = "" if figures is ours else f"{ours['seconds'] / figures['seconds']:.2f}"
-    print(f"{phase:<24}{name:<8}{figures['seconds']:>9.3f}{figures['megabytes']:>9.0f}{ratio:>11}")
-
-
-def check_same_results(measured: dict[tuple[str, str], dict[str, float]]) -> None:
-    for (name, phase), figures in measured.items():
-        ours = measured["ours", phase]["checksum"]
-        if not np.isclose(figures["checksum"], ours, rtol=1e-6, atol=1e-3):
-            raise SystemExit(
-                f"{name} computes something else in {phase}: {figures['checksum']}, not {ours}"
-            )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ratings", type=int, default=10_000_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--skip-pandas", action="store_true")
-    parser.add_argument("--phase", nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--make", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.phase:
-        implementation, phase = options.phase
-        print(json.dumps(measure_here(implementation, phase, options.folder, options.repeats)))
-        return
-    if options.make:
-        save_ratings(options.make, options.folder)
-        return
-    with_pandas = importlib.util.find_spec("pandas") and not options.skip_pandas
-    implementations = [name for name in PHASES if name != "pandas" or with_pandas]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        # In another process too: a child's peak begins at what its parent once needed.
-        run_self("--make", str(options.ratings), "--folder", name)
-        print(
-            f"Processor seconds: best of {options.repeats}. Peak MB: beyond the ratings themselves.\n"
-        )
-        measured = {
-            (implementation, phase): measure(implementation, phase, folder, options.repeats)
-            for implementation in implementations
-            for phase in PHASES[implementation]
-        }
-    check_same_results(measured)
-    if not report(measured):
-        raise SystemExit(1)
-
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"ratings": (10_000_000, 20_000)})

@@ -1,60 +1,65 @@
 """Import a campaign and build its HITs: items per second and peak memory.
 
-    python -m benchmarks.import_and_build [FOLDER] [--from cs --to en]
+    python -m benchmarks.import_and_build
 
-Each step runs in a process of its own, on a fresh SQLite database, so that its peak memory is its own.
-Without a folder, the published cs-en test set is used if it is there (tests/replication/README.md), and
-otherwise a campaign of the same size made of random words. The baseline is the same number of rows of the same
-texts written by the bare database driver, without Django, checks or constraints, in the same run.
+Each step runs in a process of its own, on a new SQLite database. The campaign is the published cs-en test set if it
+is there (tests/replication/README.md), and otherwise one of the same size made of random words. The baseline is the
+bare database driver writing the same items, without Django, checks or constraints.
 """
 
-import argparse
-import os
 import random
-import resource
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import benchmarks.django_setup  # noqa: F401
+from benchmarks.measuring import best_of, in_own_process, peak_megabytes
+from benchmarks.table import Row, run
+from hits.campaigns.building import build_hits
+from hits.campaigns.importing import import_campaign
+from hits.models import Campaign
+from tests.concurrency.databases import platform_environment, sqlite_databases
 from tests.replication.locating import data_folder
 
 PUBLISHED = data_folder() / "newstest2016-csen"
 N_SEGMENTS, N_SYSTEMS = 2_999, 5
 
-# What the platform is held to, on an ordinary machine.
+# The platform's targets on an ordinary machine.
 MIN_ITEMS_PER_SECOND = 7_000
-MAX_MEMORY_MB = 300
+MAX_MEGABYTES = 300
+
+ITEMS = "SELECT hit_id, code, position, role, translation_id, text, partner_id FROM hits_item"
+
+Figures = dict[str, float]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--from", dest="source", default="cs")
-    parser.add_argument("--to", dest="target", default="en")
-    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.step:
-        STEPS[options.step](options)
-        return
-    with tempfile.TemporaryDirectory() as scratch:
-        options.folder = options.folder or _default_folder(Path(scratch))
-        print(f"Campaign: {options.folder.name}, SQLite, {os.cpu_count()} cores")
-        environment = os.environ | {"DA_DEBUG": "1", "DA_DATA_DIR": scratch}
-        environment.pop("DATABASE_URL", None)
-        _run("migrate", options, environment)
-        for step in ("import", "build", "baseline"):
-            _run(step, options, environment)
+def measure(*, segments: int) -> Iterator[Row]:
+    with sqlite_databases() as make_database, TemporaryDirectory() as scratch:
+        folder = PUBLISHED
+        if segments != N_SEGMENTS or not PUBLISHED.is_dir():
+            folder = random_campaign(Path(scratch) / "random-words", segments)
+        url = make_database("benchmark")
+        environment = platform_environment(url)
+        imported = in_own_process(import_folder, environment=environment, folder=folder)
+        built = in_own_process(build, environment=environment)
+        baseline = in_own_process(write_with_driver, path=url.removeprefix("sqlite:///"))
+    for title, figures in (
+        (f"import {imported['n_items']:,} translations ({folder.name})", imported),
+        (f"build {built['n_hits']:,} HITs of {built['n_items']:,} items", built),
+    ):
+        yield Row(
+            f"{title}, against the bare driver",
+            figures["n_items"] / figures["seconds"],
+            "items/s",
+            baseline["n_items"] / baseline["seconds"],
+            minimum=MIN_ITEMS_PER_SECOND,
+        )
+        yield Row(f"{title}, peak memory", figures["megabytes"], "MB", maximum=MAX_MEGABYTES)
 
 
-def _default_folder(scratch: Path) -> Path:
-    return PUBLISHED if PUBLISHED.is_dir() else _random_campaign(scratch / "random-words")
-
-
-def _random_campaign(folder: Path) -> Path:
+def random_campaign(folder: Path, n_segments: int) -> Path:
     rng = random.Random(1)
     words = [
         "".join(rng.choices("abcdefghijklmnoprstuvwyz", k=rng.randint(2, 9))) for _ in range(5_000)
@@ -62,103 +67,48 @@ def _random_campaign(folder: Path) -> Path:
     (folder / "systems").mkdir(parents=True)
     names = ["sources.txt", "references.txt", *(f"systems/s{i}.txt" for i in range(N_SYSTEMS))]
     for name in names:
-        lines = (" ".join(rng.choices(words, k=rng.randint(4, 34))) for _ in range(N_SEGMENTS))
+        lines = (" ".join(rng.choices(words, k=rng.randint(4, 34))) for _ in range(n_segments))
         (folder / name).write_text("\n".join(lines) + "\n")
     return folder
 
 
-def _run(step: str, options: argparse.Namespace, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "benchmarks.import_and_build", str(options.folder)]
-    command += ["--from", options.source, "--to", options.target, "--step", step]
-    subprocess.run(command, env=environment, check=True)
-
-
-def _report(title: str, n_items: int, seconds: float) -> float:
-    rate = n_items / seconds
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{title:<28} {n_items:>7,} items  {seconds:6.2f} s  {rate:>8,.0f} items/s"
-        f"  peak memory {memory:4.0f} MB",
-        flush=True,
-    )
-    return rate
-
-
-def _bars(rate: float) -> None:
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{'':<28} {rate / MIN_ITEMS_PER_SECOND:.1f} times the bar of {MIN_ITEMS_PER_SECOND:,} items/s,"
-        f" {memory / MAX_MEMORY_MB:.2f} of the {MAX_MEMORY_MB} MB allowed",
-        flush=True,
-    )
-
-
-def _with_django() -> None:
-    os.environ["DJANGO_SETTINGS_MODULE"] = "da_platform.settings"
-    import django
-    from django.conf import settings
-
-    django.setup()
-    # Debug would keep every query in memory.
-    settings.DEBUG = False
-
-
-def _migrate(options: argparse.Namespace) -> None:
-    _with_django()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
-
-
-def _import(options: argparse.Namespace) -> None:
-    _with_django()
-    from hits.importing import import_campaign
-
+def import_folder(folder: str) -> Figures:
     started = time.perf_counter()
     summary = import_campaign(
-        path=options.folder,
-        name="benchmark",
-        source_language=options.source,
-        target_language=options.target,
-        seed=1,
+        path=Path(folder), name="benchmark", source_language="cs", target_language="en", seed=1
     )
-    _bars(_report("import (translations)", summary.n_outputs, time.perf_counter() - started))
-    print(f"{'':<28} {summary.n_translations:,} of them differ; equal ones are rated once")
+    seconds = time.perf_counter() - started
+    return {"n_items": summary.n_outputs, "seconds": seconds, "megabytes": peak_megabytes()}
 
 
-def _build(options: argparse.Namespace) -> None:
-    _with_django()
-    from hits.building import build_hits
-    from hits.models import Campaign
-
+def build() -> Figures:
     campaign = Campaign.objects.get()
     started = time.perf_counter()
     summary = build_hits(campaign=campaign)
-    rate = _report(f"build ({summary.n_hits} HITs)", summary.n_items, time.perf_counter() - started)
-    _bars(rate)
+    seconds = time.perf_counter() - started
+    return {
+        "n_items": summary.n_items,
+        "n_hits": summary.n_hits,
+        "seconds": seconds,
+        "megabytes": peak_megabytes(),
+    }
 
 
-def _baseline(options: argparse.Namespace) -> None:
-    """Write the built items' texts again with the driver alone."""
-    path = Path(os.environ["DA_DATA_DIR"])
-    source = sqlite3.connect(path / "db.sqlite3")
-    rows = source.execute(
-        "SELECT hit_id, code, position, role, translation_id, text, partner_id FROM hits_item"
-    ).fetchall()
-    target = sqlite3.connect(path / "baseline.sqlite3")
-    target.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, a, b, c, d, e, f, g)")
-    started = time.perf_counter()
-    with target:
-        target.executemany("INSERT INTO item (a, b, c, d, e, f, g) VALUES (?,?,?,?,?,?,?)", rows)
-    _report("baseline: bare driver", len(rows), time.perf_counter() - started)
+def write_with_driver(path: str) -> Figures:
+    rows = sqlite3.connect(path).execute(ITEMS).fetchall()
+    target = sqlite3.connect(f"{path}.baseline")
 
+    def write() -> None:
+        target.execute("DROP TABLE IF EXISTS item")
+        target.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, a, b, c, d, e, f, g)")
+        with target:
+            target.executemany(
+                "INSERT INTO item (a, b, c, d, e, f, g) VALUES (?,?,?,?,?,?,?)", rows
+            )
 
-STEPS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "migrate": _migrate,
-    "import": _import,
-    "build": _build,
-    "baseline": _baseline,
-}
+    seconds, _ = best_of(write)
+    return {"n_items": len(rows), "seconds": seconds}
+
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"segments": (N_SEGMENTS, 200)})

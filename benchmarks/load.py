@@ -1,134 +1,85 @@
 """PostgreSQL under load: 8, 32 and 128 workers who never pause, ten million ratings stored, memory, pages.
 
-    python -m benchmarks.load [--seconds N] [--stored N]
+    python -m benchmarks.load [--workers 128] [--seconds 6] [--stored 10000000]
 
-At each number of workers the platform on an empty database, on one that has grown, and bare views take turns
-of a second or two (see `benchmarks.rating`). Then the main pages are opened one by one, beside a bare page of
-Django alone, and the memory of every process is read: that of Django alone too after these crowds and visits.
+At each number of workers the platform on an empty database, the platform on one that has grown, and bare views
+take turns (see `benchmarks.rating`). Then the main pages are opened again and again, next to a bare page of Django
+alone, and the memory of every process is read, including that of Django alone after the same load.
 """
 
-import argparse
 import socket
 import statistics
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.concurrency.databases import DATABASES
 from tests.concurrency.servers import Server
 
-from .bars import fail_if_missed
 from .processes import children_of, memory_mb, postmaster_of
-from .rating import GROWN, bare_kinds, line_of, report_ratios
-from .stage import Stage, prepare, serving, serving_bare, take_turns
+from .rating import kinds_of, rows_of
+from .stage import Stage, prepare_database, serving, serving_bare, take_turns
+from .table import Row, run
 
 CROWDS = (8, 32, 128)
-N_STORED = 10_000_000
 N_VISITS = 25
-# A page that has taken so long in all is not opened again.
-SECONDS_A_PAGE = 30
-# More than these machines reach. A desk is a HIT of 100 items.
-RATINGS_PER_SECOND = 1_500
-RATINGS_PER_DESK = 100
+# A page that has taken this long in total is not opened again.
+MAX_SECONDS_PER_PAGE = 30
 PATIENCE_SECONDS = 120
 
 # One row in a small template, by Django without session, user and context processors.
 BARE_PAGE = {"title": "bare page of Django alone", "url": "/", "cookie": ""}
 
-Desks = Sequence[Mapping[str, Any]]
 
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=6, help="of measuring, for each kind")
-    parser.add_argument(
-        "--stored", type=int, default=N_STORED, help="ratings in the grown database"
-    )
-    options = parser.parse_args()
-    needed = {n: desks_needed(n, options.seconds) for n in CROWDS}
+def measure(*, workers: int, seconds: int, stored: int) -> Iterator[Row]:
     with DATABASES["postgres"]() as make_database:
         empty, grown = make_database("empty"), make_database("grown")
-        here = prepare(empty, 1 + sum(needed.values()), 0)
-        started = time.monotonic()
-        there = prepare(grown, 1 + sum(needed.values()), options.stored, with_pages=True)
-        print(f"{there['n_ratings']:,} ratings stored in {time.monotonic() - started:.0f} s")
+        prepare_database(empty, 0)
+        prepared = prepare_database(grown, stored, with_pages=True)
+        n_stored = prepared["n_ratings"]
         with (
             serving(empty) as server,
             serving(grown) as grown_server,
-            serving_bare(empty) as bare,
+            serving_bare(empty) as bare_server,
         ):
-            for n_workers, n_desks in needed.items():
-                desks = take(here, n_desks)
-                places = [
-                    (server, empty, desks),
-                    # The same bodies again: to a bare view they are all one.
-                    (bare, empty, desks),
-                    (grown_server, grown, take(there, n_desks)),
-                ]
-                report_crowd(n_workers, places, options.seconds, there["n_ratings"])
-            report_pages(grown_server, bare, there["pages"], there["n_ratings"])
-            servers = {
-                "platform, ratings": server,
-                "platform, ratings and pages": grown_server,
-                "Django alone": bare,
-            }
-            report_memory(servers, empty)
-    fail_if_missed()
+            for n_workers in crowds_up_to(workers):
+                platform = Stage.of(server, empty, n_workers)
+                bare = Stage.of(bare_server, empty, n_workers, platform.desks)
+                grown_platform = Stage.of(grown_server, grown, n_workers)
+                timings = take_turns(kinds_of(platform, bare, grown_platform), seconds)
+                yield from rows_of(f"{n_workers} workers", timings, n_stored)
+            yield from page_rows(grown_server, bare_server, prepared["pages"], n_stored)
+            yield from memory_rows(server, grown_server, bare_server, empty)
 
 
-def desks_needed(n_workers: int, seconds: float) -> int:
-    """So many that none of the workers runs out of items, each with the same number of desks."""
-    n_ratings = RATINGS_PER_SECOND * (seconds + 4)
-    return n_workers * (1 + round(n_ratings / RATINGS_PER_DESK / n_workers))
-
-
-def take(prepared: Mapping[str, Any], n_desks: int) -> Desks:
-    """Take desks away from those prepared: each is used once."""
-    taken: Desks = prepared["desks"][:n_desks]
-    del prepared["desks"][:n_desks]
-    return taken
-
-
-# Many at once --------------------------------------------------------------------------------
-
-
-def report_crowd(
-    n_workers: int, places: Sequence[tuple[Server, str, Desks]], seconds: float, n_stored: int
-) -> None:
-    """Measure at the platform, at Django alone and at the platform that has grown, in turns."""
-    here, bare, there = (Stage.of(server, url, desks, n_workers) for server, url, desks in places)
-    kinds = {"rating": (here, "rate"), **bare_kinds(here, bare), GROWN: (there, "rate")}
-    timings = take_turns(kinds, seconds)
-    print(f"{n_workers} workers without pauses, gunicorn with 2 processes")
-    for title, measured in timings.items():
-        print(line_of(title, measured))
-    report_ratios(timings, n_stored)
+def crowds_up_to(n_workers: int) -> list[int]:
+    return [n for n in CROWDS if n <= n_workers]
 
 
 # Pages ---------------------------------------------------------------------------------------
 
 
-def report_pages(
+def page_rows(
     server: Server, bare: Server, pages: Sequence[Mapping[str, str]], n_stored: int
-) -> None:
-    """Open each page again and again, the pages in turns; print the median time to its first byte."""
-    places = [(server.port, page) for page in pages] + [(bare.port, BARE_PAGE)]
-    seconds: dict[str, list[float]] = {page["title"]: [] for _, page in places}
+) -> Iterator[Row]:
+    """Open the pages in turns; yield the median time to the first byte of each."""
+    ports = {BARE_PAGE["title"]: bare.port} | {page["title"]: server.port for page in pages}
+    times: dict[str, list[float]] = {title: [] for title in ports}
     for visit in range(N_VISITS + 1):
-        for port, page in places:
-            if sum(seconds[page["title"]]) > SECONDS_A_PAGE:
-                continue
-            taken = seconds_to_first_byte(port, page["url"], page["cookie"])
-            # The first visit loads the templates.
-            if visit:
-                seconds[page["title"]].append(taken)
-    least = statistics.median(seconds[BARE_PAGE["title"]])
-    print(f"time to the first byte of a page, {n_stored:,} ratings stored")
-    for title, measured in seconds.items():
-        median = statistics.median(measured)
-        print(
-            f"  {title:<28} median {1000 * median:7.1f} ms   slowest {1000 * max(measured):7.1f} ms"
-            f"   n {len(measured):2}   {median / least:5.1f} times the bare page"
+        for page in (BARE_PAGE, *pages):
+            title = page["title"]
+            if sum(times[title]) < MAX_SECONDS_PER_PAGE:
+                seconds = seconds_to_first_byte(ports[title], page["url"], page["cookie"])
+                # The first visit loads the templates.
+                if visit:
+                    times[title].append(seconds)
+    baseline = 1000 * statistics.median(times.pop(BARE_PAGE["title"]))
+    for title, seconds_each in times.items():
+        yield Row(
+            f"{title}, first byte, {n_stored:,} ratings stored, against a bare page",
+            1000 * statistics.median(seconds_each),
+            "ms",
+            baseline,
+            note=f"slowest {1000 * max(seconds_each):.1f} ms, n {len(seconds_each)}",
         )
 
 
@@ -140,34 +91,46 @@ def seconds_to_first_byte(port: int, url: str, cookie: str) -> float:
         started = time.perf_counter()
         connection.sendall(request.encode())
         first = connection.recv(65536)
-        taken = time.perf_counter() - started
+        seconds = time.perf_counter() - started
         while connection.recv(65536):
             pass
     if not first.startswith(b"HTTP/1.1 200"):
         raise RuntimeError(f"{url} answered {first[:200]!r}")
-    return taken
+    return seconds
 
 
 # Memory --------------------------------------------------------------------------------------
 
 
-def report_memory(servers: Mapping[str, Server], database_url: str) -> None:
-    print("memory after this load: RSS, and PSS, which shares out what processes have in common")
-    for name, server in servers.items():
-        assert server.process
-        print_memory(f"{name}: master", [server.process.pid])
-        print_memory(f"{name}: process", server.worker_pids())
+def memory_rows(server: Server, grown: Server, bare: Server, database_url: str) -> Iterator[Row]:
+    """Yield the RSS of the largest process of each kind; the notes have the PSS, which splits shared pages."""
     postmaster = postmaster_of(database_url)
-    assert postmaster
-    print_memory("PostgreSQL: main", [postmaster])
-    print_memory("PostgreSQL: process", children_of(postmaster))
+    assert postmaster and server.process and grown.process and bare.process
+    baseline, _ = memory_of(bare.worker_pids())
+    for title, pids, bare_megabytes in (
+        ("web process after ratings, against Django alone", server.worker_pids(), baseline),
+        (
+            "web process after ratings and pages, against Django alone",
+            grown.worker_pids(),
+            baseline,
+        ),
+        ("gunicorn's main process", [server.process.pid], None),
+        ("PostgreSQL, main process", [postmaster], None),
+        ("PostgreSQL, largest other process", children_of(postmaster), None),
+    ):
+        megabytes, note = memory_of(pids)
+        yield Row(f"memory: {title}", megabytes, "MB", bare_megabytes, note=note)
 
 
-def print_memory(title: str, pids: Sequence[int]) -> None:
+def memory_of(pids: Sequence[int]) -> tuple[float, str]:
     sizes = [size for size in map(memory_mb, pids) if size]
-    rss, pss = max(size[0] for size in sizes), sum(size[1] for size in sizes)
-    print(f"  {title:<36} {len(sizes):3}   largest RSS {rss:6.0f} MB   PSS of all {pss:6.0f} MB")
+    total = sum(pss for _, pss in sizes)
+    return max(rss for rss, _ in sizes), f"{len(sizes)} processes, PSS of all {total:.0f} MB"
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        measure,
+        __doc__,
+        sizes={"workers": (128, 8), "seconds": (6, 1), "stored": (10_000_000, 2_000)},
+    )

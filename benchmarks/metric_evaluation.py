@@ -1,137 +1,111 @@
-"""Times a whole evaluation at the size of a WMT metrics task: python -m benchmarks.metric_evaluation
+"""A whole evaluation at the size of a WMT metrics task, from files to a report with tables and pictures.
 
-44 metrics with 7,241 scores each against two golds, from files to a report with tables and pictures. The real
-files of WMT23 English to German are used if they are there (tests/replication/README.md), else synthetic ones of
-the same size and layout.
+    python -m benchmarks.metric_evaluation
+
+44 metrics with 7,241 scores each against two golds: the files of WMT23 English to German if they are there
+(tests/replication/README.md), otherwise synthetic ones of the same size and layout.
 """
 
-import argparse
 import os
 import resource
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
+
+import benchmarks.django_setup  # noqa: F401
+from analysis.evaluation import Directions, Options, evaluate, write_report
+from analysis.evaluation.from_files import read_files
+from benchmarks.measuring import in_own_process
+from benchmarks.table import Row, run
 from tests.replication.locating import data_folder
 
-from .bars import fail_if_missed, verdict
-
+PUBLISHED = data_folder() / "wmt23-mtme" / "wmt23"
 N_METRICS, N_SYSTEMS, N_SEGMENTS = 44, 13, 557
-
-Split = list[tuple[str, float]]
-
-
-@contextmanager
-def timed(name: str, split: Split) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    split.append((name, time.perf_counter() - start))
+MAX_SECONDS = 20.0
 
 
-def real_folder() -> Path | None:
-    folder = data_folder() / "wmt23-mtme" / "wmt23"
-    return folder if folder.is_dir() else None
+def measure(*, metrics: int) -> Iterator[Row]:
+    with TemporaryDirectory() as scratch:
+        folder, name = PUBLISHED, "WMT23 en-de"
+        if metrics != N_METRICS or not PUBLISHED.is_dir():
+            folder, name = Path(scratch) / "synthetic", "synthetic scores"
+            write_synthetic(folder, metrics)
+        started = time.perf_counter()
+        seconds = in_own_process(evaluate_all, folder=folder, report=Path(scratch) / "report")
+        total = time.perf_counter() - started
+    yield Row(
+        f"evaluation of {metrics} metrics, two golds, from files to report, {name}",
+        total,
+        "s",
+        maximum=MAX_SECONDS,
+        note=", ".join(f"{part} {value:.2f} s" for part, value in seconds.items()),
+    )
 
 
-def write_synthetic(folder: Path, seed: int) -> None:
-    """Write metrics from good to poor and two golds in the layout of mt-metrics-eval."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    systems = [f"system-{i}" for i in range(N_SYSTEMS - 1)] + ["refA"]
-    quality = rng.normal(size=(N_SYSTEMS, 1)) * 0.3 + rng.normal(size=(N_SYSTEMS, N_SEGMENTS))
-    (folder / "metric-scores" / "en-de").mkdir(parents=True)
-    (folder / "human-scores").mkdir()
-    (folder / "sources").mkdir()
-    (folder / "documents").mkdir()
-
-    def write(path: Path, scores: np.ndarray, has_gold: np.ndarray | None = None) -> None:
-        lines = [
-            f"{system}\t{score if has_gold is None or has_gold[place] else None}"
-            for system, row in zip(systems, scores, strict=True)
-            for place, score in enumerate(row.tolist())
-        ]
-        path.write_text("\n".join(lines) + "\n")
-
-    for i, noise in enumerate(np.linspace(0.5, 3, N_METRICS)):
-        own = quality + noise * rng.normal(size=quality.shape)
-        write(folder / "metric-scores" / "en-de" / f"metric-{i}.seg.score", own)
-    for name, share in (("mqm", 0.83), ("da-sqm", 0.98)):
-        own = np.round(4 * (quality + rng.normal(size=quality.shape)))
-        path = folder / "human-scores" / f"en-de.{name}.seg.score"
-        write(path, own, rng.random(N_SEGMENTS) < share)
-    lengths = rng.integers(3, 120, size=N_SEGMENTS)
-    texts = [" ".join(["word"] * n) for n in lengths]
-    (folder / "sources" / "en-de.txt").write_text("\n".join(texts) + "\n")
-    documents = [f"news\tdocument-{i // 8}" for i in range(N_SEGMENTS)]
-    (folder / "documents" / "en-de.docs").write_text("\n".join(documents) + "\n")
-
-
-def evaluate_all(folder: Path, out: Path, processes: int) -> Split:
-    """Go from files to a report and say how long each part took."""
-    split: Split = []
-    with timed("imports", split):
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
-        os.environ.setdefault("DA_DEBUG", "1")
-        import django
-
-        django.setup()
-        from analysis.evaluating import Directions, Options, evaluate, write_report
-        from analysis.evaluating.files import read_files
+def evaluate_all(folder: str, report: str) -> dict[str, float]:
+    """Go from files to a report; return how long each part took."""
+    human_scores, metric_scores = Path(folder, "human-scores"), Path(folder, "metric-scores")
     golds = [
         f"{kind}={path}"
         for kind, name in (("mqm", "mqm"), ("da", "da-sqm"))
-        for path in sorted((folder / "human-scores").glob(f"en-de.{name}.*.score"))
+        for path in sorted(human_scores.glob(f"en-de.{name}.*.score"))
     ]
-    with timed("reading", split):
-        read = read_files(
-            [folder / "metric-scores" / "en-de"],
-            golds,
-            directions=Directions(higher=["en-de.mqm"], otherwise=True),
-            texts=folder / "sources" / "en-de.txt",
-            documents=folder / "documents" / "en-de.docs",
-        )
-    known = {system for table in read.tables for system, _ in table.keys}
-    without = tuple(sorted(known & {"refA", "synthetic_ref"}))
-    with timed("evaluating", split):
-        options = Options(without_systems=without)
-        evaluated = evaluate(read.tables, read.golds, options=options, texts=read.texts)
-    with timed(f"tables and pictures, {processes} processes", split):
-        write_report(evaluated, out, processes=processes)
-    return split
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Time a whole evaluation of metrics.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--bar", type=float, default=20, help="seconds it may take")
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = real_folder()
-        if folder is None:
-            folder = Path(temporary) / "synthetic"
-            write_synthetic(folder, options.seed)
-        print(f"{'WMT23 en-de' if real_folder() else 'synthetic scores'}, two golds, all pairs")
-        split = evaluate_all(folder, Path(temporary) / "report", options.processes)
-    for name, seconds in split:
-        print(f"{name:<40}{seconds:>8.2f} s")
-    total = sum(seconds for _, seconds in split)
-    word = verdict("all of it", is_met=total < options.bar)
-    print(f"{'all of it':<40}{total:>8.2f} s   bar {options.bar:g} s: {word}")
-    own, drawing = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    moments = [time.perf_counter()]
+    files = read_files(
+        [metric_scores / "en-de"],
+        golds,
+        directions=Directions(higher=["en-de.mqm"], otherwise=True),
+        texts=Path(folder, "sources", "en-de.txt"),
+        documents=Path(folder, "documents", "en-de.docs"),
     )
-    cpu = own.ru_utime + own.ru_stime + drawing.ru_utime + drawing.ru_stime
-    print(f"{'processor time, all processes':<40}{cpu:>8.2f} s")
-    load = os.getloadavg()[0]
-    if load > len(os.sched_getaffinity(0)):
-        print(f"The machine was busy with other things (load {load:.1f}).", file=sys.stderr)
-    fail_if_missed()
+    moments.append(time.perf_counter())
+    systems = {system for table in files.tables for system, _ in table.keys}
+    options = Options(without_systems=tuple(sorted(systems & {"refA", "synthetic_ref"})))
+    evaluation = evaluate(files.tables, files.golds, options=options, texts=files.texts)
+    moments.append(time.perf_counter())
+    write_report(evaluation, Path(report), processes=len(os.sched_getaffinity(0)))
+    moments.append(time.perf_counter())
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return {
+        "reading": moments[1] - moments[0],
+        "evaluating": moments[2] - moments[1],
+        "tables and pictures": moments[3] - moments[2],
+        "processor, all processes": sum(usage.ru_utime + usage.ru_stime for usage in usages),
+    }
+
+
+def write_synthetic(folder: Path, n_metrics: int) -> None:
+    """Write metrics from good to poor and two golds in the layout of mt-metrics-eval."""
+    rng = np.random.default_rng(1)
+    systems = [f"system-{i}" for i in range(N_SYSTEMS - 1)] + ["refA"]
+    quality = rng.normal(size=(N_SYSTEMS, 1)) * 0.3 + rng.normal(size=(N_SYSTEMS, N_SEGMENTS))
+
+    def write(name: str, lines: list[str]) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n")
+
+    def write_scores(name: str, scores: np.ndarray, is_scored: np.ndarray) -> None:
+        lines = [
+            f"{system}\t{score if is_scored[place] else None}"
+            for system, row in zip(systems, scores, strict=True)
+            for place, score in enumerate(row.tolist())
+        ]
+        write(f"{name}.seg.score", lines)
+
+    for i, noise in enumerate(np.linspace(0.5, 3, n_metrics)):
+        scores = quality + noise * rng.normal(size=quality.shape)
+        write_scores(f"metric-scores/en-de/metric-{i}", scores, np.ones(N_SEGMENTS, dtype=bool))
+    for name, share in (("mqm", 0.83), ("da-sqm", 0.98)):
+        scores = np.round(4 * (quality + rng.normal(size=quality.shape)))
+        write_scores(f"human-scores/en-de.{name}", scores, rng.random(N_SEGMENTS) < share)
+    lengths = rng.integers(3, 120, size=N_SEGMENTS)
+    write("sources/en-de.txt", [" ".join(["word"] * n) for n in lengths])
+    write("documents/en-de.docs", [f"news\tdocument-{i // 8}" for i in range(N_SEGMENTS)])
 
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"metrics": (N_METRICS, 3)})

@@ -1,17 +1,16 @@
-"""Would it pay to keep the ratings of each campaign in a partition of their own? Both ways, side by side.
+"""Would it pay to keep the ratings of each campaign in a partition of its own?
 
-    python -m benchmarks.partitions [--rows N]
+    python -m benchmarks.partitions [--rows 10000000]
 
-Twenty campaigns that ran at the same time, so that their ratings lie among each other, in the platform's own
-table and in one with a partition for each. Measured in turns: storing a rating, looking up those of an
-assignment, reading a whole campaign as gold does, and getting rid of one.
+Twenty campaigns that ran at the same time, so that their ratings are interleaved, in the platform's own table and in
+a table with a partition for each. Measured in turns: storing a rating, looking up those of an assignment, reading a
+whole campaign as gold does, and removing a campaign. The one table is the baseline.
 """
 
-import argparse
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import psycopg
@@ -19,9 +18,14 @@ import psycopg
 from tests.concurrency.databases import postgres_url
 from tests.migrated import migrated_database
 
+from .measuring import affordable
+from .table import Row, run
+
 N_CAMPAIGNS = 20
 N_LOOKUPS = 2_000
 N_READS = 3
+# For filling the tables; a machine that needs longer gets fewer rows.
+MAX_SECONDS = 900.0
 
 Connection = psycopg.Connection[Any]
 
@@ -35,18 +39,18 @@ DO $$ BEGIN FOR n IN 0..{N_CAMPAIGNS - 1} LOOP
 END LOOP; END $$;
 CREATE TABLE place (id bigint PRIMARY KEY, campaign_id bigint NOT NULL);
 """
-# Twenty assignments at work, each of another campaign, get a rating in turn.
+# Twenty assignments are in progress, each in another campaign, and get a rating in turn.
 ROW = f"""
     n / 2000 * {N_CAMPAIGNS} + n %% {N_CAMPAIGNS} AS assignment_id,
     (n / 2000 %% 500) * 2000 + n %% 2000 AS item_id, n %% 101 AS score, now() AS received_at,
     9000 AS elapsed_ms, 8000 AS active_ms
-    FROM generate_series(0::bigint, %s - 1) n
+    FROM generate_series(%s::bigint, %s - 1) n
 """
 COLUMNS = "assignment_id, item_id, score, received_at, elapsed_ms, active_ms"
 FILLS = (
     f"INSERT INTO hits_rating ({COLUMNS}) SELECT {ROW}",
     f"INSERT INTO parted ({COLUMNS}, campaign_id)"
-    f" SELECT *, assignment_id %% {N_CAMPAIGNS} FROM (SELECT {ROW}) made",
+    f" SELECT *, assignment_id %% {N_CAMPAIGNS} FROM (SELECT {ROW}) ratings",
 )
 PLACES = f"INSERT INTO place SELECT n, n %% {N_CAMPAIGNS} FROM generate_series(0, %s - 1) n"
 SIZES = {
@@ -76,19 +80,18 @@ REMOVE = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    n_rows = parser.parse_args().rows
+def measure(*, rows: int) -> Iterator[Row]:
     with postgres_url() as url, migrated(url) as connection:
-        fill(connection, n_rows)
-        print(f"{n_rows:,} ratings of {N_CAMPAIGNS} campaigns at a time")
-        sizes = {way: connection.execute(size).fetchone()[0] for way, size in SIZES.items()}  # type: ignore[index]
-        compare("bytes a rating", {way: float(size) / n_rows for way, size in sizes.items()}, "")
-        compare("storing one, median", in_turns(connection, STORE, n_rows), "ms")
-        compare("those of an assignment, median", in_turns(connection, LOOK_UP, n_rows), "ms")
-        compare("reading a campaign, median", whole_campaigns(connection), "ms")
-        compare("removing a campaign", removal(connection), "ms")
+        n_rows = fill(connection, rows)
+        for title, values, unit in (
+            ("size of a rating", sizes(connection, n_rows), "bytes"),
+            ("storing a rating, median", median_ms(connection, STORE, n_rows), "ms"),
+            ("ratings of an assignment, median", median_ms(connection, LOOK_UP, n_rows), "ms"),
+            ("reading a campaign, median", reading_ms(connection), "ms"),
+            ("removing a campaign", removal_ms(connection), "ms"),
+        ):
+            work = f"{title}, {n_rows:,} ratings, partitions against one table"
+            yield Row(work, values["partitions"], unit, values["one table"])
 
 
 def migrated(url: str) -> Connection:
@@ -101,35 +104,50 @@ def migrated(url: str) -> Connection:
     return connection
 
 
-def fill(connection: Connection, n_rows: int) -> None:
+def fill(connection: Connection, wanted: int) -> int:
+    """Store a hundredth of the rows, then as many as there is time for; return how many."""
     connection.execute(MAKE)
-    for statement in FILLS:
-        connection.execute(statement, [n_rows])
-    connection.execute(PLACES, [n_rows // 100])
+    part = wanted // 100
+    took = milliseconds(insert, connection, 0, part) / 1000
+    n_rows = affordable(wanted, measured=part, took=took, seconds=MAX_SECONDS)
+    insert(connection, part, n_rows)
+    connection.execute(PLACES, [n_rows // 100 + N_CAMPAIGNS])
     connection.execute("VACUUM ANALYZE")
+    return n_rows
 
 
-def in_turns(
+def insert(connection: Connection, first: int, end: int) -> None:
+    for statement in FILLS:
+        connection.execute(statement, [first, end])
+
+
+def sizes(connection: Connection, n_rows: int) -> dict[str, float]:
+    """Return the bytes that a rating takes, with its indexes."""
+    rows = {way: connection.execute(statement).fetchone() for way, statement in SIZES.items()}
+    return {way: float(row[0]) / n_rows for way, row in rows.items() if row}
+
+
+def median_ms(
     connection: Connection, statements: Mapping[str, str], n_rows: int
 ) -> dict[str, float]:
     """Ask about random assignments, one way and then the other."""
     rng = random.Random(1)
-    taken: dict[str, list[float]] = {way: [] for way in statements}
+    times: dict[str, list[float]] = {way: [] for way in statements}
     for turn in range(N_LOOKUPS):
         assignment = rng.randrange(n_rows // 100)
-        of = {"assignment": assignment, "item": -turn, "campaign": assignment % N_CAMPAIGNS}
+        keys = {"assignment": assignment, "item": -turn, "campaign": assignment % N_CAMPAIGNS}
         for way, statement in statements.items():
-            taken[way].append(milliseconds(connection.execute, statement, of))
-    return {way: statistics.median(times) for way, times in taken.items()}
+            times[way].append(milliseconds(connection.execute, statement, keys))
+    return {way: statistics.median(taken) for way, taken in times.items()}
 
 
-def whole_campaigns(connection: Connection) -> dict[str, float]:
-    taken: dict[str, list[float]] = {way: [] for way in READ}
+def reading_ms(connection: Connection) -> dict[str, float]:
+    times: dict[str, list[float]] = {way: [] for way in READ}
     for campaign in range(N_READS):
         for way, statement in READ.items():
             query = f"COPY ({statement.format(campaign=campaign)}) TO STDOUT (FORMAT BINARY)"
-            taken[way].append(milliseconds(copy_out, connection, query))
-    return {way: statistics.median(times) for way, times in taken.items()}
+            times[way].append(milliseconds(copy_out, connection, query))
+    return {way: statistics.median(taken) for way, taken in times.items()}
 
 
 def copy_out(connection: Connection, query: str) -> None:
@@ -138,27 +156,18 @@ def copy_out(connection: Connection, query: str) -> None:
             pass
 
 
-def removal(connection: Connection) -> dict[str, float]:
-    """With what has to be cleaned up after it."""
-    taken = {way: milliseconds(connection.execute, statement) for way, statement in REMOVE.items()}
-    taken["one table"] += milliseconds(connection.execute, "VACUUM hits_rating")
-    return taken
+def removal_ms(connection: Connection) -> dict[str, float]:
+    """Include the cleaning up afterwards."""
+    times = {way: milliseconds(connection.execute, statement) for way, statement in REMOVE.items()}
+    times["one table"] += milliseconds(connection.execute, "VACUUM hits_rating")
+    return times
 
 
-def milliseconds(do: Callable[..., object], *arguments: Any) -> float:
-    began = time.perf_counter()
-    do(*arguments)
-    return 1000 * (time.perf_counter() - began)
-
-
-def compare(title: str, found: Mapping[str, float], unit: str) -> None:
-    whole, parted = found["one table"], found["partitions"]
-    print(
-        f"  {title:<32} one table {whole:10.2f} {unit:<2}   partitions {parted:10.2f} {unit:<2}"
-        f"   {parted / whole:5.2f} times",
-        flush=True,
-    )
+def milliseconds(work: Callable[..., object], *arguments: Any) -> float:
+    start = time.perf_counter()
+    work(*arguments)
+    return 1000 * (time.perf_counter() - start)
 
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"rows": (10_000_000, 40_000)})

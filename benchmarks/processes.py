@@ -1,4 +1,4 @@
-"""What the processes of a run use: processor time and memory, as Linux counts them."""
+"""Processor time and memory of other processes, as Linux counts them."""
 
 import os
 from collections.abc import Iterable
@@ -10,26 +10,24 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def children_of(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
+    lists = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children"))
+    return [int(child) for children in lists for child in children.split()]
 
 
 def processor_seconds(pids: Iterable[int]) -> float:
-    """Time on a processor since each process began, in user mode and in the kernel."""
+    """Processor time since each process started, in user mode and in the kernel."""
     return sum(sum(_times_of(pid)[:2]) for pid in pids)
 
 
 def family_seconds(pid: int) -> float:
-    """The same for a process and its children, also for those that have ended meanwhile."""
+    """The same for a process and its children, including those that have ended."""
     return sum(_times_of(pid)) + processor_seconds(children_of(pid))
 
 
 def _times_of(pid: int) -> list[float]:
-    """User and system time of a process, then those of the children it has buried."""
+    """User and system time of a process, then those of its children that have ended."""
     try:
-        # After the name, which may hold anything; these are fields 14 to 17.
+        # Fields 14 to 17, counted after the name, which may contain anything.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return [0.0] * 4
@@ -37,15 +35,12 @@ def _times_of(pid: int) -> list[float]:
 
 
 def memory_mb(pid: int) -> tuple[float, float] | None:
-    """Return RSS and PSS: with all shared pages, and with this process's part of them. None: it has ended."""
-    sizes = {}
+    """Return RSS and PSS, with all shared pages and with a share of them; None if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     except (FileNotFoundError, ProcessLookupError):
         return None
-    for line in lines:
-        name, size = line.split()[:2]
-        sizes[name] = int(size) / 1024
+    sizes = {line.split()[0]: int(line.split()[1]) / 1024 for line in lines}
     return sizes["Rss:"], sizes["Pss:"]
 
 
@@ -54,7 +49,7 @@ def postmaster_of(database_url: str) -> int | None:
     if not database_url.startswith("postgres"):
         return None
     with psycopg.connect(database_url) as connection:
-        # Asked of the server: a pooler makes a number of its own up.
+        # The connection's own number would be the pooler's if there is one.
         [pid] = connection.execute("SELECT pg_backend_pid()").fetchone() or [0]
         status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("PPid:")[2].split()[0])

@@ -1,127 +1,107 @@
-"""Eight workers who never pause: ratings per second, waiting times, queries.
+"""Eight workers who never pause: ratings per second, response times, queries.
 
-    python -m benchmarks.rating [--database sqlite|postgres|both] [--seconds N]
+    python -m benchmarks.rating [--database sqlite|postgres] [--seconds 10] [--stored 1000000]
 
-Scripted workers, each with one connection kept open, rate against gunicorn with two worker processes and
-the settings of production. In turns of a second or two they do the same with two bare views, which only
-store a row and look one up: in a server of Django alone, without middleware, and once more behind the
-platform's middleware; and with a second platform whose database holds a million ratings already. What is
-compared was thus measured side by side.
+Scripted workers, each with one open connection, send ratings to gunicorn with two processes and production
+settings. In turns of a second or two they do the same with two bare views, which only store a row and look one
+up, first in a server of Django alone, without middleware, and then behind the platform's middleware; and with a
+second platform whose database already holds a million ratings. So all that is compared was measured in turns.
+Workers get more HITs whenever they might run out, however fast the machine is.
 """
 
-import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from tests.concurrency.databases import DATABASES
 
-from .bars import fail_if_missed, print_bar, print_ratio
-from .clients import Timings
-from .stage import Stage, prepare, serving, serving_bare, take_turns
+from .clients import BARE_CURSOR, BARE_ORM, RATE, Timings
+from .stage import Stage, prepare_database, serving, serving_bare, take_turns
+from .table import Row, run
 
 N_WORKERS = 8
-N_STORED = 1_000_000
-# More than these machines reach: a HIT of 100 items each.
-DESKS_PER_SECOND = 20
 
-# What the platform is held to.
+# The platform's targets.
 MAX_QUERIES = 6
-# Of the bare views behind the same middleware: what a rating may cost beyond it. Django alone is the plain
-# baseline and has no bar.
+# Of the bare views behind the same middleware: what a rating may cost in addition. Django alone is a baseline
+# without a bar.
 MIN_RATIO_BEHIND_MIDDLEWARE = 0.7
 MAX_P50_RATIO = 1.2
-# What a peer without a database reaches, under the same load.
+# What a comparable tool without a database reaches under the same load.
 MIN_PER_SECOND = {"postgres": 470}
 
-# The rating on a database that has grown.
-GROWN = "rating, grown"
-# Where a bare view is served, and how it speaks to the database.
-ALONE = "bare view of Django alone"
-BEHIND = "bare view behind the platform's middleware"
-WAYS = {"ORM": "bare orm", "raw cursor": "bare cursor"}
+ALONE, BEHIND = "Django alone", "bare view behind the middleware"
+BARE_KINDS = {"ORM": BARE_ORM, "raw cursor": BARE_CURSOR}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--database", choices=[*DATABASES, "both"], default="both")
-    parser.add_argument("--seconds", type=float, default=10, help="of measuring, for each kind")
-    parser.add_argument("--stored", type=int, default=N_STORED, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    chosen = ["sqlite", "postgres"] if options.database == "both" else [options.database]
-    for name in chosen:
-        measure(name, seconds=options.seconds, n_stored=options.stored)
-    fail_if_missed()
-
-
-def measure(name: str, *, seconds: float, n_stored: int) -> None:
-    n_desks = 1 + N_WORKERS * round(3 + DESKS_PER_SECOND * seconds / N_WORKERS)
-    with DATABASES[name]() as make_database:
-        empty, full = make_database("empty"), make_database("full")
-        prepared = prepare(empty, n_desks, 0)
-        crowded = prepare(full, n_desks, n_stored)
+def measure(database: str, *, seconds: int, stored: int) -> Iterator[Row]:
+    with DATABASES[database]() as make_database:
+        empty, grown = make_database("empty"), make_database("grown")
+        prepared, n_stored = (
+            prepare_database(empty, 0),
+            prepare_database(grown, stored)["n_ratings"],
+        )
         with (
             serving(empty) as server,
-            serving(full) as crowded_server,
+            serving(grown) as grown_server,
             serving_bare(empty) as bare_server,
         ):
-            here = Stage.of(server, empty, prepared["desks"], N_WORKERS)
-            there = Stage.of(crowded_server, full, crowded["desks"], N_WORKERS)
-            bare = Stage.of(bare_server, empty, prepared["desks"], N_WORKERS)
-            timings = take_turns(
-                {"rating": (here, "rate"), **bare_kinds(here, bare), GROWN: (there, "rate")},
-                seconds,
-            )
-    report(name, timings, prepared["n_queries"], crowded["n_ratings"])
+            platform = Stage.of(server, empty, N_WORKERS)
+            bare = Stage.of(bare_server, empty, N_WORKERS, platform.desks)
+            grown_platform = Stage.of(grown_server, grown, N_WORKERS)
+            timings = take_turns(kinds_of(platform, bare, grown_platform), seconds)
+    yield Row(
+        f"{database}: queries at item 99 against item 1",
+        prepared["n_queries"]["99"],
+        "",
+        prepared["n_queries"]["1"],
+        maximum=MAX_QUERIES,
+        max_ratio=1,
+    )
+    yield from rows_of(
+        f"{database}: {N_WORKERS} workers", timings, n_stored, MIN_PER_SECOND.get(database)
+    )
 
 
-def bare_kinds(platform: Stage, bare: Stage) -> dict[str, tuple[Stage, str]]:
-    """The baselines: the same views in Django alone and in the platform, by the titles they are printed with."""
-    places = {ALONE: bare, BEHIND: platform}
+def kinds_of(platform: Stage, bare: Stage, grown: Stage) -> dict[str, tuple[Stage, str]]:
+    """The ratings and all that they are compared with, by title."""
     return {
-        f"{place}, {way}": (stage, request)
-        for place, stage in places.items()
-        for way, request in WAYS.items()
+        "rating": (platform, RATE),
+        **{f"{ALONE}, {name}": (bare, kind) for name, kind in BARE_KINDS.items()},
+        **{f"{BEHIND}, {name}": (platform, kind) for name, kind in BARE_KINDS.items()},
+        "grown": (grown, RATE),
     }
 
 
-def report(
-    name: str, timings: dict[str, Timings], n_queries: dict[str, int], n_stored: int
-) -> None:
-    print(f"{name}: {N_WORKERS} workers without pauses, gunicorn with 2 processes")
-    for title, measured in timings.items():
-        print(line_of(title, measured))
-    first, last = n_queries["1"], n_queries["99"]
-    print_bar("queries at item 1 and 99", f"{first}, {last}", f"<= {MAX_QUERIES}, the same",
-              is_met=first == last <= MAX_QUERIES)  # fmt: skip
-    report_ratios(timings, n_stored)
-    if bound := MIN_PER_SECOND.get(name):
-        rate = timings["rating"].per_second
-        print_bar("ratings a second", f"{rate:.0f}", f"> {bound}", is_met=rate > bound)
-
-
-def report_ratios(timings: Mapping[str, Timings], n_stored: int) -> None:
-    """Hold the rating against each baseline, and against itself on a database that has grown."""
-    rating = timings["rating"]
-    for way in WAYS:
-        title = f"{ALONE}, {way}"
-        print_ratio(f"of the {title}", f"{rating.per_second / timings[title].per_second:.2f}")
-    for way in WAYS:
-        title = f"{BEHIND}, {way}"
-        ratio = rating.per_second / timings[title].per_second
-        print_bar(f"of the {title}", f"{ratio:.2f}", f">= {MIN_RATIO_BEHIND_MIDDLEWARE}",
-                  is_met=ratio >= MIN_RATIO_BEHIND_MIDDLEWARE)  # fmt: skip
-    growth = timings[GROWN].quantile_ms(50) / rating.quantile_ms(50)
-    print_bar(f"p50 with {n_stored:,} stored", f"{growth:.2f}", f"<= {MAX_P50_RATIO}",
-              is_met=growth <= MAX_P50_RATIO)  # fmt: skip
-
-
-def line_of(title: str, measured: Timings) -> str:
-    used = ", ".join(f"{who} {measured.used_ms(who):.2f}" for who in measured.used)
-    return (
-        f"  {title:<54} {measured.per_second:6.0f} /s   p50 {measured.quantile_ms(50):6.1f} ms"
-        f"   p95 {measured.quantile_ms(95):6.1f} ms   n {len(measured.seconds):<7,}"
-        f" processor ms: {used}"
+def rows_of(
+    title: str, timings: Mapping[str, Timings], n_stored: int, minimum: float | None = None
+) -> Iterator[Row]:
+    """Compare the rating with each baseline, and with itself on a database that has grown."""
+    rating, grown = timings["rating"], timings["grown"]
+    yield Row(f"{title}, ratings", rating.per_second, "/s", minimum=minimum, note=rating.note)
+    for place, min_ratio in ((ALONE, None), (BEHIND, MIN_RATIO_BEHIND_MIDDLEWARE)):
+        for name in BARE_KINDS:
+            baseline = timings[f"{place}, {name}"]
+            yield Row(
+                f"{title}, ratings against {place}, {name}",
+                rating.per_second,
+                "/s",
+                baseline.per_second,
+                min_ratio=min_ratio,
+                note=f"baseline: {baseline.note}",
+            )
+    yield Row(
+        f"{title}, p50 with {n_stored:,} ratings stored against none",
+        grown.quantile_ms(50),
+        "ms",
+        rating.quantile_ms(50),
+        max_ratio=MAX_P50_RATIO,
+        note=grown.note,
     )
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        measure,
+        __doc__,
+        sizes={"seconds": (10, 1), "stored": (1_000_000, 2_000)},
+        databases=["sqlite", "postgres"],
+    )

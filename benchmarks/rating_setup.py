@@ -1,104 +1,141 @@
-"""Prepare a database for `benchmarks.rating`, in a process of its own; prints what the workers need as JSON."""
+"""Prepare a database for scripted workers, in a process on that database (`benchmarks.stage`)."""
 
-import json
-import sys
-from datetime import timedelta
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from secrets import token_hex
 from typing import Any
 
-import django
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+import benchmarks.django_setup  # noqa: F401
+from analysis.evaluation.stored_evaluations import evaluate_campaign
+from analysis.metrics.computing import compute_metrics
+from hits.campaigns.building import build_hits
+from hits.campaigns.kept_counts import LARGE, keep_counts
+from hits.campaigns.lifecycle import change_status
+from hits.models import HIT, Assignment, Campaign, Item, Participation, Rating, Worker
+from hits.rating.joining import take_part
+from tests.concurrency.cookies import cookies_of
+from tests.evaluations import make_gold_run
+from tests.factories import make_campaign, make_translations
+from tests.people import client_of
 
 N_HITS = 10
-# Its title, the cookies to open it with, and its address.
+# A title, the cookies to open the page with, and its address.
 Page = tuple[str, str, str]
+# Assignments that are stored at a time, with 100 ratings each, and how long that may go on.
+ROUND = 1_000
+MAX_SECONDS = 900.0
 FILL = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT a.id, i.id, (a.id * 7 + i.id * 13) %% 101, a.started_at, 5000, 4000
     FROM hits_assignment a JOIN hits_item i ON i.hit_id = a.hit_id
-    WHERE a.status = 'submitted'
+    WHERE a.id BETWEEN %s AND %s
 """
 
 
-def prepare(n_desks: int, n_ratings: int, *, with_pages: bool) -> dict[str, Any]:
-    """Store so many ratings, then let so many workers take a HIT of 100 items each."""
-    # One with many ratings is large, as it would be with as many HITs as that takes.
-    wanted = LARGE // N_HITS if n_ratings // 100 > LARGE else n_desks
-    campaign = make_campaign(hit_size=100, min_ratings=max(n_desks, wanted))
+def prepare(n_ratings: int, with_pages: bool) -> dict[str, Any]:
+    """Make a campaign with HITs of 100 items and store this many ratings of finished HITs."""
+    # With many ratings it counts as large, as it would with the HITs that would take.
+    min_ratings = LARGE // N_HITS if n_ratings // 100 > LARGE else 100
+    campaign = make_campaign(hit_size=100, min_ratings=min_ratings)
     make_translations(campaign, n_segments=N_HITS * 35)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
     fill(campaign, n_ratings)
-    hits = list(campaign.hits.order_by("number"))
-    desks = [take_desk(hits[i % N_HITS]) for i in range(n_desks)]
-    n_queries = count_queries(desks[0])
-    pages = pages_of(campaign, desks[0]) if with_pages else []
+    [assignment] = store_assignments(campaign.hits.all()[:1], 1)
+    n_queries = count_queries(assignment)
+    pages = pages_of(campaign, assignment) if with_pages else []
     with connection.cursor() as cursor:
-        # As a database is that has grown slowly: otherwise the first measurements would have to wait
-        # for PostgreSQL's own tidying up.
+        # As in a database that has grown slowly: otherwise PostgreSQL would do this by itself
+        # during the first measurements.
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     # As the schedule does every minute.
     keep_counts()
-    return {
-        "pages": pages,
-        "desks": [desk_of(assignment) for assignment in desks[1:]],
-        "n_queries": n_queries,
-        "n_ratings": Rating.objects.count(),
-    }
+    return {"pages": pages, "n_queries": n_queries, "n_ratings": Rating.objects.count()}
 
 
-def fill(campaign: "Campaign", n_ratings: int) -> None:
-    """Store ratings of finished HITs, a hundred each, without going through the platform."""
-    hits = list(campaign.hits.all())
+def fill(campaign: Campaign, n_ratings: int) -> None:
+    """Store ratings directly, in rounds, until there are enough or the time is up."""
+    hits = list(campaign.hits.order_by("number"))
+    end = time.monotonic() + MAX_SECONDS
     before = timezone.now() - timedelta(days=1)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # The rows are right by construction: no need to check millions of foreign keys.
+            cursor.execute("SET session_replication_role = replica")
+        for first in range(0, n_ratings // 100, ROUND):
+            if time.monotonic() > end:
+                break
+            n = min(ROUND, n_ratings // 100 - first)
+            assignments = store_assignments(hits, n, submitted_at=before)
+            Participation.objects.bulk_create(
+                Participation(
+                    campaign=campaign,
+                    worker=assignment.worker,
+                    consented_at=before,
+                    qualified_at=before,
+                    trust=Participation.Trust.RELIABLE,
+                )
+                for assignment in assignments
+            )
+            cursor.execute(FILL, [assignments[0].pk, assignments[-1].pk])
+        if connection.vendor == "postgresql":
+            cursor.execute("RESET session_replication_role")
+
+
+def store_assignments(
+    hits: Sequence[HIT], n: int, *, submitted_at: datetime | None = None
+) -> list[Assignment]:
+    """Let `n` new workers take these HITs in turn; with a time, as submitted then."""
     workers = Worker.objects.bulk_create(
-        Worker(provider="benchmark", external_id=f"done-{i}") for i in range(n_ratings // 100)
+        Worker(provider="link", external_id=token_hex(12)) for _ in range(n)
     )
-    Assignment.objects.bulk_create(
+    now = submitted_at or timezone.now()
+    status = Assignment.Status.SUBMITTED if submitted_at else Assignment.Status.IN_PROGRESS
+    return Assignment.objects.bulk_create(
         Assignment(
-            hit=hits[i % N_HITS],
+            hit=hits[i % len(hits)],
             worker=worker,
-            status=Assignment.Status.SUBMITTED,
-            started_at=before,
-            expires_at=before + timedelta(hours=3),
-            submitted_at=before,
-            completion_code=f"code-{i}",
+            status=status,
+            started_at=now,
+            expires_at=now + timedelta(hours=3),
+            submitted_at=submitted_at,
+            completion_code=token_hex(8) if submitted_at else "",
         )
         for i, worker in enumerate(workers)
     )
-    Participation.objects.bulk_create(
-        Participation(
-            campaign=campaign,
-            worker=worker,
-            consented_at=before,
-            qualified_at=before,
-            trust=Participation.Trust.RELIABLE,
-        )
-        for worker in workers
-    )
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            # The rows are right by construction: no need to check a million foreign keys.
-            cursor.execute("SET session_replication_role = replica")
-        cursor.execute(FILL, [])
 
 
-def take_desk(hit: "HIT", **fields: Any) -> "Assignment":
-    now = timezone.now()
-    return Assignment.objects.create(
-        hit=hit, worker=make_worker(), started_at=now, expires_at=now + timedelta(hours=3), **fields
-    )
+def make_desks(n_desks: int) -> list[dict[str, Any]]:
+    """Let new workers take HITs; return what they need to rate all items."""
+    hits = Campaign.objects.get().hits.order_by("number")
+    return [desk_of(assignment) for assignment in store_assignments(hits, n_desks)]
 
 
-def desk_of(assignment: "Assignment") -> dict[str, Any]:
-    codes = assignment.hit.items.order_by("position").values_list("code", flat=True)
+def desk_of(assignment: Assignment) -> dict[str, Any]:
     return {
         "url": reverse("rate", args=[assignment.code]),
         "cookies": cookies_of(assignment.worker),
-        "items": [str(code) for code in codes],
+        "items": item_codes(assignment.hit_id),
     }
 
 
-def pages_of(campaign: "Campaign", rated: "Assignment") -> list[dict[str, str]]:
-    """The main pages, each with the cookie of someone who may open it; `rated` is ready to be handed in."""
+@cache
+def item_codes(hit_id: int) -> list[str]:
+    items = Item.objects.filter(hit=hit_id).order_by("position")
+    return [str(code) for code in items.values_list("code", flat=True)]
+
+
+def pages_of(campaign: Campaign, rated: Assignment) -> list[dict[str, str]]:
+    """The main pages, each with the cookie of someone who may open it; `rated` is ready to be submitted."""
     pages = [
         *worker_pages(campaign, rated),
         ("login", "", reverse("login")),
@@ -107,29 +144,24 @@ def pages_of(campaign: "Campaign", rated: "Assignment") -> list[dict[str, str]]:
     return [{"title": title, "cookie": cookie, "url": url} for title, cookie, url in pages]
 
 
-def worker_pages(campaign: "Campaign", rated: "Assignment") -> list[Page]:
-    begun = take_desk(rated.hit)
-    over = take_desk(
-        rated.hit,
-        status=Assignment.Status.SUBMITTED,
-        submitted_at=timezone.now(),
-        completion_code="the one at the end",
-    )
-    take_part(campaign=campaign, worker=begun.worker)
-    cookies, code = cookies_of(begun.worker), campaign.code
+def worker_pages(campaign: Campaign, rated: Assignment) -> list[Page]:
+    [started] = store_assignments([rated.hit], 1)
+    [submitted] = store_assignments([rated.hit], 1, submitted_at=timezone.now())
+    take_part(campaign=campaign, worker=started.worker)
+    cookies, code = cookies_of(started.worker), campaign.code
     return [
         ("worker: landing", cookies, reverse("landing", args=[code])),
         ("worker: instructions", cookies, reverse("instructions", args=[code])),
         ("worker: practice", cookies, reverse("practice", args=[code, 1])),
         ("worker: question", cookies, reverse("check", args=[code])),
-        ("worker: rating page", cookies, reverse("rate", args=[begun.code])),
+        ("worker: rating page", cookies, reverse("rate", args=[started.code])),
         ("worker: finish", cookies_of(rated.worker), reverse("finish", args=[rated.code])),
-        ("worker: done", cookies_of(over.worker), reverse("done", args=[over.code])),
+        ("worker: done", cookies_of(submitted.worker), reverse("done", args=[submitted.code])),
     ]
 
 
-def staff_pages(campaign: "Campaign") -> list[Page]:
-    # Gold is made up: these pages show scores of translations, however many ratings those rest on.
+def staff_pages(campaign: Campaign) -> list[Page]:
+    # Not computed from the ratings: the pages show scores, however many ratings are behind them.
     make_gold_run(campaign)
     compute_metrics(campaign=campaign)
     evaluation = evaluate_campaign(campaign=campaign)
@@ -148,8 +180,8 @@ def staff_pages(campaign: "Campaign") -> list[Page]:
     return [(f"staff: {title}", cookie, url) for title, url in addresses.items()]
 
 
-def count_queries(assignment: "Assignment") -> dict[int, int]:
-    """Rate all items of a HIT, and say how many queries the first and the last but one took."""
+def count_queries(assignment: Assignment) -> dict[int, int]:
+    """Rate all items of a HIT; return how many queries the first and the last but one took."""
     client = Client(headers={"Accept": "application/json"})
     client.cookies.load(cookies_of(assignment.worker))
     desk = desk_of(assignment)
@@ -161,27 +193,3 @@ def count_queries(assignment: "Assignment") -> dict[int, int]:
         assert answer.status_code == 200, answer.content
         n_queries[position] = len(queries)
     return {position: n_queries[position] for position in (1, 99)}
-
-
-if __name__ == "__main__":
-    django.setup()
-    from django.conf import settings
-    from django.db import connection
-    from django.test import Client
-    from django.test.utils import CaptureQueriesContext
-    from django.urls import reverse
-    from django.utils import timezone
-
-    from analysis.evaluating.campaigns import evaluate_campaign
-    from analysis.metrics.computing import compute_metrics
-    from hits.building import build_hits
-    from hits.campaigns.keeping import LARGE, keep_counts
-    from hits.models import HIT, Assignment, Campaign, Participation, Rating, Worker
-    from hits.services import change_status, take_part
-    from tests.concurrency.cookies import cookies_of
-    from tests.evaluations import make_gold_run
-    from tests.factories import make_campaign, make_translations, make_worker
-    from tests.people import client_of
-
-    n_desks, n_ratings, with_pages = map(int, sys.argv[1:])
-    print(json.dumps(prepare(n_desks, n_ratings, with_pages=bool(with_pages))))

@@ -1,13 +1,15 @@
-"""Bytes that a rating takes in PostgreSQL, with its indexes, and looking up an assignment's, as the table grows.
+"""Bytes per rating in PostgreSQL, and the time to look up the ratings of an assignment, as the table grows.
 
-    python -m benchmarks.row_sizes
+    python -m benchmarks.row_sizes [--rows 3000000]
 
-Rows are generated in the database, as the platform would store them: 100 items to an assignment.
+Rows are generated in the database, as the platform would store them: 100 items to an assignment. The baseline of
+each row is the same table when it was smaller.
 """
 
 import random
 import statistics
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -15,49 +17,62 @@ import psycopg
 from tests.concurrency.databases import postgres_url
 from tests.migrated import migrated_database
 
-N_ROWS = (100_000, 1_000_000, 3_000_000)
+from .table import Row, run
+
 FILL = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT n / 100, (n / 100 %% 2000) * 100 + n %% 100, n %% 101, now(), 9000, 8000
-    FROM generate_series(%s, %s) n
+    FROM generate_series(%s, %s - 1) n
 """
 LOOKUP = "SELECT item_id, score FROM hits_rating WHERE assignment_id = %s"
 N_LOOKUPS = 500
 SIZE = "SELECT pg_relation_size('hits_rating'), pg_indexes_size('hits_rating')"
+# For a step; a machine that would need longer stops before it.
+MAX_SECONDS = 600.0
 
 
-def main() -> None:
+def measure(*, rows: int) -> Iterator[Row]:
     with postgres_url() as url:
         migrated_database(url)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("SET session_replication_role = replica")
-            first = 0
-            for last in N_ROWS:
-                connection.execute(FILL, [first, last - 1])
-                connection.execute("VACUUM ANALYZE hits_rating")
-                [table, indexes] = connection.execute(SIZE).fetchone() or (0, 0)
-                first = last
-                print(
-                    f"{last:>10,} ratings: {table / last:.1f} bytes a row, {indexes / last:.1f} in indexes"
-                )
-                print(lookups(connection, n_assignments=last // 100))
+            yield from rows_as_it_grows(connection, rows)
 
 
-def lookups(connection: psycopg.Connection[Any], *, n_assignments: int) -> str:
-    """Say how long the ratings of one assignment take: over the connection, and within the server."""
+def rows_as_it_grows(connection: psycopg.Connection[Any], wanted: int) -> Iterator[Row]:
+    n_before, smaller = 0, (None, None, None)
+    for n in (wanted // 30, wanted // 3, wanted):
+        start = time.perf_counter()
+        connection.execute(FILL, [n_before, n])
+        took = time.perf_counter() - start
+        connection.execute("VACUUM ANALYZE hits_rating")
+        table, indexes = connection.execute(SIZE).fetchone() or (0, 0)
+        milliseconds, plan = look_up(connection, n_assignments=n // 100)
+        values = table / n, indexes / n, milliseconds
+        for title, unit, value, baseline, note in (
+            ("table", "bytes", values[0], smaller[0], ""),
+            ("indexes", "bytes", values[1], smaller[1], ""),
+            ("ratings of an assignment, median", "ms", values[2], smaller[2], plan),
+        ):
+            yield Row(f"{n:,} ratings, {title}", value, unit, baseline, note=note)
+        # The next step stores up to ten times as many.
+        if 10 * took > MAX_SECONDS:
+            break
+        n_before, smaller = n, values
+
+
+def look_up(connection: psycopg.Connection[Any], *, n_assignments: int) -> tuple[float, str]:
+    """Return the median time over the connection, and the server's plan."""
     rng = random.Random(1)
-    times, plan = [], ""
-    for turn in range(N_LOOKUPS):
+    times = []
+    for _ in range(N_LOOKUPS):
         assignment = rng.randrange(n_assignments)
-        began = time.perf_counter()
+        start = time.perf_counter()
         connection.execute(LOOKUP, [assignment]).fetchall()
-        times.append((time.perf_counter() - began) * 1000)
-        if turn == N_LOOKUPS - 1:
-            rows = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS) {LOOKUP}", [assignment])
-            plan = "\n".join(f"      {row[0]}" for row in rows)
-    first, median, p95 = times[0], statistics.median(times), sorted(times)[int(N_LOOKUPS * 0.95)]
-    return f"    ratings of an assignment: first {first:.2f}, median {median:.2f}, p95 {p95:.2f} ms\n{plan}"
+        times.append(1000 * (time.perf_counter() - start))
+    plan = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS) {LOOKUP}", [assignment])
+    return statistics.median(times), "\n    ".join(line for (line,) in plan)
 
 
 if __name__ == "__main__":
-    main()
+    run(measure, __doc__, sizes={"rows": (3_000_000, 30_000)})

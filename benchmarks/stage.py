@@ -1,23 +1,28 @@
 """Servers for the benchmarks of ratings, and the scripted workers in front of them."""
 
-import json
-import subprocess
-import sys
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from tests.concurrency.databases import ROOT, platform_environment
+from benchmarks.rating_setup import make_desks, prepare
+from tests.concurrency.databases import platform_environment
 from tests.concurrency.servers import Server, running_server
 
-from .clients import Timings, Worker, connect_evenly, ratings_of, same_bodies, take_turn
+from .clients import RATE, Desk, Timings, Worker, connect_evenly, take_turn
+from .measuring import in_own_process
 from .processes import family_seconds, postmaster_of, processor_seconds
 
 TURN_SECONDS = 1.5
 WARM_UP_SECONDS = 2.0
 N_PROCESSES = 2
+RATINGS_PER_DESK = 100
+# Desks for the warm-up, which shows how many more it takes.
+DESKS_PER_WORKER = 3
+# More ratings than the fastest turn so far would need.
+RESERVE = 1.5
 
 
 def environment(database_url: str) -> dict[str, str]:
@@ -31,16 +36,11 @@ def environment(database_url: str) -> dict[str, str]:
     )
 
 
-def prepare(
-    database_url: str, n_desks: int, n_ratings: int, *, with_pages: bool = False
-) -> dict[str, Any]:
-    """Fill the database; with what the main pages show only where they are opened, for that takes a while."""
-    numbers = [str(int(number)) for number in (n_desks, n_ratings, with_pages)]
-    command = [sys.executable, "-m", "benchmarks.rating_setup", *numbers]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment(database_url), check=True, stdout=subprocess.PIPE
+def prepare_database(url: str, n_ratings: int, *, with_pages: bool = False) -> dict[str, Any]:
+    """Fill the database; with what the main pages show only where they are opened, as that takes a while."""
+    prepared: dict[str, Any] = in_own_process(
+        prepare, environment=environment(url), n_ratings=n_ratings, with_pages=with_pages
     )
-    prepared: dict[str, Any] = json.loads(done.stdout)
     return prepared
 
 
@@ -59,27 +59,25 @@ def serving_bare(database_url: str) -> Iterator[Server]:
         yield server
 
 
-@dataclass(frozen=True)
+@dataclass
 class Stage:
-    """A server, the workers in front of it, and how to ask what its processes have used."""
+    """A server, the workers in front of it, and the processor time of all processes involved."""
 
     server: Server
+    database_url: str
+    desks: Sequence[Desk]
     workers: Sequence[Worker]
     processor: Mapping[str, Callable[[], float]]
+    # Of the fastest turn so far.
+    ratings_per_second: float = field(default=0.0, init=False)
 
     @classmethod
     def of(
-        cls, server: Server, database_url: str, desks: Sequence[Mapping[str, Any]], n_workers: int
+        cls, server: Server, database_url: str, n_workers: int, desks: Sequence[Desk] = ()
     ) -> "Stage":
-        workers = []
-        for i in range(n_workers):
-            own = desks[i::n_workers]
-            requests = {
-                "rate": ratings_of(own),
-                "bare orm": same_bodies("/bare/orm/", own),
-                "bare cursor": same_bodies("/bare/cursor/", own),
-            }
-            workers.append(Worker(requests))
+        """Set up the workers, with new desks unless some are given."""
+        desks = desks or new_desks(database_url, n_workers * DESKS_PER_WORKER)
+        workers = [Worker(desks[i::n_workers]) for i in range(n_workers)]
         pids = server.worker_pids()
         processor: dict[str, Callable[[], float]] = {
             "clients": time.process_time,
@@ -87,32 +85,50 @@ class Stage:
         }
         if (postmaster := postmaster_of(database_url)) is not None:
             processor["PostgreSQL"] = lambda: family_seconds(postmaster)
-        return cls(server, workers, processor)
+        return cls(server, database_url, desks, workers, processor)
 
-    def used(self) -> dict[str, float]:
-        return {who: seconds() for who, seconds in self.processor.items()}
+    def stock_up(self, seconds: float) -> None:
+        """If a worker might run out of items during a turn, prepare enough for this long."""
+        per_second = RESERVE * self.ratings_per_second / len(self.workers)
+        if min(len(worker.ratings) for worker in self.workers) > per_second * TURN_SECONDS:
+            return
+        n_each = 1 + math.ceil(per_second * max(seconds, TURN_SECONDS) / RATINGS_PER_DESK)
+        desks = new_desks(self.database_url, n_each * len(self.workers))
+        for i, worker in enumerate(self.workers):
+            worker.take_desks(desks[i :: len(self.workers)])
 
     def take_turn(self, kind: str, seconds: float, timings: Timings) -> None:
-        """Let all workers send requests of one kind for so long; add what it took to the timings."""
-        # Opened for each turn: the server hangs up on those who wait long for theirs.
+        """Let all workers send requests of one kind for a while; add the results to the timings."""
+        # Opened for each turn: the server closes connections that are idle for long.
         connections = connect_evenly(self.server.port, self.server.worker_pids(), len(self.workers))
         for worker, connection in zip(self.workers, connections, strict=True):
             worker.connection = connection
-        before = self.used()
+        before = {who: used() for who, used in self.processor.items()}
         take_turn(self.workers, kind, seconds, timings)
-        for who, used in self.used().items():
-            timings.used[who] = timings.used.get(who, 0.0) + used - before[who]
+        for who, used in self.processor.items():
+            timings.processor[who] = timings.processor.get(who, 0.0) + used() - before[who]
         for connection in connections:
             connection.close()
+        if kind == RATE:
+            self.ratings_per_second = max(self.ratings_per_second, timings.rates[-1])
+
+
+def new_desks(database_url: str, n_desks: int) -> list[Desk]:
+    desks: list[Desk] = in_own_process(
+        make_desks, environment=environment(database_url), n_desks=n_desks
+    )
+    return desks
 
 
 def take_turns(kinds: Mapping[str, tuple[Stage, str]], seconds: float) -> dict[str, Timings]:
-    """Measure each kind for so long, in turns, so that a busy moment of the machine hits all alike."""
-    for stage, request in kinds.values():
-        # Not measured: everything is loaded afterwards, and the database's connections are open.
-        stage.take_turn(request, WARM_UP_SECONDS, Timings())
-    timings = {kind: Timings() for kind in kinds}
-    for _ in range(max(1, round(seconds / TURN_SECONDS))):
-        for kind, (stage, request) in kinds.items():
-            stage.take_turn(request, TURN_SECONDS, timings[kind])
+    """Measure each kind for this long, in turns, so that a busy moment of the machine affects all alike."""
+    for stage, kind in kinds.values():
+        # Not measured. Afterwards everything is loaded and the database connections are open.
+        stage.take_turn(kind, min(seconds, WARM_UP_SECONDS), Timings())
+    timings = {title: Timings() for title in kinds}
+    for turn in range(max(1, round(seconds / TURN_SECONDS))):
+        for title, (stage, kind) in kinds.items():
+            if kind == RATE:
+                stage.stock_up(seconds - turn * TURN_SECONDS)
+            stage.take_turn(kind, TURN_SECONDS, timings[title])
     return timings
