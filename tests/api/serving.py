@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from analysis.jobs import run_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 
 LOOK_EVERY_SECONDS = 0.05
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hits.campaigns import keeping
-from hits.campaigns.reporting import campaign_statuses
+from hits.campaigns import kept_counts
+from hits.campaigns.statuses import campaign_statuses
 from hits.models import KeptCounts
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_hits
@@ -25,9 +25,9 @@ def test_only_the_campaigns_of_the_page_are_counted(monkeypatch):
 
 
 def test_forecast_and_cost_are_the_kept_ones_as_on_the_page(monkeypatch):
-    monkeypatch.setattr(keeping, "LARGE", 1)
+    monkeypatch.setattr(kept_counts, "LARGE", 1)
     campaign = make_hits()
-    keeping.keep_counts()
+    kept_counts.keep_counts()
     kept = KeptCounts.objects.get()
     KeptCounts.objects.update(
         overview=kept.overview | {"forecast": kept.overview["forecast"] | {"n_missing": 77}}

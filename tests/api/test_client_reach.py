@@ -1,103 +1,159 @@
-"""Whatever the API can do, the client has a call for: each call is made and what it asks for is noted."""
+"""The client without a server: it reaches every operation, and what it does with answers."""
 
 import inspect
-import re
-from collections.abc import Iterator
-from functools import cache
+import subprocess
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
-from da_client import Client
+from da_client import ApiError, Client, TooOften, client
 from da_platform.api import api
+from tests.subprocesses import CHECKOUT
 
-# What no call asks for, and why.
-WITHOUT_A_CALL: dict[tuple[str, str], str] = {}
-# What closes the connection or waits for jobs asks for nothing new.
-NOT_CALLS = {"close", "wait", "result_of"}
-
-
-class Asked(Exception):
-    """Raised in place of an answer."""
-
-
-@pytest.fixture
-def asked() -> list[tuple[str, str]]:
-    return []
+DESCRIPTION = dict(api.get_openapi_schema())
+OPERATIONS = {
+    operation["operationId"]: (method.upper(), path)
+    for path, methods in DESCRIPTION["paths"].items()
+    for method, operation in methods.items()
+}
 
 
-@pytest.fixture
-def da(asked) -> Iterator[Client]:
-    def note(request: httpx.Request) -> httpx.Response:
-        asked.append((request.method, request.url.path))
-        raise Asked
+class Platform:
+    """Gives the answers it was made with, one by one, and keeps the requests."""
 
-    with Client("http://platform", "token") as client:
-        client._http = httpx.Client(
-            base_url="http://platform/api/v1", transport=httpx.MockTransport(note)
-        )
-        yield client
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[httpx.Request] = []
 
-
-def calls() -> list[str]:
-    functions = inspect.getmembers(Client, inspect.isfunction)
-    return [name for name, _ in functions if not name.startswith("_") and name not in NOT_CALLS]
-
-
-def arguments_for(call: Any, file: Path) -> dict[str, Any]:
-    """Something for every parameter that a call cannot do without."""
-    return {
-        name: _something(name, parameter.annotation, file)
-        for name, parameter in inspect.signature(call).parameters.items()
-        if parameter.default is inspect.Parameter.empty
-        and parameter.kind != inspect.Parameter.VAR_KEYWORD
-    }
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == client.DESCRIPTION:
+            return httpx.Response(200, json=DESCRIPTION)
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
-def _something(name: str, kind: Any, file: Path) -> Any:
-    if name == "path":
-        return file
-    if kind in (int, bool):
-        return 1
-    if kind is str:
-        return "x"
-    if name == "workers":
-        return ["x"]
-    # A plan, a run or a preview: whatever of it is sent.
-    return SimpleNamespace(
-        code="x", kind="x", way="x", digest="x", total="x", choice="x", changes=[], fingerprint="x"
-    )
+def connect(platform: Platform) -> Client:
+    return Client("http://platform", "token", transport=httpx.MockTransport(platform))
 
 
-@cache
-def operations() -> dict[tuple[str, str], re.Pattern[str]]:
-    found = {}
-    for path, methods in api.get_openapi_schema()["paths"].items():
-        pattern = re.compile(re.sub(r"{\w+}", "[^/]+", path))
-        for method in methods:
-            found[method.upper(), path] = pattern
-    return found
+def answer(content: Any, status: int = 200, **headers: str) -> httpx.Response:
+    return httpx.Response(status, json=content, headers=headers)
 
 
-def operation_of(method: str, path: str) -> tuple[str, str] | None:
-    """The operation that a request is for; a fixed part goes before one that may be anything."""
-    fitting = [
-        key for key, pattern in operations().items() if key[0] == method and pattern.fullmatch(path)
-    ]
-    return min(fitting, key=lambda key: key[1].count("{"), default=None)
+def page(*rows: int, count: int) -> httpx.Response:
+    return answer({"items": [{"n": row} for row in rows], "count": count})
 
 
-def test_every_operation_has_a_call_and_every_call_an_operation(da, asked, tmp_path):
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch) -> list[float]:
+    waited: list[float] = []
+    monkeypatch.setattr(client.time, "sleep", waited.append)
+    return waited
+
+
+def test_every_operation_is_a_method_with_its_own_help():
+    da = connect(Platform())
+    own = {"close", "frame", "wait"}
+    public = {name for name in dir(da) if not name.startswith("_")}
+    assert public == own | OPERATIONS.keys() and not own & OPERATIONS.keys()
+    for name, (method, path) in OPERATIONS.items():
+        assert f"{method} {path}" in inspect.getdoc(getattr(da, name))
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_is_sent_where_the_description_says(name, tmp_path):
+    platform = Platform(answer({"items": [], "count": 0}))
+    call = getattr(connect(platform), name)
+    method, path = OPERATIONS[name]
     file = tmp_path / "file.txt"
     file.write_text("text")
-    for name in calls():
-        call = getattr(da, name)
-        with pytest.raises(Asked):
-            # Lists are read when they are walked through.
-            list(call(**arguments_for(call, file)))
-    reached = {operation_of(*request) for request in asked}
-    assert None not in reached and len(asked) == len(calls())
-    assert operations().keys() - reached == WITHOUT_A_CALL.keys()
+    needed = {
+        parameter.name: file if parameter.annotation is Path else f"<{parameter.name}>"
+        for parameter in inspect.signature(call).parameters.values()
+        if parameter.default is inspect.Parameter.empty
+    }
+    call(**needed)
+    (request,) = platform.requests
+    places = {key: value for key, value in needed.items() if f"{{{key}}}" in path}
+    assert (request.method, request.url.path) == (method, path.format(**places))
+    sent = request.url.query + request.read()
+    assert all(key.encode() in sent for key in needed.keys() - places.keys())
+
+
+def test_an_operation_or_argument_that_is_not_there_is_named_with_those_that_are():
+    platform = Platform()
+    with pytest.raises(AttributeError, match=r"no operation 'build_golds'.*build_gold, "):
+        connect(platform).build_golds("code")
+    with pytest.raises(TypeError, match=r"'minimun'\. Its arguments are: code, method, minimum"):
+        connect(platform).build_gold("code", minimun=1)
+    assert not platform.requests
+
+
+def test_a_list_is_read_to_its_end_or_to_a_limit(monkeypatch):
+    monkeypatch.setattr(client, "PAGE_SIZE", 2)
+    platform = Platform(page(1, 2, count=3), page(3, count=3), page(2, count=3))
+    da = connect(platform)
+    assert [row.n for row in da.list_jobs(state="done")] == [1, 2, 3]
+    assert [row.n for row in da.list_jobs(limit=1, offset=1)] == [2]
+    asked = [(one.url.params["limit"], one.url.params["offset"]) for one in platform.requests]
+    assert asked == [("2", "0"), ("2", "2"), ("1", "1")]
+
+
+def test_null_is_sent_in_json_and_left_out_of_a_query():
+    platform = Platform(answer({}), page(count=0))
+    da = connect(platform)
+    da.change_settings("code", spending_cap=None)
+    da.list_jobs(state=None, campaign="code")
+    assert platform.requests[0].content == b'{"spending_cap":null}'
+    assert "state" not in platform.requests[1].url.params
+
+
+def test_a_refusal_has_its_problems():
+    problems = [{"file": "a.tsv", "line": 1, "reason": "Empty."}]
+    da = connect(Platform(answer({"detail": "Wrong.", "problems": problems}, 422)))
+    with pytest.raises(ApiError, match="422: Wrong") as refusal:
+        da.create_campaign(name="News", source_language="de", target_language="en")
+    assert refusal.value.problems == problems
+
+
+def test_reading_is_tried_again_and_writing_is_not(pauses):
+    lost = httpx.ConnectError("Refused.")
+    da = connect(Platform(lost, answer({}, 502), answer({"name": "News"}), lost))
+    assert da.get_campaign("code").name == "News"
+    assert pauses == [0.5, 1.0]
+    with pytest.raises(httpx.ConnectError):
+        da.build_hits("code")
+
+
+def test_it_waits_as_long_as_it_is_asked_to_within_reason(pauses):
+    too_often = answer({"detail": "Slow down."}, 429, **{"Retry-After": "7"})
+    da = connect(Platform(too_often, page(count=0), answer({}, 429, **{"Retry-After": "3600"})))
+    assert da.list_jobs() == [] and pauses == [7]
+    with pytest.raises(TooOften) as refusal:
+        da.list_jobs()
+    assert refusal.value.retry_after == 3600
+
+
+def test_a_campaign_that_a_job_reads_is_waited_for():
+    job = {"code": "j", "kind": "import_campaign", "state": "queued", "error": ""}
+    done = {**job, "state": "done", "result": {"campaign": "c"}}
+    platform = Platform(answer(job, 202), answer(done), answer({"code": "c"}))
+    made = connect(platform).create_campaign(name="N", source_language="de", target_language="en")
+    assert made.code == "c"
+    assert platform.requests[-1].url.path == "/api/v1/campaigns/c"
+
+
+def test_it_needs_httpx_and_nothing_of_the_platform_nor_pandas():
+    code = "import sys, da_client; print(*{name.partition('.')[0] for name in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    loaded = set(run.stdout.split())
+    assert "httpx" in loaded
+    assert not loaded & {"django", "hits", "analysis", "da_platform", "numpy", "pandas"}

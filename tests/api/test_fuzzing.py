@@ -19,15 +19,17 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
 )
 
-from analysis.gold import build_gold
-from analysis.jobs import start_job
+from analysis.gold.runs import build_gold
 from da_platform.api import api
+from da_platform.jobs.running import start_job
 from hits.models import Participation, Payment, PayRule
 from tests.api.callers import secret_of
 from tests.evaluations import make_campaign_evaluation
 from tests.factories import make_campaign
 from tests.paying import confirm, hand_in, make_admin, make_paid_campaign
 from tests.people import make_person
+
+pytestmark = pytest.mark.slow
 
 # Of each operation: they are many, and each has a few fields.
 N_EXAMPLES = 5

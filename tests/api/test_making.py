@@ -7,13 +7,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 
-from analysis.jobs import run_job
-from analysis.models import Job
-from hits.building import build_hits
-from hits.campaigns import creating
-from hits.demo import DEMO_FOLDER
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
+from hits.campaigns import drafts
+from hits.campaigns.building import build_hits
+from hits.campaigns.demo import DEMO_FOLDER
 from hits.models import AuditEntry, Campaign, CampaignDraft, Translation
-from hits.services import take_assignment
+from hits.rating.assignments import take_assignment
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 
@@ -65,7 +65,7 @@ class TestMaking:
         assert set(Campaign.objects.get().systems.values_list("name", flat=True)) == {"a", "b"}
 
     def test_a_large_one_is_imported_by_a_job(self, monkeypatch):
-        monkeypatch.setattr(creating, "READ_AT_ONCE", 10)
+        monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
         answer = caller("admin").upload("/campaigns", BASICS | lines())
         assert answer.status_code == 202 and not Campaign.objects.exists()
         job = run_job(Job.objects.get(code=answer.json()["code"]).pk)

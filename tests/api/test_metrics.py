@@ -5,7 +5,8 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from analysis.models import Job, Metric
+from analysis.models import Metric
+from da_platform.jobs.models import Job
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_translations
 

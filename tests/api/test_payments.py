@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.models import Job
+from da_platform.jobs.models import Job
 from hits.models import Assignment, Payment, PaymentRun, PayRule
 from tests.api.callers import Caller, caller
 from tests.paying import confirm, hand_in, make_paid_campaign

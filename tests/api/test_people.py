@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from hits.audit import record
 from hits.models import AuditEntry, Membership
+from hits.people.audit import record
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign, make_worker
 from tests.people import make_person

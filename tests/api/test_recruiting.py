@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from analysis.models import Job
+from da_platform.jobs.models import Job
 from hits.models import Invite, Recruitment, Submission
 from tests.api.callers import caller
 from tests.factories import make_campaign, make_hits, make_worker

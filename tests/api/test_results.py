@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from analysis.gold import build_gold
-from analysis.jobs import run_job
-from analysis.models import Evaluation, GoldRun, Job
-from analysis.scores.gold import campaign_gold
+from analysis.gold.runs import build_gold
+from analysis.models import Evaluation, GoldRun
+from analysis.scores.gold_tables import campaign_gold
+from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
-from analysis.scores.table import ScoreTable
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
+from hits.campaigns.simulation import Behaviour, simulate_workers
+from hits.workers.trust import weigh_pending
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign, make_hits
 

@@ -8,10 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import Job
-from hits import guards
+from da_platform.jobs.models import Job
 from hits.models import ApiToken, AuditEntry, Membership
-from hits.people import tokens
+from hits.people import guards, tokens
 from hits.people.tokens import MAX_DAYS, make_token, revoke_token
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign

@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.jobs import run_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from hits.models import AuditEntry, Campaign, Participation, Worker
 from tests.api.callers import Caller, caller
 from tests.cast import campaign_with_workers, worker_like
