@@ -20,7 +20,7 @@ WORKDIR /app
 RUN DA_SECRET_KEY=for-this-step-only DA_ALLOWED_HOSTS=localhost DA_DATA_DIR=/tmp/build \
         /opt/venv/bin/python manage.py collectstatic --noinput \
     && /opt/venv/bin/python -m compileall -q hits analysis da_platform \
-    # Whatever the umask of whoever checked it out.
+    # Whatever the umask was at check-out.
     && chmod -R a+rX /app
 
 FROM ${PYTHON_IMAGE}

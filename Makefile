@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 # Many processes come and go here; compiled files spare each of them seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test lint bench soak audit sbom format lock messages clean
+.PHONY: help run test check lint bench soak audit sbom format lock messages clean
 
 help:
 	@echo "make run     set everything up and serve the platform with a demo campaign"
 	@echo "make test    set everything up, browser included, and run the tests"
-	@echo "make lint    formatting, types, migrations, insecure code, secrets"
+	@echo "make check   the slow tests: killed servers, backups under load, proxies, every page in the browser"
+	@echo "make lint    formatting, types, migrations, documents, insecure code, secrets"
 	@echo "make bench   measure speed against baselines, on this machine, now"
 	@echo "make soak    the long tests: the whole stack under disasters, fuzzing at full size"
 	@echo "make audit   known vulnerabilities of the pinned packages; asks a service on the internet"
@@ -25,16 +26,18 @@ run: port-is-free $(VENV)/ready-to-run .env
 	@$(BIN)/python manage.py prepare_demo --port $(PORT)
 	@exec $(BIN)/python -m da_platform.serve --port $(PORT)
 
-test: $(VENV)/ready-to-test
-	@$(BIN)/python -m tests.setup_browser
-	@$(BIN)/python -m tests.setup_servers
-	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST)
+test: ready-to-serve
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not soak" $(PYTEST)
+
+check: ready-to-serve
+	$(BIN)/pytest -n 2 --dist loadgroup -m "slow and not soak" $(PYTEST)
 
 lint: $(VENV)/ready-to-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tests.check_documents
 	# Not B608, which takes every composed statement for an injection: ours are composed of constants.
 	$(BIN)/bandit -q -r hits analysis da_platform gunicorn.conf.py -x '*/migrations/*' -ll -s B608
 	# It ends with 3 when known findings have moved to other lines, which is no fault.
@@ -47,14 +50,11 @@ lint: $(VENV)/ready-to-test
 # Hashes of packages, texts, pictures: what looks like secrets there is none.
 NO_SECRETS_IN := ^requirements|^tests/data/|^examples/|/locale/|[.]ipynb$$|[.]png$$|^[.]secrets
 
-BENCHMARKS := import_and_build rating load gold_from_ratings metric_significance metric_evaluation \
-	gold_in_database exporting staff_pages
+# Some of them: make bench BENCHMARKS="rating load". It fails at the end if a bar is missed.
+BENCHMARKS ?=
 
-# All of them, also after one that misses a bar: it fails at the end.
 bench: $(VENV)/ready-to-test
-	@failed=; for name in $(BENCHMARKS); do \
-		echo "$(BIN)/python -m benchmarks.$$name"; $(BIN)/python -m benchmarks.$$name || failed="$$failed $$name"; \
-	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+	$(BIN)/python -m benchmarks $(BENCHMARKS)
 
 soak: $(VENV)/ready-to-test
 	$(BIN)/pytest -n 0 -m soak -rP $(PYTEST)
@@ -116,6 +116,11 @@ $(VENV)/ready-to-test: requirements-dev.txt requirements.txt | $(BIN)/uv
 	@echo "Installing what the tests need ..."
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.txt
 	@touch $@ $(VENV)/ready-to-run
+
+.PHONY: ready-to-serve
+ready-to-serve: $(VENV)/ready-to-test
+	@$(BIN)/python -m tests.setup_browser
+	@$(BIN)/python -m tests.setup_servers
 
 .env:
 	@(umask 077; printf '# Written by `make run`: development on your own machine. See .env.example.\nDA_DEBUG=1\n' > $@)

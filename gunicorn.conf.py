@@ -14,7 +14,7 @@ _folder = Path(__file__).resolve().parent
 environ.Env.read_env(os.environ.get("DA_ENV_FILE", _folder / ".env"))
 
 # Where the processes of this server keep their counts for /metrics, each in files of its own. Set
-# before the application is loaded. A server that is started anew begins at zero, as Prometheus expects.
+# before the application is loaded. A restarted server begins at zero, as Prometheus expects.
 _own_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     _own_folder = tempfile.mkdtemp(prefix="da-metrics-")
@@ -51,7 +51,7 @@ if _log_format == "JSON":
     }
 # Nobody steers it but the service manager, and it would want a folder to write in.
 control_socket_disable = True
-# Only a proxy on this machine is believed about addresses unless told otherwise.
+# By default, forwarded addresses are accepted only from a proxy on this machine.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 
 

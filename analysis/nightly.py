@@ -1,26 +1,28 @@
-"""What is done every night: inactive workers are forgotten, old traces dropped, and gold is made.
+"""Nightly chores: forget inactive workers, delete old records, build gold.
 
-Gold for every campaign whose ratings, or the trust in them, have changed since the last.
+Gold is built for every campaign whose ratings, or trust in workers, have changed since its last run.
 """
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+from da_platform.jobs.sweeping import drop_old_details
 from da_platform.sessions import drop_expired_sessions
-from hits.chores import each_by_itself
+from hits.chores import run_each
 from hits.models import Assignment, AuditEntry, Campaign
 from hits.recruiting.arrivals import drop_old_events
-from hits.trust import TRUST_ACTIONS
 from hits.workers.forgetting import forget_inactive_workers
+from hits.workers.trust import TRUST_ACTIONS
 
-from .jobs import drop_old_details, has_kind, start_job
-from .models import GoldRun, Job
+from .models import GoldRun
 
 GOLD = "build_gold"
 
 
 def do_nightly_chores() -> dict[str, int]:
-    """Do all of it, whoever asks for it: the schedule, or a line in a crontab. Say how much that was."""
-    return each_by_itself(
+    """Run all nightly chores, and return how much each of them did."""
+    return run_each(
         {
             "n_forgotten": forget_inactive_workers,
             "n_logins_dropped": drop_expired_sessions,
@@ -32,9 +34,7 @@ def do_nightly_chores() -> dict[str, int]:
 
 
 def start_nightly_jobs() -> int:
-    """Start a gold job where there is something new and none is under way. Return how many."""
-    if not has_kind(GOLD):
-        return 0
+    """Start a gold job for each campaign that needs one, and return how many."""
     campaigns = list(campaigns_with_news())
     for campaign in campaigns:
         start_job(kind=GOLD, campaign=campaign)
@@ -42,7 +42,7 @@ def start_nightly_jobs() -> int:
 
 
 def campaigns_with_news() -> QuerySet[Campaign]:
-    """Campaigns whose latest gold is older than what it would be made of today.
+    """Return campaigns with ratings or decisions newer than their gold, and no gold job under way.
 
     Closed ones too: the last ratings of a campaign often come on the day it is closed.
     """
@@ -50,7 +50,7 @@ def campaigns_with_news() -> QuerySet[Campaign]:
     made_at = Subquery(latest.values("created_at")[:1])
     submitted = Assignment.objects.submitted().filter(hit__campaign=OuterRef("pk"))
     is_new = Q(submitted_at__gt=made_at) | Q(evidence_at__gt=made_at)
-    # Decisions about workers are logged there, among much that changes no gold.
+    # Of the audit log, only decisions about workers change the gold.
     decisions = AuditEntry.objects.filter(
         campaign=OuterRef("pk"), at__gt=made_at, action__in=TRUST_ACTIONS
     )

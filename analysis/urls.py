@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, jobs, report, results, scores
+from .views import evaluations, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -71,9 +71,4 @@ urlpatterns = [
         evaluations.evaluation_picture,
         name="evaluation_picture",
     ),
-    path("jobs/", jobs.jobs, name="jobs"),
-    path("jobs/<uuid:code>/", jobs.job, name="job"),
-    path("jobs/<uuid:code>/progress/", jobs.job_progress, name="job_progress"),
-    path("jobs/<uuid:code>/cancel/", jobs.cancel, name="cancel_job"),
-    path("jobs/<uuid:code>/retry/", jobs.retry, name="retry_job"),
 ]

@@ -7,24 +7,34 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
+from ninja.operation import Operation
 
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.gold import router as gold_router
-from analysis.api.jobs import router as jobs_router
 from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
-from analysis.scores.errors import ScoresRefused
-from hits.access import takes_files
-from hits.api.auditing import router as audit_router
-from hits.api.forms import FormRefused, refusal_of
-from hits.api.making import router as campaigns_router
+from hits.api.audit_log import router as audit_router
+from hits.api.campaigns import router as campaigns_router
+from hits.api.jobs import router as jobs_router
 from hits.api.payments import router as payments_router
 from hits.api.people import router as people_router
 from hits.api.recruiting import router as recruiting_router
+from hits.api.validation import FormRefused, refusal_of
 from hits.api.workers import router as workers_router
-from hits.exceptions import HitsError, ImportRefused, TooOften
+from hits.exceptions import TooOften
+from hits.people.access import takes_files
 
-api = NinjaAPI(
+from .exceptions import PlatformError
+from .files.problems import FilesRefused
+
+
+class PlatformAPI(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """The function's own name: it stays when the function moves to another module."""
+        return operation.view_func.__name__
+
+
+api = PlatformAPI(
     title="DA Platform",
     version="1",
     urls_namespace="api",
@@ -32,7 +42,7 @@ api = NinjaAPI(
     "Make a token under API tokens and send it in the header Authorization, after the word Bearer.",
     # Every operation names its scope, which counts the call too. One that forgot would let nobody in.
     auth=lambda request: None,
-    # Our own page, without scripts from elsewhere: see `hits.views.api_reference`.
+    # Our own page, without scripts from elsewhere: see `da_platform.api_reference`.
     docs_url=None,
 )
 for about_campaigns in (
@@ -52,8 +62,8 @@ api.add_router("/audit", audit_router)
 api.add_router("/people", people_router)
 
 
-@api.exception_handler(HitsError)
-def _refused(request: HttpRequest, error: HitsError) -> HttpResponse:
+@api.exception_handler(PlatformError)
+def _refused(request: HttpRequest, error: PlatformError) -> HttpResponse:
     return api.create_response(request, {"detail": str(error)}, status=409)
 
 
@@ -64,12 +74,9 @@ def _too_often(request: HttpRequest, error: TooOften) -> HttpResponse:
     return answer
 
 
-@api.exception_handler(ImportRefused)
-@api.exception_handler(ScoresRefused)
+@api.exception_handler(FilesRefused)
 @api.exception_handler(FormRefused)
-def _bad_files(
-    request: HttpRequest, error: ImportRefused | ScoresRefused | FormRefused
-) -> HttpResponse:
+def _bad_files(request: HttpRequest, error: FilesRefused | FormRefused) -> HttpResponse:
     problems = [
         {"file": problem.file, "line": problem.line, "reason": problem.reason}
         for problem in error.problems
@@ -95,7 +102,7 @@ _TAKING_FILES = {"create_campaign", "add_scores"}
 def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:
     """Tell the login guard that tokens are asked for here, and the list of rules which rule holds."""
     # By route: those of one route share what is asked of it first, whatever the method.
-    with_files = {str(one.pattern) for one in urls[0] if one.name in _TAKING_FILES}
+    with_files = {str(route.pattern) for route in urls[0] if route.name in _TAKING_FILES}
     for pattern in urls[0]:
         view: Callable[..., Any] = login_not_required(pattern.callback)
         is_description = pattern.name in ("openapi-json", "api-root")

@@ -14,7 +14,7 @@ CHUNK_BYTES = 64 * 1024
 class BoundedBodies:
     """Middleware before whatever reads a body, the check for forged forms too: it goes by what was announced.
 
-    A view takes files if `hits.access.takes_files` marks it. The API asks for a token before it reads.
+    A view takes files if `hits.people.access.takes_files` marks it. The API asks for a token before it reads.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -24,7 +24,7 @@ TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
 class Channel(filesystem.Channel):
     @cached_property
     def data_folder_in(self) -> str:
-        """The folder, made when it is first asked for; for whoever runs the platform alone."""
+        """The folder, created on first use and readable only by the platform's own user."""
         folder = Path(self.transport_options["folder"])
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

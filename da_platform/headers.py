@@ -1,4 +1,4 @@
-"""What every page and answer of the API carries beside Django's own security headers, and https for programs."""
+"""Security headers on top of Django's own, and HTTPS for programs."""
 
 from collections.abc import Callable
 
@@ -10,14 +10,14 @@ _UNUSED = ("camera", "microphone", "geolocation", "payment", "usb", "display-cap
 PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in _UNUSED)
 
 
-# What machines beside this one ask, each for itself and by its address; nothing in the answers depends on the name.
+# Asked by other machines under this one's address; no answer depends on the host name.
 FOR_MACHINES = ("/healthz", "/readyz", "/metrics")
 
 
 def answer_machines(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """A middleware before the check of names: Prometheus and load balancers cannot all be told one."""
+    """Middleware before the host check: Prometheus and load balancers cannot all be given a host name."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         name = next(iter(settings.ALLOWED_HOSTS), "").lstrip(".*")
@@ -55,7 +55,7 @@ def guard_answers(
         response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         # Other sites cannot load what is for a person of ours as a picture or script of theirs.
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        # Pages with a rule of `hits.access` say so themselves; this is for Django's own, errors and the API.
+        # Pages with a rule of `hits.people.access` say so themselves; this is for Django's own, errors and the API.
         response.setdefault("Cache-Control", "no-store, private")
         return response
 

@@ -28,7 +28,7 @@ def has_replica() -> bool:
 
 def alias_to_read_much() -> str:
     """Say from which database to read what may be millions of rows."""
-    # Whoever is in the middle of a transaction wants to see what they have just written.
+    # Inside a transaction, the caller must see what it has just written.
     if not has_replica() or connection.in_atomic_block:
         return DEFAULT_DB_ALIAS
     try:

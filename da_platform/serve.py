@@ -49,7 +49,7 @@ WORKERS = [
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all until one of them ends or this process is told to; return an exit code."""
+    """Run all until one of them ends or this process is asked to stop; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8000)
     port = parser.parse_args(arguments).port
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         codes = [child.poll() for child in children]
         _stop(children)
-    # Told to stop: all is well. Otherwise the one that ended by itself says why.
+    # Asked to stop: success. Otherwise the process that ended on its own gives the exit code.
     return 0 if wishes else next((code or 1 for code in codes if code is not None), 1)
 
 

@@ -66,5 +66,5 @@ def end_sessions_of(user: User) -> int:
     """Log a person out in every browser, and say in how many."""
     running = Session.objects.filter(expire_date__gt=timezone.now())
     # Whose a session is stands inside it. There are as many as there are people at work: few.
-    own = [row.pk for row in running if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    return Session.objects.filter(pk__in=own).delete()[0]
+    own_sessions = [row.pk for row in running if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    return Session.objects.filter(pk__in=own_sessions).delete()[0]

@@ -113,6 +113,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_static",
     "hits",
     "analysis",
+    "da_platform.jobs",
     "da_platform.operation",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -167,7 +168,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "hits.access.standing",
+                "hits.people.access.standing",
             ],
         },
     },
@@ -237,14 +238,16 @@ PG_BIN_DIR = env.str("DA_PG_BIN_DIR", default="")
 # Jobs ----------------------------------------------------------------------------------------
 
 # Modules that register kinds of jobs. Loaded when the first job is started or run.
-JOB_MODULES = ["analysis.kinds", "hits.kinds"]
+JOB_MODULES = ["analysis.job_kinds", "hits.job_kinds"]
+# Modules that register health checks and metrics.
+MONITORING_MODULES = ["hits.monitoring"]
 # A job without a sign of life for so long is started again; one that waits so long is sent again.
 JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
 # A job that takes longer is ended, whatever it does. Celery ends one that reports nothing.
 JOB_MAX_SECONDS = whole_number("DA_JOB_MAX_SECONDS", default=21_600)
 # How often a worker of the queue says that it is there.
 SIGN_SECONDS = 30
-# A payment that is being sent is left to whoever sends it for so long: more than any call takes.
+# For this long a payment is left to the process sending it: longer than any call takes.
 PAYMENT_GRACE_SECONDS = whole_number("DA_PAYMENT_GRACE_SECONDS", default=120)
 
 
@@ -322,7 +325,7 @@ CACHES = {
 
 NINJA_PAGINATION_PER_PAGE = 100
 NINJA_PAGINATION_MAX_LIMIT = 1000
-NINJA_PAGINATION_CLASS = "hits.api.paging.Pages"
+NINJA_PAGINATION_CLASS = "hits.api.pagination.Pages"
 
 # Ways in -------------------------------------------------------------------------------------
 
@@ -349,7 +352,7 @@ PROLIFIC_KEYS_URL = env.str(
 PROLIFIC_API_TOKEN = secret("DA_PROLIFIC_API_TOKEN")
 PROLIFIC_WEBHOOK_SECRET = secret("DA_PROLIFIC_WEBHOOK_SECRET")
 PANEL_SECRETS = named_secrets("DA_PANEL_SECRETS")
-# Hosts beside Prolific's that workers may be sent to at the end.
+# Hosts, besides Prolific's, that workers may be sent to at the end.
 EXIT_HOSTS = env.list("DA_EXIT_HOSTS", default=[])
 # How often in ten minutes; 0: no limit.
 ARRIVALS_PER_ADDRESS = whole_number("DA_ARRIVALS_PER_ADDRESS", default=300)
@@ -377,7 +380,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 # Together: a stranger elsewhere cannot lock anyone out of their own account.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_CLIENT_IP_CALLABLE = "hits.guards.client_address"
+AXES_CLIENT_IP_CALLABLE = "hits.people.guards.client_address"
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
@@ -417,7 +420,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ] + [{"NAME": "da_platform.passwords.KnownWordsValidator"}]
-# Words that whoever guesses here would try: of the platform, of its host, and of those who run it.
+# Words that someone guessing would try first: of the platform, its host and its organisation.
 PASSWORD_WORDS = [
     "platform",
     "assessment",
@@ -522,7 +525,7 @@ CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
 # Scripts read the token from the page's form.
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Not in a cookie of their own, where whoever has the browser could read them later.
+# Not in a cookie, where the next user of the browser could read them.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # What a request may bring along; where files are taken, MAX_REQUEST_BYTES. Files have bounds of their own besides.
@@ -536,7 +539,7 @@ METRICS_TOKEN = secret("DA_METRICS_TOKEN")
 
 # TLS ends at the proxy or is not there at all: plain http is for development.
 SECURE_SSL_REDIRECT = flag("DA_SSL_REDIRECT", default=not DEBUG)
-# Asked by machines beside this one, before the proxy.
+# Asked by other machines directly, not through the proxy.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = whole_number("DA_HSTS_SECONDS", default=0 if DEBUG else 31_536_000)

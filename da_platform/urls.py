@@ -3,15 +3,20 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from hits.access import for_anyone
-from hits.views.entering import Login, LoginCode, PasswordChange, PasswordReset
+from hits.people.access import for_admins, for_anyone
+from hits.views.login import Login, LoginCode, PasswordChange, PasswordReset
 
 from . import api
+from .api_reference import api_reference
+from .operation import views as operation
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("", include("analysis.urls")),
-    path("", include("da_platform.operation.urls")),
+    path("healthz", for_anyone(operation.healthz), name="healthz"),
+    path("readyz", for_anyone(operation.readyz), name="readyz"),
+    path("metrics", for_anyone(operation.metrics), name="metrics"),
+    path("health/", for_admins(operation.health), name="health"),
     path(
         "login/",
         Login.as_view(
@@ -36,6 +41,7 @@ urlpatterns = [
         auth.PasswordResetCompleteView.as_view(),
         name="password_reset_complete",
     ),
+    path("api/", api_reference, name="api_reference"),
     path("api/v1/", api.urls),
     # Before the admin's own, which has no limits. Who is logged in and may not enter can log in as another.
     path("admin/login/", for_anyone(Login.as_view()), name="admin_login"),

@@ -1,4 +1,4 @@
-"""What has to be done every minute, whoever asks for it: the schedule, or a line in a crontab."""
+"""Chores to run every minute, from the Celery schedule or from cron."""
 
 import logging
 from collections.abc import Callable
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from .campaigns.keeping import keep_counts
+from hits.rating.assignments import release_expired
+
+from .campaigns.kept_counts import keep_counts
 from .campaigns.uploads import drop_old_drafts
-from .guards import forget_counts
-from .places import settle_unproven
+from .people.guards import forget_counts
+from .rating.places import settle_unproven
 from .recruiting.studies import look_after_studies
-from .services import release_expired
-from .trust import weigh_pending
+from .workers.trust import weigh_pending
 
 logger = logging.getLogger(__name__)
 
@@ -30,11 +31,9 @@ class Chores:
 
 
 def do_chores(*, at: datetime | None = None) -> Chores:
-    """Offer abandoned places again, weigh what a lost message left unweighed, go on without unproven
-    workers who have not come back, count large campaigns, forget old drafts, and look after studies.
-    """
+    """Release expired assignments and catch up on evidence, places, counts, drafts and studies."""
     return Chores(
-        **each_by_itself(
+        **run_each(
             {
                 "n_released": partial(release_expired, at=at),
                 "n_weighed": weigh_pending,
@@ -42,21 +41,21 @@ def do_chores(*, at: datetime | None = None) -> Chores:
                 "n_counted": partial(keep_counts, at=at),
                 "n_drafts_dropped": partial(drop_old_drafts, at=at),
                 "n_limits_dropped": partial(forget_counts, at=at),
-                # Last: it asks others, who may let it wait.
+                # Last, because it waits for providers to answer.
                 "n_studies": partial(look_after_studies, at=at),
             }
         )
     )
 
 
-def each_by_itself(chores: dict[str, Callable[[], int]]) -> dict[str, int]:
-    """Do each chore, though one before it failed; say how much each did, and how many failed."""
+def run_each(chores: dict[str, Callable[[], int]]) -> dict[str, int]:
+    """Run every chore, even after a failure; return each one's count and how many failed."""
     counts = {"n_chores_failed": 0}
     for name, chore in chores.items():
         try:
             counts[name] = chore()
         except Exception:
-            logger.exception("A chore failed and is tried again next time: %s.", name)
+            logger.exception("A chore failed and will be retried next time: %s.", name)
             counts[name] = 0
             counts["n_chores_failed"] += 1
     return counts

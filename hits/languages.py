@@ -1,4 +1,4 @@
-"""What the platform needs to know about a language: is the code real, how is it written, what is it called."""
+"""Facts about languages: valid codes, scripts, text direction and names."""
 
 from functools import cache
 
@@ -28,12 +28,12 @@ UNSPACED_SCRIPTS = frozenset(
 RTL_SCRIPTS = frozenset(
     ["Arab", "Aran", "Hebr", "Syrc", "Thaa", "Nkoo", "Adlm", "Rohg", "Mand", "Samr"]
 )
-# Real tags that name no language: undetermined, several, none, uncoded.
+# Valid tags that name no language: undetermined, multiple, none, uncoded.
 NAMELESS = frozenset({None, "und", "mul", "zxx", "mis"})
 
 
 def is_language_code(code: str) -> bool:
-    """Say whether `code` is a BCP 47 tag of a real, named language, such as `en`, `pt-BR` or `zh-Hant`."""
+    """Return whether `code` is a BCP 47 tag of a named language, such as `en`, `pt-BR` or `zh-Hant`."""
     return tag_is_valid(code) and Language.get(code).language not in NAMELESS
 
 
@@ -50,12 +50,12 @@ def script(code: str) -> str | None:
 
 
 def is_spaced(code: str) -> bool:
-    """Say whether words of this language stand between spaces."""
+    """Return whether the language separates words with spaces."""
     return script(code) not in UNSPACED_SCRIPTS
 
 
 def direction(code: str) -> str:
-    """Return `rtl` or `ltr`, as HTML's `dir` wants it."""
+    """Return `rtl` or `ltr`, for the HTML attribute `dir`."""
     return "rtl" if script(code) in RTL_SCRIPTS else "ltr"
 
 

@@ -7,7 +7,7 @@ from celery import shared_task  # type: ignore[import-untyped]
 def weigh_assignment(pk: int) -> None:
     # Here and not above: SciPy is for workers of the queue, web processes do without.
     from .models import Assignment
-    from .trust import update_evidence
+    from .workers.trust import update_evidence
 
     assignment = Assignment.objects.submitted().select_related("hit__campaign").filter(pk=pk)
     if found := assignment.first():

@@ -1,8 +1,8 @@
 """A campaign with workers of all kinds, for tests of the pages about them."""
 
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Participation
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.factories import make_hits
 
 

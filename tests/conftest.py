@@ -3,14 +3,28 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 from hypothesis import settings as hypothesis_settings
 
+from tests.migrated import migrated_database
 from tests.postgres import postgres_database, postgres_server
 from tests.simulators.prolific import SECRET, TOKEN, ProlificSimulator
 
 # A busy machine is not a wrong result.
 hypothesis_settings.register_profile("platform", deadline=None)
 hypothesis_settings.load_profile("platform")
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Take the tests' own database as it is found: `django_db_modify_db_settings` has put it there."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    if connection.vendor == "sqlite":
+        migrated_database(f"sqlite:///{connection.settings_dict['TEST']['NAME']}")
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 
-from analysis.evaluating.campaigns import evaluate_campaign, evaluate_collection
+from analysis.evaluation.stored_evaluations import evaluate_campaign, evaluate_collection
+from analysis.evaluation.uploading import GoldReading, store_uploaded_gold, store_uploaded_scores
 from analysis.models import Evaluation, GoldRun, GoldScore, ScoreCollection
-from analysis.scores.files import RawFile
-from analysis.scores.gold import campaign_gold
+from analysis.scores.gold_tables import campaign_gold
+from analysis.scores.raw_files import RawFile
+from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
-from analysis.scores.table import ScoreTable
-from analysis.scores.uploading import GoldReading, store_uploaded_gold, store_uploaded_scores
 from hits.models import Campaign, Translation
 from tests.factories import make_campaign, make_translations
 

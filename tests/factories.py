@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from hits.building import build_hits
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
 from hits.models import (
     Assignment,
     AuditEntry,
@@ -19,7 +20,7 @@ from hits.models import (
     Translation,
     Worker,
 )
-from hits.services import SavedRating, change_status, save_rating
+from hits.rating.saving import SavedRating, save_rating
 
 _numbers = itertools.count(1)
 WORDS = [

@@ -38,7 +38,9 @@ def migrated_database(url: str) -> str:
 @cache
 def _fingerprint() -> str:
     """Changes with whatever the tables follow from: our migrations, and the versions of the packages that have some."""
-    files = [CHECKOUT / "requirements.txt", *CHECKOUT.glob("*/migrations/*.py")]
+    packages = (CHECKOUT / name for name in ("hits", "analysis", "da_platform"))
+    migrations = (path for package in packages for path in package.rglob("migrations/*.py"))
+    files = [CHECKOUT / "requirements.txt", *migrations]
     return sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()[:16]
 
 

@@ -17,7 +17,7 @@ from hits.models import (
 )
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import confirm_run
-from hits.services import new_completion_code
+from hits.rating.assignments import new_completion_code
 from tests.factories import make_hits
 
 PAY = Decimal("1.50")

@@ -8,17 +8,19 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from analysis.evaluating.campaigns import evaluate_campaign, evaluate_collection
-from analysis.gold import build_gold
-from analysis.jobs import run_job, start_job
-from analysis.models import Evaluation, GoldRun, Job, Metric, ScoreCollection
-from analysis.scores.files import RawFile
-from analysis.scores.gold import campaign_gold
+from analysis.evaluation.stored_evaluations import evaluate_campaign, evaluate_collection
+from analysis.evaluation.uploading import GoldReading, store_uploaded_gold
+from analysis.gold.runs import build_gold
+from analysis.models import Evaluation, GoldRun, Metric, ScoreCollection
+from analysis.scores.gold_tables import campaign_gold
+from analysis.scores.raw_files import RawFile
+from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
-from analysis.scores.table import ScoreTable
-from analysis.scores.uploading import GoldReading, store_uploaded_gold
-from hits.audit import record
-from hits.building import build_hits
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import (
     ApiToken,
     Assignment,
@@ -32,11 +34,10 @@ from hits.models import (
     Submission,
     Worker,
 )
+from hits.people.audit import record
 from hits.people.tokens import make_token
 from hits.recruiting.invites import make_invites
-from hits.services import change_status
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.addresses import Address, addresses
 from tests.evaluations import gold_lines, make_collection
 from tests.factories import make_campaign, make_translations, make_worker

@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Campaign, Recruitment
-from hits.practice import practice_for
-from hits.providers.prolific import ProlificForm
+from hits.rating.practice import practice_for
 from hits.recruiting.arrivals import save_recruitment
+from hits.recruiting.providers.prolific import ProlificForm
 from hits.recruiting.studies import create_study, publish_study
 from tests.factories import make_hits, rate_items
 from tests.simulators.prolific import ProlificSimulator, Session

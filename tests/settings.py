@@ -28,3 +28,5 @@ if not os.environ["DATABASE_URL"]:
 # Static files come from the apps' own folders; whitenoise warns when there is nowhere to collect them.
 STATIC_ROOT = DATA_DIR / "static"  # noqa: F405
 STATIC_ROOT.mkdir()
+# Each client of a test would list them all at its start; so they are looked up when asked for.
+WHITENOISE_AUTOREFRESH = True

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from hits.building import build_hits
-from hits.demo import DEMO_FOLDER
-from hits.importing import import_campaign
+from hits.campaigns.building import build_hits
+from hits.campaigns.demo import DEMO_FOLDER
+from hits.campaigns.importing import import_campaign
+from hits.campaigns.lifecycle import change_status
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import HIT, Assignment, Campaign, Participation
-from hits.places import with_standing
-from hits.services import change_status
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.rating.places import with_standing
+from hits.workers.trust import weigh_pending
 
 CAREFUL = (Behaviour.HONEST, Behaviour.LENIENT, Behaviour.HARSH)
 CARELESS = (Behaviour.RANDOM, Behaviour.CONSTANT, Behaviour.ADVERSARIAL)

@@ -1,6 +1,8 @@
 """Run the platform as its own process, in an environment that holds only what a test puts there."""
 
 import os
+import re
+import signal
 import socket
 import subprocess
 import sys
@@ -19,11 +21,26 @@ def environment(**variables: str) -> dict[str, str]:
     return kept | {"DA_ENV_FILE": os.devnull} | variables
 
 
+def example_variables() -> set[str]:
+    """The variables that `.env.example` lists."""
+    text = (CHECKOUT / ".env.example").read_text()
+    return set(re.findall(r"^#?([A-Z]\w+)=", text, re.MULTILINE))
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def kill(pid: int, *, with_its_group: bool = False) -> bool:
+    """Kill a process the hard way; return whether it was still there to be killed."""
+    try:
+        (os.killpg if with_its_group else os.kill)(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

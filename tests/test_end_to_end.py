@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.gold import build_gold, gold_scores, rank_systems
-from analysis.loading import load_outputs, load_ratings, load_translations
+from analysis.gold.runs import build_gold, gold_scores, rank_systems
 from analysis.stats.agreement import single_rating_agreement
 from analysis.stats.correlation import correlate
 from analysis.stats.roles import Role
 from analysis.stats.sample_size import Collection, agreement_curve
 from analysis.stats.segments import average_repeats, counts_for_gold
 from analysis.stats.standardise import standardise_by_worker
-from hits.demo import DEMO_FOLDER
+from hits.campaigns.demo import DEMO_FOLDER
+from hits.campaigns.simulation import SINGLE_RATING_AGREEMENT, Behaviour, true_qualities
 from hits.models import Campaign, Participation, SystemOutput
-from hits.places import forecast
-from hits.simulation import SINGLE_RATING_AGREEMENT, Behaviour, true_qualities
+from hits.rating.arrays import load_outputs, load_ratings, load_translations
+from hits.rating.places import forecast
 from tests.simulated_crowds import (
     collect,
     demo_excerpt,

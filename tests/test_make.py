@@ -24,10 +24,11 @@ SECOND_START_SECONDS = 8
 STOP_SECONDS = 25
 ADVICE = """\
 `make run` cannot install its packages in a fresh clone. Where no index of packages can be reached,
-leave these tests out: make test PYTEST="--ignore tests/test_make.py"
+leave these tests out: make check PYTEST="--ignore tests/test_make.py"
 """
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("make"), reason="make is not installed"),
     pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
     pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="this is no git checkout"),

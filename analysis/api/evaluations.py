@@ -1,4 +1,4 @@
-"""Evaluations over the API: metrics held against gold, with tables and pictures."""
+"""API: evaluate metrics against gold, and download tables and figures."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,20 +12,22 @@ from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from hits.access import Level, campaign_for
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+from da_platform.plots.rendering import CONTENT_TYPES
+from da_platform.plots.responses import picture_file
 from hits.api.auth import Needs, Scope
-from hits.api.texts import Name, Number, a_file, caller_of
+from hits.api.field_types import Name, Number, file_response
+from hits.api.jobs import JobOut
 from hits.models import Campaign
+from hits.people.access import Level, campaign_for, user_of
 
-from ..downloads import picture_file
-from ..evaluating.campaigns import options_from, result_of
-from ..evaluating.pictures import pictures_of_result
-from ..evaluating.showing import TABLE_TYPES, table_file
-from ..evaluating.tables import tables_of
-from ..jobs import start_job
-from ..models import Evaluation, Job
-from ..plots.rendering import CONTENT_TYPES
-from .jobs import JobOut
+from ..evaluation.pictures import pictures_of_result
+from ..evaluation.result_page import TABLE_TYPES, table_file
+from ..evaluation.stored_evaluations import options_from, result_of
+from ..evaluation.tables import tables_of
+from ..models import Evaluation
+from ..stats.thresholds import ALPHA
 from .results import PictureFormat, PictureOut
 
 router = Router(tags=["Evaluations"])
@@ -33,8 +35,8 @@ router = Router(tags=["Evaluations"])
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class GoldIn(Schema):
-    """A run of gold by its number, and which of its scores."""
+class ChosenGoldIn(Schema):
+    """A gold run, and which of its scores to use."""
 
     run: Number
     use: Literal["z", "raw"] = "z"
@@ -42,7 +44,7 @@ class GoldIn(Schema):
 
 class OptionsIn(Schema):
     qe: bool = False
-    alpha: Share = 0.05
+    alpha: Share = ALPHA
     confidence: Share = 0.95
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 1
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] | None = None
@@ -51,15 +53,15 @@ class OptionsIn(Schema):
 
 
 class EvaluationIn(Schema):
-    """Without golds the latest run, without metrics all of the campaign."""
+    """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign."""
 
-    golds: Annotated[list[GoldIn], Field(max_length=10)] = []
+    golds: Annotated[list[ChosenGoldIn], Field(max_length=10)] = []
     metrics: Annotated[list[UUID], Field(min_length=1, max_length=500)] | None = None
     options: OptionsIn = OptionsIn()
 
 
 class EvaluationOut(Schema):
-    """An evaluation: of what, how, and where it came from."""
+    """An evaluation: its inputs and options."""
 
     number: int
     golds: list[dict[str, Any]]
@@ -70,7 +72,7 @@ class EvaluationOut(Schema):
 
 
 class EvaluationResultOut(EvaluationOut):
-    """The same with everything that was found; what could not be computed is empty."""
+    """An evaluation with its full result. Values that could not be computed are null."""
 
     result: dict[str, Any]
 
@@ -84,18 +86,18 @@ class TableOut(Schema):
 @router.get("/{uuid:code}/evaluations", response=list[EvaluationOut], auth=Needs(Scope.READ))
 @paginate
 def list_evaluations(request: HttpRequest, code: UUID) -> QuerySet[Evaluation]:
-    """The evaluations of a campaign, newest first."""
-    return Evaluation.objects.filter(campaign=_own(request, code)).defer("result")
+    """List the evaluations of a campaign, newest first."""
+    return Evaluation.objects.filter(campaign=_campaign(request, code)).defer("result")
 
 
 @router.post("/{uuid:code}/evaluations", response={202: JobOut}, auth=Needs(Scope.RUN))
 def evaluate(request: HttpRequest, code: UUID, wanted: EvaluationIn) -> Status[Job]:
-    """Start a job that holds metrics against gold; its result names the evaluation's number."""
-    campaign = _own(request, code)
+    """Start a job that evaluates metrics against gold. Its result holds the evaluation's number."""
+    campaign = _campaign(request, code)
     arguments = wanted.model_dump(exclude_none=True, mode="json")
     options_from(arguments["options"])
     job = start_job(
-        kind="evaluate", campaign=campaign, arguments=arguments, started_by=caller_of(request)
+        kind="evaluate", campaign=campaign, arguments=arguments, started_by=user_of(request)
     )
     return Status(202, job)
 
@@ -104,15 +106,15 @@ def evaluate(request: HttpRequest, code: UUID, wanted: EvaluationIn) -> Status[J
     "/{uuid:code}/evaluations/{number}", response=EvaluationResultOut, auth=Needs(Scope.READ)
 )
 def get_evaluation(request: HttpRequest, code: UUID, number: Number) -> Evaluation:
-    """One evaluation with all that was found."""
-    return get_object_or_404(Evaluation, campaign=_own(request, code), number=number)
+    """Return one evaluation with its full result."""
+    return get_object_or_404(Evaluation, campaign=_campaign(request, code), number=number)
 
 
 @router.get(
     "/{uuid:code}/evaluations/{number}/tables", response=list[TableOut], auth=Needs(Scope.READ)
 )
 def list_tables(request: HttpRequest, code: UUID, number: Number) -> list[dict[str, str]]:
-    """The tables of an evaluation, as a paper would print them."""
+    """List the tables of an evaluation, laid out as in a paper."""
     return [
         {"name": table.name, "caption": table.caption, "note": table.note}
         for table in tables_of(result_of(get_evaluation(request, code, number)))
@@ -122,7 +124,7 @@ def list_tables(request: HttpRequest, code: UUID, number: Number) -> list[dict[s
 @router.get(
     "/{uuid:code}/evaluations/{number}/tables/{name}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(*TABLE_TYPES.values()),
+    openapi_extra=file_response(*TABLE_TYPES.values()),
 )
 def download_table(
     request: HttpRequest,
@@ -131,16 +133,16 @@ def download_table(
     name: Name,
     format: Query[Literal["csv", "tex", "md"]] = "csv",
 ) -> HttpResponse:
-    """A table as CSV with all digits, or as LaTeX or Markdown."""
+    """Download a table as CSV with all digits, as LaTeX or as Markdown."""
     content = table_file(result_of(get_evaluation(request, code, number)), name, format)
     if content is None:
-        raise Http404("There is no such table.")
-    answer = HttpResponse(content, content_type=TABLE_TYPES[format])
-    # Names of gold are in any script.
+        raise Http404("Table not found.")
+    response = HttpResponse(content, content_type=TABLE_TYPES[format])
+    # The name of the gold may be in any script.
     header = content_disposition_header(True, f"{name}.{format}")
     assert header is not None
-    answer["Content-Disposition"] = header
-    return answer
+    response["Content-Disposition"] = header
+    return response
 
 
 @router.get(
@@ -149,14 +151,14 @@ def download_table(
     auth=Needs(Scope.READ),
 )
 def list_evaluation_pictures(request: HttpRequest, code: UUID, number: Number) -> list[Any]:
-    """The pictures that can be drawn from what was stored."""
+    """List the figures of an evaluation that are drawn from its stored result."""
     return pictures_of_result(result_of(get_evaluation(request, code, number)))
 
 
 @router.get(
     "/{uuid:code}/evaluations/{number}/pictures/{name}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(*CONTENT_TYPES.values()),
+    openapi_extra=file_response(*CONTENT_TYPES.values()),
 )
 def download_evaluation_picture(
     request: HttpRequest,
@@ -165,14 +167,14 @@ def download_evaluation_picture(
     name: Name,
     format: Query[PictureFormat] = "svg",
 ) -> HttpResponse:
-    """A picture of an evaluation, or its numbers as CSV."""
+    """Download a figure of an evaluation, or its data as CSV."""
     evaluation = get_evaluation(request, code, number)
     pictures = pictures_of_result(result_of(evaluation))
-    found = next((picture for picture in pictures if picture.name == name), None)
-    if found is None:
-        raise Http404("There is no such picture.")
-    return picture_file(found, format, key=evaluation.code.hex)
+    picture = next((picture for picture in pictures if picture.name == name), None)
+    if picture is None:
+        raise Http404("Figure not found.")
+    return picture_file(picture, format, key=evaluation.code.hex)
 
 
-def _own(request: HttpRequest, code: UUID) -> Campaign:
+def _campaign(request: HttpRequest, code: UUID) -> Campaign:
     return campaign_for(request.user, code, Level.RESEARCHER)

@@ -1,4 +1,4 @@
-"""Gold over the API: runs, segment scores, ranking, and files of them."""
+"""API: gold runs, segment scores, system rankings and exports."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,25 +12,25 @@ from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from hits.access import Level, campaign_for
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+from da_platform.numbers import known_matrix
 from hits.api.auth import Needs, Scope
-from hits.api.texts import Number, a_file, caller_of
+from hits.api.field_types import Number, file_response
+from hits.api.jobs import JobOut
+from hits.people.access import Level, campaign_for, user_of
 
 from ..downloads import EXPORT_TYPES, exported
-from ..gold import rank_systems
-from ..jobs import start_job
-from ..models import GoldRun, GoldScore, Job
-from ..plain import known_matrix
-from .jobs import JobOut
+from ..gold.runs import rank_systems
+from ..models import GoldRun, GoldScore
 
 router = Router(tags=["Gold"])
 
-# Exports that are made of a run of gold.
-OF_A_RUN = ("segments", "systems")
+GOLD_EXPORTS = ("segments", "systems")
 
 
 class GoldRunOut(Schema):
-    """One computation of a campaign's gold: how it was made, and from what."""
+    """One computation of a campaign's gold, with its method and inputs."""
 
     number: int
     method: str
@@ -51,7 +51,7 @@ class GoldIn(Schema):
 
 
 class SegmentScoreOut(Schema):
-    """The score of one system's output; an incomplete one has n and no score."""
+    """The score of one system's output. An incomplete one has `n` but no score."""
 
     system: str
     segment: str
@@ -73,7 +73,7 @@ class RankedSystem(Schema):
 
 
 class RankingOut(Schema):
-    """Systems from best to worst; `pvalues[i][j]`: that system i beats system j."""
+    """Systems from best to worst. A small `pvalues[i][j]` means that system i beats system j."""
 
     systems: list[RankedSystem]
     pvalues: list[list[float | None]]
@@ -83,13 +83,13 @@ class RankingOut(Schema):
 @router.get("/{uuid:code}/gold", response=list[GoldRunOut], auth=Needs(Scope.READ))
 @paginate
 def list_gold(request: HttpRequest, code: UUID) -> QuerySet[GoldRun]:
-    """The runs of a campaign, newest first."""
+    """List the gold runs of a campaign, newest first."""
     return GoldRun.objects.filter(campaign=campaign_for(request.user, code, Level.RESEARCHER))
 
 
 @router.post("/{uuid:code}/gold", response={202: JobOut}, auth=Needs(Scope.RUN))
-def build(request: HttpRequest, code: UUID, wanted: GoldIn) -> Status[Job]:
-    """Start a job that builds gold from the ratings there are now."""
+def build_gold(request: HttpRequest, code: UUID, wanted: GoldIn) -> Status[Job]:
+    """Start a job that builds gold from the current ratings."""
     assert isinstance(request.user, User)
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
     arguments = wanted.model_dump(exclude_none=True, mode="json")
@@ -101,7 +101,7 @@ def build(request: HttpRequest, code: UUID, wanted: GoldIn) -> Status[Job]:
 
 @router.get("/{uuid:code}/gold/{number}", response=GoldRunOut, auth=Needs(Scope.READ))
 def get_gold(request: HttpRequest, code: UUID, number: Number) -> GoldRun:
-    """One run."""
+    """Return one gold run."""
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
     return get_object_or_404(GoldRun, campaign=campaign, number=number)
 
@@ -110,8 +110,8 @@ def get_gold(request: HttpRequest, code: UUID, number: Number) -> GoldRun:
     "/{uuid:code}/gold/{number}/scores", response=list[SegmentScoreOut], auth=Needs(Scope.READ)
 )
 @paginate
-def list_scores(request: HttpRequest, code: UUID, number: Number) -> QuerySet[Any, Any]:
-    """The score of every output, in the order of segments; one that systems share counts for each."""
+def list_gold_scores(request: HttpRequest, code: UUID, number: Number) -> QuerySet[Any, Any]:
+    """List the score of every output, by segment. A translation shared by systems is listed for each."""
     run = get_gold(request, code, number)
     scores = GoldScore.objects.filter(run=run).order_by(
         "translation__segment__position", "translation__outputs__system"
@@ -130,7 +130,7 @@ def list_scores(request: HttpRequest, code: UUID, number: Number) -> QuerySet[An
 
 @router.get("/{uuid:code}/gold/{number}/ranking", response=RankingOut, auth=Needs(Scope.READ))
 def get_ranking(request: HttpRequest, code: UUID, number: Number) -> dict[str, Any]:
-    """Systems ranked by mean z, with clusters and the p-value of each difference."""
+    """Rank systems by mean z, with clusters and the p-value of each difference."""
     ranking = rank_systems(get_gold(request, code, number))
     return {
         "systems": ranking.rows,
@@ -142,18 +142,16 @@ def get_ranking(request: HttpRequest, code: UUID, number: Number) -> dict[str, A
 @router.get(
     "/{uuid:code}/exports/{kind}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(*EXPORT_TYPES.values()),
+    openapi_extra=file_response(*EXPORT_TYPES.values()),
 )
-def download(
+def download_export(
     request: HttpRequest,
     code: UUID,
     kind: Literal["ratings", "evidence", "segments", "systems"],
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:
-    """A table of the campaign as a file, with workers under pseudonyms; of a run, or of the latest."""
+    """Download a table of the campaign, with pseudonyms for workers. The default run is the latest."""
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
-    options = {"run": get_gold(request, code, run)} if run and kind in OF_A_RUN else {}
-    return exported(
-        kind=kind, campaign=campaign, format=format, actor=caller_of(request), **options
-    )
+    options = {"run": get_gold(request, code, run)} if run and kind in GOLD_EXPORTS else {}
+    return exported(kind=kind, campaign=campaign, format=format, actor=user_of(request), **options)

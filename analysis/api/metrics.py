@@ -1,4 +1,4 @@
-"""Metrics over the API: scores in, directions confirmed, baselines computed."""
+"""API: upload metric scores, confirm directions, compute built-in metrics."""
 
 from datetime import datetime
 from pathlib import PurePath
@@ -14,29 +14,30 @@ from ninja.files import UploadedFile
 from ninja.pagination import paginate
 from pydantic import Field
 
-from hits.access import Level, campaign_for
+from da_platform.files.reading import printable
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 from hits.api.auth import Needs, Scope
-from hits.api.texts import Name
-from hits.importing.files import printable
+from hits.api.field_types import Name
+from hits.api.jobs import JobOut
 from hits.models import Campaign
+from hits.people.access import Level, campaign_for
 
-from ..jobs import start_job
+from ..evaluation.uploading import Reading, store_uploaded_scores
 from ..metrics import METRIC_NAMES
-from ..models import Job, Metric, MetricScore
-from ..scores.files import MAX_FILE_BYTES, RawFile
+from ..models import Metric, MetricScore
 from ..scores.formats import FORMATS
+from ..scores.raw_files import MAX_FILE_BYTES, RawFile
 from ..scores.reading import suggestion_for
 from ..scores.storing import confirm_direction
-from ..scores.uploading import Reading, store_uploaded_scores
-from .jobs import JobOut
 
 router = Router(tags=["Metrics"])
 
 
 class MetricOut(Schema):
-    """A metric's scores for a campaign. Without a direction they cannot be evaluated yet.
+    """A metric's scores for a campaign. It cannot be evaluated until its direction is confirmed.
 
-    `suggested` is what the name, or the format, seems to say of the direction; it counts only once confirmed.
+    `suggested` is the direction that its name or format suggests. It has no effect until confirmed.
     """
 
     code: UUID
@@ -61,7 +62,7 @@ class MetricOut(Schema):
 
 
 class MetricScoreOut(Schema):
-    """The score of one output, or of a whole system: then the segment is empty."""
+    """The score of one output, or of a whole system if the segment is empty."""
 
     system: str
     segment: str
@@ -69,9 +70,9 @@ class MetricScoreOut(Schema):
 
 
 class ScoresIn(Schema):
-    """What the file itself does not say: its format, and which way its metrics go.
+    """What the file itself does not say, such as its format and the direction of its metrics.
 
-    `ranks` keeps rankings too that stand beside scores.
+    `ranks` also keeps rankings submitted with the scores.
     """
 
     format: Literal[FORMATS] | None = None  # type: ignore[valid-type]
@@ -120,18 +121,18 @@ class ComputeIn(Schema):
 @router.get("/{uuid:code}/metrics", response=list[MetricOut], auth=Needs(Scope.READ))
 @paginate
 def list_metrics(request: HttpRequest, code: UUID) -> QuerySet[Metric]:
-    """The metrics of a campaign, by name."""
-    return Metric.objects.filter(campaign=_own(request, code))
+    """List the metrics of a campaign, by name."""
+    return Metric.objects.filter(campaign=_campaign(request, code))
 
 
 @router.post("/{uuid:code}/metrics", response={201: list[MetricOut]}, auth=Needs(Scope.RUN))
 def add_scores(
     request: HttpRequest, code: UUID, file: File[UploadedFile], wanted: Form[ScoresIn]
 ) -> Status[list[Metric]]:
-    """Store the scores in a file. The same file twice is stored once."""
+    """Store the scores in a file. Uploading the same file again changes nothing."""
     assert isinstance(request.user, User)
-    campaign = _own(request, code)
-    # What is too large is refused by its size; no more than that is ever in memory.
+    campaign = _campaign(request, code)
+    # One byte more than allowed is enough to refuse a file that is too large.
     raw = RawFile(_plain_name(file), file.read(MAX_FILE_BYTES + 1))
     metrics = store_uploaded_scores(
         files=[raw],
@@ -144,12 +145,12 @@ def add_scores(
 
 
 @router.post("/{uuid:code}/metrics/compute", response={202: JobOut}, auth=Needs(Scope.RUN))
-def compute(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Status[Job]:
-    """Start a job that computes baselines against the references."""
+def compute_metrics(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Status[Job]:
+    """Start a job that computes built-in metrics against the references."""
     assert isinstance(request.user, User)
     job = start_job(
         kind="compute_metrics",
-        campaign=_own(request, code),
+        campaign=_campaign(request, code),
         arguments={"names": list(dict.fromkeys(wanted.names))},
         started_by=request.user,
     )
@@ -157,10 +158,15 @@ def compute(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Status[Job]:
 
 
 @router.post(
-    "/{uuid:code}/metrics/{uuid:metric}/direction", response=MetricOut, auth=Needs(Scope.RUN)
+    "/{uuid:code}/metrics/{uuid:metric}/direction",
+    response=MetricOut,
+    auth=Needs(Scope.RUN),
+    operation_id="confirm_direction",
 )
-def confirm(request: HttpRequest, code: UUID, metric: UUID, wanted: DirectionIn) -> Metric:
-    """Say whether higher or lower is better. Who said so is kept."""
+def confirm_directions(
+    request: HttpRequest, code: UUID, metric: UUID, wanted: DirectionIn
+) -> Metric:
+    """Confirm whether higher or lower is better. The platform records who confirmed it."""
     assert isinstance(request.user, User)
     return confirm_direction(
         metric=_metric(request, code, metric),
@@ -176,17 +182,17 @@ def confirm(request: HttpRequest, code: UUID, metric: UUID, wanted: DirectionIn)
 )
 @paginate
 def list_metric_scores(request: HttpRequest, code: UUID, metric: UUID) -> QuerySet[Any, Any]:
-    """The scores of a metric, in the order they were given."""
+    """List the scores of a metric, in the order of its file."""
     scores = MetricScore.objects.filter(metric=_metric(request, code, metric))
     return scores.order_by("position").values("system", "segment", "score")
 
 
-def _own(request: HttpRequest, code: UUID) -> Campaign:
+def _campaign(request: HttpRequest, code: UUID) -> Campaign:
     return campaign_for(request.user, code, Level.RESEARCHER)
 
 
 def _metric(request: HttpRequest, code: UUID, metric: UUID) -> Metric:
-    return get_object_or_404(Metric, campaign=_own(request, code), code=metric)
+    return get_object_or_404(Metric, campaign=_campaign(request, code), code=metric)
 
 
 def _plain_name(file: UploadedFile) -> str:

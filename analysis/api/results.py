@@ -1,4 +1,4 @@
-"""What gold says, over the API: agreement, two runs compared, the report, pictures."""
+"""API: agreement, comparisons of gold runs, the report and figures."""
 
 from datetime import datetime
 from functools import partial
@@ -8,19 +8,20 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router, Schema, Status
 
-from hits.access import Level, campaign_for
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+from da_platform.numbers import known
+from da_platform.plots.rendering import CONTENT_TYPES
+from da_platform.plots.responses import drawn_file
 from hits.api.auth import Needs, Scope
-from hits.api.texts import Name, Number, a_file, caller_of
+from hits.api.field_types import Name, Number, file_response
+from hits.api.jobs import JobOut
+from hits.people.access import Level, campaign_for, user_of
 
-from ..downloads import drawn_file, report_file
-from ..gold import compare_runs
-from ..jobs import start_job
-from ..models import Job
-from ..plain import known
-from ..plots.rendering import CONTENT_TYPES
-from ..results import Results, agreement_key, agreement_picture, latest_agreement
+from ..downloads import report_file
+from ..gold.results import Results, agreement_key, agreement_picture, latest_agreement
+from ..gold.runs import compare_runs
 from .gold import get_gold
-from .jobs import JobOut
 
 router = Router(tags=["Gold"])
 
@@ -29,7 +30,7 @@ CURVE = "how-many-ratings"
 
 
 class AgreementOut(Schema):
-    """How far trusted workers agree, on z-scores: between them, within each, alpha, and by ratings."""
+    """Agreement of trusted workers on z-scores: between and within workers, alpha, and by number of ratings."""
 
     job: UUID
     measured_at: datetime
@@ -60,7 +61,7 @@ class ComparisonOut(Schema):
 
 
 class PictureOut(Schema):
-    """A picture there is, and what it shows in words."""
+    """A figure and its text alternative."""
 
     name: str
     title: str
@@ -69,41 +70,41 @@ class PictureOut(Schema):
 
 @router.post("/{uuid:code}/agreement", response={202: JobOut}, auth=Needs(Scope.RUN))
 def measure_agreement(request: HttpRequest, code: UUID) -> Status[Job]:
-    """Start a job that measures how far trusted workers agree."""
+    """Start a job that measures the agreement of trusted workers."""
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
-    job = start_job(kind="measure_agreement", campaign=campaign, started_by=caller_of(request))
+    job = start_job(kind="measure_agreement", campaign=campaign, started_by=user_of(request))
     return Status(202, job)
 
 
 @router.get("/{uuid:code}/agreement", response=AgreementOut, auth=Needs(Scope.READ))
 def get_agreement(request: HttpRequest, code: UUID) -> dict[str, Any]:
-    """What was measured last; 404 if nothing was."""
-    job = _measured(request, code)
+    """Return the latest measurement of agreement, or 404 if there is none."""
+    job = _agreement_job(request, code)
     return {"job": job.code, "measured_at": job.finished_at} | (job.result or {})
 
 
 @router.get("/{uuid:code}/gold/compare", response=ComparisonOut, auth=Needs(Scope.READ))
-def compare(request: HttpRequest, code: UUID, runs: Query[RunsIn]) -> dict[str, Any]:
-    """Say how two runs differ: what moved, what became complete, what no longer is."""
+def compare_gold(request: HttpRequest, code: UUID, runs: Query[RunsIn]) -> dict[str, Any]:
+    """Compare two gold runs: changed scores, and translations that became complete or incomplete."""
     earlier, later = (get_gold(request, code, number) for number in (runs.earlier, runs.later))
-    found = compare_runs(earlier, later)
+    comparison = compare_runs(earlier, later)
     numbers = ("raw_r", "z_r", "largest_raw_difference", "largest_z_difference")
     return {
-        "n_shared": found.n_shared,
-        "n_newly_complete": len(found.newly_complete),
-        "n_no_longer_complete": len(found.no_longer_complete),
-        "has_equal_input": found.has_equal_input,
-        "signature": found.signature,
-    } | {name: known(getattr(found, name)) for name in numbers}
+        "n_shared": comparison.n_shared,
+        "n_newly_complete": len(comparison.newly_complete),
+        "n_no_longer_complete": len(comparison.no_longer_complete),
+        "has_equal_input": comparison.has_equal_input,
+        "signature": comparison.signature,
+    } | {name: known(getattr(comparison, name)) for name in numbers}
 
 
 @router.get(
     "/{uuid:code}/gold/{number}/report",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file("application/pdf"),
+    openapi_extra=file_response("application/pdf"),
 )
 def download_report(request: HttpRequest, code: UUID, number: Number) -> HttpResponse:
-    """The campaign's report by this run, as PDF."""
+    """Download the campaign's report on this run as PDF."""
     return report_file(get_gold(request, code, number))
 
 
@@ -111,14 +112,14 @@ def download_report(request: HttpRequest, code: UUID, number: Number) -> HttpRes
     "/{uuid:code}/gold/{number}/pictures", response=list[PictureOut], auth=Needs(Scope.READ)
 )
 def list_pictures(request: HttpRequest, code: UUID, number: Number) -> list[Any]:
-    """The pictures there are of a run."""
+    """List the figures of a run."""
     return list(Results(get_gold(request, code, number)).pictures().values())
 
 
 @router.get(
     "/{uuid:code}/gold/{number}/pictures/{name}",
     auth=Needs(Scope.READ),
-    openapi_extra=a_file(*CONTENT_TYPES.values()),
+    openapi_extra=file_response(*CONTENT_TYPES.values()),
 )
 def download_picture(
     request: HttpRequest,
@@ -127,19 +128,19 @@ def download_picture(
     name: Name,
     format: Query[PictureFormat] = "svg",
 ) -> HttpResponse:
-    """A picture of a run, or its numbers as CSV. `how-many-ratings` is of the latest agreement."""
+    """Download a figure of a run, or its data as CSV. `how-many-ratings` shows the latest agreement."""
     run = get_gold(request, code, number)
     if name == CURVE:
-        job = _measured(request, code)
+        job = _agreement_job(request, code)
         key = agreement_key(job, run.campaign)
         return drawn_file(name, format, partial(agreement_picture, job, run.campaign), key=key)
-    make = Results(run).makers().get(name)
-    if make is None:
-        raise Http404("There is no such picture.")
-    return drawn_file(name, format, make, key=run.code.hex)
+    make_picture = Results(run).makers().get(name)
+    if make_picture is None:
+        raise Http404("Figure not found.")
+    return drawn_file(name, format, make_picture, key=run.code.hex)
 
 
-def _measured(request: HttpRequest, code: UUID) -> Job:
+def _agreement_job(request: HttpRequest, code: UUID) -> Job:
     job = latest_agreement(campaign_for(request.user, code, Level.RESEARCHER))
     if job is None:
         raise Http404("Agreement has not been measured yet.")

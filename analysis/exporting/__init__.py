@@ -1,6 +1,7 @@
-"""Ratings, evidence and gold out of the platform, as files of any size that say how they were made."""
+"""Export ratings, evidence and gold to files of any size, with a record of how they were made."""
 
-from .errors import ExportError, ExportFailed, ExportRefused
+from da_platform.files.errors import ExportError, ExportFailed, ExportRefused
+
 from .service import FORMATS, KINDS, ExportSummary, default_file_name, export
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Scores as other projects lay them out: mt-metrics-eval, and the tables of the published DA scripts."""
+"""Scores in the layouts of other projects: mt-metrics-eval and the published DA scripts."""
 
 from collections.abc import Generator
 from dataclasses import replace
@@ -6,11 +6,11 @@ from dataclasses import replace
 from analysis.models import GoldRun
 from hits.models import Campaign, System
 
+from .batches import Batch, one_batch, read_batches
+from .queries import Column, Kind, complete_segments, every_cell
 from .ranking import rank
-from .reading import Batch, one_batch, read_batches
-from .tables import Column, Kind, complete_segments, every_cell
 
-# Which of our scores each format holds, and what mt-metrics-eval then calls the kind of human score.
+# For each format, which of our scores it holds and what mt-metrics-eval calls them.
 MTME_SCORES = {"mtme": ("z", "da"), "mtme-raw": ("raw", "da-raw")}
 
 _SCORE_COLUMNS = (Column("system", Kind.TEXT), Column("score", Kind.NUMBER))
@@ -27,7 +27,7 @@ Rows = tuple[tuple[Column, ...], Generator[Batch, None, None]]
 
 
 def mtme_rows(kind: str, run: GoldRun, score: str) -> Rows:
-    """One score for each system and segment, or each system, in the order of systems and segments."""
+    """Return one score for each system and segment, or for each system, in their order."""
     if kind == "segments":
         query = every_cell(run, score)
         return query.columns, read_batches(query)
@@ -41,12 +41,12 @@ def mtme_file_name(kind: str, campaign: Campaign, format: str) -> str:
 
 
 def published_rows(kind: str, run: GoldRun) -> Rows:
-    """Complete scores only: that layout has no word for a missing one."""
+    """Return complete scores only: the layout cannot express missing ones."""
     if kind == "systems":
         return _PUBLISHED_SYSTEMS, one_batch(_published_systems(run))
     query = complete_segments(run)
-    named = zip(query.columns, _PUBLISHED_SEGMENTS, strict=True)
-    return tuple(replace(column, name=name) for column, name in named), read_batches(query)
+    renamed = zip(query.columns, _PUBLISHED_SEGMENTS, strict=True)
+    return tuple(replace(column, name=name) for column, name in renamed), read_batches(query)
 
 
 def _systems(run: GoldRun) -> list[str]:
@@ -67,14 +67,14 @@ def _published_systems(run: GoldRun) -> Batch:
     ranking = rank(run)
     if ranking is None:
         return [[] for _ in _PUBLISHED_SYSTEMS]
-    own = ranking.scores
-    place = {name: row for row, name in enumerate(own.systems.tolist())}
-    systems = [name for name in _systems(run) if name in place]
-    rows = [place[name] for name in systems]
+    scores = ranking.scores
+    row_of = {name: row for row, name in enumerate(scores.systems.tolist())}
+    systems = [name for name in _systems(run) if name in row_of]
+    rows = [row_of[name] for name in systems]
     return [
-        own.raw[rows].tolist(),
-        own.z[rows].tolist(),
-        own.n_segments[rows].tolist(),
+        scores.raw[rows].tolist(),
+        scores.z[rows].tolist(),
+        scores.n_segments[rows].tolist(),
         systems,
-        own.n_ratings[rows].tolist(),
+        scores.n_ratings[rows].tolist(),
     ]

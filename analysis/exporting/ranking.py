@@ -1,14 +1,14 @@
-"""The ranking of systems by a gold run, as columns."""
+"""The columns of a system ranking."""
 
 from django.db.models import Count
 
-from analysis.gold import SystemRanking, rank_systems
+from analysis.gold.runs import SystemRanking, rank_systems
 from analysis.models import GoldRun
-from analysis.plain import known
+from da_platform.numbers import known
 from hits.models import System
 
-from .reading import Batch
-from .tables import Column, Kind
+from .batches import Batch
+from .queries import Column, Kind
 
 COLUMNS = (
     Column("campaign", Kind.TEXT),
@@ -28,12 +28,12 @@ COLUMNS = (
 
 
 def rank(run: GoldRun) -> SystemRanking | None:
-    """Rank the systems by their complete segments; None when there is no complete segment at all."""
+    """Rank the systems by their complete segments; None if there are none."""
     return rank_systems(run) if run.scores.filter(is_complete=True).exists() else None
 
 
 def ranking_rows(run: GoldRun) -> Batch:
-    """Return the columns of the ranking; systems without any complete segment stand last, unranked."""
+    """Return the columns of the ranking; systems without complete segments come last, unranked."""
     ranking = rank(run)
     rows = _ranked_rows(run, ranking) if ranking else []
     ranked = {row[3] for row in rows}
@@ -56,7 +56,7 @@ def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
                 place + 1,
                 clusters[place],
                 name,
-                # One segment alone does not tell all of it, such as an interval.
+                # Some cannot be computed from a single segment.
                 *(
                     known(column[place])
                     for column in (scores.raw, scores.z, scores.z_se, scores.z_low, scores.z_high)

@@ -1,4 +1,4 @@
-"""The export itself: ask, write, sign."""
+"""Export a table of a campaign: check the request, write the file, record how it was made."""
 
 import json
 from collections.abc import Callable, Generator, Sequence
@@ -13,13 +13,9 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from analysis.models import GoldRun, GoldScore
-from analysis.stats import __version__
 from analysis.stats.signature import signature
-from hits.audit import record
-from hits.models import Campaign, SystemOutput
-
-from . import layouts, ranking, tables, writers
-from .destinations import (
+from da_platform import __version__
+from da_platform.files.destinations import (
     STANDARD_OUTPUT,
     HashingStream,
     meta_path_of,
@@ -27,10 +23,14 @@ from .destinations import (
     refuse_to_overwrite,
     standard_output,
 )
-from .errors import ExportRefused
-from .pseudonyms import Pseudonyms, key_fingerprint
-from .reading import Batch, one_batch, read_batches
-from .tables import Column, Kind
+from da_platform.files.errors import ExportRefused
+from da_platform.files.pseudonyms import Pseudonyms, key_fingerprint
+from hits.models import Campaign, SystemOutput
+from hits.people.audit import record
+
+from . import layouts, queries, ranking, writers
+from .batches import Batch, one_batch, read_batches
+from .queries import Column, Kind
 
 KINDS = ("ratings", "evidence", "segments", "systems")
 GOLD_KINDS = ("segments", "systems")
@@ -50,7 +50,7 @@ _WRITERS: dict[str, type[writers.Writer]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What was written, and how it was made. Without a path it went to standard output."""
+    """What was written and how it was made. `path` is None for standard output."""
 
     path: Path | None
     n_rows: int
@@ -64,13 +64,13 @@ class ExportSummary:
 
     @property
     def n_incomplete(self) -> int | None:
-        """Outputs that have no score for want of ratings; None where the export holds no scores."""
+        """Number of outputs with too few ratings for a score; None if the export has no scores."""
         return self.meta.get("n_incomplete")
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
-    """What is asked for, checked."""
+class _Request:
+    """What to export."""
 
     kind: str
     campaign: Campaign
@@ -101,21 +101,21 @@ def export(
     kind : str
         One of `KINDS`.
     path : Path or str
-        A file; a folder, in which the file gets its default name; or `-`, standard output, which
-        leaves the sidecar to the caller.
+        A file; a folder, in which the file gets its default name; or `-` for standard output, where
+        there is no sidecar.
     format : str
-        One of `FORMATS`; the layouts of others hold segments and systems only.
+        One of `FORMATS`. Those in `LAYOUTS` are for segments and systems only.
     run : GoldRun, optional
-        Which gold; the latest by default.
+        The gold run; by default, the latest.
     real_ids : bool
-        Whether workers appear under the ids their platforms know them by. Only an admin may ask
-        for that, with a reason, and the audit log remembers it.
+        Whether to include the real ids of workers. Only an admin may do this, with a reason, and
+        it is recorded in the audit log.
     progress : callable, optional
-        Told the number of rows after each batch.
+        Called with the number of rows in each batch.
     history : bool
-        Evidence after every HIT of a worker, not only the latest.
+        Include the evidence after every HIT, not only the latest.
     force : bool
-        Whether a file that is there may be replaced.
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -124,86 +124,90 @@ def export(
     Raises
     ------
     ExportRefused
-        Nothing was written, because this cannot be exported, or not to here, or not for them.
+        The request is not allowed or makes no sense. Nothing was written.
     ExportFailed
-        Writing failed on the way; no part of the file is left.
+        Writing failed. No part of the file is left.
     """
-    order = _checked(_Order(kind, campaign, format, run, real_ids, history))
-    target = None if str(path) == STANDARD_OUTPUT else _target(order, Path(path))
+    request = _checked(_Request(kind, campaign, format, run, real_ids, history))
+    target = None if str(path) == STANDARD_OUTPUT else _target(request, Path(path))
     if target is None and format == "parquet":
-        raise ExportRefused("Parquet is no text: give it a file.")
+        raise ExportRefused("Parquet is a binary format. Export it to a file.")
     if target is not None and not force:
         refuse_to_overwrite(target)
     if real_ids:
-        _record_real_ids(order, target, actor, reason)
-    told = progress or (lambda n_rows: None)
+        _record_real_ids(request, target, actor, reason)
+    report = progress or (lambda n_rows: None)
     if target is None:
         with standard_output() as stream:
-            return _write(order, stream, told, path=None)
-    return _write_file(order, target, told, force=force)
+            return _write(request, stream, report, path=None)
+    return _write_file(request, target, report, force=force)
 
 
 def default_file_name(*, kind: str, campaign: Campaign, format: str) -> str:
-    """Name a file after what is in it; mt-metrics-eval prescribes folder and name."""
+    """Name a file after its content; mt-metrics-eval prescribes folder and name."""
     if format in layouts.MTME_SCORES:
         return layouts.mtme_file_name(kind, campaign, format)
     name = slugify(campaign.name) or campaign.code.hex
     return f"{name}.{kind}.{'txt' if format == 'published' else format}"
 
 
-# --- what may be asked ----------------------------------------------------------------------------
+# --- checking -------------------------------------------------------------------------------------
 
 
-def _checked(order: _Order) -> _Order:
-    """Refuse what makes no sense, and settle which gold run it is."""
-    kind, campaign, format = order.kind, order.campaign, order.format
+def _checked(request: _Request) -> _Request:
+    """Refuse a request that makes no sense, and fill in the gold run."""
+    kind, campaign, format = request.kind, request.campaign, request.format
     if kind not in KINDS:
-        raise ExportRefused(f"{kind!r} is nothing to export. There are: {', '.join(KINDS)}.")
+        raise ExportRefused(f"{kind!r} cannot be exported. Choose from: {', '.join(KINDS)}.")
     if format not in FORMATS:
-        raise ExportRefused(f"{format!r} is no format. There are: {', '.join(FORMATS)}.")
-    if order.history and kind != "evidence":
-        raise ExportRefused("Only evidence has a history.")
+        raise ExportRefused(
+            f"{format!r} is not a supported format. Choose from: {', '.join(FORMATS)}."
+        )
+    if request.history and kind != "evidence":
+        raise ExportRefused("Only an export of evidence can include the history.")
     if kind in GOLD_KINDS:
-        if order.real_ids:
-            raise ExportRefused(f"An export of {kind} holds no workers' ids.")
-        return replace(order, run=_chosen_run(campaign, order.run))
+        if request.real_ids:
+            raise ExportRefused(f"An export of {kind} does not contain worker ids.")
+        return replace(request, run=_chosen_run(campaign, request.run))
     if format in LAYOUTS:
-        raise ExportRefused(f"{format} holds scores of segments or systems, not {kind}.")
-    if order.run is not None:
-        raise ExportRefused(f"An export of {kind} does not come from a gold run.")
-    return order
+        raise ExportRefused(f"The format {format} is for segments and systems, not for {kind}.")
+    if request.run is not None:
+        raise ExportRefused(f"An export of {kind} does not use a gold run.")
+    return request
 
 
 def _chosen_run(campaign: Campaign, run: GoldRun | None) -> GoldRun:
     run = run or campaign.gold_runs.newest()
     if run is None:
-        raise ExportRefused(f"{campaign} has no gold yet: build it first.")
+        raise ExportRefused(f"{campaign} has no gold yet. Build it first.")
     if run.campaign_id != campaign.pk:
-        raise ExportRefused(f"{run} is not of {campaign}.")
+        raise ExportRefused(f"{run} does not belong to {campaign}.")
     return run
 
 
-def _target(order: _Order, path: Path) -> Path:
+def _target(request: _Request, path: Path) -> Path:
     if not path.is_dir():
         return path
-    return path / default_file_name(kind=order.kind, campaign=order.campaign, format=order.format)
+    return path / default_file_name(
+        kind=request.kind, campaign=request.campaign, format=request.format
+    )
 
 
-def _record_real_ids(order: _Order, path: Path | None, actor: User | None, reason: str) -> None:
-    """Remember who asked for real ids and why, before any of them leaves."""
+def _record_real_ids(request: _Request, path: Path | None, actor: User | None, reason: str) -> None:
+    """Log who exports real ids and why, before any of them is written."""
     if actor is None or not (actor.is_active and actor.is_superuser):
-        raise ExportRefused("Only an admin may export workers' real ids.")
+        raise ExportRefused("Only an admin may export real worker ids.")
     if not reason.strip():
-        raise ExportRefused("Exporting workers' real ids needs a reason.")
-    # Durable: were this inside a larger transaction, the entry could vanish and the file stay.
+        raise ExportRefused("Give a reason for exporting real worker ids.")
+    # Durable: if an outer transaction were rolled back, the log entry would vanish but not the file.
     with transaction.atomic(durable=True):
         record(
             "real ids exported",
             actor=actor,
-            campaign=order.campaign,
+            campaign=request.campaign,
             reason=reason.strip(),
-            kind=order.kind,
-            format=order.format,
+            kind=request.kind,
+            format=request.format,
             path=STANDARD_OUTPUT if path is None else str(path.absolute()),
         )
 
@@ -212,19 +216,19 @@ def _record_real_ids(order: _Order, path: Path | None, actor: User | None, reaso
 
 
 def _write_file(
-    order: _Order, path: Path, progress: Callable[[int], None], *, force: bool
+    request: _Request, path: Path, progress: Callable[[int], None], *, force: bool
 ) -> ExportSummary:
-    """Write file and sidecar; both get their names at the end, or neither."""
+    """Write the file and its sidecar; either both appear at the end, or neither."""
     meta_path = meta_path_of(path)
-    is_signed = False
+    has_sidecar = False
     try:
-        with new_file(path, force=force, is_private=order.real_ids) as file:
-            summary = _write(order, file, progress, path=path)
-            with new_file(meta_path, force=force, is_private=order.real_ids) as sidecar:
+        with new_file(path, force=force, is_private=request.real_ids) as file:
+            summary = _write(request, file, progress, path=path)
+            with new_file(meta_path, force=force, is_private=request.real_ids) as sidecar:
                 sidecar.write(_as_json(summary.meta).encode())
-            is_signed = True
+            has_sidecar = True
     except BaseException:
-        if is_signed:
+        if has_sidecar:
             with suppress(OSError):
                 meta_path.unlink()
         raise
@@ -232,14 +236,14 @@ def _write_file(
 
 
 def _write(
-    order: _Order, stream: BinaryIO, progress: Callable[[int], None], *, path: Path | None
+    request: _Request, stream: BinaryIO, progress: Callable[[int], None], *, path: Path | None
 ) -> ExportSummary:
-    columns, batches = _rows(order)
-    meta = _meta(order, columns)
+    columns, batches = _rows(request)
+    meta = _meta(request, columns)
     out = HashingStream(stream)
-    writer = _writer(order, out.as_file(), columns, meta)
+    writer = _writer(request, out.as_file(), columns, meta)
     try:
-        n_rows = _write_batches(batches, writer, _disguise(order, columns), progress)
+        n_rows = _write_batches(batches, writer, _disguise(request, columns), progress)
     except BaseException:
         out.abandon()
         writer.abandon()
@@ -255,7 +259,7 @@ def _write_batches(
     progress: Callable[[int], None],
 ) -> int:
     n_rows = 0
-    # Closed at once, also after an error: the database is not kept waiting for the collector.
+    # Closed at once, even after an error, instead of waiting for the garbage collector.
     with closing(batches):
         for batch in batches:
             writer.write(disguise(batch))
@@ -265,59 +269,59 @@ def _write_batches(
     return n_rows
 
 
-def _rows(order: _Order) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
-    if order.run is None:
+def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
+    if request.run is None:
         query = (
-            tables.ratings(order.campaign)
-            if order.kind == "ratings"
-            else tables.evidence(order.campaign, history=order.history)
+            queries.ratings(request.campaign)
+            if request.kind == "ratings"
+            else queries.evidence(request.campaign, history=request.history)
         )
         return query.columns, read_batches(query)
-    if order.format in layouts.MTME_SCORES:
-        return layouts.mtme_rows(order.kind, order.run, layouts.MTME_SCORES[order.format][0])
-    if order.format == "published":
-        return layouts.published_rows(order.kind, order.run)
-    if order.kind == "segments":
-        query = tables.segments(order.run)
+    if request.format in layouts.MTME_SCORES:
+        return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])
+    if request.format == "published":
+        return layouts.published_rows(request.kind, request.run)
+    if request.kind == "segments":
+        query = queries.segments(request.run)
         return query.columns, read_batches(query)
-    return ranking.COLUMNS, one_batch(ranking.ranking_rows(order.run))
+    return ranking.COLUMNS, one_batch(ranking.ranking_rows(request.run))
 
 
 def _writer(
-    order: _Order, stream: BinaryIO, columns: Sequence[Column], meta: dict[str, Any]
+    request: _Request, stream: BinaryIO, columns: Sequence[Column], meta: dict[str, Any]
 ) -> writers.Writer:
-    if order.format == "parquet":
+    if request.format == "parquet":
         return writers.ParquetWriter(stream, columns, {"da_platform": json.dumps(meta)})
-    return _WRITERS[order.format](stream, columns)
+    return _WRITERS[request.format](stream, columns)
 
 
-def _disguise(order: _Order, columns: Sequence[Column]) -> Callable[[Batch], Batch]:
-    """Make what replaces ids by pseudonyms in the columns that hold any."""
-    if order.real_ids:
+def _disguise(request: _Request, columns: Sequence[Column]) -> Callable[[Batch], Batch]:
+    """Return a function that replaces ids with pseudonyms in a batch."""
+    if request.real_ids:
         return lambda batch: batch
-    names = {
-        place: Pseudonyms(order.campaign, column.kind.value)
+    pseudonyms_of = {
+        place: Pseudonyms(request.campaign.code, column.kind.value)
         for place, column in enumerate(columns)
         if column.kind in {Kind.WORKER, Kind.ASSIGNMENT}
     }
 
     def disguise(batch: Batch) -> Batch:
-        for place, pseudonyms in names.items():
+        for place, pseudonyms in pseudonyms_of.items():
             batch[place] = pseudonyms.names(batch[place])
         return batch
 
     return disguise
 
 
-# --- how it was made ------------------------------------------------------------------------------
+# --- the sidecar ----------------------------------------------------------------------------------
 
 
-def _meta(order: _Order, columns: Sequence[Column]) -> dict[str, Any]:
-    campaign = order.campaign
+def _meta(request: _Request, columns: Sequence[Column]) -> dict[str, Any]:
+    campaign = request.campaign
     meta: dict[str, Any] = {
-        "export": order.kind,
-        "format": order.format,
-        "signature": _signature(order),
+        "export": request.kind,
+        "format": request.format,
+        "signature": _signature(request),
         "campaign": {
             "name": campaign.name,
             "code": str(campaign.code),
@@ -329,15 +333,15 @@ def _meta(order: _Order, columns: Sequence[Column]) -> dict[str, Any]:
         "exported_at": timezone.now().isoformat(),
         "columns": {column.name: column.kind.value for column in columns},
     }
-    if order.run is not None:
-        return meta | _run_meta(order, order.run)
+    if request.run is not None:
+        return meta | _run_meta(request, request.run)
     ids = {"worker_ids": "real"}
-    if not order.real_ids:
+    if not request.real_ids:
         ids = {"worker_ids": "pseudonyms", "pseudonym_key": key_fingerprint()}
     return meta | ids
 
 
-def _run_meta(order: _Order, run: GoldRun) -> dict[str, Any]:
+def _run_meta(request: _Request, run: GoldRun) -> dict[str, Any]:
     return {
         "gold_run": {
             "number": run.number,
@@ -361,16 +365,16 @@ def _count_incomplete(run: GoldRun) -> int:
     return outputs.exclude(translation_id__in=complete).count()
 
 
-def _signature(order: _Order) -> str:
-    facts: dict[str, object] = {"export": order.kind, "format": order.format}
-    if order.run is not None:
-        facts |= {"gold": order.run.number, "input": order.run.input_digest[:12]}
-        if order.kind == "systems":
+def _signature(request: _Request) -> str:
+    facts: dict[str, object] = {"export": request.kind, "format": request.format}
+    if request.run is not None:
+        facts |= {"gold": request.run.number, "input": request.run.input_digest[:12]}
+        if request.kind == "systems":
             facts |= {"sys": "mean-of-segments", "rank": "z", "test": "mann-whitney,greater"}
-    elif order.kind == "evidence":
-        facts["rows"] = "history" if order.history else "latest"
-    if order.run is None:
-        facts["ids"] = "real" if order.real_ids else "hmac-sha256"
+    elif request.kind == "evidence":
+        facts["rows"] = "history" if request.history else "latest"
+    if request.run is None:
+        facts["ids"] = "real" if request.real_ids else "hmac-sha256"
     return signature(**facts)
 
 

@@ -1,4 +1,4 @@
-"""Columns into bytes: CSV, TSV, JSON Lines, Parquet, and lines for the layouts of others."""
+"""Write columns as CSV, TSV, JSON Lines, Parquet and the layouts of other projects."""
 
 import csv
 import io
@@ -11,11 +11,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .cells import Remembered, defuse, escape_spaces, escape_tsv, join_names
-from .reading import Batch
-from .tables import Column, Kind
+from da_platform.files.cells import CellCache, defuse, escape_spaces, escape_tsv, join_names
 
-# Large enough to compress well and to be skipped as a whole, small enough to hold in memory.
+from .batches import Batch
+from .queries import Column, Kind
+
+# Large enough to compress well, small enough to hold in memory.
 ROW_GROUP_ROWS = 100_000
 
 _TEXT_KINDS = {Kind.TEXT, Kind.WORKER, Kind.ASSIGNMENT}
@@ -25,7 +26,7 @@ Encoder = Callable[[Sequence[Any]], Iterable[Any]]
 
 
 class Writer(ABC):
-    """Takes batches and writes them to a stream. Nothing is complete before `finish`."""
+    """Writes batches to a stream, which is not complete before `finish`."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
         self._stream = stream
@@ -35,16 +36,16 @@ class Writer(ABC):
     def write(self, batch: Batch) -> None: ...
 
     def finish(self) -> None:
-        """Write what has to come last."""
+        """Write the end of the file."""
         return
 
     def abandon(self) -> None:
-        """Let go of the stream without completing anything."""
+        """Release the stream without completing the file."""
         return
 
 
 class _TextWriter(Writer):
-    """Turns each column's cells into text with an encoder of its own, then rows into lines."""
+    """Encodes the cells of each column as text, and joins rows into lines."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
         super().__init__(stream, columns)
@@ -53,7 +54,7 @@ class _TextWriter(Writer):
             stream.write(header.encode())
 
     def write(self, batch: Batch) -> None:
-        cells = (encode(own) for encode, own in zip(self._encoders, batch, strict=True))
+        cells = (encode(column) for encode, column in zip(self._encoders, batch, strict=True))
         self._stream.write(self._lines(zip(*cells, strict=True)).encode())
 
     @abstractmethod
@@ -66,44 +67,44 @@ class _TextWriter(Writer):
         return ""
 
 
-def _remembering(function: Callable[..., str]) -> Encoder:
-    known = Remembered(function)
-    return lambda cells: map(known.__getitem__, cells)
+def _cached(function: Callable[..., str]) -> Encoder:
+    cache = CellCache(function)
+    return lambda cells: map(cache.__getitem__, cells)
 
 
-def _as_they_are(cells: Sequence[Any]) -> Iterable[Any]:
+def _unchanged(cells: Sequence[Any]) -> Iterable[Any]:
     return cells
 
 
 class CSVWriter(_TextWriter):
-    """RFC 4180, UTF-8, formulas defused. An empty cell is an empty value."""
+    """RFC 4180, UTF-8, with formulas defused. An empty cell is a missing value."""
 
-    # Both characters of the line end make the csv module quote a cell that holds either.
+    # With this line end, the csv module quotes cells that contain CR or LF.
     _format: dict[str, Any] = {"lineterminator": "\r\n"}
 
     def _encoder(self, kind: Kind) -> Encoder:
         if kind in _TEXT_KINDS:
-            return _remembering(self._text)
+            return _cached(self._text)
         if kind is Kind.NAMES:
-            return _remembering(lambda names: self._text(join_names(names)))
+            return _cached(lambda names: self._text(join_names(names)))
         if kind is Kind.FLAG:
-            return _remembering(_FLAGS.__getitem__)
-        return _as_they_are
+            return _cached(_FLAGS.__getitem__)
+        return _unchanged
 
     def _text(self, text: str | None) -> str:
         return "" if text is None else defuse(text)
 
     def _lines(self, rows: Iterable[tuple]) -> str:
-        made = io.StringIO(newline="")
-        csv.writer(made, **self._format).writerows(rows)
-        return made.getvalue()
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, **self._format).writerows(rows)
+        return buffer.getvalue()
 
     def _header(self) -> str:
         return self._lines([tuple(column.name for column in self._columns)])
 
 
 class TSVWriter(CSVWriter):
-    """One line is one row and one tab one border, whatever the texts hold: no quotes, escapes instead."""
+    """Tabs and line breaks in texts are escaped, not quoted: one line is always one row."""
 
     _format: dict[str, Any] = {
         "lineterminator": "\n",
@@ -117,7 +118,7 @@ class TSVWriter(CSVWriter):
 
 
 class JSONLinesWriter(_TextWriter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
         super().__init__(stream, columns)
@@ -126,9 +127,9 @@ class JSONLinesWriter(_TextWriter):
 
     def _encoder(self, kind: Kind) -> Encoder:
         if kind in _TEXT_KINDS or kind is Kind.NAMES:
-            return _remembering(_json_text)
+            return _cached(_json_text)
         if kind is Kind.FLAG:
-            return _remembering(_FLAGS.__getitem__)
+            return _cached(_FLAGS.__getitem__)
         if kind is Kind.TIME:
             return lambda cells: ["null" if cell is None else f'"{cell}"' for cell in cells]
         return lambda cells: ["null" if cell is None else cell for cell in cells]
@@ -139,7 +140,7 @@ class JSONLinesWriter(_TextWriter):
 
 
 def _json_text(value: str | tuple[str, ...] | None) -> str:
-    """Encode; line breaks of Unicode are escaped too, as some readers cut lines there."""
+    """Encode as JSON, escaping Unicode line breaks, at which some readers split lines."""
     text = json.dumps(value, ensure_ascii=False)
     for line_break in "\x85\u2028\u2029":
         text = text.replace(line_break, f"\\u{ord(line_break):04x}")
@@ -147,7 +148,7 @@ def _json_text(value: str | tuple[str, ...] | None) -> str:
 
 
 class ParquetWriter(Writer):
-    """Apache Parquet with zstd, in row groups; how the numbers were made is in the schema's metadata."""
+    """Apache Parquet with zstd, with the sidecar's facts in the schema's metadata."""
 
     _types = {
         Kind.INTEGER: pa.int64(),
@@ -183,7 +184,7 @@ class ParquetWriter(Writer):
         self._writer.close()
 
     def abandon(self) -> None:
-        # The library would otherwise write its last bytes whenever the object is collected.
+        # Otherwise the library writes its last bytes when the object is garbage collected.
         with suppress(Exception):
             self._writer.close()
         self._writer.is_open = False
@@ -202,21 +203,21 @@ def _array(cells: Sequence[Any], wanted: pa.DataType) -> pa.Array:
 
 
 class ScoreFileWriter(_TextWriter):
-    """Lines of mt-metrics-eval: a system, a tab, and its score or None; no header."""
+    """mt-metrics-eval: a system, a tab, and a score or None on each line, without a header."""
 
     def _encoder(self, kind: Kind) -> Encoder:
-        return _remembering(escape_spaces) if kind is Kind.TEXT else _as_they_are
+        return _cached(escape_spaces) if kind is Kind.TEXT else _unchanged
 
     def _lines(self, rows: Iterable[tuple]) -> str:
         return "".join([f"{system}\t{score}\n" for system, score in rows])
 
 
 class PublishedWriter(_TextWriter):
-    """Lines as R wrote them for the published results: 15 digits, a space after every cell."""
+    """The format that R wrote for the published results: 15 digits, a space after every cell."""
 
     def _encoder(self, kind: Kind) -> Encoder:
         if kind is Kind.TEXT:
-            return _remembering(escape_spaces)
+            return _cached(escape_spaces)
         if kind is Kind.NUMBER:
             return lambda cells: [f"{cell:.15g}" for cell in cells]
         return lambda cells: map(str, cells)

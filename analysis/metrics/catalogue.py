@@ -14,7 +14,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from hits.languages import is_spaced
 
-from ..scores.table import Level
+from ..scores.score_tables import Level
 from ..stats.signature import signature
 from .edits import Words, cover_disjoint_errors, position_independent_errors, word_errors
 from .smoothed_bleu import ngram_statistics, smoothed_bleu

@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from numpy.typing import NDArray
 
-from hits.exceptions import HitsError
+from da_platform.exceptions import PlatformError
 from hits.models import Campaign, SystemOutput
 
 from ..models import Metric, MetricCounts
-from ..scores.files import RawFile
+from ..scores.raw_files import RawFile
+from ..scores.score_tables import LEVELS, Key, Level, ScoreTable
 from ..scores.storing import ScoreSource, store_scores
-from ..scores.table import LEVELS, Key, Level, ScoreTable
 from . import METRIC_NAMES
 from .catalogue import BuiltIn, metrics_for
 from .post_editions import read_post_editions
@@ -29,7 +29,7 @@ Pair = tuple[str, str]
 CHUNK_TEXTS = 200
 
 
-class CannotComputeMetrics(HitsError):
+class CannotComputeMetrics(PlatformError):
     """A campaign's metrics cannot be computed as asked."""
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hits.importing.problems import Problems
-from hits.importing.texts import fault_in_text
+from da_platform.files.problems import Problems
+from da_platform.files.texts import fault_in_text
 
 from ..scores.errors import refuse_if_any
-from ..scores.files import RawFile
+from ..scores.raw_files import RawFile
 from ..scores.reading import KeyChecker, open_raw, parse
-from ..scores.table import Key, shown
+from ..scores.score_tables import Key, shown
 
 COLUMN = "post_edition"
 

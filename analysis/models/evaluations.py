@@ -7,10 +7,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from da_platform.jobs.models import Job
 from hits.models import Campaign
 
 from .collections import ScoreCollection
-from .jobs import Job
 from .scores import Metric
 
 

@@ -6,9 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from da_platform.jobs.models import Job
 from hits.models import Campaign, Translation
-
-from .jobs import Job
 
 
 class GoldRunQuerySet(models.QuerySet["GoldRun"]):

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from da_platform.plots.rendering import Picture
+from da_platform.plots.style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
+
 from ..stats._groups import is_constant
-from .rendering import Picture
-from .style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

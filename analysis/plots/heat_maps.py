@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .rendering import Picture
-from .style import (
+from da_platform.plots.rendering import Picture
+from da_platform.plots.style import (
     INK,
     LINE,
     PAPER,
@@ -19,14 +19,13 @@ from .style import (
     new_figure,
 )
 
+from ..stats.thresholds import ALPHA, STAR_LEVELS, bare
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-
-# Shades of a significance map; the levels of one, two and three stars.
-LEVELS = (0.05, 0.01, 0.001)
 
 # Inches a metric takes up in a square, and what labels need beside it.
 CELL = 0.16
@@ -45,9 +44,9 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def significance_levels(pvalues: Floats) -> NDArray[np.int64]:
-    """Return 0 to 3: how many of the levels .05, .01 and .001 a p-value is below. NaN is 0."""
+    """Return 0 to 3: how many of `STAR_LEVELS` a p-value is below. NaN is 0."""
     known = np.where(np.isnan(pvalues), 1.0, pvalues)
-    return np.sum([known < level for level in LEVELS], axis=0)
+    return np.sum([known < level for level in STAR_LEVELS], axis=0)
 
 
 def draw_significance(
@@ -64,7 +63,7 @@ def draw_significance(
     _label(axes, rows, [shortened(name) for name in columns])
     _diagonal(axes, len(rows))
     figure.suptitle(title, fontsize=9)
-    names = ("not significant", "p < .05", "p < .01", "p < .001")
+    names = ["not significant", *(f"p < {bare(level)}" for level in STAR_LEVELS)]
     patches = [
         Patch(facecolor=shade, edgecolor=QUIET, linewidth=0.4, label=label)
         for shade, label in zip(SIGNIFICANCE_SHADES, names, strict=True)
@@ -126,7 +125,7 @@ def significance_map(
         name=name,
         title=f"Significant differences in correlation with {against}",
         alternative=(
-            f"Of {n * (n - 1) // 2} pairs of {n} metrics, {n_pairs} differ significantly at .05 "
+            f"Of {n * (n - 1) // 2} pairs of {n} metrics, {n_pairs} differ significantly at {bare(ALPHA)} "
             f"(Williams test). Not outperformed by any other: {', '.join(winners) or 'none'}."
         ),
         draw=draw,

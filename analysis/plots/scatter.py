@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .rendering import Picture
-from .style import COLOURS, INK, QUIET, new_figure
-from .svg import HOVER
+from da_platform.plots.rendering import Picture
+from da_platform.plots.style import COLOURS, INK, QUIET, new_figure
+from da_platform.plots.svg import HOVER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,1 +1,1 @@
-"""Scores from outside: what metrics say of translations, and gold from elsewhere, as checked tables."""
+"""Reading, checking and storing the scores of metrics, and gold made elsewhere."""

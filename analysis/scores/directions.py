@@ -1,9 +1,9 @@
-"""Which way a metric goes. A file or its owner says so; a name only suggests it, and somebody must agree."""
+"""Whether higher or lower is better. Files or people declare it; a name only suggests it."""
 
 import re
 from dataclasses import dataclass
 
-# Error rates and distances: more is worse.
+# Error rates and distances.
 _LOWER = {"ter", "wer", "per", "cder", "cer", "mer", "eed", "character", "ppl", "perplexity"}
 _LOWER |= {"editdistance", "levenshtein", "wmd", "errors", "penalty", "metricx"}
 _HIGHER = {"bleu", "sbleu", "spbleu", "sentbleu", "chrf", "meteor", "comet", "xcomet", "cometkiwi"}
@@ -11,13 +11,13 @@ _HIGHER |= {"cometoid", "bleurt", "bertscore", "yisi", "beer", "nist", "prism", 
 _HIGHER |= {"gleu", "hlepor", "ribes", "simile", "matese"}
 _WORDS = {"higher": True, "lower": False}
 _ARROWS = {"↑": True, "↓": False}
-# What a reference or test set adds to a name: BLEU-refA, COMET-QE.
-_ADDED = re.compile("ref[a-z]?|src|qe|sysname")
+# Suffixes added to a metric's name: BLEU-refA, COMET-QE.
+_SUFFIX = re.compile("ref[a-z]?|src|qe|sysname")
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a metric's name, or its format, says of its direction, and why we think so."""
+    """The direction that a metric's name or format suggests, and why."""
 
     higher_is_better: bool
     reason: str
@@ -28,8 +28,8 @@ class Suggestion:
 
 
 def split_declared(title: str) -> tuple[str, bool | None]:
-    """Take a declared direction off a column's title: `TER:lower` or `TER↓`, `chrF:higher` or `chrF↑`."""
-    # By hand: a pattern that looks for the end of the name from its beginning takes hours for many spaces.
+    """Split a column title such as `TER:lower`, `TER↓` or `chrF:higher` into name and direction."""
+    # Not a regular expression: backtracking over a title of many spaces would take hours.
     if title[-1:] in _ARROWS and (name := title[:-1].rstrip()):
         return name, _ARROWS[title[-1]]
     before, colon, word = title.rpartition(":")
@@ -39,7 +39,7 @@ def split_declared(title: str) -> tuple[str, bool | None]:
 
 
 def suggest_direction(name: str) -> Suggestion | None:
-    """Suggest which way a metric goes by its name; None for a name that says nothing.
+    """Suggest the direction of a metric from its name; None if the name does not suggest any.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def suggest_direction(name: str) -> Suggestion | None:
     Returns
     -------
     Suggestion or None
-        Never to be used unasked: people store error rates with the sign turned, under the same name.
+        Must be confirmed by a person: error rates are often stored negated under the same name.
     """
-    plain = _without_additions(name.casefold())
+    plain = _without_suffixes(name.casefold())
     if "mqm" in plain and ("error" in plain or "penalt" in plain):
         return Suggestion(False, f"{name} seems to count errors")
     words = re.findall("[a-z]+", plain)
     for word in (*words, "".join(words)):
-        # Human-targeted ones have an H before the name: HTER, HBLEU.
+        # Human-targeted metrics have an H before the name: HTER, HBLEU.
         for known in (word, word.removeprefix("h")):
             if known in _LOWER:
                 return Suggestion(False, f"{name} seems to be an error rate or a distance")
@@ -64,7 +64,7 @@ def suggest_direction(name: str) -> Suggestion | None:
     return None
 
 
-def _without_additions(name: str) -> str:
-    while (parts := name.rpartition("-"))[1] and _ADDED.fullmatch(parts[2]):
+def _without_suffixes(name: str) -> str:
+    while (parts := name.rpartition("-"))[1] and _SUFFIX.fullmatch(parts[2]):
         name = parts[0]
     return name

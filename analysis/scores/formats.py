@@ -1,13 +1,12 @@
-"""Which format a file of scores has, told by what is in it."""
+"""Detect the format of a score file from its content."""
 
 from collections.abc import Sequence
 from itertools import islice
 
-from hits.importing.problems import Problems
+from da_platform.files.problems import Problems
 
-from .files import RawFile
-from .rows import (
-    LOOKED_AT,
+from .parsers import (
+    MAX_SNIFFED_LINES,
     Parser,
     is_count,
     is_language_pair,
@@ -23,6 +22,7 @@ from .rows import (
     role_of,
     split_qe,
 )
+from .raw_files import RawFile
 
 PARSERS: dict[str, Parser] = {
     "tsv": parse_tsv,
@@ -42,7 +42,7 @@ _NO_SCORE = ("None", "none", "NA", "nan")
 
 
 def find_format(raw: RawFile, problems: Problems) -> str | None:
-    """Tell a file's format by its first lines; None, and a problem, when that cannot be done.
+    """Detect a file's format from its first lines; add a problem and return None if that fails.
 
     Parameters
     ----------
@@ -54,28 +54,27 @@ def find_format(raw: RawFile, problems: Problems) -> str | None:
     str or None
         One of `FORMATS`.
     """
-    # Whatever is wrong with these lines is reported when they are read in earnest.
-    unread = Problems()
-    lines = [line for _, line in islice(raw.lines(unread), LOOKED_AT) if line]
+    # Problems in these lines are reported again when the file is parsed.
+    line_problems = Problems()
+    lines = [line for _, line in islice(raw.lines(line_problems), MAX_SNIFFED_LINES) if line]
     if not lines:
-        if unread.total:
-            problems.add(unread.listed[0].file, unread.listed[0].line, unread.listed[0].reason)
+        if line_problems.total:
+            first = line_problems.listed[0]
+            problems.add(first.file, first.line, first.reason)
         else:
-            problems.add(raw.name, None, "has no line that is not empty")
+            problems.add(raw.name, None, "has only empty lines")
         return None
-    found = _candidates(lines)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        problems.add(
-            raw.name, None, f"could be {' or '.join(found)}; name its format to have it read"
-        )
+    candidates = _candidates(lines)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        problems.add(raw.name, None, f"could be {' or '.join(candidates)}; choose its format")
     else:
         problems.add(
             raw.name,
             1,
-            "neither names its columns (such as system, segment, score) nor has the lines of a known "
-            f"format; name its format if it is one of {', '.join(FORMATS)}",
+            "has neither a header (such as system, segment, score) nor a format we recognise; choose its "
+            f"format if it is one of {', '.join(FORMATS)}",
         )
     return None
 
@@ -84,7 +83,7 @@ def _candidates(lines: Sequence[str]) -> list[str]:
     if lines[0].lstrip().startswith("{"):
         return ["jsonl"]
     if with_header := [name for name in _SEPARATORS if _is_header(lines[0], _SEPARATORS[name])]:
-        # A header of spaces inside one of tabs or commas is a title of several words.
+        # Spaces in a header with tabs or commas belong to titles of several words.
         return with_header[:1]
     tests = {
         "mt-metrics-eval": _looks_like_mt_metrics_eval,
@@ -102,7 +101,7 @@ def _is_header(line: str, separator: str) -> bool:
 
 
 def _mostly(answers: Sequence[bool]) -> bool:
-    """Say whether nine in ten hold: a few broken lines are named later, one by one."""
+    """Return whether nine in ten are true: a few broken lines are reported later, one by one."""
     return sum(answers) >= 0.9 * len(answers)
 
 
@@ -127,10 +126,10 @@ def _looks_like_wmt_qe(lines: Sequence[str]) -> bool:
 
 def _looks_like_wmt_qe_pairs(lines: Sequence[str]) -> bool:
     rows = [split_qe(line) for line in lines]
-    below = [row for row in rows if len(row) > 1]
-    return bool(below) and _mostly(
+    scored = [row for row in rows if len(row) > 1]
+    return bool(scored) and _mostly(
         [
             len(row) == 4 and is_language_pair(row[0]) and is_count(row[2]) and is_number(row[3])
-            for row in below
+            for row in scored
         ]
     )

@@ -1,16 +1,16 @@
-"""The folders of mt-metrics-eval: all metrics and all human scores of a language pair at once."""
+"""Read folders of mt-metrics-eval: all metrics and human scores of a language pair."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hits.importing.files import CampaignFolder, files_in, read_lines
-from hits.importing.problems import Problems
+from da_platform.files.problems import Problems
+from da_platform.files.reading import CampaignFolder, files_in, read_lines
 
 from .errors import ScoresRefused, refuse_if_any
-from .gold import read_gold
+from .gold_tables import read_gold
 from .reading import ScoreFile, read_scores
-from .table import GoldKind, GoldTable, Level
+from .score_tables import GoldKind, GoldTable, Level
 
 METRICS_FOLDER = "metric-scores"
 HUMAN_FOLDER = "human-scores"
@@ -34,27 +34,26 @@ def read_metric_folder(
     language_pair : str
     level : {"segment", "system"}
     directions : bool or mapping of str to bool, optional
-        As in `read_scores`. The project keeps scores so that higher is better, also of error rates;
-        that is suggested, not assumed.
+        As in `read_scores`. The project stores all scores so that higher is better, even error
+        rates; this is suggested, not assumed.
 
     Returns
     -------
     list of ScoreFile
-        By name; metrics that have no scores at this level are not among them.
+        By name, without metrics that have no scores at this level.
     """
     problems = Problems()
     folder = root / METRICS_FOLDER / language_pair
-    paths = _paths(root, folder, level, problems)
-    found = []
-    for path in paths:
+    files = []
+    for path in _paths(root, folder, level, problems):
         try:
-            found.append(read_scores(path, format="mt-metrics-eval", directions=directions))
+            files.append(read_scores(path, format="mt-metrics-eval", directions=directions))
         except ScoresRefused as refusal:
             for problem in refusal.problems:
                 problems.add(problem.file, problem.line, problem.reason)
             problems.total += refusal.n_problems - len(refusal.problems)
     refuse_if_any(problems)
-    return found
+    return files
 
 
 def _paths(root: Path, folder: Path, level: Level, problems: Problems) -> list[Path]:
@@ -68,7 +67,7 @@ def _paths(root: Path, folder: Path, level: Level, problems: Problems) -> list[P
 
 
 def human_scores(root: Path, *, language_pair: str, level: Level = "segment") -> dict[str, Path]:
-    """Find the human scores there are for a language pair: `human-scores/PAIR.NAME.seg.score`."""
+    """Return the files of human scores for a language pair: `human-scores/PAIR.NAME.seg.score`."""
     folder = root / HUMAN_FOLDER
     if not folder.is_dir():
         return {}
@@ -89,7 +88,7 @@ def read_human_scores(
     level: Level = "segment",
     higher_is_better: bool,
 ) -> GoldTable:
-    """Read one kind of human scores as gold, with the documents where the folder has them.
+    """Read human scores of one name as gold, with the documents if the folder has them.
 
     Parameters
     ----------
@@ -99,22 +98,22 @@ def read_human_scores(
     kind : {"da", "hter", "mqm", "ranking", "other"}
     level : {"segment", "system"}
     higher_is_better : bool
-        The project keeps human scores so that higher is better, MQM too.
+        The project stores human scores so that higher is better, even MQM.
 
     Returns
     -------
     GoldTable
     """
-    found = human_scores(root, language_pair=language_pair, level=level)
-    if name not in found:
+    paths = human_scores(root, language_pair=language_pair, level=level)
+    if name not in paths:
         problems = Problems()
-        listed = ", ".join(found) or "none"
+        listed = ", ".join(paths) or "none"
         problems.add(
-            root.name, None, f"has no {level} scores {name!r} for {language_pair}: {listed}"
+            root.name, None, f"has no {level} scores {name!r} for {language_pair}, only: {listed}"
         )
         refuse_if_any(problems)
     gold = read_gold(
-        found[name],
+        paths[name],
         kind=kind,
         higher_is_better=higher_is_better,
         format="mt-metrics-eval",
@@ -128,7 +127,7 @@ def _with_documents(gold: GoldTable, path: Path) -> GoldTable:
         return gold
     problems = Problems()
     lines = [line for _, line in read_lines(CampaignFolder(path), path, problems)]
-    # A domain and a document, between a tab or a space.
+    # A line is a domain and a document, separated by a tab or a space.
     names = [(line or "").replace("\t", " ").rpartition(" ")[2] for line in lines]
     n_segments = len({segment for _, segment in gold.keys})
     if not problems.total and len(names) != n_segments:

@@ -1,4 +1,4 @@
-"""Files of metric scores to tables: everything that is wrong is named with its file, line and reason."""
+"""Read files of metric scores into tables, or list everything that is wrong with them."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,21 +7,21 @@ from pathlib import Path
 
 import numpy as np
 
-from hits.importing.files import printable
-from hits.importing.problems import Problems
-from hits.importing.texts import fault_in_name
+from da_platform.files.problems import Problems
+from da_platform.files.reading import printable
+from da_platform.files.texts import fault_in_name
 
 from ..stats.signature import signature
 from .directions import Suggestion, suggest_direction
 from .errors import refuse_if_any
-from .files import RawFile, is_usable, load
 from .formats import PARSERS, find_format
-from .rows import Row, Sheet, is_number
-from .table import Key, Level, ScoreTable, shown
+from .parsers import Row, Sheet, is_number
+from .raw_files import RawFile, is_usable, load
+from .score_tables import Key, Level, ScoreTable, shown
 
-# What a file may hold several of, and what a caller can choose one of with `only`.
+# Columns by which a file can be narrowed down with `only`.
 CHOICES = ("language_pair", "testset", "reference")
-# How files say that there is no score.
+# Cells that mean a missing score.
 NO_SCORE = frozenset({"", "-", "None", "none", "null", "NA", "N/A", "NaN", "nan"})
 
 RANKS_SUFFIX = " (ranks)"
@@ -30,7 +30,7 @@ _ENDINGS = (".seg.score", ".sys.score")
 
 @dataclass(frozen=True, slots=True)
 class ScoreFile:
-    """What a file of scores held.
+    """The content of a score file.
 
     Attributes
     ----------
@@ -39,10 +39,9 @@ class ScoreFile:
     format : str
     sha256 : str
     suggestions : dict
-        For metrics whose direction nobody has declared: which way they seem to go, where their name
-        tells. To be shown to somebody who can confirm it.
+        Suggested directions of metrics that have none, for somebody to confirm.
     notes : tuple of str
-        What a reader should know of how the file was understood.
+        How the file was interpreted.
     """
 
     tables: tuple[ScoreTable, ...]
@@ -53,7 +52,7 @@ class ScoreFile:
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Metrics that need somebody to say which way they go."""
+        """Names of the metrics without a direction."""
         return tuple(table.name for table in self.tables if table.higher_is_better is None)
 
 
@@ -72,15 +71,15 @@ def read_scores(
     ----------
     source : Path or RawFile
     format : str, optional
-        One of `FORMATS`; told by the content if not given.
+        One of `FORMATS`; by default, detected from the content.
     name : str, optional
-        Of the metric, for files that do not name it; their own name otherwise.
+        Of the metric, for files that do not name it; by default, the file name.
     directions : bool or mapping of str to bool, optional
-        Whether higher is better: for all metrics of the file, or by name. Wins over what the file says.
+        Whether higher is better, for all metrics or by name. Overrides what the file says.
     system : str
-        Whose translations were scored, for files that do not name systems.
+        The system that was scored, for files that do not name systems.
     only : mapping, optional
-        Which `language_pair`, `testset` or `reference` to read of a file that holds several.
+        Which `language_pair`, `testset` or `reference` to read from a file that holds several.
 
     Returns
     -------
@@ -89,17 +88,18 @@ def read_scores(
     Raises
     ------
     ScoresRefused
-        With everything that is wrong.
+        Listing everything that is wrong.
     """
     problems = Problems()
     raw = open_raw(source, problems)
     format, sheet = parse(raw, format, problems)
     rows = chosen_rows(sheet, only or {}, raw.name, problems)
-    gathered = _gather(sheet, rows, name or default_name(raw.name), system, raw.name, problems)
-    if not gathered and not problems.total:
+    columns = _gather(sheet, rows, name or default_name(raw.name), system, raw.name, problems)
+    if not columns and not problems.total:
         problems.add(raw.name, None, "has no scores")
     refuse_if_any(problems)
     level: Level = "segment" if "segment" in sheet.roles else "system"
+    choices = read_as(system, only or {})
     tables = [
         ScoreTable(
             name=metric,
@@ -108,50 +108,45 @@ def read_scores(
             scores=np.fromiter(column.scores.values(), dtype=np.float64),
             higher_is_better=_direction(metric, column, directions),
             sha256=raw.sha256,
-            signature=_signature(read_as(system, only or {})),
+            signature=signature(**choices) if choices else "",
         )
-        for metric, column in gathered.items()
+        for metric, column in columns.items()
     ]
-    notes = tuple(f"{name}: 1 is best" for name, column in gathered.items() if column.is_ranks)
+    notes = tuple(f"{name}: 1 is best" for name, column in columns.items() if column.is_ranks)
     return ScoreFile(tuple(tables), format, raw.sha256, _suggestions(tables, format), notes)
 
 
 def read_as(system: str, only: Mapping[str, str]) -> dict[str, str]:
-    """Say what was chosen of a file that could have been read in other ways, for a signature."""
+    """Return the choices made when reading a file, for a signature."""
     chosen = {name: value for name, value in sorted(only.items()) if value}
     return chosen | ({"system": system} if system else {})
-
-
-def _signature(chosen: Mapping[str, str]) -> str:
-    return signature(**chosen) if chosen else ""
 
 
 def _suggestions(tables: list[ScoreTable], format: str) -> dict[str, Suggestion]:
     suggestions = {}
     for table in tables:
-        found = suggestion_for(table.name, format) if table.higher_is_better is None else None
-        if found is not None:
-            suggestions[table.name] = found
+        if table.higher_is_better is None and (hint := suggestion_for(table.name, format)):
+            suggestions[table.name] = hint
     return suggestions
 
 
 def suggestion_for(name: str, format: str) -> Suggestion | None:
-    """Suggest which way a metric goes by its format or its name; somebody has to agree."""
+    """Suggest the direction of a metric from its format or name; somebody has to confirm it."""
     if format == "mt-metrics-eval":
         return Suggestion(True, "mt-metrics-eval keeps scores so that higher is better")
     return suggest_direction(name)
 
 
 def without_ranks(file: ScoreFile) -> ScoreFile:
-    """Leave out rankings that stand beside scores: they are the same submission once more."""
+    """Leave out rankings submitted with scores: both are the same submission."""
     names = {table.name for table in file.tables}
     kept = [
         table
         for table in file.tables
         if table.name.removesuffix(RANKS_SUFFIX) not in names - {table.name}
     ]
-    left = {table.name for table in kept}
-    notes = tuple(note for note in file.notes if note.rpartition(":")[0] in left)
+    kept_names = {table.name for table in kept}
+    notes = tuple(note for note in file.notes if note.rpartition(":")[0] in kept_names)
     return replace(file, tables=tuple(kept), notes=notes)
 
 
@@ -166,7 +161,7 @@ def _direction(
 
 
 def default_name(file: str) -> str:
-    """Name a metric by its file: BLEU for BLEU.seg.score and for BLEU.tsv."""
+    """Name a metric after its file: BLEU for BLEU.seg.score and for BLEU.tsv."""
     for ending in _ENDINGS:
         if file.endswith(ending):
             return file.removesuffix(ending)
@@ -177,7 +172,7 @@ def default_name(file: str) -> str:
 
 
 def open_raw(source: Path | RawFile, problems: Problems) -> RawFile:
-    """Return what can be read, or refuse at once: without a file there is nothing more to find."""
+    """Load a file, or refuse it if it cannot be read."""
     raw = load(source, problems) if isinstance(source, Path) else source
     if raw is not None and not isinstance(source, Path):
         is_usable(raw, problems)
@@ -187,35 +182,37 @@ def open_raw(source: Path | RawFile, problems: Problems) -> RawFile:
 
 
 def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sheet]:
-    """Return the format and the rows of a file; what is wrong with a line is added to the problems."""
+    """Return the format and the rows of a file, adding the problems of its lines."""
     format = format or find_format(raw, problems)
     refuse_if_any(problems)
     assert format is not None
     if format not in PARSERS:
-        problems.add("", None, f"{format!r} is not a format; there are {', '.join(PARSERS)}")
+        problems.add(
+            "", None, f"{format!r} is not a supported format; choose from {', '.join(PARSERS)}"
+        )
         refuse_if_any(problems)
     return format, PARSERS[format](raw, problems)
 
 
 def chosen_rows(sheet: Sheet, only: Mapping[str, str], file: str, problems: Problems) -> list[Row]:
-    """Keep the rows of one language pair, test set and reference; which one must be clear."""
+    """Keep the rows of one language pair, test set and reference; refuse if several remain."""
     rows = sheet.rows
     for role in only:
         if role not in CHOICES:
-            problems.add("", None, f"{role!r} cannot be chosen; there are {', '.join(CHOICES)}")
+            problems.add("", None, f"{role!r} cannot be chosen; choose from {', '.join(CHOICES)}")
         elif role not in sheet.roles:
-            problems.add(file, None, f"does not say which {_spoken(role)} its rows are of")
+            problems.add(file, None, f"has no column for the {_spoken(role)}")
     for role in CHOICES:
         if role not in sheet.roles:
             continue
-        found = sorted({cells[role] for _, cells in rows})
+        values = sorted({cells[role] for _, cells in rows})
         if role in only:
             rows = [row for row in rows if row[1][role] == only[role]]
             if not rows:
-                listed = ", ".join(found[:10])
-                problems.add(file, None, f"has no {_spoken(role)} {only[role]!r}, but {listed}")
-        elif len(found) > 1:
-            listed = ", ".join(map(printable, found[:10]))
+                listed = ", ".join(values[:10])
+                problems.add(file, None, f"has no {_spoken(role)} {only[role]!r}, only {listed}")
+        elif len(values) > 1:
+            listed = ", ".join(map(printable, values[:10]))
             problems.add(file, None, f"has several {_spoken(role)}s; choose one: {listed}")
     return rows
 
@@ -225,7 +222,7 @@ def _spoken(role: str) -> str:
 
 
 def number_in(text: str, file: str, line: int, problems: Problems, *, what: str = "score") -> float:
-    """Return a finite number; NaN, and a problem, for anything else."""
+    """Return a finite number; add a problem and return NaN for anything else."""
     if is_number(text):
         value = float(text)
         if math.isfinite(value):
@@ -239,7 +236,7 @@ def number_in(text: str, file: str, line: int, problems: Problems, *, what: str 
 
 
 class KeyChecker:
-    """Makes keys of rows; each new name is looked at once."""
+    """Builds the keys of rows and checks each new name once."""
 
     def __init__(self, sheet: Sheet, system: str, file: str, problems: Problems) -> None:
         self._names_systems = "system" in sheet.roles
@@ -271,7 +268,7 @@ class KeyChecker:
 
 @dataclass
 class _Column:
-    """One metric's scores as they come, and where each came from."""
+    """One metric's scores, and the line of each."""
 
     declared: bool | None = None
     is_ranks: bool = False
@@ -286,12 +283,12 @@ def _gather(
     keys = KeyChecker(sheet, system, file, problems)
     for line, cells in rows:
         key = keys.key(line, cells)
-        for metric, text, way, is_ranks in _scores_in(sheet, cells, name):
+        for metric, text, direction, is_ranks in _scores_in(sheet, cells, name):
             column = columns.get(metric)
             if column is None:
                 if fault := fault_in_name(metric):
                     problems.add(file, line, f"the metric's name {fault}")
-                column = columns[metric] = _Column(way, is_ranks)
+                column = columns[metric] = _Column(direction, is_ranks)
             if key in column.lines:
                 problems.add(
                     file,
@@ -307,7 +304,7 @@ def _gather(
 def _scores_in(
     sheet: Sheet, cells: Mapping[str, str], name: str
 ) -> Iterator[tuple[str, str, bool | None, bool]]:
-    """Yield metric, score, declared direction and whether it is a rank, for all that a row scores."""
+    """Yield metric, score, declared direction and whether it is a rank, for each score in a row."""
     if "score" in sheet.roles:
         metric = cells.get("metric", name)
         yield metric, cells["score"], sheet.declared.get("score"), False
@@ -318,14 +315,14 @@ def _scores_in(
 
 
 def _without_empty_variant(columns: dict[str, _Column]) -> dict[str, _Column]:
-    """Leave out the half of a QE submission that was not made: equal ranks, or equal scores beside ranks."""
+    """Drop the unused half of a QE submission: ranks that are all equal, or scores that are."""
     kept = dict(columns)
     for name in [name for name, column in columns.items() if column.is_ranks]:
-        scored = name.removesuffix(RANKS_SUFFIX)
+        score_name = name.removesuffix(RANKS_SUFFIX)
         ranks_vary = len(set(columns[name].scores.values())) > 1
-        scores_vary = len(set(columns[scored].scores.values())) > 1
+        scores_vary = len(set(columns[score_name].scores.values())) > 1
         if not ranks_vary:
             del kept[name]
         elif not scores_vary:
-            del kept[scored]
+            del kept[score_name]
     return kept

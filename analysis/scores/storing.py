@@ -1,4 +1,4 @@
-"""Scores into the database, whole and once, and back into tables."""
+"""Store scores in the database, and load them back into tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from hits.audit import record
-from hits.importing.problems import Problems
+from da_platform.files.problems import Problems
 from hits.models import Campaign, SystemOutput
+from hits.people.audit import record
 
 from ..models import Metric, MetricScore, ScoreCollection
 from .errors import ScoresRefused, refuse_if_any
 from .reading import ScoreFile
-from .table import Key, Level, ScoreTable, shown
+from .score_tables import Key, Level, ScoreTable, shown
 
 # What scores and gold belong to.
 Home = Campaign | ScoreCollection
@@ -26,7 +26,7 @@ _CHUNK_ROWS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class ScoreSource:
-    """Where scores come from: who brought them, in what file of what format, or that they were computed."""
+    """Where scores come from: the uploader and the file, or a computation."""
 
     uploaded_by: User | None = None
     file_name: str = ""
@@ -35,7 +35,7 @@ class ScoreSource:
 
 
 def home_fields(home: Home) -> dict[str, Any]:
-    """Return the fields of a row that say what it belongs to."""
+    """Return the model fields that link a row to its campaign or collection."""
     return {
         "campaign": home if isinstance(home, Campaign) else None,
         "collection": home if isinstance(home, ScoreCollection) else None,
@@ -50,7 +50,7 @@ def store_score_file(
     uploaded_by: User | None = None,
     replace: bool = False,
 ) -> list[Metric]:
-    """Store every metric of a file, or none.
+    """Store all metrics of a file, or none of them.
 
     Parameters
     ----------
@@ -82,47 +82,46 @@ def store_scores(
     Parameters
     ----------
     table : ScoreTable
-        For a campaign: a score for each of its outputs (or systems), no more and no fewer. Its
-        direction may be unknown; it counts as confirmed by the uploader otherwise.
+        For a campaign: exactly one score for each of its outputs or systems. A direction, if
+        there is one, counts as confirmed by the uploader.
     home : Campaign or ScoreCollection
-        What the scores are of.
     source : ScoreSource
     replace : bool
-        Whether other scores of this metric may be put in place of those there are.
+        Whether existing scores of this metric may be replaced.
 
     Returns
     -------
     Metric
-        The one there is already if it was made from the very same file in the same way.
+        The existing one if it was made from the same file in the same way.
 
     Raises
     ------
     ScoresRefused
-        If scores are missing, extra or doubled, or others are there and not to be replaced.
+        If scores are missing, extra or duplicated, or would replace others without `replace`.
     """
     _check_keys(table, home)
     try:
         with transaction.atomic():
             return _store(table, home, source, replace=replace)
     except IntegrityError:
-        there = _stored_meanwhile(table, home)
-        if there is None:
+        existing = _stored_meanwhile(table, home)
+        if existing is None:
             raise
-        return there
+        return existing
 
 
 def _store(table: ScoreTable, home: Home, source: ScoreSource, *, replace: bool) -> Metric:
-    there = _namesake(table, home)
-    if there is not None:
-        if _is_same(there, table):
-            return there
-        if not replace or there.origin != source.origin:
+    existing = _namesake(table, home)
+    if existing is not None:
+        if _is_same(existing, table):
+            return existing
+        if not replace or existing.origin != source.origin:
             raise _name_is_taken(table)
-        there.delete()
+        existing.delete()
     metric = _unsaved_metric(table, home, source)
     metric.save(force_insert=True)
     _insert_scores(metric, table)
-    _record_stored(metric, replaced=there is not None)
+    _record_stored(metric, replaced=existing is not None)
     return metric
 
 
@@ -169,10 +168,10 @@ def _record_stored(metric: Metric, *, replaced: bool) -> None:
 
 
 def _stored_meanwhile(table: ScoreTable, home: Home) -> Metric | None:
-    """Return the same scores if somebody stored them at the same moment; refuse if theirs are others."""
-    there = _namesake(table, home)
-    if there is None or _is_same(there, table):
-        return there
+    """Return the same scores if another request just stored them; refuse if those are different."""
+    existing = _namesake(table, home)
+    if existing is None or _is_same(existing, table):
+        return existing
     raise _name_is_taken(table) from None
 
 
@@ -187,7 +186,7 @@ def _is_same(metric: Metric, table: ScoreTable) -> bool:
 
 
 def _has_same_scores(metric: Metric, table: ScoreTable) -> bool:
-    """Say whether the same was read: a file may hold several language pairs, or name no system."""
+    """Compare the scores: one file can be read for different language pairs or systems."""
     stored = stored_table(metric)
     return stored.keys == table.keys and np.array_equal(stored.scores, table.scores)
 
@@ -197,7 +196,7 @@ def _name_is_taken(table: ScoreTable) -> ScoresRefused:
     problems.add(
         "",
         None,
-        f"there are other {table.level} scores of {table.name} already; replace them, or give these "
+        f"different {table.level} scores of {table.name} already exist; replace them, or give these "
         "another name",
     )
     return ScoresRefused(problems.listed, problems.total)
@@ -222,7 +221,7 @@ def _check_keys(table: ScoreTable, home: Home) -> None:
 
 
 def campaign_keys(campaign: Campaign, level: Level) -> Iterable[Key]:
-    """Name every output of a campaign in the order of segments, or every system."""
+    """Return the keys of a campaign's outputs in the order of segments, or of its systems."""
     if level == "system":
         return [(name, "") for name in campaign.systems.values_list("name", flat=True)]
     return list(
@@ -237,21 +236,21 @@ def campaign_keys(campaign: Campaign, level: Level) -> Iterable[Key]:
 
 @transaction.atomic
 def confirm_direction(*, metric: Metric, higher_is_better: bool, actor: User | None) -> Metric:
-    """Say which way a metric goes; saying the same again changes nothing.
+    """Store the direction of a metric. Confirming it again changes nothing.
 
     Parameters
     ----------
     metric : Metric
     higher_is_better : bool
     actor : User or None
-        None for a person at the command line.
+        None on the command line.
 
     Returns
     -------
     Metric
-        As it is stored now.
+        Refreshed from the database.
     """
-    # One statement that settles who was first; only a change is written down.
+    # A conditional UPDATE: of simultaneous requests, only the one that changes the row is logged.
     changed = (
         Metric.objects.filter(pk=metric.pk)
         .exclude(higher_is_better__isnull=False, higher_is_better=higher_is_better)
@@ -274,16 +273,16 @@ def confirm_direction(*, metric: Metric, higher_is_better: bool, actor: User | N
     return metric
 
 
-# Back into tables -----------------------------------------------------------------------------
+# Loading --------------------------------------------------------------------------------------
 
 
 def stored_table(metric: Metric) -> ScoreTable:
-    """Return a stored metric's scores as they were given."""
+    """Load a stored metric's scores."""
     return stored_tables([metric])[0]
 
 
 def stored_tables(metrics: Sequence[Metric]) -> list[ScoreTable]:
-    """Return the scores of several metrics with one query.
+    """Load the scores of several metrics with one query.
 
     Parameters
     ----------

@@ -36,14 +36,8 @@ from ._validation import (
 )
 from .roles import Role
 from .signature import signature
-from .thresholds import MINIMUM_PAIRS
+from .thresholds import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
 
-# A worker is reliable when the one-sided paired test finds degraded items scored lower at this
-# level (Graham et al., 2017).
-RELIABLE_P = 0.05
-# How many of a worker's latest HITs the sliding window spans. Three full HITs hold thirty pairs,
-# enough for a worker who still reads to pass and few enough to notice one who has stopped.
-WINDOW_HITS = 3
 # Confidence of the interval around a mean difference.
 CONFIDENCE = 0.95
 # Partner of an item that has none, for integer ids; for string ids it is the empty string.

@@ -24,10 +24,8 @@ from ._validation import (
 )
 from .roles import SCORED_ROLES
 from .signature import signature
+from .thresholds import MINIMUM_RATINGS
 
-# Ratings a translation needs before its mean counts as gold: at 15 the mean agrees with that of an
-# independent collection at about r = 0.9 (Graham, Baldwin and Mathur, 2015).
-MINIMUM_RATINGS = 15
 # Confidence of the intervals around a mean; the usual choice, nothing depends on it.
 CONFIDENCE = 0.95
 

@@ -1,6 +1,7 @@
 """One line that says how a number was made."""
 
-from . import __version__
+# Part of every signature: a change in how a number is made changes the version.
+from da_platform import __version__
 
 
 def signature(**facts: object) -> str:

@@ -19,11 +19,9 @@ from .resampling import (
     swap_masks,
 )
 from .signature import signature
+from .thresholds import ALPHA
 
 Indices: TypeAlias = NDArray[np.intp]
-
-# A metric counts as outperformed below this p-value, as in the WMT metrics tasks.
-ALPHA = 0.05
 
 # Three segments are the fewest whose correlation is not always 1 or -1.
 MIN_SEGMENTS = 3

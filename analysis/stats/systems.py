@@ -19,11 +19,8 @@ from ._validation import (
     check_same_length,
 )
 from .signature import signature
+from .thresholds import ALPHA, STAR_LEVELS
 
-# One system beats another when the rank-sum test is significant at this level; clusters rest on it.
-WIN_P = 0.05
-# Levels of one, two and three stars.
-STAR_LEVELS = (0.05, 0.01, 0.001)
 # Confidence of the interval around a system's score.
 CONFIDENCE = 0.95
 
@@ -168,7 +165,7 @@ def system_scores(
     )
 
 
-def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = WIN_P) -> SystemComparison:
+def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = ALPHA) -> SystemComparison:
     """Compare every two systems by a one-sided Mann-Whitney U test on their segment scores.
 
     Parameters

@@ -1,7 +1,7 @@
 """Tables ready for a paper: LaTeX and Markdown, and the same numbers as CSV with all their digits."""
 
 from .table import Cell, Column, Table, correlation, number
-from .writing import to_html, to_latex, to_markdown
+from .writing import to_latex, to_markdown
 
 __all__ = [
     "Cell",
@@ -9,7 +9,6 @@ __all__ = [
     "Table",
     "correlation",
     "number",
-    "to_html",
     "to_latex",
     "to_markdown",
 ]

@@ -1,9 +1,15 @@
 """A table before it is written: titles, cells with what they show and what they are, and a sentence below."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..plots.rendering import to_csv
+from da_platform.plots.rendering import to_csv
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The parts of an interval.
 ENDS = ("low", "high")
@@ -71,18 +77,30 @@ class Table:
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError("`rows` must have as many cells as there are `columns`.")
 
+    @property
+    def paired_rows(self) -> list[list[tuple[Column, Cell]]]:
+        """Every cell with its column, for templates."""
+        return [list(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the values, not what is shown of them, as a data frame; missing ones are NaN."""
+        # Imported here because web processes need none and it would slow down every start.
+        import pandas as pd
+
+        return pd.DataFrame(self._values(), columns=self._data_titles())
+
     def csv(self) -> bytes:
-        """Return the values, not what is shown of them, as CSV."""
-        titles = [title for column in self.columns for title in column.data_titles]
-        values = [
-            [
-                value
-                for cell, column in zip(row, self.columns, strict=True)
-                for value in column.data_of(cell)
-            ]
-            for row in self.rows
+        """Return the same values as CSV."""
+        return to_csv(self._data_titles(), self._values())
+
+    def _data_titles(self) -> list[str]:
+        return [title for column in self.columns for title in column.data_titles]
+
+    def _values(self) -> list[list[object]]:
+        return [
+            [value for column, cell in row for value in column.data_of(cell)]
+            for row in self.paired_rows
         ]
-        return to_csv(titles, values)
 
 
 def text(value: str, *, bold: bool = False) -> Cell:

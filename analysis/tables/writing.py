@@ -1,8 +1,6 @@
-"""Tables as LaTeX with booktabs, as Markdown and as HTML. Text from files stays text in all of them."""
+"""Tables as LaTeX with booktabs and as Markdown. Text from files stays text in both."""
 
 import re
-from collections.abc import Sequence
-from html import escape
 
 from .table import Cell, Table
 
@@ -105,32 +103,3 @@ def _markdown_row(cells: list[str]) -> str:
 def _markdown_cell(cell: Cell) -> str:
     text = escape_markdown(cell.text)
     return f"**{text}**" if cell.bold else text
-
-
-def to_html(table: Table) -> str:
-    """Return a `table` element with its caption, and the note in a paragraph below."""
-    heads = "".join(
-        f'<th scope="col"{_number_class(column.is_number)}>{escape(column.title)}</th>'
-        for column in table.columns
-    )
-    rows = "\n".join(f"<tr>{_html_row(table, row)}</tr>" for row in table.rows)
-    note = f'<p class="note">{escape(table.note)}</p>\n' if table.note else ""
-    return (
-        f"<table>\n<caption>{escape(table.caption)}</caption>\n"
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n{note}"
-    )
-
-
-def _html_row(table: Table, row: Sequence[Cell]) -> str:
-    cells = []
-    for place, (cell, column) in enumerate(zip(row, table.columns, strict=True)):
-        text = escape(cell.text)
-        text = f"<strong>{text}</strong>" if cell.bold else text
-        is_head = place == 0
-        tag, scope = ("th", ' scope="row"') if is_head else ("td", "")
-        cells.append(f"<{tag}{scope}{_number_class(column.is_number)}>{text}</{tag}>")
-    return "".join(cells)
-
-
-def _number_class(is_number: bool) -> str:
-    return ' class="number"' if is_number else ""

@@ -1,18 +1,18 @@
-"""Pictures on the pages of results."""
+"""Template tags for the pages of results."""
 
 from typing import Any
 
 from django import template
 from django.template.context import Context
 
-from ..plots.rendering import CONTENT_TYPES, Picture
+from da_platform.plots.rendering import CONTENT_TYPES, Picture
 
 register = template.Library()
 
 
 @register.inclusion_tag("analysis/_picture.html", takes_context=True)
 def result_picture(context: Context, picture: Picture, **other: Any) -> dict[str, Any]:
-    """A picture of the run that the page shows, with its downloads."""
+    """Show a figure of the page's run, with its downloads."""
     run = other.get("run", context.get("run"))
     return {
         "picture": picture,

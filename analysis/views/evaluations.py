@@ -1,4 +1,4 @@
-"""Evaluations: the list of them, starting one, and what came of it as a page, tables, pictures and data."""
+"""Pages for evaluations: the list, starting one, and its result with tables, figures and data."""
 
 from typing import Any
 from uuid import UUID
@@ -12,13 +12,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.access import campaigns_of, for_campaign_researchers, for_members
+from da_platform.jobs.running import start_job
+from da_platform.plots.rendering import CONTENT_TYPES
+from da_platform.plots.responses import drawn_file
 from hits.models import Campaign
+from hits.people.access import campaigns_of, for_campaign_researchers, for_members
 
-from ..downloads import drawn_file
-from ..evaluating.campaigns import EvaluationRefused, result_of
-from ..evaluating.report import findings, inputs_table, title_of
-from ..evaluating.showing import (
+from ..evaluation.access import visible_collections, visible_evaluations
+from ..evaluation.forms import LEVEL_NAMES, EvaluateForm, PoolForm
+from ..evaluation.report import findings, inputs_table, title_of
+from ..evaluation.result_page import (
     TABLE_TYPES,
     ShownTable,
     is_whole,
@@ -28,11 +31,8 @@ from ..evaluating.showing import (
     shown_tables,
     table_file,
 )
-from ..evaluating.visible import visible_collections, visible_evaluations
-from ..evaluation_forms import LEVEL_NAMES, EvaluateForm, PoolForm
-from ..jobs import start_job
+from ..evaluation.stored_evaluations import EvaluationRefused, result_of
 from ..models import Evaluation, GoldRun
-from ..plots.rendering import CONTENT_TYPES
 from ..scores.storing import Home
 from .scores import PREFIXES, for_collection_members
 
@@ -71,13 +71,13 @@ def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
     """Choose gold, metrics and options, and start the job."""
     golds = _golds_offered(home)
     metrics = list(home.metrics.confirmed())
-    # Of a collection all gold is meant; of a campaign the latest run.
+    # Preselect the latest run of a campaign, or all gold of a collection.
     first = list(golds)[:1] if isinstance(home, Campaign) else list(golds)
     form = EvaluateForm(request.POST or None, golds=golds, first=first, metrics=metrics)
     if form.is_valid():
         assert isinstance(request.user, User)
         arguments = {
-            "golds": [_chosen_gold(one) for one in form.cleaned_data["golds"]],
+            "golds": [_chosen_gold(value) for value in form.cleaned_data["golds"]],
             "metrics": form.cleaned_data["metrics"],
             "options": form.options,
         }
@@ -109,7 +109,7 @@ collection_evaluate = require_http_methods(["GET", "POST"])(for_collection_membe
 
 
 def _golds_offered(home: Home) -> dict[str, str]:
-    """What a campaign's, or collection's, metrics can be held against, by what the form calls it."""
+    """Return the gold that can be chosen: labels by form value."""
     offered = {}
     if isinstance(home, Campaign):
         for run in home.gold_runs.newest_first()[:RUNS_OFFERED]:
@@ -131,7 +131,7 @@ def _chosen_gold(value: str) -> dict[str, Any]:
 @require_http_methods(["GET", "POST"])
 @for_members
 def evaluate_pooled(request: HttpRequest) -> HttpResponse:
-    """Choose campaigns whose latest gold is put together, and start the job."""
+    """Choose campaigns whose latest gold is pooled, and start the job."""
     runs = _latest_runs(request)
     offered = {
         code: f"{run.campaign.name} ({run.campaign.source_language}-{run.campaign.target_language}): gold {run.number}"
@@ -156,7 +156,7 @@ def evaluate_pooled(request: HttpRequest) -> HttpResponse:
 
 
 def _latest_runs(request: HttpRequest) -> dict[str, GoldRun]:
-    """The latest gold of each campaign of the visitor's that has some."""
+    """Return the latest gold run of each of the user's campaigns, by campaign code."""
     runs = (
         GoldRun.objects.filter(campaign__in=campaigns_of(request.user))
         .select_related("campaign")
@@ -165,18 +165,18 @@ def _latest_runs(request: HttpRequest) -> dict[str, GoldRun]:
     return {str(run.campaign.code): run for run in runs}
 
 
-# Looking --------------------------------------------------------------------------------------
+# Results --------------------------------------------------------------------------------------
 
 
 @require_GET
 @for_members
 def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
-    """Everything that was found, the tests named, and how it was made."""
-    found = _evaluation(request, code)
-    result = result_of(found)
+    """Show the full result, the tests used, and the inputs."""
+    stored = _evaluation(request, code)
+    result = result_of(stored)
     scatter = request.GET.get("scatter", "")
     context = {
-        "evaluation": found,
+        "evaluation": stored,
         "title": title_of(result),
         "findings": findings(result),
         "result": result,
@@ -184,11 +184,11 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
         "table_types": TABLE_TYPES,
         "pictures": shown_pictures(result, scatter=scatter),
         "picture_types": list(CONTENT_TYPES),
-        "metric_names": sorted({one.metric for gold in result.golds for one in gold.segment}),
+        "metric_names": sorted({row.metric for gold in result.golds for row in gold.segment}),
         "scatter": scatter,
         "inputs": ShownTable(inputs_table(result)),
-        "is_whole": is_whole(found, result),
-        "check": latest_check(found),
+        "is_whole": is_whole(stored, result),
+        "check": latest_check(stored),
     }
     return render(request, "analysis/evaluation.html", context)
 
@@ -196,37 +196,36 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
 @require_GET
 @for_members
 def evaluation_json(request: HttpRequest, code: UUID) -> HttpResponse:
-    """All numbers."""
-    found = _evaluation(request, code)
-    answer = HttpResponse(result_of(found).to_json(indent=1), content_type="application/json")
-    answer["Content-Disposition"] = f'inline; filename="evaluation-{found.number}.json"'
-    return answer
+    stored = _evaluation(request, code)
+    response = HttpResponse(result_of(stored).to_json(indent=1), content_type="application/json")
+    response["Content-Disposition"] = f'inline; filename="evaluation-{stored.number}.json"'
+    return response
 
 
 @require_GET
 @for_members
 def evaluation_table(request: HttpRequest, code: UUID, name: str, fmt: str) -> HttpResponse:
-    """A table for a paper: LaTeX, Markdown or CSV."""
+    """Return a table as LaTeX, Markdown or CSV."""
     content = table_file(result_of(_evaluation(request, code)), name, fmt)
     if content is None:
-        raise Http404("There is no such table.")
-    answer = HttpResponse(content, content_type=TABLE_TYPES[fmt])
+        raise Http404("Table not found.")
+    response = HttpResponse(content, content_type=TABLE_TYPES[fmt])
     header = content_disposition_header(True, f"{name}.{fmt}")
     assert header is not None
-    answer["Content-Disposition"] = header
-    return answer
+    response["Content-Disposition"] = header
+    return response
 
 
 @require_GET
 @for_members
 def evaluation_picture(request: HttpRequest, code: UUID, name: str, fmt: str) -> HttpResponse:
-    """A picture, or its data; one that needs scores which were replaced since is gone."""
-    found = _evaluation(request, code)
-    make = picture_maker(found, result_of(found), name)
-    if make is None:
-        raise Http404("There is no such picture.")
+    """Return a figure or its data; 410 if it needs scores that have been replaced since."""
+    stored = _evaluation(request, code)
+    make_picture = picture_maker(stored, result_of(stored), name)
+    if make_picture is None:
+        raise Http404("Figure not found.")
     try:
-        return drawn_file(name, fmt, make, key=found.code.hex)
+        return drawn_file(name, fmt, make_picture, key=stored.code.hex)
     except EvaluationRefused as refusal:
         return HttpResponse(str(refusal), content_type="text/plain; charset=utf-8", status=410)
 
@@ -234,13 +233,13 @@ def evaluation_picture(request: HttpRequest, code: UUID, name: str, fmt: str) ->
 @require_POST
 @for_members
 def check_evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
-    """Start a job that makes it anew and compares."""
-    found = _evaluation(request, code)
+    """Start a job that repeats the evaluation and compares the results."""
+    stored = _evaluation(request, code)
     assert isinstance(request.user, User)
     job = start_job(
         kind="evaluate_again",
-        campaign=found.campaign,
-        arguments={"evaluation": str(found.code)},
+        campaign=stored.campaign,
+        arguments={"evaluation": str(stored.code)},
         started_by=request.user,
     )
     return redirect("job", job.code)

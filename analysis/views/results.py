@@ -1,4 +1,4 @@
-"""What a campaign's ratings say: segment scores, systems, agreement; as pages, pictures and files."""
+"""Pages for a campaign's results: segment scores, systems, agreement, figures and exports."""
 
 from functools import partial
 from typing import Any
@@ -11,15 +11,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from hits.access import for_campaign_researchers
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+from da_platform.plots.responses import drawn_file
 from hits.models import Campaign
+from hits.people.access import for_campaign_researchers
 
-from ..downloads import drawn_file, exported
+from ..downloads import exported
 from ..exporting import ExportRefused
 from ..exporting.service import TABLE_FORMATS
-from ..jobs import start_job
-from ..models import GoldRun, Job
-from ..results import (
+from ..gold.results import (
     SORTABLE,
     Results,
     agreement_key,
@@ -28,13 +29,14 @@ from ..results import (
     run_of,
     segment_rows,
 )
+from ..models import GoldRun
+from ..stats.thresholds import ALPHA, bare
 
-# What can be taken away, and what it is called.
 EXPORTS = {
     "segments": "Segment scores",
     "systems": "System ranking",
     "ratings": "Ratings",
-    "evidence": "Workers’ evidence",
+    "evidence": "Worker evidence",
 }
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10
@@ -42,29 +44,31 @@ RUNS_SHOWN = 10
 
 class GoldForm(forms.Form):
     method = forms.ChoiceField(
-        choices=GoldRun.Method.choices, label="A worker who rated a translation twice"
+        choices=GoldRun.Method.choices, label="Repeated ratings by the same worker"
     )
     minimum = forms.IntegerField(
-        min_value=1, max_value=1_000, label="Trusted ratings that a score needs"
+        min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
     )
 
 
 @require_GET
 @for_campaign_researchers
 def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The gold of a campaign: what it says of systems, and how far it can be trusted."""
+    """Show a gold run: the systems it ranks, and the agreement of the workers behind it."""
     run = run_of(campaign, request.GET.get("run"))
     if run is None and request.GET.get("run"):
-        raise Http404("There is no such run.")
-    found = Results(run) if run else None
+        raise Http404("Gold run not found.")
+    run_results = Results(run) if run else None
+    ranking = run_results.ranking if run_results and run_results.run.n_scored else None
     agreement = latest_agreement(campaign)
     context = {
         "campaign": campaign,
         "run": run,
         "runs": campaign.gold_runs.newest_first()[:RUNS_SHOWN],
-        "ranked": found.ranking.rows if found and found.run.n_scored else [],
-        "pictures": found.pictures() if found else {},
-        "ranking": found.ranking if found and found.run.n_scored else None,
+        "ranked": ranking.rows if ranking else [],
+        "pictures": run_results.pictures() if run_results else {},
+        "ranking": ranking,
+        "alpha": bare(ALPHA),
         "agreement": agreement,
         "curve": agreement_picture(agreement, campaign) if agreement else None,
         "building": _unfinished(campaign, "build_gold"),
@@ -85,10 +89,10 @@ def _unfinished(campaign: Campaign, kind: str) -> Job | None:
 @require_GET
 @for_campaign_researchers
 def segments(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The score of every output of a run, to sort, filter and page through."""
+    """List the score of every output of a run, sorted and filtered."""
     run = run_of(campaign, request.GET.get("run"))
     if run is None:
-        raise Http404("There is no such run.")
+        raise Http404("Gold run not found.")
     asked = {name: request.GET.get(name, "") for name in ("system", "state", "search")}
     sort = request.GET.get("sort", "segment")
     rows = segment_rows(run, sort=sort, **{name: _plain(value) for name, value in asked.items()})
@@ -105,12 +109,12 @@ def segments(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _plain(text: str) -> str:
-    """Without the one character that PostgreSQL cannot compare."""
+    """Drop the NUL character, which PostgreSQL cannot compare."""
     return text.replace("\x00", "")
 
 
 def _sortable(sort: str) -> list[dict[str, Any]]:
-    """How each column's head says the order and changes it."""
+    """Return the column headers, each with its current order and the order its link selects."""
     labels = {"segment": "Segment", "system": "System", "z": "z", "raw": "Raw", "n": "Ratings"}
     assert labels.keys() == SORTABLE.keys()
     current, is_descending = sort.removeprefix("-"), sort.startswith("-")
@@ -130,10 +134,10 @@ def _sortable(sort: str) -> list[dict[str, Any]]:
 @require_POST
 @for_campaign_researchers
 def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Start building gold, and measuring agreement beside it."""
+    """Start jobs that build gold and measure agreement."""
     form = GoldForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Gold was not built: say how many ratings a score needs.")
+        messages.error(request, "Gold was not built. Enter how many ratings a score needs.")
         return redirect("campaign_results", campaign.code)
     assert isinstance(request.user, User)
     job = start_job(
@@ -149,7 +153,7 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_GET
 @for_campaign_researchers
 def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> HttpResponse:
-    """A picture of a run, as an image or as its data."""
+    """Return a figure of a run, or its data."""
     if name == "how-many-ratings":
         job = latest_agreement(campaign)
         if job is None:
@@ -157,18 +161,18 @@ def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> Ht
         key = agreement_key(job, campaign)
         return drawn_file(name, fmt, partial(agreement_picture, job, campaign), key=key)
     run = run_of(campaign, request.GET.get("run"))
-    make = Results(run).makers().get(name) if run else None
-    if run is None or make is None:
-        raise Http404("There is no such picture.")
-    return drawn_file(name, fmt, make, key=run.code.hex)
+    make_picture = Results(run).makers().get(name) if run else None
+    if run is None or make_picture is None:
+        raise Http404("Figure not found.")
+    return drawn_file(name, fmt, make_picture, key=run.code.hex)
 
 
 @require_GET
 @for_campaign_researchers
 def download(request: HttpRequest, campaign: Campaign, kind: str, fmt: str) -> HttpResponseBase:
-    """A table of the campaign as a file, with workers under pseudonyms."""
+    """Return a table of the campaign as a file, with pseudonyms for workers."""
     if kind not in EXPORTS or fmt not in TABLE_FORMATS:
-        raise Http404("There is no such export.")
+        raise Http404("Export not found.")
     run = run_of(campaign, request.GET.get("run"))
     options = {"run": run} if run and kind in ("segments", "systems") else {}
     try:

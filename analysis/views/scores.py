@@ -1,4 +1,4 @@
-"""Scores and gold to evaluate: of a campaign, or brought along in a collection. The pages are the same."""
+"""Pages for the scores and gold of a campaign or a collection: uploading, directions, computing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,28 +13,29 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from hits.access import View, for_campaign_researchers, for_members, takes_files
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 from hits.models import Campaign
+from hits.people.access import View, for_campaign_researchers, for_members, takes_files
 
-from ..evaluating.visible import visible_collections
-from ..evaluation_forms import (
+from ..evaluation.access import visible_collections
+from ..evaluation.forms import (
     WAYS,
     CollectionForm,
     ComputeForm,
     GoldUploadForm,
     ReadingForm,
     ScoresForm,
-    said_directions,
+    submitted_directions,
 )
-from ..jobs import start_job
-from ..models import Evaluation, Job, Metric, ScoreCollection
+from ..evaluation.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
+from ..models import Evaluation, Metric, ScoreCollection
 from ..scores.directions import Suggestion
 from ..scores.errors import ScoresRefused
 from ..scores.reading import suggestion_for
 from ..scores.storing import Home, confirm_direction
-from ..scores.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
 
-# Fields of one form: a request may not have many more.
+# Django limits the number of fields in a request.
 MOST_DIRECTIONS = 200
 EVALUATIONS_SHOWN = 10
 PREFIXES = {Campaign: "campaign", ScoreCollection: "collection"}
@@ -44,7 +45,7 @@ Form = TypeVar("Form", ScoresForm, GoldUploadForm)
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """A metric nobody has given a direction, and what its name or format suggests."""
+    """A metric without a confirmed direction, and what its name or format suggests."""
 
     metric: Metric
 
@@ -54,21 +55,18 @@ class Unconfirmed:
 
 
 def address(home: Home, page: str) -> str:
-    """The address of a page of a campaign's, or a collection's, scores."""
+    """Return the URL of a page about the scores of a campaign or collection."""
     return reverse(f"{PREFIXES[type(home)]}_{page}", args=[home.code])
 
 
 def for_collection_members(view: View) -> View:
-    """Give the view the collection whose code is in the address, if the visitor may see it."""
+    """Pass the view the collection whose code is in the URL, if the user may see it."""
 
     @wraps(view)
     def inner(request: HttpRequest, code: UUID) -> HttpResponse:
         return view(request, get_object_or_404(visible_collections(request.user), code=code))
 
     return for_members(inner)
-
-
-# Looking --------------------------------------------------------------------------------------
 
 
 def _show(
@@ -78,20 +76,20 @@ def _show(
     form: ReadingForm | None = None,
     refusal: ScoresRefused | None = None,
 ) -> HttpResponse:
-    """The scores and the gold there are, and the forms that add some; 422 if something was refused."""
+    """Show the stored scores and gold and the upload forms; status 422 if an upload was refused."""
     campaign = home if isinstance(home, Campaign) else None
     metrics = list(
         home.metrics.select_related("uploaded_by", "direction_confirmed_by").order_by(
             "name", "level"
         )
     )
-    unconfirmed = [Unconfirmed(one) for one in metrics if one.higher_is_better is None]
+    unconfirmed = [Unconfirmed(metric) for metric in metrics if metric.higher_is_better is None]
     golds = home.gold_uploads.select_related("uploaded_by").defer("table")
     evaluations = Evaluation.objects.filter(**{PREFIXES[type(home)]: home}).defer("result")
     context: dict[str, Any] = {
         PREFIXES[type(home)]: home,
         "metrics": metrics,
-        "confirmed": [one for one in metrics if one.higher_is_better is not None],
+        "confirmed": [metric for metric in metrics if metric.higher_is_better is not None],
         "unconfirmed": unconfirmed[:MOST_DIRECTIONS],
         "n_unconfirmed": len(unconfirmed),
         "golds": golds,
@@ -126,15 +124,15 @@ def _computing(campaign: Campaign) -> Job | None:
 def _store_or_show(
     request: HttpRequest, home: Home, form: Form, store: Callable[[Form, Home, User], str]
 ) -> HttpResponse:
-    """Store what came with the form and say so, or show the page again with what is wrong."""
+    """Store the upload, or show the page again with what is wrong."""
     if not form.is_valid():
         return _show(request, home, form=form)
     assert isinstance(request.user, User)
     try:
-        said = store(form, home, request.user)
+        message = store(form, home, request.user)
     except ScoresRefused as refusal:
         return _show(request, home, form=form, refusal=refusal)
-    messages.success(request, said)
+    messages.success(request, message)
     return redirect(address(home, "metrics"))
 
 
@@ -154,9 +152,9 @@ def _store_scores(form: ScoresForm, home: Home, uploaded_by: User) -> str:
         replace=form.cleaned_data["replace"],
         uploaded_by=uploaded_by,
     )
-    n_open = sum(one.higher_is_better is None for one in stored)
-    count = "1 metric is" if len(stored) == 1 else f"{len(stored)} metrics are"
-    return f"{count} stored." + (" Now say which way they go." if n_open else "")
+    count = "1 metric" if len(stored) == 1 else f"{len(stored)} metrics"
+    is_open = any(metric.higher_is_better is None for metric in stored)
+    return f"Stored {count}." + (" Now confirm their directions." if is_open else "")
 
 
 def _add_gold(request: HttpRequest, home: Home) -> HttpResponse:
@@ -168,7 +166,7 @@ collection_gold = takes_files(require_POST(for_collection_members(_add_gold)))
 
 
 def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
-    beside = {
+    extra_files = {
         name: raw_files([form.cleaned_data[name]])[0] if form.cleaned_data[name] else None
         for name in ("documents", "texts")
     }
@@ -178,29 +176,30 @@ def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
         reading=form.reading,
         replace=form.cleaned_data["replace"],
         uploaded_by=uploaded_by,
-        **beside,
+        **extra_files,
     )
-    return f"Gold is stored: {', '.join(map(str, stored))}."
+    return f"Stored gold: {', '.join(map(str, stored))}."
 
 
 # Directions -----------------------------------------------------------------------------------
 
 
 def _confirm(request: HttpRequest, home: Home) -> HttpResponse:
-    """Take down what somebody says of metrics; what they leave out stays open."""
+    """Store the directions that were submitted; metrics left out stay unconfirmed."""
     assert isinstance(request.user, User)
-    said = said_directions(request.POST, list(home.metrics.unconfirmed()[:MOST_DIRECTIONS]))
-    # One that was confirmed before may be said anew.
+    metrics = list(home.metrics.unconfirmed()[:MOST_DIRECTIONS])
+    directions = submitted_directions(request.POST, metrics)
+    # The direction of a confirmed metric may be changed.
     changed, way = request.POST.get("metric", ""), WAYS.get(request.POST.get("way", ""))
     if changed and way is not None:
-        said |= {one: way for one in home.metrics.confirmed() if str(one.code) == changed}
-    for metric, higher_is_better in said.items():
+        directions |= {one: way for one in home.metrics.confirmed() if str(one.code) == changed}
+    for metric, higher_is_better in directions.items():
         confirm_direction(metric=metric, higher_is_better=higher_is_better, actor=request.user)
-    if said:
-        count = "1 metric" if len(said) == 1 else f"{len(said)} metrics"
-        messages.success(request, f"The direction of {count} is confirmed.")
+    if directions:
+        count = "1 metric" if len(directions) == 1 else f"{len(directions)} metrics"
+        messages.success(request, f"Confirmed the direction of {count}.")
     else:
-        messages.error(request, "Nothing was confirmed: mark higher or lower for a metric.")
+        messages.error(request, "Choose higher or lower for at least one metric.")
     return redirect(address(home, "metrics"))
 
 
@@ -208,7 +207,7 @@ campaign_directions = require_POST(for_campaign_researchers(_confirm))
 collection_directions = require_POST(for_collection_members(_confirm))
 
 
-# Computing and collecting ---------------------------------------------------------------------
+# Computing and collections --------------------------------------------------------------------
 
 
 @require_POST
@@ -217,7 +216,7 @@ def compute(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Start a job that computes built-in metrics."""
     form = ComputeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing was computed: choose at least one metric.")
+        messages.error(request, "Choose at least one metric to compute.")
         return redirect("campaign_metrics", campaign.code)
     assert isinstance(request.user, User)
     job = start_job(
@@ -232,11 +231,12 @@ def compute(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @for_members
 def new_collection(request: HttpRequest) -> HttpResponse:
-    """Give a name to what is brought along; its files come next."""
+    """Create a named collection; its files are uploaded on the next page."""
     form = CollectionForm(request.POST or None)
     if form.is_valid():
         assert isinstance(request.user, User)
-        made = ScoreCollection.objects.create(name=form.cleaned_data["name"], owner=request.user)
-        return redirect("collection_metrics", made.code)
+        name = form.cleaned_data["name"]
+        collection = ScoreCollection.objects.create(name=name, owner=request.user)
+        return redirect("collection_metrics", collection.code)
     status = 422 if form.is_bound else 200
     return render(request, "analysis/new_collection.html", {"form": form}, status=status)

@@ -1,7 +1,7 @@
 """What can go wrong in operation, each with a message fit for the reader."""
 
-from hits.exceptions import HitsError
+from ..exceptions import PlatformError
 
 
-class BackupRefused(HitsError):
+class BackupRefused(PlatformError):
     """A backup that cannot be made, read or restored."""

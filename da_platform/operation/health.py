@@ -1,4 +1,4 @@
-"""How the platform fares: a few questions for a load balancer, more of them for people."""
+"""Health: a few checks for load balancers, more for people."""
 
 import enum
 import platform
@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import import_module
 
 import django
 from django.conf import settings
@@ -15,20 +16,15 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from analysis.models import Job
-from analysis.stats import __version__
-from hits.models import Assignment
-
-from .. import replica
+from .. import __version__, replica
+from ..broker import queue_lengths
+from ..jobs.models import Job
 from .backups import BackupRefused, newest_backup
-from .broker import queue_lengths
 from .signs import RECENT, last_turn, workers_by_queue
 
 SLOW_DATABASE_SECONDS = 0.1
 MANY_WAITING_MESSAGES = 1_000
 FULL_DISK_SHARE = 0.1
-# Evidence follows a submission within seconds; what lies longer has been missed by the chores too.
-LATE_EVIDENCE = timedelta(minutes=5)
 OLD_BACKUP = timedelta(days=2)
 
 
@@ -40,12 +36,14 @@ class State(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, how it is, and where it is not well, what to do."""
+    """The result of one check, and what to do if something is wrong."""
 
     name: str
     state: State
     says: str
 
+
+Check = Callable[[], tuple[State, str]]
 
 # For a load balancer -------------------------------------------------------------------------
 
@@ -53,7 +51,7 @@ _is_migrated = False
 
 
 def readiness() -> dict[str, bool]:
-    """Answer what a load balancer asks before it sends people here."""
+    """The checks of a load balancer before it sends people here."""
     is_there = has_database()
     return {
         "database": is_there,
@@ -97,16 +95,18 @@ def _missing_migrations() -> list[str]:
 
 
 def findings() -> list[Finding]:
-    """Look at everything; whatever cannot be looked at is a bad finding, not an error."""
-    looks = LOOKS | ({"Replica": _replica} if replica.has_replica() else {})
-    return [_looked_at(name, look) for name, look in looks.items()]
+    """Run every check; one that cannot be run is a bad finding, not an error."""
+    for module in settings.MONITORING_MODULES:
+        import_module(module)
+    checks = _checks | ({"Replica": _replica} if replica.has_replica() else {})
+    return [_finding(name, check) for name, check in checks.items()]
 
 
-def _looked_at(name: str, look: Callable[[], tuple[State, str]]) -> Finding:
+def _finding(name: str, check: Check) -> Finding:
     try:
-        state, says = look()
+        state, says = check()
     except (DatabaseError, OSError) as error:
-        state, says = State.BAD, f"It could not be looked at: {type(error).__name__}."
+        state, says = State.BAD, f"The check failed: {type(error).__name__}."
     return Finding(name, state, says)
 
 
@@ -142,11 +142,14 @@ def _replica() -> tuple[State, str]:
     try:
         seconds = replica.seconds_behind()
     except DatabaseError:
-        return State.WARNING, "It is away. Gold and exports read the database itself meanwhile."
+        return (
+            State.WARNING,
+            "It does not answer. Gold and exports read the primary database meanwhile.",
+        )
     if seconds > replica.PATIENCE_SECONDS:
         says = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
-        return State.WARNING, f"{says} Gold and exports read the database itself meanwhile."
-    return State.GOOD, f"It had everything after {1000 * seconds:.0f} ms."
+        return State.WARNING, f"{says} Gold and exports read the primary database meanwhile."
+    return State.GOOD, f"It is {1000 * seconds:.0f} ms behind."
 
 
 def _migrations() -> tuple[State, str]:
@@ -161,31 +164,36 @@ def _migrations() -> tuple[State, str]:
 def _broker() -> tuple[State, str]:
     lengths = queue_lengths()
     if lengths is None:
-        return State.BAD, "It does not answer. Ratings are stored all the same; jobs wait for it."
+        return (
+            State.BAD,
+            "It does not answer. Ratings are still stored; jobs wait until it is back.",
+        )
     says = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
     if max(lengths.values()) > MANY_WAITING_MESSAGES:
-        return State.WARNING, f"{says}. Start more workers of the queue."
+        return State.WARNING, f"{says}. Start more Celery workers."
     return State.GOOD, f"It answers: {says}."
 
 
 def _workers() -> tuple[State, str]:
     by_queue = workers_by_queue()
     signs = sorted({str(sign) for served in by_queue.values() for sign in served})
-    told = f"There lately: {', '.join(signs)}." if signs else "None was there within five minutes."
+    seen = f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
     unserved = [queue for queue, served in by_queue.items() if not served]
     if not unserved:
-        return State.GOOD, told
-    says = f"Nobody serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
-    return (State.WARNING if signs else State.BAD), f"{says} {told}"
+        return State.GOOD, seen
+    says = (
+        f"No worker serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
+    )
+    return (State.WARNING if signs else State.BAD), f"{says} {seen}"
 
 
 def _schedule() -> tuple[State, str]:
     turn = last_turn()
     if turn and turn.at >= timezone.now() - RECENT:
-        return State.GOOD, f"It is kept by {turn}."
-    since = f"not since {turn}" if turn else "not so far"
+        return State.GOOD, f"Running; last run by {turn}."
+    since = f"last run by {turn}" if turn else "never so far"
     says = "start celery beat and a worker for quick, or cron with do_chores."
-    return State.BAD, f"Nobody has kept it within five minutes, {since}: {says}"
+    return State.BAD, f"It has not run in the last five minutes ({since}): {says}"
 
 
 def _jobs() -> tuple[State, str]:
@@ -199,19 +207,8 @@ def _jobs() -> tuple[State, str]:
         f"{unfinished.count():,} unfinished, {n_stuck:,} stuck, {n_failed:,} failed within a day."
     )
     if n_stuck:
-        return State.BAD, f"{says} Nobody sweeps them up: is the schedule running?"
+        return State.BAD, f"{says} Stuck jobs are not being restarted: is the schedule running?"
     return (State.WARNING if n_failed else State.GOOD), says
-
-
-def _evidence() -> tuple[State, str]:
-    now = timezone.now()
-    unweighed = Assignment.objects.submitted().filter(evidence_at=None)
-    n_late = unweighed.filter(submitted_at__lt=now - LATE_EVIDENCE).count()
-    overdue = Assignment.objects.in_progress().filter(expires_at__lt=now - LATE_EVIDENCE).count()
-    says = f"{n_late:,} HITs wait for their evidence, {overdue:,} expired places for their release."
-    if n_late or overdue:
-        return State.WARNING, f"{says} The chores have not come by for five minutes."
-    return State.GOOD, says
 
 
 def _backup() -> tuple[State, str]:
@@ -252,20 +249,29 @@ def _versions() -> tuple[State, str]:
     return State.GOOD, ", ".join(versions)
 
 
-LOOKS: dict[str, Callable[[], tuple[State, str]]] = {
+_checks: dict[str, Check] = {
     "Database": _database,
     "Migrations": _migrations,
     "Broker": _broker,
     "Workers of the queue": _workers,
     "Schedule": _schedule,
     "Jobs": _jobs,
-    "Chores": _evidence,
     "Last backup": _backup,
     "Disk": _disk,
     "Versions": _versions,
 }
 
 
-def worst(found: list[Finding]) -> State:
+def health_check(name: str) -> Callable[[Check], Check]:
+    """Add the decorated function to the checks; `settings.MONITORING_MODULES` names the modules to look in."""
+
+    def register(check: Check) -> Check:
+        _checks[name] = check
+        return check
+
+    return register
+
+
+def worst(findings: list[Finding]) -> State:
     order: Iterator[State] = reversed(State)
-    return next(state for state in order if any(one.state == state for one in found))
+    return next(state for state in order if any(finding.state == state for finding in findings))

@@ -1,9 +1,9 @@
 """Logs as one JSON object a line, with nothing in them that could name a person or tell a text.
 
-A line of our own code is told as it is: by rule it names nothing but random codes and counts. Of other
-packages' lines only the template is told, not what they filled in: Django's would hold paths, a login
-guard's would hold user names and addresses. Of an exception the kind and the places are told, not its
-message, which may quote a row. Logins of staff alone are told with the address they came from.
+A line from our own code is logged as it is: by rule it names nothing but random codes and counts. Of other
+packages' lines only the template is logged, not what they filled in: Django's would hold paths, a login
+guard's would hold user names and addresses. Of an exception the type and the places are logged, not its
+message, which may quote a row. Only staff logins are logged with the address they came from.
 """
 
 import json
@@ -35,8 +35,8 @@ class LineFormatter(logging.Formatter):
             match = request.resolver_match  # type: ignore[union-attr]
             page = f"/{match.route}" if match else "an address without a page"
             # Django writes it with escapes, where it needs some.
-            for told in (path, path.encode("unicode_escape").decode("ascii")):
-                record.message = record.message.replace(told, page)
+            for form in (path, path.encode("unicode_escape").decode("ascii")):
+                record.message = record.message.replace(form, page)
         return super().formatMessage(record)
 
 

@@ -2,27 +2,27 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from importlib import import_module
 
-from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Min, Q, Sum
+from django.conf import settings
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Min
 from django.utils import timezone
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from analysis.models import Job
-from hits.models import HIT, Assignment, Campaign, Participation
-
+from ..broker import queue_lengths
+from ..jobs.models import Job
 from .backups import BackupRefused, newest_backup
-from .broker import queue_lengths
 from .health import free_disk_share
 from .signs import last_turn, workers_by_queue
 
 # Several Prometheus servers, or an impatient one, cost no more queries than one.
 STATE_SECONDS = 10.0
-LATELY = timedelta(hours=1)
+RECENT = timedelta(hours=1)
 
 _state: tuple[float, list[Metric]] | None = None
 
@@ -58,10 +58,25 @@ def forget_state() -> None:
     _state = None
 
 
+_registered: list[Callable[[], Iterator[Metric]]] = []
+
+
+def state_metrics(collect: Callable[[], Iterator[Metric]]) -> Callable[[], Iterator[Metric]]:
+    """Add the decorated function to what is collected; see `settings.MONITORING_MODULES`."""
+    _registered.append(collect)
+    return collect
+
+
+def _collectors() -> list[Callable[[], Iterator[Metric]]]:
+    for module in settings.MONITORING_MODULES:
+        import_module(module)
+    return _registered
+
+
 def _state_metrics() -> Iterator[Metric]:
     yield from _jobs()
-    yield from _collection()
-    yield _workers()
+    for collect in _collectors():
+        yield from collect()
     queues = GaugeMetricFamily(
         "da_queue_length", "Messages waiting at the broker; none if it is away", labels=["queue"]
     )
@@ -119,12 +134,12 @@ def _jobs() -> Iterator[Metric]:
     oldest = unfinished.filter(state=Job.State.QUEUED).aggregate(at=Min("created_at"))["at"]
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0.0
     yield GaugeMetricFamily("da_job_oldest_waiting_seconds", "Of queued jobs", value=waiting)
-    yield from _jobs_of_late()
+    yield from _recent_jobs()
 
 
-def _jobs_of_late() -> Iterator[Metric]:
-    """What ended within the hour. Not counted from the beginning: rows of jobs come back and go."""
-    since = timezone.now() - LATELY
+def _recent_jobs() -> Iterator[Metric]:
+    """Jobs that ended within the hour. Not a running total: jobs are retried and deleted."""
+    since = timezone.now() - RECENT
     finished = GaugeMetricFamily(
         "da_jobs_last_hour",
         "Jobs that ended within the last hour, by outcome",
@@ -142,37 +157,3 @@ def _jobs_of_late() -> Iterator[Metric]:
         seconds.add_metric([kind], mean.total_seconds())
     yield finished
     yield seconds
-
-
-def _collection() -> Iterator[Metric]:
-    open_hits = HIT.objects.filter(campaign__status=Campaign.Status.OPEN)
-    places = open_hits.aggregate(n=Sum("places_left"))["n"] or 0
-    yield GaugeMetricFamily("da_places_open", "Places offered by open campaigns", value=places)
-    assignments = GaugeMetricFamily("da_assignments", "By status", labels=["status"])
-    by_status = dict.fromkeys(Assignment.Status.values, 0)
-    by_status |= dict(Assignment.objects.order_by().values_list("status").annotate(n=Count("pk")))
-    for status, n in by_status.items():
-        assignments.add_metric([status], n)
-    yield assignments
-    unweighed = Assignment.objects.submitted().filter(evidence_at=None).count()
-    yield GaugeMetricFamily(
-        "da_assignments_unweighed", "Submitted, evidence still to be computed", value=unweighed
-    )
-
-
-def _workers() -> Metric:
-    """Count workers by what holds of them; trusted / (trusted + discarded) is the pass rate."""
-    is_trusted = Q(pk__in=Participation.objects.trusted().values("pk"))
-    is_discarded = Q(pk__in=Participation.objects.discarded().values("pk"))
-    counts = Participation.objects.aggregate(
-        all=Count("pk"),
-        trusted=Count("pk", filter=is_trusted),
-        discarded=Count("pk", filter=is_discarded),
-    )
-    counts["unproven"] = counts.pop("all") - counts["trusted"] - counts["discarded"]
-    workers = GaugeMetricFamily(
-        "da_workers", "Workers in campaigns, by standing", labels=["standing"]
-    )
-    for standing, n in counts.items():
-        workers.add_metric([standing], n)
-    return workers

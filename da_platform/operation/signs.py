@@ -1,4 +1,4 @@
-"""Who is there: workers of the queue, which sign by themselves, and whoever keeps the schedule."""
+"""Signs of life of Celery workers and of the schedule."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -16,7 +16,7 @@ KEPT = timedelta(days=1)
 
 
 def give_sign(name: str, queues: Iterable[str] = ()) -> None:
-    """Note that this one is there, for these queues, and drop the names of those long gone."""
+    """Record a sign of life for these queues, and drop old names."""
     now = timezone.now()
     SignOfLife.objects.update_or_create(
         name=name[:100], defaults={"at": now, "queues": " ".join(sorted(queues))[:100]}
@@ -29,11 +29,11 @@ def recent_signs() -> QuerySet[SignOfLife]:
 
 
 def workers_by_queue() -> dict[str, list[SignOfLife]]:
-    """The workers of each queue that were there lately; none for a queue that nobody serves."""
+    """The workers of each queue with a recent sign of life."""
     signs = list(recent_signs())
     return {queue: [sign for sign in signs if sign.serves(queue)] for queue in QUEUES}
 
 
 def last_turn() -> SignOfLife | None:
-    """When the schedule last had something done, and by whom it is kept."""
+    """When the schedule last ran something, and who runs it."""
     return SignOfLife.objects.filter(queues="").order_by("-at").first()

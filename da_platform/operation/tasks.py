@@ -1,11 +1,63 @@
-"""What Celery does for operation: thin, and harmless when done twice."""
+"""Signs of life: of the schedule, by a task, and of each Celery worker, by a step in its main process."""
 
-from celery import shared_task  # type: ignore[import-untyped]
+import logging
+from threading import Thread
+from typing import Any
+
+from celery import bootsteps, current_app, shared_task  # type: ignore[import-untyped]
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+from . import signs
+
+logger = logging.getLogger(__name__)
 
 
 @shared_task(name="operation.give_sign")
 def give_sign() -> None:
     """Asked for by beat, done by a worker: the schedule is kept."""
-    from .signs import give_sign
+    signs.give_sign("beat")
 
-    give_sign("beat")
+
+class GiveSigns(bootsteps.StartStopStep):
+    """Say twice a minute that this worker is there, and which queues it serves.
+
+    From its main process and not by a task: a worker that is busy for hours comes to no task, and one for
+    jobs alone would never see it. While the broker is away it says nothing, as it can do nothing.
+    """
+
+    # By name: web processes, which only send, need not load what a worker is made of.
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:
+        self.entry: Any = None
+        self.thread: Thread | None = None
+        super().__init__(consumer, **options)
+
+    def start(self, consumer: Any) -> None:
+        self._sign(consumer)
+        self.entry = consumer.timer.call_repeatedly(settings.SIGN_SECONDS, self._sign, (consumer,))
+
+    def stop(self, consumer: Any) -> None:
+        if self.entry:
+            consumer.timer.cancel(self.entry)
+            self.entry = None
+
+    def _sign(self, consumer: Any) -> None:
+        # The database may let it wait; messages shall not wait with it, nor shall signs pile up.
+        if self.thread is None or not self.thread.is_alive():
+            signed = (consumer.hostname, list(consumer.app.amqp.queues.consume_from))
+            self.thread = Thread(target=_give_sign, args=signed, daemon=True)
+            self.thread.start()
+
+
+def _give_sign(name: str, queues: list[str]) -> None:
+    try:
+        signs.give_sign(name, queues)
+    except DatabaseError as error:
+        logger.warning("No sign of life could be given: %s.", type(error).__name__)
+    finally:
+        connections.close_all()
+
+
+current_app.steps["consumer"].add(GiveSigns)

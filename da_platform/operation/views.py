@@ -1,4 +1,4 @@
-"""What machines ask the platform, and the page on which people see how it fares."""
+"""Health and metrics, for machines and for people. `da_platform.urls` says who may open each."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -7,13 +7,10 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from hits.access import for_admins, for_anyone
-
 from .health import findings, is_ready, readiness, worst
 
 
 @require_GET
-@for_anyone
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
     """Say that this process lives. Nothing else is asked: a database that is away kills no process."""
@@ -21,7 +18,6 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@for_anyone
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
     """Say whether people can be sent here; 503 if not. The broker is named, but can be done without."""
@@ -30,10 +26,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@for_anyone
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Numbers for Prometheus, for whoever has the token. Without one set, there is no such page."""
+    """Metrics for Prometheus, for requests with the token. Without a token set, there is no such page."""
     if not _has_token(request):
         raise Http404
     # Here and not above: what nobody asks for need not be loaded.
@@ -49,7 +44,7 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 @require_GET
-@for_admins
 def health(request: HttpRequest) -> HttpResponse:
-    found = findings()
-    return render(request, "operation/health.html", {"findings": found, "worst": worst(found)})
+    results = findings()
+    context = {"findings": results, "worst": worst(results)}
+    return render(request, "operation/health.html", context)

@@ -6,14 +6,14 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
-# What answered so lately has not been forgotten by a firewall on the way.
+# A connection that answered so recently has not been dropped by a firewall.
 TRUSTED_SECONDS = 5.0
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Looks at the socket before it sends `SELECT 1`: a server that stops, or dies, closes it.
 
-    The question would otherwise come before every rating: a third trip to the database beside two.
+    Otherwise the check would add a third round trip to the two of every rating.
     """
 
     _answered_at = float("-inf")

@@ -1,28 +1,54 @@
-"""Campaigns over the API: what there is, how far it is, and running it."""
+"""API: campaigns, their settings, progress, forecast and cost; create, build, open, close and copy them."""
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Annotated, Any
 from uuid import UUID
 
-from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.forms.models import model_to_dict
 from django.http import HttpRequest
-from ninja import Query, Router, Schema
+from django.utils.datastructures import MultiValueDict
+from ninja import File, Form, Query, Router, Schema, Status
+from ninja.files import UploadedFile
 from ninja.pagination import paginate
+from pydantic import Field
 
-from ..access import Level, campaign_for, campaigns_of
-from ..campaigns.keeping import forecast_of
-from ..campaigns.reporting import CampaignStatus, campaign_status, campaign_statuses
-from ..models import Campaign
-from ..services import change_status
-from .auth import Needs, Scope
-from .paging import ReadRows
-from .texts import Text
+from analysis.stats.thresholds import MINIMUM_RATINGS
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
+
+from ..campaigns.costs import Cost, estimate, usual_numbers
+from ..campaigns.drafts import import_uploads
+from ..campaigns.editing import EDITABLE, duplicate_campaign, edit_campaign, editable_fields
+from ..campaigns.forms import (
+    BasicsForm,
+    EditForm,
+    FilesForm,
+    InstructionsForm,
+    NameForm,
+    SettingsForm,
+)
+from ..campaigns.kept_counts import forecast_of
+from ..campaigns.lifecycle import change_status
+from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
+from ..models import MAX_LEASE_MINUTES, Campaign
+from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
+from .auth import Needs, Scope, own_campaign
+from .field_types import Money, Name, Text, Total
+from .jobs import JobOut
+from .pagination import LazyRows
+from .validation import checked
 
 router = Router(tags=["Campaigns"])
 
+Count = Annotated[int, Field(ge=1, le=32_767)]
+Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
+Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
+
 
 class CampaignOut(Schema):
-    """A campaign and how far it is."""
+    """A campaign and its progress."""
 
     code: UUID
     name: str
@@ -40,7 +66,7 @@ class CampaignOut(Schema):
     n_in_progress: int
     n_submitted: int
     n_ratings: int
-    # When a large campaign in a list was last counted; None if that was just now.
+    # Null if the counts are live; large campaigns in a list show stored counts.
     counted_at: datetime | None
 
 
@@ -50,10 +76,10 @@ class CampaignFilter(Schema):
 
 
 class ForecastOut(Schema):
-    """What a campaign has, what it lacks, and what the rest will likely take.
+    """The state of a campaign and what is needed to complete it.
 
-    Counts are of assignments; each gives every genuine item of its HIT a rating. Those of a large campaign
-    are kept, and `at` says when they were counted, as on its page.
+    Counts are of assignments, each of which rates every genuine item of its HIT. For a large campaign
+    they are stored; `at` says when they were counted.
     """
 
     at: datetime
@@ -70,7 +96,7 @@ class ForecastOut(Schema):
 
 
 class CostOut(ForecastOut):
-    """The same with money, for those who run the campaign."""
+    """The forecast with costs, for the campaign's admins."""
 
     currency: str
     spent: Decimal
@@ -84,39 +110,250 @@ class StatusIn(Schema):
     status: Campaign.Status
 
 
+class CampaignIn(Schema):
+    """A new campaign, how to read its files, and its settings."""
+
+    name: Name
+    source_language: Name
+    target_language: Name
+    task: Campaign.Task = Campaign.Task.REFERENCE_ADEQUACY
+    reference: Text = ""
+    allow_empty_translations: bool = False
+    hit_size: Count = 100
+    min_ratings: Count = MINIMUM_RATINGS
+    pay_per_hit: Money = Decimal(0)
+    currency: Name = "USD"
+    spending_cap: Total | None = None
+    lease_minutes: Minutes = 180
+    interface_language: Text = ""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    merges_near_identical: bool = False
+
+
+class SettingsIn(Schema):
+    """Settings to change; omitted ones keep their value."""
+
+    name: Name | None = None
+    interface_language: Text | None = None
+    min_ratings: Count | None = None
+    spending_cap: Total | None = None
+    lease_minutes: Minutes | None = None
+    pay_per_hit: Money | None = None
+    currency: Name | None = None
+    hit_size: Count | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+
+
+class SettingsOut(Schema):
+    """A campaign's settings; `editable` lists those that can still change."""
+
+    name: str
+    interface_language: str
+    min_ratings: int
+    spending_cap: Decimal | None
+    lease_minutes: int
+    pay_per_hit: Decimal
+    currency: str
+    hit_size: int
+    seed: int
+    merges_near_identical: bool
+    instructions: str
+    created_at: datetime
+    editable: list[str]
+
+    @staticmethod
+    def resolve_editable(campaign: Campaign) -> list[str]:
+        return list(editable_fields(campaign))
+
+
+class InstructionsIn(Schema):
+    instructions: Text
+
+
+class BuildIn(Schema):
+    """`rebuild` replaces existing HITs, provided that no worker has taken one."""
+
+    rebuild: bool = False
+
+
+class NameIn(Schema):
+    name: Name
+
+
+class EstimateIn(Schema):
+    """Numbers to try out; omitted ones default to the campaign's. `fee` and `passing` are percentages."""
+
+    pay: Annotated[Decimal, Field(ge=0, le=100, max_digits=8, decimal_places=2)] | None = None
+    fee: Percent | None = None
+    passing: Annotated[int, Field(ge=5, le=100)] | None = None
+    ratings: Annotated[int, Field(ge=1, le=60)] | None = None
+
+
+class EstimateOut(Schema):
+    """The total cost with these numbers, including work that will be discarded."""
+
+    n_hits: int
+    n_translations: int
+    ratings: int
+    pay: Decimal
+    fee_percent: Decimal
+    pass_percent: int
+    n_trusted: int
+    n_assignments: int
+    to_workers: Decimal
+    fee: Decimal
+    total: Decimal
+    per_translation: Decimal
+
+
+# Progress and status --------------------------------------------------------------------------
+
+
 @router.get("", response=list[CampaignOut], auth=Needs(Scope.READ))
 @paginate
 def list_campaigns(
     request: HttpRequest, filters: Query[CampaignFilter]
-) -> ReadRows[CampaignStatus]:
-    """Campaigns that you have a part in, newest first."""
-    own = campaigns_of(request.user)
+) -> LazyRows[CampaignStatus]:
+    """List the campaigns that you have access to, newest first."""
+    campaigns = campaigns_of(request.user)
     if filters.status:
-        own = own.filter(status=filters.status)
-    return ReadRows(own.filter(name__icontains=filters.search), campaign_statuses)
+        campaigns = campaigns.filter(status=filters.status)
+    return LazyRows(campaigns.filter(name__icontains=filters.search), campaign_statuses)
 
 
 @router.get("/{uuid:code}", response=CampaignOut, auth=Needs(Scope.READ))
 def get_campaign(request: HttpRequest, code: UUID) -> CampaignStatus:
-    """One campaign."""
+    """Get one campaign."""
     return campaign_status(campaign_for(request.user, code, Level.RESEARCHER))
 
 
 @router.get("/{uuid:code}/forecast", response=ForecastOut, auth=Needs(Scope.READ))
 def get_forecast(request: HttpRequest, code: UUID) -> object:
-    """What is there, what is missing, and when it will be done at the present pace."""
+    """Get what is complete, what is missing, and when it will be done at the current pace."""
     return forecast_of(campaign_for(request.user, code, Level.RESEARCHER))
 
 
 @router.get("/{uuid:code}/cost", response=CostOut, auth=Needs(Scope.PAY))
 def get_cost(request: HttpRequest, code: UUID) -> object:
-    """The forecast with what has been spent and what the rest will likely cost."""
-    return forecast_of(campaign_for(request.user, code, Level.ADMIN))
+    """Get the forecast with what has been spent and the expected cost to complete."""
+    return forecast_of(own_campaign(request, code))
 
 
 @router.post("/{uuid:code}/status", response=CampaignOut, auth=Needs(Scope.RUN))
 def set_status(request: HttpRequest, code: UUID, wanted: StatusIn) -> CampaignStatus:
-    """Open, pause or close a campaign. Asking for the status it has changes nothing."""
-    assert isinstance(request.user, User)
-    campaign = campaign_for(request.user, code, Level.ADMIN)
-    return campaign_status(change_status(campaign=campaign, to=wanted.status, actor=request.user))
+    """Open, pause or close a campaign. Setting the current status has no effect."""
+    campaign = own_campaign(request, code)
+    return campaign_status(
+        change_status(campaign=campaign, to=wanted.status, actor=user_of(request))
+    )
+
+
+# Creating and changing ------------------------------------------------------------------------
+
+
+@router.post("", response={201: CampaignOut, 202: JobOut}, auth=Needs(Scope.RUN))
+def create_campaign(
+    request: HttpRequest,
+    wanted: Form[CampaignIn],
+    package: File[UploadedFile | None] = None,
+    systems: File[list[UploadedFile]] = [],  # noqa: B006 (never changed)
+    sources: File[UploadedFile | None] = None,
+    references: File[UploadedFile | None] = None,
+    documents: File[UploadedFile | None] = None,
+    ids: File[UploadedFile | None] = None,
+) -> Status[CampaignStatus] | Status[Job]:
+    """Create a campaign from one package (a table, a WMT test set, a zipped folder) or from text files.
+
+    Small files are imported at once (201, the campaign), large ones by a job (202) whose result names the
+    campaign. If files are refused, the errors list file, line and reason, and nothing is stored.
+    """
+    actor = user_of(request)
+    if not has_level(actor, Level.ADMIN):
+        raise PermissionDenied("Only admins of the whole platform may do this.")
+    lines = {"sources": sources, "references": references, "documents": documents, "ids": ids}
+    single = {"package": package, **lines}
+    files: MultiValueDict[str, Any] = MultiValueDict(
+        {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
+    )
+    values = _form_values(wanted.model_dump())
+    files_form = FilesForm(values, files)
+    basics, _, settings = (
+        checked(form) for form in (BasicsForm(values), files_form, SettingsForm(values))
+    )
+    imported = import_uploads(
+        actor=actor,
+        basics=basics,
+        uploads=files_form.uploads(),
+        options=files_form.options(),
+        settings=settings,
+    )
+    if isinstance(imported, Job):
+        return Status(202, imported)
+    return Status(201, campaign_status(imported))
+
+
+def _form_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out missing values, as a browser would."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@router.post("/{uuid:code}/hits", response={202: JobOut}, auth=Needs(Scope.RUN))
+def build_hits(request: HttpRequest, code: UUID, wanted: BuildIn) -> Status[Job]:
+    """Start a job that builds the campaign's HITs. The same texts and seed give the same HITs."""
+    job = start_job(
+        kind="build_hits",
+        campaign=own_campaign(request, code),
+        arguments={"rebuild": wanted.rebuild},
+        started_by=user_of(request),
+    )
+    return Status(202, job)
+
+
+@router.get("/{uuid:code}/settings", response=SettingsOut, auth=Needs(Scope.RUN))
+def get_settings(request: HttpRequest, code: UUID) -> Campaign:
+    """Get a campaign's settings, and which of them can still change."""
+    return own_campaign(request, code)
+
+
+@router.patch("/{uuid:code}/settings", response=SettingsOut, auth=Needs(Scope.RUN))
+def change_settings(request: HttpRequest, code: UUID, wanted: SettingsIn) -> Campaign:
+    """Change settings. If one of them can no longer change, nothing does (409)."""
+    campaign = own_campaign(request, code)
+    changes = wanted.model_dump(exclude_unset=True)
+    stored = Campaign.objects.get(pk=campaign.pk)
+    values = _form_values(model_to_dict(stored, fields=EDITABLE) | changes)
+    cleaned = checked(EditForm(values, instance=stored, editable=EDITABLE))
+    changes = {name: cleaned[name] for name in changes}
+    edit_campaign(campaign=campaign, actor=user_of(request), changes=changes)
+    return campaign
+
+
+@router.put("/{uuid:code}/instructions", response=SettingsOut, auth=Needs(Scope.RUN))
+def set_instructions(request: HttpRequest, code: UUID, wanted: InstructionsIn) -> Campaign:
+    """Set the instructions that workers read: plain text, with blank lines between paragraphs."""
+    campaign = own_campaign(request, code)
+    changes = checked(InstructionsForm(wanted.model_dump()))
+    edit_campaign(campaign=campaign, actor=user_of(request), changes=changes)
+    return campaign
+
+
+@router.post(
+    "/{uuid:code}/duplicate",
+    response={201: CampaignOut},
+    auth=Needs(Scope.RUN),
+    operation_id="duplicate_campaign",
+)
+def duplicate(request: HttpRequest, code: UUID, wanted: NameIn) -> Status[CampaignStatus]:
+    """Copy a campaign to a draft with the same texts and settings, a new name and a new seed."""
+    campaign = own_campaign(request, code)
+    name = checked(NameForm(wanted.model_dump()))["name"]
+    copy = duplicate_campaign(campaign=campaign, name=name, actor=user_of(request))
+    return Status(201, campaign_status(copy))
+
+
+@router.get("/{uuid:code}/estimate", response=EstimateOut, auth=Needs(Scope.PAY))
+def get_estimate(request: HttpRequest, code: UUID, wanted: Query[EstimateIn]) -> Cost:
+    """Estimate the cost of the whole campaign with these numbers."""
+    campaign = own_campaign(request, code)
+    usual = usual_numbers(campaign, forecast_of(campaign).pass_rate)
+    return estimate(campaign, **usual | wanted.model_dump(exclude_none=True))

@@ -1,4 +1,4 @@
-"""Payments over the API: what is owed, runs that are confirmed by list and total, and the ledger."""
+"""API: what is owed, payment runs, the ledger, rejections and bonuses."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -10,10 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from analysis.api.jobs import JobOut
-from analysis.models import Job
+from da_platform.jobs.models import Job
 
 from ..exceptions import PaymentRefused
 from ..models import Assignment, Payment, PaymentRun, PayRule
@@ -21,22 +20,23 @@ from ..payments import runs
 from ..payments.owing import Due, Kind, Plan, plan_run, plans
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
+from ..people.access import user_of
 from ..recruiting.arrivals import recruitment_of
-from .auth import Needs, Scope
-from .texts import Money, Reason, Text, Total, a_file, caller_of, own_campaign
+from .auth import Needs, Scope, own_campaign
+from .field_types import Money, Reason, Text, Total, file_response
+from .jobs import JobOut
 
 router = Router(tags=["Payments"])
 
 What = Literal["approve", "bonus"]
-# Through the provider, or outside the platform from a list.
+# Through the provider, or by hand outside the platform.
 Way = Literal["provider", "hand"]
 Short = Annotated[Reason, Field(max_length=500)]
-# Above nothing, to the cent.
 Amount = Annotated[Money, Field(gt=0)]
 
 
 class PlanOut(Schema):
-    """What a run would pay. To confirm it, send its digest and its total back."""
+    """What a run would pay. To confirm it, send back its digest and total."""
 
     kind: str
     way: Way
@@ -55,7 +55,7 @@ class PlanOut(Schema):
 
 
 class StandingOut(Schema):
-    """Where the money is. `open` is confirmed and under way, `unknown` waits for a person."""
+    """Totals by state. `open` is confirmed but not yet paid; `unknown` needs a person to settle it."""
 
     provider: str
     currency: str
@@ -96,7 +96,7 @@ class DueOut(Schema):
 
 
 class ConfirmIn(Schema):
-    """The plan that was looked at: its kind, its way, and its digest and total once more."""
+    """The plan to confirm, with its digest and total."""
 
     kind: What
     way: Way
@@ -122,7 +122,7 @@ class RunOut(Schema):
 
 
 class ReceiptOut(RunOut):
-    """A run, what of it was paid, and how many payments are in which state."""
+    """A run, the amount paid, and the number of payments in each state."""
 
     paid: Decimal
     states: dict[str, int]
@@ -167,19 +167,23 @@ class PaymentOut(Schema):
 
 
 class LedgerFilter(Schema):
-    state: Payment.State | None = None
+    # Described in place: a job's states have the same name in the API's description.
+    state: (
+        Annotated[Payment.State, WithJsonSchema({"type": "string", "enum": Payment.State.values})]
+        | None
+    ) = None
     run: UUID | None = None
 
 
 class PaidIn(Schema):
-    """The list's total once more, and how the payment can be found, such as a number of a transfer."""
+    """The total of the list, and a reference such as a transaction number."""
 
     total: Total
     reference: Annotated[Reason, Field(max_length=200)]
 
 
 class RejectionIn(Schema):
-    """The worker reads the message; some providers want a category and so many characters."""
+    """The message is shown to the worker; some providers require a category and a minimum length."""
 
     message: Annotated[Reason, Field(max_length=1_000)]
     category: Annotated[Text, Field(max_length=40)] = ""
@@ -190,9 +194,9 @@ class ReasonIn(Schema):
 
 
 class SettleIn(Schema):
-    """A person's word with how they know, or the wish to ask the provider once more.
+    """What became of the payment and how you know, or `ask` to query the provider again.
 
-    `write_off` is for a payment that failed: it is owed no more.
+    `write_off` is for a failed payment, which is then no longer owed.
     """
 
     answer: Literal["paid", "not_paid", "ask", "write_off"]
@@ -200,7 +204,7 @@ class SettleIn(Schema):
 
 
 class RuleIn(Schema):
-    """A bonus for every HIT, an adjustment for one, or a share for unfinished ones (without an amount)."""
+    """A bonus for every HIT, an adjustment for one, or partial pay for unfinished ones (no amount)."""
 
     kind: PayRule.Kind
     reason: Short
@@ -226,22 +230,22 @@ class RuleOut(Schema):
 
 
 @router.get("/{uuid:code}/payments", response=StandingOut, auth=Needs(Scope.PAY))
-def get_standing(request: HttpRequest, code: UUID) -> dict[str, Any]:
-    """Where a campaign's money is, and what could be paid now."""
+def get_payments(request: HttpRequest, code: UUID) -> dict[str, Any]:
+    """Get a campaign's totals, and what could be paid now."""
     campaign = own_campaign(request, code)
     owed = plans(campaign)
-    found = standing(campaign, owed)
-    names = [name for name in StandingOut.model_fields if hasattr(found, name)]
+    totals = standing(campaign, owed)
+    names = [name for name in StandingOut.model_fields if hasattr(totals, name)]
     return {
         "provider": recruitment_of(campaign).provider,
         "currency": campaign.currency,
         "plans": owed,
-    } | {name: getattr(found, name) for name in names}
+    } | {name: getattr(totals, name) for name in names}
 
 
 @router.get("/{uuid:code}/payments/plan/{kind}/{way}", response=PlanOut, auth=Needs(Scope.PAY))
 def get_plan(request: HttpRequest, code: UUID, kind: What, way: Way) -> Plan:
-    """What a run would pay now: how many, how much, and the digest that names the very list."""
+    """Get what a run would pay now: count, total, and a digest of the payments."""
     return plan_run(own_campaign(request, code), Kind(kind), is_by_hand=way == "hand")
 
 
@@ -250,7 +254,7 @@ def get_plan(request: HttpRequest, code: UUID, kind: What, way: Way) -> Plan:
 )
 @paginate
 def list_dues(request: HttpRequest, code: UUID, kind: What, way: Way) -> list[Due]:
-    """The very payments of that plan."""
+    """List the payments of a plan."""
     return get_plan(request, code, kind, way).dues
 
 
@@ -259,18 +263,18 @@ def list_dues(request: HttpRequest, code: UUID, kind: What, way: Way) -> list[Du
 
 @router.get("/{uuid:code}/payments/runs", response=list[RunOut], auth=Needs(Scope.PAY))
 @paginate
-def list_runs(request: HttpRequest, code: UUID) -> QuerySet[PaymentRun]:
-    """The runs that people confirmed, newest first."""
+def list_payment_runs(request: HttpRequest, code: UUID) -> QuerySet[PaymentRun]:
+    """List confirmed runs, newest first."""
     return own_campaign(request, code).payment_runs.select_related("confirmed_by").order_by("-pk")
 
 
 @router.post(
     "/{uuid:code}/payments/runs", response={201: RunOut, 200: RunOut}, auth=Needs(Scope.PAY)
 )
-def confirm(request: HttpRequest, code: UUID, wanted: ConfirmIn) -> Status[PaymentRun]:
-    """Confirm what was looked at. If anything changed since, nothing is paid (409).
+def confirm_plan(request: HttpRequest, code: UUID, wanted: ConfirmIn) -> Status[PaymentRun]:
+    """Confirm a plan. If it has changed since, nothing is paid (409).
 
-    The same list a second time is paid once: the run that it was confirmed as is answered (200).
+    Confirming the same plan twice pays it once: the second time returns the existing run (200).
     """
     run, is_new = runs.confirm_once(
         campaign=own_campaign(request, code),
@@ -278,14 +282,14 @@ def confirm(request: HttpRequest, code: UUID, wanted: ConfirmIn) -> Status[Payme
         is_by_hand=wanted.way == "hand",
         digest=wanted.digest,
         total=wanted.total,
-        actor=caller_of(request),
+        actor=user_of(request),
     )
     return Status(201 if is_new else 200, run)
 
 
 @router.get("/{uuid:code}/payments/runs/{uuid:run}", response=ReceiptOut, auth=Needs(Scope.PAY))
-def get_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
-    """A run and its receipt."""
+def get_payment_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
+    """Get a run and its receipt."""
     return _run(request, code, run)
 
 
@@ -293,26 +297,26 @@ def get_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
     "/{uuid:code}/payments/runs/{uuid:run}/paid", response=ReceiptOut, auth=Needs(Scope.PAY)
 )
 def mark_as_paid(request: HttpRequest, code: UUID, run: UUID, wanted: PaidIn) -> PaymentRun:
-    """Note that a list was paid outside the platform."""
-    found = _run(request, code, run)
-    runs.mark_as_paid(run=found, actor=caller_of(request), **wanted.model_dump())
+    """Record that a run was paid outside the platform."""
+    payment_run = _run(request, code, run)
+    runs.mark_as_paid(run=payment_run, actor=user_of(request), **wanted.model_dump())
     return _run(request, code, run)
 
 
 @router.post(
     "/{uuid:code}/payments/runs/{uuid:run}/go-on", response={202: JobOut}, auth=Needs(Scope.PAY)
 )
-def go_on(request: HttpRequest, code: UUID, run: UUID) -> Status[Job]:
-    """Go on with a run that stopped on its way; one that is under way is not started twice."""
-    return Status(202, runs.go_on(run=_run(request, code, run), actor=caller_of(request)))
+def continue_payment_run(request: HttpRequest, code: UUID, run: UUID) -> Status[Job]:
+    """Resume a run that stopped early; a run in progress is not started twice."""
+    return Status(202, runs.go_on(run=_run(request, code, run), actor=user_of(request)))
 
 
 @router.post(
     "/{uuid:code}/payments/runs/{uuid:run}/cancel", response=ReceiptOut, auth=Needs(Scope.PAY)
 )
-def cancel_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
-    """Take back what has not been begun: it is owed again."""
-    runs.cancel_run(run=_run(request, code, run), actor=caller_of(request))
+def cancel_payment_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
+    """Cancel payments that have not been sent; they are owed again."""
+    runs.cancel_run(run=_run(request, code, run), actor=user_of(request))
     return _run(request, code, run)
 
 
@@ -324,7 +328,7 @@ def cancel_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
 def list_ledger(
     request: HttpRequest, code: UUID, filters: Query[LedgerFilter]
 ) -> QuerySet[Payment]:
-    """Every payment there is, in the order they were planned."""
+    """List all payments, in the order they were planned."""
     lines = Payment.objects.filter(run__campaign=own_campaign(request, code))
     if filters.state:
         lines = lines.filter(state=filters.state)
@@ -334,15 +338,17 @@ def list_ledger(
 
 
 @router.get(
-    "/{uuid:code}/payments/ledger.csv", auth=Needs(Scope.PAY), openapi_extra=a_file("text/csv")
+    "/{uuid:code}/payments/ledger.csv",
+    auth=Needs(Scope.PAY),
+    openapi_extra=file_response("text/csv"),
 )
 def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
-    """The ledger as a file."""
+    """Download the ledger as CSV."""
     campaign = own_campaign(request, code)
     text = payments_csv(Payment.objects.filter(run__campaign=campaign))
-    answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="payments-of-{campaign.code}.csv"'
-    return answer
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="payments-of-{campaign.code}.csv"'
+    return response
 
 
 @router.post(
@@ -350,23 +356,22 @@ def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
     response=PaymentOut,
     auth=Needs(Scope.PAY),
 )
-def settle(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) -> Payment:
-    """Say what became of a payment that the provider could not tell about, or write one off."""
-    own = Payment.objects.filter(run__campaign=own_campaign(request, code))
-    found = get_object_or_404(
-        own.select_related("assignment__worker", "run__campaign"), code=payment
-    )
+def settle_payment(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) -> Payment:
+    """Settle a payment whose outcome is unknown, or write off a failed one."""
+    ledger = Payment.objects.filter(run__campaign=own_campaign(request, code))
+    ledger = ledger.select_related("assignment__worker", "run__campaign")
+    line = get_object_or_404(ledger, code=payment)
     if wanted.answer == "ask":
-        ask_again(payment=found)
-        found.refresh_from_db()
-        return found
+        ask_again(payment=line)
+        line.refresh_from_db()
+        return line
     if wanted.answer == "write_off":
-        return runs.write_off(payment=found, reason=wanted.reason, actor=caller_of(request))
+        return runs.write_off(payment=line, reason=wanted.reason, actor=user_of(request))
     return runs.settle_unknown(
-        payment=found,
+        payment=line,
         was_paid=wanted.answer == "paid",
         reason=wanted.reason,
-        actor=caller_of(request),
+        actor=user_of(request),
     )
 
 
@@ -378,12 +383,12 @@ def settle(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) ->
     response={201: RunOut},
     auth=Needs(Scope.PAY),
 )
-def reject(
+def reject_assignment(
     request: HttpRequest, code: UUID, assignment: UUID, wanted: RejectionIn
 ) -> Status[PaymentRun]:
-    """Refuse payment for work handed in. The ratings count as before: that is another decision."""
+    """Refuse payment for a submitted assignment. Its ratings still count unless decided otherwise."""
     work = _work(request, code, assignment)
-    run = runs.reject_assignment(assignment=work, actor=caller_of(request), **wanted.model_dump())
+    run = runs.reject_assignment(assignment=work, actor=user_of(request), **wanted.model_dump())
     return Status(201, run)
 
 
@@ -395,25 +400,23 @@ def reject(
 def withdraw_rejection(
     request: HttpRequest, code: UUID, assignment: UUID, wanted: ReasonIn
 ) -> Payment:
-    """Take a rejection back: the work is owed again."""
+    """Withdraw a rejection; the assignment is owed again."""
     rejection = runs.rejection_of(_work(request, code, assignment))
     if rejection is None:
-        raise PaymentRefused("This work was not rejected.")
-    return runs.withdraw_rejection(
-        payment=rejection, reason=wanted.reason, actor=caller_of(request)
-    )
+        raise PaymentRefused("This assignment was not rejected.")
+    return runs.withdraw_rejection(payment=rejection, reason=wanted.reason, actor=user_of(request))
 
 
 @router.get("/{uuid:code}/payments/rules", response=list[RuleOut], auth=Needs(Scope.PAY))
 @paginate
 def list_rules(request: HttpRequest, code: UUID) -> QuerySet[PayRule]:
-    """What was promised beside the pay per HIT, newest first."""
+    """List bonuses and adjustments, newest first."""
     return own_campaign(request, code).pay_rules.select_related("assignment").order_by("-pk")
 
 
 @router.post("/{uuid:code}/payments/rules", response={201: RuleOut}, auth=Needs(Scope.PAY))
 def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule]:
-    """Promise money beside the pay per HIT. It is owed from now on, and paid by a run."""
+    """Add a bonus or adjustment. It is owed at once, and paid by the next run."""
     work = _work(request, code, wanted.assignment) if wanted.assignment else None
     rule = runs.add_rule(
         campaign=own_campaign(request, code),
@@ -421,7 +424,7 @@ def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule
         reason=wanted.reason,
         amount=wanted.amount,
         assignment=work,
-        actor=caller_of(request),
+        actor=user_of(request),
     )
     return Status(201, rule)
 
@@ -430,19 +433,17 @@ def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule
     "/{uuid:code}/payments/rules/{uuid:rule}/withdraw", response=RuleOut, auth=Needs(Scope.PAY)
 )
 def withdraw_rule(request: HttpRequest, code: UUID, rule: UUID) -> PayRule:
-    """Promise no more by this rule. What was paid, or is in a run, stays."""
-    found = get_object_or_404(
-        own_campaign(request, code).pay_rules.select_related("campaign"), code=rule
-    )
-    return runs.withdraw_rule(rule=found, actor=caller_of(request))
+    """Withdraw a bonus or adjustment. Payments already made or confirmed are not affected."""
+    rules = own_campaign(request, code).pay_rules.select_related("campaign")
+    return runs.withdraw_rule(rule=get_object_or_404(rules, code=rule), actor=user_of(request))
 
 
 def _run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
-    own = own_campaign(request, code).payment_runs.select_related("confirmed_by", "campaign")
-    return get_object_or_404(own, code=run)
+    payment_runs = own_campaign(request, code).payment_runs
+    return get_object_or_404(payment_runs.select_related("confirmed_by", "campaign"), code=run)
 
 
 def _work(request: HttpRequest, code: UUID, assignment: UUID) -> Assignment:
-    own = Assignment.objects.filter(hit__campaign=own_campaign(request, code))
-    own = own.select_related("hit__campaign", "worker", "submission")
-    return get_object_or_404(own, code=assignment)
+    assignments = Assignment.objects.filter(hit__campaign=own_campaign(request, code))
+    assignments = assignments.select_related("hit__campaign", "worker", "submission")
+    return get_object_or_404(assignments, code=assignment)

@@ -1,4 +1,4 @@
-"""People over the API, for superusers: who may log in, and what they may do."""
+"""API: accounts and their access, for superusers."""
 
 from typing import Annotated
 from uuid import UUID
@@ -12,19 +12,19 @@ from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from ..access import is_superuser
 from ..models import Membership
+from ..people.access import is_superuser, user_of
 from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
 from ..people.forms import InviteForm, PartForm
 from .auth import Needs, Scope
-from .forms import checked
-from .texts import Name, Number, Text, caller_of
+from .field_types import Name, Number, Text
+from .validation import checked
 
 router = Router(tags=["People"])
 
 
 class PartOut(Schema):
-    """A level, in one campaign or without it in all."""
+    """A level of access, in one campaign or, if that is null, in all."""
 
     id: int
     level: str
@@ -49,7 +49,7 @@ class PersonOut(Schema):
 
 
 class InvitedOut(Schema):
-    """A new person, and the link by which they set their password, told this once."""
+    """A new person and the link to set their password, which is shown only once."""
 
     person: PersonOut
     password_url: str
@@ -76,64 +76,73 @@ class ActiveIn(Schema):
 @router.get("", response=list[PersonOut], auth=Needs(Scope.PEOPLE))
 @paginate
 def list_people(request: HttpRequest, filters: Query[PeopleFilter]) -> QuerySet[User]:
-    """Those who may log in, by name."""
+    """List everyone with an account, by username."""
     words = filters.search
     return _people(request).filter(Q(username__icontains=words) | Q(email__icontains=words))
 
 
 @router.post("", response={201: InvitedOut}, auth=Needs(Scope.PEOPLE))
 def invite_person(request: HttpRequest, wanted: InviteIn) -> Status[dict[str, object]]:
-    """Make a person with a part, and a link by which they set their password."""
-    everyone = _people(request)
+    """Create an account with access, and a link to set its password."""
+    people = _people(request)
     form = InviteForm(_values(wanted))
-    given = checked(form)
+    cleaned = checked(form)
     user = invite(
-        username=given["username"],
-        email=given["email"],
+        username=cleaned["username"],
+        email=cleaned["email"],
         part=form.part(),
-        actor=caller_of(request),
+        actor=user_of(request),
     )
     url = request.build_absolute_uri(password_path(user))
-    return Status(201, {"person": everyone.get(pk=user.pk), "password_url": url})
+    return Status(201, {"person": people.get(pk=user.pk), "password_url": url})
 
 
 @router.get("/{person}", response=PersonOut, auth=Needs(Scope.PEOPLE))
 def get_person(request: HttpRequest, person: Number) -> User:
-    """One person and their parts."""
+    """Get one person and their access."""
     return get_object_or_404(_people(request), pk=person)
 
 
-@router.post("/{person}/parts", response=PersonOut, auth=Needs(Scope.PEOPLE))
+@router.post(
+    "/{person}/parts", response=PersonOut, auth=Needs(Scope.PEOPLE), operation_id="give_part"
+)
 def give(request: HttpRequest, person: Number, wanted: PartIn) -> User:
-    """Give a level in a campaign or everywhere, in place of the one they have there."""
+    """Give access to one campaign or to all, replacing the level they had there."""
     user = get_person(request, person)
     form = PartForm(_values(wanted))
     checked(form)
-    give_part(user=user, part=form.part(), actor=caller_of(request))
+    give_part(user=user, part=form.part(), actor=user_of(request))
     return get_person(request, person)
 
 
-@router.delete("/{person}/parts/{part}", response=PersonOut, auth=Needs(Scope.PEOPLE))
+@router.delete(
+    "/{person}/parts/{part}",
+    response=PersonOut,
+    auth=Needs(Scope.PEOPLE),
+    operation_id="take_part_away",
+)
 def take_away(request: HttpRequest, person: Number, part: Number) -> User:
-    """Take a part away."""
+    """Remove access."""
     user = get_person(request, person)
-    own = Membership.objects.select_related("user", "campaign")
-    membership = get_object_or_404(own, pk=part, user=user)
-    take_part_away(membership=membership, actor=caller_of(request))
+    memberships = Membership.objects.select_related("user", "campaign")
+    membership = get_object_or_404(memberships, pk=part, user=user)
+    take_part_away(membership=membership, actor=user_of(request))
     return get_person(request, person)
 
 
-@router.post("/{person}/active", response=PersonOut, auth=Needs(Scope.PEOPLE))
+@router.post(
+    "/{person}/active", response=PersonOut, auth=Needs(Scope.PEOPLE), operation_id="set_active"
+)
 def let_in(request: HttpRequest, person: Number, wanted: ActiveIn) -> User:
-    """Let a person log in, or no longer. Nobody locks themselves out."""
+    """Activate or deactivate an account, but not your own."""
     user = get_person(request, person)
-    set_active(user=user, is_active=wanted.is_active, actor=caller_of(request))
+    set_active(user=user, is_active=wanted.is_active, actor=user_of(request))
     return get_person(request, person)
 
 
 def _people(request: HttpRequest) -> QuerySet[User]:
     if not is_superuser(request.user):
-        raise PermissionDenied("This needs a superuser.")
+        raise PermissionDenied("Only superusers may do this.")
     return User.objects.prefetch_related("memberships__campaign").order_by("username")
 
 

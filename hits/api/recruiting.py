@@ -1,4 +1,4 @@
-"""Recruiting over the API: the way in, links, and the study at Prolific."""
+"""API: recruiting settings, invite links, and the study at Prolific."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -12,18 +12,19 @@ from ninja import Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from analysis.api.jobs import JobOut
-from analysis.jobs import start_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 
-from ..guards import shared_devices
 from ..models import Campaign, DeviceSighting, Invite, Recruitment, Submission
+from ..people.access import user_of
+from ..people.guards import shared_devices
 from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
 from ..recruiting.invites import MAX_INVITES, NewInvite, make_invites, revoke_invites
 from ..recruiting.studies import create_study, places_wanted, publish_study
-from .auth import Needs, Scope
-from .forms import checked
-from .texts import Name, Number, Text, caller_of, own_campaign
+from .auth import Needs, Scope, own_campaign
+from .field_types import Name, Number, Text
+from .jobs import JobOut
+from .validation import checked
 
 router = Router(tags=["Recruiting"])
 
@@ -32,7 +33,7 @@ Setting = bool | Whole | Text | list[Name]
 
 
 class RecruitingOut(Schema):
-    """How workers come. Settings name secrets by their names in the environment, and hold none."""
+    """How workers are recruited. Settings contain names of environment variables, never secrets."""
 
     provider: str
     is_open: bool
@@ -53,14 +54,14 @@ class RecruitingOut(Schema):
 
 
 class RecruitingIn(Schema):
-    """A provider and the values of its form on the page, by name."""
+    """A provider and its settings, named as in the form on the page."""
 
     provider: Recruitment.Provider
     values: Annotated[dict[Name, Setting], Field(max_length=50)] = {}
 
 
 class LinksIn(Schema):
-    """`max_uses` is for shared links: without it, any number of people."""
+    """`max_uses` limits shared links; null means no limit."""
 
     n: Annotated[int, Field(ge=1, le=MAX_INVITES)] = 1
     is_personal: bool = True
@@ -70,7 +71,7 @@ class LinksIn(Schema):
 
 
 class LinkOut(Schema):
-    """A link; its address is told this once and kept nowhere."""
+    """A new link; its URL is shown only once and not stored."""
 
     id: int
     label: str
@@ -90,7 +91,7 @@ class InviteOut(Schema):
 
 
 class RevokeIn(Schema):
-    """Links by their ids, or with `everything` all of the campaign."""
+    """The ids of the links, or `everything` for all links of the campaign."""
 
     ids: Annotated[list[Number], Field(max_length=MAX_INVITES)] = []
     everything: bool = False
@@ -101,7 +102,7 @@ class RevokedOut(Schema):
 
 
 class StudyOut(Schema):
-    """The status is Prolific's word."""
+    """The status as Prolific names it."""
 
     study: str
     status: str
@@ -125,7 +126,7 @@ class SubmissionOut(Schema):
 
 
 class SightingOut(Schema):
-    """A worker seen with a device that others were seen with too: those with the same mark."""
+    """A worker on a device that other workers used too; these have the same `mark`."""
 
     kind: str
     mark: str
@@ -139,49 +140,49 @@ class SightingOut(Schema):
 
 @router.get("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
 def get_recruiting(request: HttpRequest, code: UUID) -> Recruitment:
-    """How workers come to a campaign."""
+    """Get how workers are recruited."""
     return recruitment_of(own_campaign(request, code))
 
 
 @router.put("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
 def save_recruiting(request: HttpRequest, code: UUID, wanted: RecruitingIn) -> Recruitment:
-    """Choose how workers come. What is left out is off or empty, as in the form of the page."""
+    """Set how workers are recruited. Omitted settings are off or empty, as in the form on the page."""
     campaign = own_campaign(request, code)
-    values = {name: _as_sent(value) for name, value in wanted.values.items()}
+    values = {name: _form_value(value) for name, value in wanted.values.items()}
     form = settings_form(recruitment_of(campaign), wanted.provider.value, values)
     return save_recruitment(
         campaign=campaign,
         provider=wanted.provider.value,
         values=checked(form),
-        actor=caller_of(request),
+        actor=user_of(request),
     )
 
 
-def _as_sent(value: Setting) -> bool | int | str:
-    """Several of something are lines of a text field."""
+def _form_value(value: Setting) -> bool | int | str:
+    """Turn a list into the lines of a text field."""
     return "\n".join(value) if isinstance(value, list) else value
 
 
 @router.get("/{uuid:code}/invites", response=list[InviteOut], auth=Needs(Scope.RUN))
 @paginate
 def list_invites(request: HttpRequest, code: UUID) -> QuerySet[Invite]:
-    """The links of a campaign, newest first, without their addresses."""
+    """List a campaign's invite links, newest first, without their URLs."""
     return own_campaign(request, code).invites.order_by("-pk")
 
 
 @router.post("/{uuid:code}/invites", response={201: list[LinkOut]}, auth=Needs(Scope.RUN))
 def make_links(request: HttpRequest, code: UUID, wanted: LinksIn) -> Status[list[dict[str, Any]]]:
-    """Make links. Keep the answer: nobody can look the addresses up later."""
-    made = make_invites(
+    """Create links. Keep the response: their URLs cannot be retrieved later."""
+    invites = make_invites(
         campaign=own_campaign(request, code),
         n=wanted.n,
-        actor=caller_of(request),
+        actor=user_of(request),
         label=wanted.label,
         is_personal=wanted.is_personal,
         max_uses=wanted.max_uses,
         expires_at=timezone.now() + timedelta(days=wanted.days),
     )
-    return Status(201, [_link(request, new) for new in made])
+    return Status(201, [_link(request, new) for new in invites])
 
 
 def _link(request: HttpRequest, new: NewInvite) -> dict[str, Any]:
@@ -195,62 +196,67 @@ def _link(request: HttpRequest, new: NewInvite) -> dict[str, Any]:
 
 @router.post("/{uuid:code}/invites/revoke", response=RevokedOut, auth=Needs(Scope.RUN))
 def revoke_links(request: HttpRequest, code: UUID, wanted: RevokeIn) -> dict[str, int]:
-    """Withdraw links. Whoever came in by one stays in."""
+    """Revoke links. Workers who already used one keep their access."""
     pks = None if wanted.everything else wanted.ids
     campaign = own_campaign(request, code)
-    return {"n_revoked": revoke_invites(campaign=campaign, pks=pks, actor=caller_of(request))}
+    return {"n_revoked": revoke_invites(campaign=campaign, pks=pks, actor=user_of(request))}
 
 
 @router.post("/{uuid:code}/study", response={201: RecruitingOut}, auth=Needs(Scope.RUN))
 def make_study(request: HttpRequest, code: UUID) -> Status[Recruitment]:
-    """Make a draft of the study at Prolific, with as many places as HITs offer."""
+    """Create a draft study at Prolific with as many places as the HITs offer."""
     campaign = own_campaign(request, code)
-    made = create_study(
+    recruitment = create_study(
         recruitment=recruitment_of(campaign),
         landing_url=_landing_url(request, campaign),
-        actor=caller_of(request),
+        actor=user_of(request),
     )
-    return Status(201, made)
+    return Status(201, recruitment)
 
 
-@router.post("/{uuid:code}/study/publish", response=StudyOut, auth=Needs(Scope.RUN))
+@router.post(
+    "/{uuid:code}/study/publish",
+    response=StudyOut,
+    auth=Needs(Scope.RUN),
+    operation_id="publish_study",
+)
 def publish(request: HttpRequest, code: UUID) -> dict[str, str]:
-    """Let Prolific show the study to people. Asking twice changes nothing."""
+    """Publish the study at Prolific. Publishing twice has no effect."""
     recruitment = recruitment_of(own_campaign(request, code))
-    status = publish_study(recruitment=recruitment, actor=caller_of(request))
+    status = publish_study(recruitment=recruitment, actor=user_of(request))
     return {"study": recruitment.study, "status": status}
 
 
 @router.post("/{uuid:code}/study/sync", response={202: JobOut}, auth=Needs(Scope.RUN))
-def sync(request: HttpRequest, code: UUID) -> Status[Job]:
-    """Start a job that takes over what the provider knows of its submissions."""
+def sync_submissions(request: HttpRequest, code: UUID) -> Status[Job]:
+    """Start a job that fetches the state of submissions from the provider."""
     return _job(request, code, "sync_submissions")
 
 
 @router.post("/{uuid:code}/study/places", response={202: JobOut}, auth=Needs(Scope.RUN))
 def raise_places(request: HttpRequest, code: UUID) -> Status[Job]:
-    """Start a job that asks Prolific for as many places as the campaign wants by now."""
+    """Start a job that raises the number of places at Prolific to what the campaign now needs."""
     return _job(request, code, "raise_places")
 
 
 @router.get("/{uuid:code}/submissions", response=list[SubmissionOut], auth=Needs(Scope.DECIDE))
 @paginate
 def list_submissions(request: HttpRequest, code: UUID) -> QuerySet[Submission]:
-    """The provider's submissions, newest first."""
-    own = Submission.objects.filter(recruitment__campaign=own_campaign(request, code))
-    return own.select_related("worker", "assignment").order_by("-pk")
+    """List the provider's submissions, newest first."""
+    submissions = Submission.objects.filter(recruitment__campaign=own_campaign(request, code))
+    return submissions.select_related("worker", "assignment").order_by("-pk")
 
 
 @router.get("/{uuid:code}/devices", response=list[SightingOut], auth=Needs(Scope.DECIDE))
 @paginate
 def list_devices(request: HttpRequest, code: UUID) -> QuerySet[DeviceSighting]:
-    """Devices that several workers were seen with; one person may be behind them."""
+    """List devices used by more than one worker; these may be the same person."""
     return shared_devices(own_campaign(request, code))
 
 
 def _job(request: HttpRequest, code: UUID, kind: str) -> Status[Job]:
     campaign = own_campaign(request, code)
-    return Status(202, start_job(kind=kind, campaign=campaign, started_by=caller_of(request)))
+    return Status(202, start_job(kind=kind, campaign=campaign, started_by=user_of(request)))
 
 
 def _landing_url(request: HttpRequest, campaign: Campaign) -> str:

@@ -1,4 +1,4 @@
-"""Workers over the API: who rates, what their ratings say of them, and deciding on them."""
+"""API: workers, the evidence about them, and decisions."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,11 +13,11 @@ from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
 
-from analysis.api.jobs import JobOut
-from analysis.jobs import start_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 
 from ..models import Assignment, Campaign, Evidence, Participation
+from ..people.access import user_of
 from ..workers.deciding import Choice, Decided, Preview, decide_as_seen, preview_decision
 from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
 from ..workers.reading import (
@@ -33,18 +33,19 @@ from ..workers.reading import (
     participations_of,
     worker_rows,
 )
-from .auth import Needs, Scope
-from .paging import ReadRows
-from .texts import Reason, Text, caller_of, own_campaign
+from .auth import Needs, Scope, own_campaign
+from .field_types import Reason, Text
+from .jobs import JobOut
+from .pagination import LazyRows
 
 router = Router(tags=["Workers"])
 
-# As in the addresses of the page: a minus turns the order round.
+# A minus reverses the order, as in the URLs of the page.
 Sort: Any = Literal[tuple(sign + name for name in SORTS for sign in ("", "-"))]
 
 
 class EvidenceOut(Schema):
-    """What a worker's ratings said at a moment. What too few pairs could not tell is empty."""
+    """Evidence from a worker's ratings. Fields that need more pairs are null."""
 
     computed_at: datetime
     origin: str
@@ -76,7 +77,7 @@ class EvidenceOut(Schema):
 
 
 class WorkerOut(Schema):
-    """A worker in the campaign: `state` is what holds, a person's decision or else the evidence."""
+    """A worker in the campaign; `state` is the decision of an admin or else the evidence."""
 
     code: UUID
     provider: str
@@ -133,7 +134,7 @@ class AssignmentOut(Schema):
 
 
 class WorkerFilter(Schema):
-    """As on the page: `decision` asks who decided, `flag` may be none."""
+    """Filters as on the page: `decision` is who decided, `flag` a flag or `none`."""
 
     search: Annotated[Text, Field(max_length=MAX_SEARCH_LENGTH)] = ""
     state: Literal["", *STATES] = ""  # type: ignore[valid-type]
@@ -148,7 +149,7 @@ class ChoiceIn(Schema):
 
 
 class DecisionIn(ChoiceIn):
-    """`seen` is the fingerprint of the preview that was looked at."""
+    """`seen` is the fingerprint of the preview."""
 
     reason: Annotated[Reason, Field(max_length=MAX_REASON_LENGTH)]
     seen: Annotated[Text, Field(max_length=64)]
@@ -175,7 +176,7 @@ class GoldEffectOut(Schema):
 
 
 class PreviewOut(Schema):
-    """What a decision would do to gold, places and money. Nothing has been done."""
+    """The effect of a decision on gold, places and costs. Nothing has been changed."""
 
     choice: str
     changes: list[ChangeOut]
@@ -193,8 +194,8 @@ class PreviewOut(Schema):
 
 
 class DecidedOut(Schema):
-    """About how many workers there was something to decide; `n_changed` were decided about by somebody
-    else at the same moment, or changed by their evidence, and left alone."""
+    """`n_decided` workers were changed; `n_changed` were skipped, since someone else or new evidence
+    changed them at the same time."""
 
     n_decided: int
     n_changed: int
@@ -204,16 +205,21 @@ class DecidedOut(Schema):
 @paginate
 def list_workers(
     request: HttpRequest, code: UUID, filters: Query[WorkerFilter]
-) -> ReadRows[WorkerRow]:
-    """The workers of a campaign with their latest evidence, narrowed down and sorted."""
+) -> LazyRows[WorkerRow]:
+    """List a campaign's workers with their latest evidence, filtered and sorted."""
     campaign = own_campaign(request, code)
-    found = found_workers(campaign, WorkerFilters(**filters.model_dump()))
-    return ReadRows(found, partial(worker_rows, campaign))
+    workers = found_workers(campaign, WorkerFilters(**filters.model_dump()))
+    return LazyRows(workers, partial(worker_rows, campaign))
 
 
-@router.post("/{uuid:code}/workers/preview", response=PreviewOut, auth=Needs(Scope.DECIDE))
+@router.post(
+    "/{uuid:code}/workers/preview",
+    response=PreviewOut,
+    auth=Needs(Scope.DECIDE),
+    operation_id="preview_decision",
+)
 def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
-    """Say what a decision about these workers would do, and do none of it."""
+    """Show what a decision about these workers would do, without applying it."""
     campaign = own_campaign(request, code)
     participations = _participations(campaign, wanted.workers)
     return preview_decision(campaign=campaign, participations=participations, choice=wanted.choice)
@@ -221,28 +227,28 @@ def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
 
 @router.post("/{uuid:code}/workers/decide", response=DecidedOut, auth=Needs(Scope.DECIDE))
 def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> Decided:
-    """Decide about workers as previewed. If a state changed since, nothing is decided (409)."""
+    """Apply a decision as previewed. If a worker's state has changed since, nothing is applied (409)."""
     campaign = own_campaign(request, code)
     return decide_as_seen(
         campaign=campaign,
         preview=preview(request, code, wanted),
         seen=wanted.seen,
-        actor=caller_of(request),
+        actor=user_of(request),
         reason=wanted.reason,
     )
 
 
 @router.post("/{uuid:code}/workers/recompute", response={202: JobOut}, auth=Needs(Scope.DECIDE))
-def recompute(request: HttpRequest, code: UUID) -> Status[Job]:
-    """Start a job that judges all workers anew from their ratings alone."""
+def recompute_workers(request: HttpRequest, code: UUID) -> Status[Job]:
+    """Start a job that recomputes the evidence and trust of all workers from their ratings."""
     campaign = own_campaign(request, code)
-    job = start_job(kind="recompute_workers", campaign=campaign, started_by=caller_of(request))
+    job = start_job(kind="recompute_workers", campaign=campaign, started_by=user_of(request))
     return Status(202, job)
 
 
 @router.get("/{uuid:code}/workers/{uuid:worker}", response=WorkerOut, auth=Needs(Scope.DECIDE))
 def get_worker(request: HttpRequest, code: UUID, worker: UUID) -> WorkerRow:
-    """One worker with the evidence that holds."""
+    """Get one worker with their latest evidence."""
     campaign = own_campaign(request, code)
     return worker_rows(campaign, [participation_of(campaign, worker)])[0]
 
@@ -254,7 +260,7 @@ def get_worker(request: HttpRequest, code: UUID, worker: UUID) -> WorkerRow:
 )
 @paginate
 def list_evidence(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Evidence]:
-    """All that was ever found about a worker here, newest first."""
+    """List all evidence about a worker in this campaign, newest first."""
     return participation_of(own_campaign(request, code), worker).evidence.order_by("-pk")
 
 
@@ -265,13 +271,13 @@ def list_evidence(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Ev
 )
 @paginate
 def list_assignments(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Assignment]:
-    """The HITs that a worker took here, newest first."""
+    """List the HITs that a worker took in this campaign, newest first."""
     return assignments_of(participation_of(own_campaign(request, code), worker))
 
 
 def _participations(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
-    """All of them, or none: a program that names a stranger is mistaken about something."""
-    found = participations_of(campaign, workers)
-    if len(found) != len(set(workers)):
-        raise Http404("Not all of these are workers of this campaign.")
-    return found
+    """Return the participation of every worker, or raise `Http404` if one is unknown."""
+    participations = participations_of(campaign, workers)
+    if len(participations) != len(set(workers)):
+        raise Http404("Some of these workers are not in this campaign.")
+    return participations

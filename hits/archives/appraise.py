@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from analysis.stats.roles import Role
+from da_platform.files.problems import Problems
 
-from ..importing.problems import Problems
+from .reading import read_csv, score_of, shown
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -21,7 +22,6 @@ from .records import (
     LanguagePair,
     Names,
 )
-from .rows import read_csv, score_of, shown
 
 ROLES = {
     "TGT": Role.GENUINE,

@@ -8,7 +8,7 @@ import numpy as np
 from analysis.stats.flags import AssignmentColumns, RatingColumns, flag_workers
 from analysis.stats.quality_control import NO_PARTNER, quality_control
 
-from ..trust import evidence_fields
+from ..workers.trust import evidence_fields
 from .records import Collection
 
 
@@ -26,7 +26,7 @@ class _Columns:
 
 
 def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
-    """Return the fields of `Evidence` for each worker, as `hits.trust` would find them one by one.
+    """Return the fields of `Evidence` for each worker, as `hits.workers.trust` would find them one by one.
 
     Without dates there is no window of the latest HITs, and nobody is found drifting. Without the
     order of items there is no run of equal scores: its length is then 0, which no rating gives.

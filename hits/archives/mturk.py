@@ -11,8 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from analysis.stats.roles import Role
+from da_platform.files.problems import Problems
 
-from ..importing.problems import Problems
+from .reading import read_csv, score_of, shown
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -22,7 +23,6 @@ from .records import (
     LanguagePair,
     Names,
 )
-from .rows import read_csv, score_of, shown
 
 ROLES = {
     "system": Role.GENUINE,

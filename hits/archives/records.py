@@ -10,9 +10,8 @@ from langcodes import Language
 from langcodes.tag_parser import LanguageTagError
 
 from analysis.stats.roles import Role
-
-from ..importing.problems import Problems
-from ..importing.texts import fault_in_name
+from da_platform.files.problems import Problems
+from da_platform.files.texts import fault_in_name
 
 # The database counts a HIT's items in two bytes.
 MAX_ITEMS = 32_767

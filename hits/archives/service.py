@@ -10,17 +10,18 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
 from analysis.stats.roles import Role
+from analysis.stats.thresholds import MINIMUM_RATINGS
+from da_platform.files.problems import Problem, Problems
+from da_platform.files.reading import printable
+from da_platform.files.texts import MAX_NAME_LENGTH, fault_in_name
+from hits.exceptions import ImportRefused
 
-from ..exceptions import ImportRefused
-from ..importing.files import printable
-from ..importing.problems import Problem, Problems
-from ..importing.texts import MAX_NAME_LENGTH, fault_in_name
-from ..models import DEFAULT_MIN_RATINGS, Campaign, Participation
+from ..models import Campaign, Participation
 from .appraise import read_appraise
-from .judging import Decisions, Judgement, decide
+from .decisions import Decisions, Judgement, decide
 from .mturk import read_mturk
+from .reading import shown
 from .records import MAX_ITEMS, Collection, LanguagePair
-from .rows import shown
 from .storing import Origin, Progress, store
 from .wmt_da import read_wmt_da
 
@@ -58,7 +59,7 @@ def import_collection(
     source_language: str,
     target_language: str,
     task: str = Campaign.Task.REFERENCE_ADEQUACY,
-    min_ratings: int = DEFAULT_MIN_RATINGS,
+    min_ratings: int = MINIMUM_RATINGS,
     worker_namespace: str | None = None,
     judgement: Judgement | None = None,
     actor: User | None = None,
@@ -88,7 +89,7 @@ def import_collection(
     origin = Origin({"format": format, "files": _digests(paths)}, namespace, actor)
     _check(collection, origin, problems)
     decisions = decide(collection, judgement, problems)
-    problems.refuse_if_any()
+    problems.refuse_if_any(ImportRefused)
     campaign.hit_size = max(len(hit.items) for hit in collection.hits)
     _store(campaign, collection, decisions, origin, progress)
     return _summary(campaign, collection)

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.stats.roles import Role
+from hits.rating.assignments import new_completion_code
 
-from ..audit import record
-from ..importing.storing import fingerprint
+from ..campaigns.importing.storing import fingerprint
 from ..models import (
     HIT,
     Assignment,
@@ -29,10 +29,10 @@ from ..models import (
     Translation,
     Worker,
 )
-from ..services import new_completion_code
-from ..trust import explain
+from ..people.audit import record
+from ..workers.trust import explain
+from .decisions import Decisions
 from .evidence import weigh_workers
-from .judging import Decisions
 from .records import ArchivedAssignment, Collection
 
 PROVIDER = "archive"

@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from analysis.stats.roles import Role
+from da_platform.files.problems import Problems
 
-from ..importing.problems import Problems
+from .reading import read_lines, shown
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -25,7 +26,6 @@ from .records import (
     LanguagePair,
     Names,
 )
-from .rows import read_lines, shown
 
 ROLES = {
     "SYSTEM": Role.GENUINE,

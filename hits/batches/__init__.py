@@ -1,7 +1,7 @@
 """Batches as Mechanical Turk's pages give and take them: a campaign's HITs out, results in and out."""
 
+from .exporting import BatchHIT, BatchItem, batch_hits, export_batch, read_batch_hits
 from .results import ResultsSummary, import_results
-from .writing import BatchHIT, BatchItem, batch_hits, export_batch, read_batch_hits
 
 __all__ = [
     "BatchHIT",

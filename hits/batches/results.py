@@ -12,18 +12,19 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.exporting.cells import defuse
+from da_platform.files.cells import defuse
+from da_platform.files.problems import Problems
+from hits.exceptions import ImportRefused
 
 from ..archives.mturk import ROLES, read_mturk
 from ..archives.records import ArchivedAssignment, ArchivedHIT, Collection, LanguagePair
 from ..archives.storing import imported_assignment
-from ..audit import record
-from ..forgotten import is_forgotten, work
-from ..importing.problems import Problems
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating, Worker
 from ..payments.runs import note_paid_elsewhere
-from ..places import settle_places
-from .writing import batch_hits
+from ..people.audit import record
+from ..rating.places import settle_places
+from ..recruiting.forgotten_ids import is_forgotten, work
+from .exporting import batch_hits
 
 PROVIDER = "mturk"
 
@@ -50,7 +51,7 @@ def import_results(
     places = [hits.get(_contents_of(hit)) for hit in collection.hits]
     for assignment in collection.assignments:
         _check(assignment, collection.hits[assignment.hit], places[assignment.hit], problems)
-    problems.refuse_if_any()
+    problems.refuse_if_any(ImportRefused)
     return _store(campaign, collection, [hit for hit in places if hit], places, actor)
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from ..composition import CannotCompose, choose_layout
 from ..models import Campaign, Translation
-from ..places import cost_per_hit
+from ..rating.places import cost_per_hit
+from .composition import CannotCompose, choose_layout
 
 CENT = Decimal("0.01")
 # What recruiting platforms ask on top of the pay, about, in percent.

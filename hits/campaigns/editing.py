@@ -6,10 +6,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from ..audit import record
 from ..exceptions import EditRefused
 from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
-from ..places import settle_places
+from ..people.audit import record
+from ..rating.places import settle_places
 
 # At any time: they change what comes, not what was.
 FREE = (

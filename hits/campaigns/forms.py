@@ -7,8 +7,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
-from ..composition import HIT_SIZES
-from ..importing.texts import fault_in_name, fault_in_text
+from analysis.stats.thresholds import MINIMUM_RATINGS
+from da_platform.files.texts import fault_in_name, fault_in_text
+
+from ..hit_sizes import HIT_SIZES
 from ..models import SEED_LIMIT, Campaign
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .uploads import Upload
@@ -26,7 +28,7 @@ LABELS = {
 }
 HINTS = {
     "hit_size": "100 is usual. Smaller HITs have fewer hidden checks: below 50 a worker needs two HITs to be judged.",
-    "min_ratings": "From 15 on a mean hardly moves.",
+    "min_ratings": f"From {MINIMUM_RATINGS} ratings on, a mean hardly changes.",
     "interface_language": "Blank: the target language, or English if it is not among these.",
     "seed": "The same texts and seed give the same HITs.",
 }

@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from ..models import Assignment, Campaign, Item, Participation
-from ..places import Work, work_by_hit
+from ..rating.places import Work, work_by_hit
 
 Status = Assignment.Status
 

@@ -18,12 +18,14 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from ..importing.files import printable
-from ..importing.mt_metrics_eval import OUTPUTS_FOLDER
-from ..importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
-from ..importing.problems import Problems
-from ..importing.texts import fault_in_name
+from da_platform.files.problems import Problems
+from da_platform.files.reading import printable
+from da_platform.files.texts import fault_in_name
+from hits.exceptions import ImportRefused
+
 from ..models import CampaignDraft
+from .importing.mt_metrics_eval import OUTPUTS_FOLDER
+from .importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
 
 MAX_FILES = 500
 # Of all files together, unpacked: far above any test set there is.
@@ -85,7 +87,7 @@ def keep_files(*, draft: CampaignDraft, uploads: Iterable[Upload]) -> None:
         files = _write_all(folder, uploads, problems)
         if not files and not problems.total:
             problems.add("", None, "No files were chosen.")
-        problems.refuse_if_any()
+        problems.refuse_if_any(ImportRefused)
         drop_files(draft)
         folder.rename(folder_of(draft))
     draft.files = files

@@ -11,9 +11,7 @@ from .audit import (
     AuditEntry,
 )
 from .campaigns import (
-    DEFAULT_MIN_RATINGS,
     MAX_LEASE_MINUTES,
-    MAX_TEXT_LENGTH,
     SEED_LIMIT,
     Campaign,
     Segment,
@@ -59,9 +57,7 @@ __all__ = [
     "AssignmentQuerySet",
     "Rating",
     "AuditEntry",
-    "DEFAULT_MIN_RATINGS",
     "MAX_LEASE_MINUTES",
-    "MAX_TEXT_LENGTH",
     "SEED_LIMIT",
     "Campaign",
     "Segment",

@@ -11,14 +11,10 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from ..composition import HIT_SIZES
+from analysis.stats.thresholds import MINIMUM_RATINGS
+
+from ..hit_sizes import HIT_SIZES
 from ..languages import validate_language_code
-
-# A segment's mean score is stable from 15 ratings on (Graham et al., NAACL 2015).
-DEFAULT_MIN_RATINGS = 15
-
-# The longest text a worker can reasonably be shown, and far above any segment of a test set.
-MAX_TEXT_LENGTH = 10_000
 
 SEED_LIMIT = 2**63
 
@@ -64,7 +60,7 @@ class Campaign(models.Model):
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
     hit_size = models.PositiveSmallIntegerField(default=100, validators=[validate_hit_size])
     min_ratings = models.PositiveSmallIntegerField(
-        default=DEFAULT_MIN_RATINGS,
+        default=MINIMUM_RATINGS,
         validators=[MinValueValidator(1)],
         help_text="Trusted ratings that each translation needs.",
     )

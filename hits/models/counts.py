@@ -7,7 +7,7 @@ from .campaigns import Campaign
 
 
 class KeptCounts(models.Model):
-    """What `hits.campaigns.keeping` last counted. Small campaigns have no such row."""
+    """What `hits.campaigns.kept_counts` last counted. Small campaigns have no such row."""
 
     campaign = models.OneToOneField(
         Campaign, models.CASCADE, primary_key=True, related_name="kept_counts"

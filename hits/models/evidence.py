@@ -11,14 +11,14 @@ from .workers import Participation
 class Evidence(models.Model):
     """What a worker's ratings in a campaign said. History: rows are only added, and the latest holds.
 
-    Every HIT handed in brings a row. Recomputing adds one where it finds something else than the
+    Every submitted HIT adds a row. Recomputing adds one where the result differs from the
     latest row says.
     The numbers are those of `analysis.stats.quality_control` and `analysis.stats.flags`; one that
     could not be computed, for want of pairs, is empty.
     """
 
     class Origin(models.TextChoices):
-        SUBMISSION = "submission", "A HIT handed in"
+        SUBMISSION = "submission", "A submitted HIT"
         RECOMPUTATION = "recomputation", "Recomputed"
 
     participation = models.ForeignKey(Participation, models.CASCADE, related_name="evidence")

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from analysis.stats.roles import Role
 
-from ..composition import HIT_SIZES, MAX_HIT_SIZE
+from ..hit_sizes import HIT_SIZES, MAX_HIT_SIZE
 from .campaigns import ARCHIVED_HELP, Campaign, Translation
 
 if TYPE_CHECKING:

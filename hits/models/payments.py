@@ -13,10 +13,10 @@ from .campaigns import Campaign
 
 
 class PayRule(models.Model):
-    """Money beside the pay per HIT. It asks who did the work, never how good the ratings are."""
+    """A bonus or adjustment. It depends on who did the work, never on how good the ratings are."""
 
     class Kind(models.TextChoices):
-        FLAT = "flat", "Bonus for every HIT handed in"
+        FLAT = "flat", "Bonus for every submitted HIT"
         ADJUSTMENT = "adjustment", "Adjustment for one HIT"
         PARTIAL = "partial", "Share of the pay for HITs left unfinished"
 
@@ -153,7 +153,7 @@ class Payment(models.Model):
     )
     amount = models.DecimalField(max_digits=8, decimal_places=2)
     currency = models.CharField(max_length=3)
-    message = models.TextField(blank=True, help_text="What the worker is told.")
+    message = models.TextField(blank=True, help_text="Shown to the worker.")
     category = models.CharField(max_length=40, blank=True)
     state = models.CharField(max_length=11, choices=State.choices, default=State.PLANNED)
     n_sends = models.PositiveSmallIntegerField(default=0)

@@ -41,7 +41,7 @@ class Recruitment(models.Model):
         max_length=100, blank=True, help_text="The provider's id of our study, once there is one."
     )
     n_places = models.PositiveIntegerField(
-        default=0, help_text="Places that the provider was last told of. They only grow."
+        default=0, help_text="Places last reported to the provider. They only grow."
     )
     is_held = models.BooleanField(
         default=False,
@@ -82,7 +82,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(status__in=Submission.HOLDING)
 
     def vouched_for(self) -> "SubmissionQuerySet":
-        """Those the provider itself has told us of. Anyone can write the others into an address."""
+        """Submissions confirmed by the provider. Anyone can put another id into a link."""
         return self.filter(Q(is_verified=True) | Q(reported_at__isnull=False))
 
 

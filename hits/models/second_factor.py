@@ -4,7 +4,7 @@ import os
 
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from ..people.sealing import seal, unseal
+from da_platform.sealing import seal, unseal
 
 # What RFC 4226 recommends for the key.
 KEY_BYTES = 20

@@ -41,7 +41,7 @@ class Worker(models.Model):
 
 
 class ForgottenMark(models.Model):
-    """A keyed hash of what was forgotten and might be told to us again: see `hits/forgotten.py`."""
+    """A keyed hash of a forgotten id that might be reported to us again: see `hits/recruiting/forgotten_ids.py`."""
 
     mark = models.CharField(max_length=64, unique=True, editable=False)
 
@@ -58,7 +58,7 @@ class ParticipationQuerySet(models.QuerySet["Participation"]):
         )
 
     def discarded(self) -> "ParticipationQuerySet":
-        """Those whose ratings make none, so that others have to give them anew."""
+        """Participations whose ratings do not count, so that others have to rate again."""
         return self.filter(
             Q(decision=Participation.Decision.EXCLUDED)
             | Q(decision="", trust=Participation.Trust.UNRELIABLE)

@@ -22,7 +22,7 @@ from ..models import (
     Submission,
     Worker,
 )
-from ..providers import provider_class
+from ..recruiting.providers import provider_class
 
 Kind = PaymentRun.Kind
 CENT = Decimal("0.01")
@@ -104,7 +104,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Names this very list: whoever is on it, for what, and how much."""
+        """Identifies this exact list: who is paid, for what, and how much."""
         lines = sorted(f"{due.key} {due.amount:.2f}" for due in self.dues)
         head = f"{self.campaign.code} {self.kind} {self.is_by_hand} {self.campaign.currency}"
         return sha256("\n".join([head, *lines]).encode()).hexdigest()
@@ -125,11 +125,13 @@ def _split(
     campaign: Campaign, kind: Kind, has_api: bool, worker: Worker | None = None
 ) -> tuple[Plan, Plan]:
     """What is owed through the provider, and what by hand."""
-    own = _assignments(campaign)
+    assignments = _assignments(campaign)
     if worker:
-        own = own.filter(worker=worker)
+        assignments = assignments.filter(worker=worker)
     is_pay = kind == Kind.APPROVE
-    dues = list(_pay_per_hit(own, campaign, has_api) if is_pay else _bonuses(own, campaign))
+    dues = list(
+        _pay_per_hit(assignments, campaign, has_api) if is_pay else _bonuses(assignments, campaign)
+    )
     by_api = [due for due in dues if not _is_by_hand(due.work, kind, has_api)]
     # A provider wants to hear of work that pays nothing; a list of people to pay does not.
     by_hand = [due for due in dues if _is_by_hand(due.work, kind, has_api) and due.amount]
@@ -157,17 +159,19 @@ def _is_by_hand(work: Work, kind: Kind, has_api: bool) -> bool:
 
 def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
     if campaign.is_archive:
-        # Whoever collected it has paid for it.
+        # The original collector has paid for it.
         return Assignment.objects.none()
-    # Nobody can pay someone who was forgotten, and nobody is while anything is owed, unless told to.
-    own = Assignment.objects.filter(hit__campaign=campaign, worker__forgotten_at=None)
-    return own.filter(is_rejected=False).order_by("pk")
+    # A forgotten worker cannot be paid, so nobody is forgotten while owed money, unless an admin insists.
+    assignments = Assignment.objects.filter(hit__campaign=campaign, worker__forgotten_at=None)
+    return assignments.filter(is_rejected=False).order_by("pk")
 
 
-def _pay_per_hit(own: QuerySet[Assignment], campaign: Campaign, has_api: bool) -> Iterable[Due]:
-    """Work handed in, late or not, less what was paid for a part of it when it seemed abandoned."""
+def _pay_per_hit(
+    assignments: QuerySet[Assignment], campaign: Campaign, has_api: bool
+) -> Iterable[Due]:
+    """Submitted work, late or not, less what was paid for part of it when it seemed abandoned."""
     begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
-    open_work = own.submitted().filter(~Exists(begun))  # type: ignore[attr-defined]
+    open_work = assignments.submitted().filter(~Exists(begun))  # type: ignore[attr-defined]
     shares = _shares_paid(campaign)
     full = campaign.pay_per_hit
     for work in works(open_work):
@@ -191,48 +195,54 @@ def _shares_paid(campaign: Campaign) -> dict[int, Decimal | None]:
     return shares
 
 
-def _bonuses(own: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
+def _bonuses(assignments: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
     rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
-    paid = Payment.objects.live().filter(rule__campaign=campaign, assignment__in=own.order_by())
+    paid = Payment.objects.live().filter(
+        rule__campaign=campaign, assignment__in=assignments.order_by()
+    )
     begun = set(paid.values_list("assignment", "rule"))
-    work = _work_of(rules, own)
+    work = _work_of(rules, assignments)
     return [
         due
         for rule in rules
-        for due in _due_by(rule, own, campaign, work)
+        for due in _due_by(rule, assignments, campaign, work)
         if (due.work.pk, rule.pk) not in begun
     ]
 
 
-def _work_of(rules: list[PayRule], own: QuerySet[Assignment]) -> dict[int, Work]:
+def _work_of(rules: list[PayRule], assignments: QuerySet[Assignment]) -> dict[int, Work]:
     """The work that the rules speak of, fetched once however many rules there are."""
     is_meant = Q(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
     if any(rule.kind == PayRule.Kind.FLAT for rule in rules):
         is_meant |= Q(status=Assignment.Status.SUBMITTED)
-    return {work.pk: work for work in works(own.filter(is_meant))}
+    return {work.pk: work for work in works(assignments.filter(is_meant))}
 
 
 def _due_by(
-    rule: PayRule, own: QuerySet[Assignment], campaign: Campaign, work: dict[int, Work]
+    rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign, work: dict[int, Work]
 ) -> Iterable[Due]:
     if rule.kind == PayRule.Kind.PARTIAL:
-        return _shares(rule, own, campaign)
+        return _shares(rule, assignments, campaign)
     assert rule.amount is not None
     if rule.kind == PayRule.Kind.FLAT:
-        meant = [one for one in work.values() if one.status == Assignment.Status.SUBMITTED]
+        rewarded = [
+            assignment
+            for assignment in work.values()
+            if assignment.status == Assignment.Status.SUBMITTED
+        ]
     else:
         # Whatever became of the HIT: the promise was made for this very one.
         assert rule.assignment_id is not None
-        meant = [work[rule.assignment_id]] if rule.assignment_id in work else []
-    return [Due(one, Kind.BONUS, rule.amount, rule.reason, rule) for one in meant]
+        rewarded = [work[rule.assignment_id]] if rule.assignment_id in work else []
+    return [Due(assignment, Kind.BONUS, rule.amount, rule.reason, rule) for assignment in rewarded]
 
 
-def _shares(rule: PayRule, own: QuerySet[Assignment], campaign: Campaign) -> Iterable[Due]:
+def _shares(rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign) -> Iterable[Due]:
     # Of any rule: a new one in place of one that was withdrawn does not pay the same part again.
     others = Payment.objects.live().filter(
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
-    abandoned = _abandoned(own.filter(~Exists(others)), campaign)
+    abandoned = _abandoned(assignments.filter(~Exists(others)), campaign)
     done = abandoned.annotate(n_rated=Count("ratings__item"), size=F("hit__size"))
     for *row, n_rated, size in done.values_list(*WORK_COLUMNS, "n_rated", "size"):
         share = campaign.pay_per_hit * n_rated / size

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.db.models import Count, QuerySet, Sum
 
-from analysis.exporting.cells import defuse
+from da_platform.files.cells import defuse
 
 from ..models import Campaign, Payment
 from .owing import Plan

@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from analysis.jobs import start_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import start_job
 
-from ..audit import record
 from ..exceptions import PaymentRefused
 from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule, Recruitment
-from ..providers import provider_class
+from ..people.audit import record
+from ..recruiting.providers import provider_class
 from .owing import Due, Kind, Plan, Work, is_paid_by_hand, plan_run
 
 State = Payment.State
@@ -79,7 +79,7 @@ def confirm_once(
 
 
 def _locked(campaign: Campaign) -> Campaign:
-    """Of two who decide about a campaign's money at once, the second one waits and then sees it anew."""
+    """Lock the campaign's money: a second decision waits, then reads the new state."""
     return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
 
 
@@ -94,8 +94,8 @@ def go_on(*, run: PaymentRun, actor: User) -> Job:
 
 def latest_job(run: PaymentRun, *, is_unfinished: bool = False) -> Job | None:
     jobs = Job.objects.unfinished() if is_unfinished else Job.objects.all()
-    own = jobs.filter(kind="pay", campaign=run.campaign_id, arguments__run=str(run.code))
-    return own.order_by("-pk").first()
+    own_jobs = jobs.filter(kind="pay", campaign=run.campaign_id, arguments__run=str(run.code))
+    return own_jobs.order_by("-pk").first()
 
 
 @transaction.atomic
@@ -265,7 +265,7 @@ def _record(action: str, run: PaymentRun, actor: User | None, **details: Any) ->
 def reject_assignment(
     *, assignment: Assignment, message: str, category: str = "", actor: User
 ) -> PaymentRun:
-    """Refuse payment for work handed in, with a reason that the worker can read.
+    """Reject submitted work, with a reason that the worker can read.
 
     The ratings stay and count as before: that is another decision.
     """
@@ -276,7 +276,7 @@ def reject_assignment(
     approved = Payment.objects.live().filter(assignment=assignment, kind=Kind.APPROVE)
     if not rejected.update(is_rejected=True) or approved.exists():
         raise PaymentRefused(
-            "Only work that was handed in, and neither paid nor rejected yet, can be rejected."
+            "Only submitted work that has been neither paid nor rejected can be rejected."
         )
     due = Due(Work.of(assignment), Kind.REJECT, Decimal(0), message)
     plan = Plan(campaign, Kind.REJECT, is_paid_by_hand(assignment), [due])
@@ -328,7 +328,7 @@ def _check_rejection(assignment: Assignment, message: str, category: str) -> Non
 
 @transaction.atomic
 def withdraw_rejection(*, payment: Payment, reason: str, actor: User) -> Payment:
-    """Take a rejection back: the work is owed again, and the provider is told when it is approved."""
+    """Withdraw a rejection: the work is owed again, and the provider learns of it when it is approved."""
     if not reason.strip():
         raise PaymentRefused("Say why the rejection is taken back.")
     sent = Payment.objects.filter(pk=payment.pk, kind=Kind.REJECT, state=State.SENT)
@@ -358,8 +358,8 @@ def settle_unknown(*, payment: Payment, was_paid: bool, reason: str, actor: User
     state = State.SENT if was_paid else State.FAILED
     unsure = Payment.objects.filter(pk=payment.pk, state=State.UNKNOWN)
     # Not asked about again: what a person says holds, also where the provider can never tell.
-    anew = {} if was_paid else {"n_sends": 0, "prepared": ""}
-    if not unsure.update(state=state, settled_at=timezone.now(), problem=reason.strip(), **anew):
+    reset = {} if was_paid else {"n_sends": 0, "prepared": ""}
+    if not unsure.update(state=state, settled_at=timezone.now(), problem=reason.strip(), **reset):
         raise PaymentRefused("This payment is settled already.")
     if payment.kind == Kind.REJECT and not was_paid:
         Assignment.objects.filter(pk=payment.assignment_id).update(is_rejected=False)
@@ -417,7 +417,7 @@ def add_rule(
     amount: Decimal | None = None,
     assignment: Assignment | None = None,
 ) -> PayRule:
-    """Promise money beside the pay per HIT. It is owed from now on, and paid by a run."""
+    """Promise a bonus or adjustment. It is owed from now on, and paid by a run."""
     if assignment and assignment.hit.campaign_id != campaign.pk:
         raise PaymentRefused("That work belongs to another campaign.")
     if assignment and assignment.is_rejected:

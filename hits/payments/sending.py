@@ -1,6 +1,6 @@
 """Carrying out a run: each payment once, even if the process dies between any two lines.
 
-A payment is marked as being sent, and that is committed, before the provider is asked. Whoever finds it so
+A payment is marked as being sent, and that is committed, before the provider is asked. A process that finds it so
 marked does not know whether it happened and asks the provider first: it did, and the ledger says so; it did
 not, and it is sent again under the same key; the provider cannot tell, and a person decides.
 """
@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from ..exceptions import NotOffered, PaymentsHalted, ProviderFailed, ProviderRefused
 from ..models import Assignment, Payment, PaymentRun, Submission
-from ..providers import provider_for
-from ..providers.base import Bonus, Provider
+from ..recruiting.providers import provider_for
+from ..recruiting.providers.base import Bonus, Provider
 from .owing import Kind
 from .runs import close_run, receipt, record_payment
 

@@ -11,9 +11,9 @@ from django.utils.http import urlsafe_base64_encode
 
 from da_platform.sessions import end_sessions_of
 
-from ..audit import record
 from ..exceptions import PeopleRefused
 from ..models import Campaign, Membership
+from .audit import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def password_path(user: User) -> str:
 
 
 def make_password_link(*, user: User, actor: User) -> str:
-    """Say where a person sets a new password, for whoever may hand that on. The log says who asked."""
+    """Return the link where a person sets a new password. The audit log records who asked for it."""
     record("password link made", actor=actor, person=user.get_username())
     return password_path(user)
 

@@ -1,7 +1,7 @@
 """A line in the log for every login and every failed one: whose, and from where, never the name typed.
 
-People type their password where the name belongs. So somebody is told by the number of their account, and
-a name that nobody has is told as nobody.
+People type their password where the name belongs. So a person is logged by account number, and
+an unknown name is logged as nobody.
 """
 
 import logging
@@ -9,7 +9,7 @@ import logging
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from ..guards import client_address
+from .guards import client_address
 
 # Its lines, and no others, keep the address: see da_platform/operation/logs.py.
 logger = logging.getLogger("hits.logins")

@@ -1,4 +1,4 @@
-"""A second factor beside the password: codes of an app, and recovery codes for when it is lost."""
+"""A second factor on top of the password: codes from an app, and recovery codes for when it is lost."""
 
 import logging
 from base64 import urlsafe_b64encode
@@ -13,10 +13,12 @@ from django.utils.crypto import get_random_string, salted_hmac
 from django_otp.models import Device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 
-from ..audit import record
-from ..exceptions import CodeRefused, CodeTooSoon, PeopleRefused, SealBroken
+from da_platform.exceptions import SealBroken
+from da_platform.sealing import accepted_keys
+
+from ..exceptions import CodeRefused, CodeTooSoon, PeopleRefused
 from ..models import Authenticator
-from .sealing import accepted_keys
+from .audit import record
 
 logger = logging.getLogger(__name__)
 
@@ -135,7 +137,7 @@ def _draw_codes(user: User) -> list[str]:
 
 def _refuse_a_second(user: User) -> None:
     if authenticator_of(user):
-        raise PeopleRefused("Two-step login is on already. Turn it off to set it up anew.")
+        raise PeopleRefused("Two-step login is already on. Turn it off to set it up again.")
 
 
 def _lock(user: User) -> None:
@@ -179,9 +181,9 @@ def _recovery_refusal(user: User, typed: str) -> CodeRefused | None:
 
 def _refusal(device: Device, token: str) -> CodeRefused | None:
     """Verify a token; say why it is not taken, if so."""
-    is_allowed, told = device.verify_is_allowed()
+    is_allowed, details = device.verify_is_allowed()
     if not is_allowed:
-        wait = _wait(told["locked_until"])
+        wait = _wait(details["locked_until"])
         return CodeTooSoon(f"After a wrong code, wait {wait}, then try again.")
     try:
         return None if device.verify_token(token) else CodeRefused(WRONG)

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
-from ..access import Standing, Visitor
 from ..models import Authenticator
+from .access import Standing, Visitor
 from .second_factor import authenticator_of
 
 # Which second factor a session was opened with; without one there is no such key.
@@ -23,7 +23,7 @@ PENDING = "login_waits_for_code"
 # Time to find the phone.
 PENDING_SECONDS = 600
 
-# Open to whoever still has to set a second factor up: the pages for it, and those for logging in and out.
+# Open to people who still have to set up a second factor: the pages for it, and for logging in and out.
 OPEN_BEFORE = {"two_step", "two_step_set_up", "login", "admin_login", "login_code", "logout"}
 # Where a session of staff plays no part.
 NOT_OF_STAFF = {"workers", "tokens"}
@@ -91,7 +91,7 @@ class SecondStep:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # Looked up by whoever asks for it: pages of workers do not.
+        # Looked up on demand: worker pages never need it.
         request.user = SimpleLazyObject(partial(_visitor, request, request.user))  # type: ignore[assignment]
         return self.get_response(request)
 

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from ..audit import record
 from ..exceptions import PeopleRefused
 from ..models import ApiToken
+from .audit import record
 
 # Says what it is when it turns up where it should not, for people and for secret scanners.
 PREFIX = "dap_"

@@ -13,10 +13,10 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from ..audit import record
+from hits.rating.assignments import release_assignment, return_assignment, take_assignment
+from hits.rating.joining import find_or_make_worker
+
 from ..exceptions import ArrivalRefused, NotOffered, RecruitmentRefused
-from ..forgotten import is_forgotten, mark_as_forgotten, visit
-from ..guards import is_known_exit
 from ..models import (
     Assignment,
     Campaign,
@@ -27,20 +27,17 @@ from ..models import (
     Submission,
     Worker,
 )
-from ..providers import provider_class, provider_for
-from ..providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
-from ..providers.link import LinkProvider
-from ..services import (
-    find_or_make_worker,
-    release_assignment,
-    return_assignment,
-    take_assignment,
-)
+from ..people.audit import record
+from ..people.guards import is_known_exit
+from .forgotten_ids import is_forgotten, mark_as_forgotten, visit
+from .providers import provider_class, provider_for
+from .providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
+from .providers.link import LinkProvider
 
 logger = logging.getLogger(__name__)
 
 # Webhooks that got no answer are sent again for days, not weeks. A copy that comes later still brings no old news
-# back: what a submission was told last counts.
+# back: the latest report about a submission counts.
 EVENTS_KEPT = timedelta(days=30)
 
 ANOTHER_OPEN = gettext_noop("You have come here before in another visit. Please go on from there.")
@@ -51,8 +48,8 @@ GIVEN_BACK = gettext_noop(
 
 def recruitment_of(campaign: Campaign) -> Recruitment:
     """A campaign's way in. Without one it is for invited people only."""
-    found: Recruitment | None = getattr(campaign, "recruitment", None)
-    return found or Recruitment(campaign=campaign)
+    recruitment: Recruitment | None = getattr(campaign, "recruitment", None)
+    return recruitment or Recruitment(campaign=campaign)
 
 
 def provider_of(recruitment: Recruitment, worker: Worker | None) -> Provider:
@@ -87,10 +84,10 @@ def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
 
 
 def _has_other_visit(submission: Submission) -> bool:
-    own = Submission.objects.filter(
+    submissions = Submission.objects.filter(
         recruitment=submission.recruitment_id, worker=submission.worker_id
     )
-    return own.exclude(pk=submission.pk).exclude(status__in=Submission.GIVEN_UP).exists()
+    return submissions.exclude(pk=submission.pk).exclude(status__in=Submission.GIVEN_UP).exists()
 
 
 def may_take_part(
@@ -109,8 +106,12 @@ def current_submission(recruitment: Recruitment, worker: Worker | None) -> Submi
     """The visit a worker is on: the latest."""
     if worker is None or recruitment.pk is None:
         return None
-    own = Submission.objects.filter(recruitment=recruitment, worker=worker)
-    return own.select_related("assignment__hit__campaign").order_by("-arrived_at", "-pk").first()
+    submissions = Submission.objects.filter(recruitment=recruitment, worker=worker)
+    return (
+        submissions.select_related("assignment__hit__campaign")
+        .order_by("-arrived_at", "-pk")
+        .first()
+    )
 
 
 def take_hit(*, campaign: Campaign, worker: Worker) -> Assignment | None:
@@ -158,13 +159,13 @@ def exit_of(
         if assignment
         else current_submission(recruitment, worker)
     )
-    found = provider_of(recruitment, worker).exit(
+    way_out = provider_of(recruitment, worker).exit(
         ending, worker=worker, assignment=assignment, submission=submission
     )
-    if found.url and not is_known_exit(found.url):
+    if way_out.url and not is_known_exit(way_out.url):
         logger.error("Campaign %s sends workers to an address not on the list.", campaign.code)
-        return Exit(code=found.code)
-    return found
+        return Exit(code=way_out.code)
+    return way_out
 
 
 # What providers report -----------------------------------------------------------------------
@@ -182,15 +183,15 @@ def apply_report(
     submission = _reported_submission(recruitment, report)
     if submission is None:
         return False
-    own = Submission.objects.filter(pk=submission.pk)
+    this_submission = Submission.objects.filter(pk=submission.pk)
     changed = (
-        own.filter(Q(reported_at=None) | Q(reported_at__lte=now))
+        this_submission.filter(Q(reported_at=None) | Q(reported_at__lte=now))
         .exclude(status=report.status)
         .update(status=report.status, reported_at=now)
     )
     if submission.reported_at is None and not changed:
         # No news, but now we know that it is none that someone made up.
-        own.filter(reported_at=None).update(reported_at=now)
+        this_submission.filter(reported_at=None).update(reported_at=now)
     if changed and submission.assignment and report.status in Submission.GIVEN_UP:
         _free_place(submission.assignment, report.status)
     return bool(changed)
@@ -204,8 +205,8 @@ def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -
     """
     known = Submission.objects.filter(recruitment=recruitment, reference=report.reference)
     known = known.select_related("assignment__hit__campaign")
-    if found := known.first():
-        return found
+    if known_submission := known.first():
+        return known_submission
     if report.status not in {Submission.Status.ACTIVE, Submission.Status.AWAITING_REVIEW}:
         return None
     if is_forgotten(visit(recruitment, report.reference)):
@@ -289,8 +290,8 @@ def forget_arrivals(*, worker: Worker) -> None:
 # What admins choose --------------------------------------------------------------------------
 
 
-# Prolific was told of these; what it is not told must not change.
-TOLD = ("study", "completed_code", "no_consent_code", "screened_out_code")
+# Prolific knows these, so they must not change here alone.
+KNOWN_TO_PROLIFIC = ("study", "completed_code", "no_consent_code", "screened_out_code")
 
 
 def settings_form(
@@ -301,7 +302,7 @@ def settings_form(
     initial = known | {"is_open": recruitment.is_open, "study": recruitment.study}
     form = provider_class(provider).form_class(data, initial=initial)
     if recruitment.study:
-        for name in form.fields.keys() & set(TOLD):
+        for name in form.fields.keys() & set(KNOWN_TO_PROLIFIC):
             form.fields[name].disabled = True
     return form
 

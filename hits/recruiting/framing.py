@@ -67,8 +67,8 @@ def visit_of(request: HttpRequest) -> FramedVisit | None:
 def framed_exit(request: HttpRequest, assignment: Assignment) -> FramedVisit | None:
     """Where a framed worker posts this very work; None where the frame is for another."""
     visit = visit_of(request)
-    own = getattr(assignment, "submission", None)
-    return visit if visit and own and own.reference == visit.assignment_id else None
+    submission = getattr(assignment, "submission", None)
+    return visit if visit and submission and submission.reference == visit.assignment_id else None
 
 
 def allow_framing(response: HttpResponse) -> HttpResponse:
@@ -112,7 +112,7 @@ class FramedPages:
         finally:
             set_script_prefix(root)
         response.cookies.clear()
-        # Beside our own: the last page posts the finished work.
+        # In addition to our own host: the last page posts the finished work.
         response._csp_update = {"form-action": [visit.submit_origin]}  # type: ignore[attr-defined]
         return response
 

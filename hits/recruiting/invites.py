@@ -14,12 +14,13 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from ..audit import record
+from hits.rating.joining import find_or_make_worker
+
 from ..exceptions import ArrivalRefused
 from ..models import Campaign, Invite, Participation, Recruitment, Worker
-from ..providers.base import EXPIRED
-from ..services import find_or_make_worker
+from ..people.audit import record
 from .arrivals import current_submission, provider_of, recruitment_of
+from .providers.base import EXPIRED
 
 # 16 bytes, 128 bits: nobody guesses one.
 TOKEN_BYTES = 16
@@ -100,7 +101,7 @@ def invite_with(token: str) -> Invite:
 
 @transaction.atomic
 def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
-    """Use an invite up for whoever has just agreed to take part, and say who they are.
+    """Use an invite for someone who has just agreed to take part, and return the worker.
 
     A personal link is its worker's from then on. Two who agree at the same moment by one personal
     link are one worker: the conditional UPDATE lets one of them make it.
@@ -117,7 +118,7 @@ def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     if worker and not invite.is_personal and _is_in(invite.campaign, worker):
         return worker
     if worker is None or invite.is_personal or worker.provider != Recruitment.Provider.LINK:
-        # Whoever used this browser before: a personal link is for a person, not for a browser, and
+        # Whatever worker used this browser before: a personal link is for a person, not for a browser, and
         # someone of a provider would have to be sent by it.
         worker = find_or_make_worker(
             provider=Recruitment.Provider.LINK, external_id=secrets.token_urlsafe(16)
@@ -149,7 +150,7 @@ def _gone() -> Invite:
 def links_csv(rows: Iterable[tuple[str, str, str]]) -> str:
     """Rows of label, link and expiry as CSV, with cells that no spreadsheet takes for a formula."""
     # Here and not above: exports load more than a worker's page needs.
-    from analysis.exporting.cells import defuse
+    from da_platform.files.cells import defuse
 
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

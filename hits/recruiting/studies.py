@@ -8,13 +8,15 @@ from django.db import transaction
 from django.db.models import Q, Sum
 from django.utils import timezone
 
-from ..audit import record
-from ..exceptions import HitsError, NotOffered, ProviderFailed
+from da_platform.exceptions import PlatformError
+
+from ..exceptions import NotOffered, ProviderFailed
 from ..models import Campaign, Recruitment, Submission
-from ..places import n_affordable
-from ..providers import provider_for
-from ..providers.prolific import ProlificProvider
+from ..people.audit import record
+from ..rating.places import n_affordable
 from .arrivals import sync_submissions
+from .providers import provider_for
+from .providers.prolific import ProlificProvider
 
 logger = logging.getLogger(__name__)
 
@@ -60,10 +62,10 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
 @transaction.atomic
 def _keep(recruitment: Recruitment, study: str, n_places: int) -> bool:
     """Note a study, unless there is another by now or it was made with a pay that has changed since."""
-    told = recruitment.campaign
-    # Locked against whoever edits the campaign: from here on its pay stays.
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=told.pk)
-    if (campaign.pay_per_hit, campaign.currency) != (told.pay_per_hit, told.currency):
+    known = recruitment.campaign
+    # Locked against edits of the campaign: from here on its pay stays.
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=known.pk)
+    if (campaign.pay_per_hit, campaign.currency) != (known.pay_per_hit, known.currency):
         return False
     free = Recruitment.objects.filter(pk=recruitment.pk, study="")
     return bool(free.update(study=study, n_places=n_places))
@@ -90,7 +92,7 @@ def publish_study(*, recruitment: Recruitment, actor: User | None) -> str:
 def places_wanted(recruitment: Recruitment) -> int:
     """How many places the study needs in all: those that are taken, and those that HITs offer.
 
-    Whoever has arrived and not yet taken a HIT will take one of the latter. A place that was given
+    Someone who has arrived but not yet taken a HIT will take one of the latter. A place that was given
     up or rejected is offered again by Prolific itself. What Prolific does not know of takes up none:
     arrivals that someone made up must not buy places.
     """
@@ -122,7 +124,7 @@ def follow_campaign(*, recruitment: Recruitment) -> bool:
     """Pause the study of a campaign that lets nobody in, start it with the campaign; return whether either.
 
     A closed campaign can be opened again, and a study that was stopped cannot: so none is stopped. One
-    that people paused at Prolific while the campaign was open stays so until they open it anew.
+    that people paused at Prolific while the campaign was open stays paused until they open it again.
     """
     provider, study = _prolific(recruitment), recruitment.study
     is_open = recruitment.campaign.status == Campaign.Status.OPEN
@@ -154,7 +156,7 @@ def look_after_studies(*, at: datetime | None = None) -> int:
     for recruitment in studies.astray() | studies.filter(campaign__status=Campaign.Status.OPEN):
         try:
             n_looked_after += _look_after(recruitment, now)
-        except HitsError:
+        except PlatformError:
             # Prolific may be out of reach; the others are not to wait for it.
             logger.exception("The study of campaign %s was left.", recruitment.campaign.code)
     return n_looked_after

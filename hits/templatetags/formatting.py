@@ -1,7 +1,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from ..formatting import format_text
+from .text_formatting import format_text
 
 register = template.Library()
 

@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.template.context import Context
 from django.urls import NoReverseMatch, reverse
 
-from ..access import Level, Standing, has_level
 from ..models import Campaign
+from ..people.access import Level, Standing, has_level
 
 register = template.Library()
 
@@ -43,7 +43,7 @@ TABS = [
     ("Settings", "campaign_settings", Level.ADMIN),
 ]
 
-# Pages of campaigns lie beside the list of them, not below it.
+# Campaign pages are siblings of the campaign list, not below it.
 CAMPAIGNS_PATH = "/campaigns/"
 
 

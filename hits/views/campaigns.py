@@ -1,4 +1,4 @@
-"""The front door, the list of campaigns, and a campaign's dashboard."""
+"""The home page with the list of campaigns, and a campaign's dashboard."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from django.shortcuts import render
 from django.utils.formats import date_format
 from django.views.decorators.http import require_GET
 
-from analysis.jobs import visible_jobs
 from da_platform.sessions import asked_by_a_script
 
-from ..access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
 from ..campaigns import charts
 from ..campaigns.events import recent_events
-from ..campaigns.keeping import overview_of
+from ..campaigns.kept_counts import overview_of
 from ..campaigns.progress import Column, Counts
-from ..campaigns.reporting import campaign_statuses
+from ..campaigns.statuses import campaign_statuses
 from ..models import Campaign
-from ..places import Forecast
+from ..people.access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
+from ..people.job_access import visible_jobs
+from ..rating.places import Forecast
 from ..recruiting.arrivals import recruitment_of
 
 CAMPAIGNS_PER_PAGE = 50
@@ -27,15 +27,14 @@ CAMPAIGNS_PER_PAGE = 50
 @require_GET
 @for_anyone
 def home(request: HttpRequest) -> HttpResponse:
-    """Welcome strangers; show members their campaigns, those that a search asks for."""
-    own = campaigns_of(request.user)
+    """Welcome visitors; show members their campaigns, filtered by name and status."""
+    campaigns = campaigns_of(request.user)
     words, status = request.GET.get("q", "").strip(), request.GET.get("status", "")
-    found = own
     if words:
-        found = found.filter(name__icontains=words)
+        campaigns = campaigns.filter(name__icontains=words)
     if status in Campaign.Status.values:
-        found = found.filter(status=status)
-    page = Paginator(found, CAMPAIGNS_PER_PAGE).get_page(request.GET.get("page"))
+        campaigns = campaigns.filter(status=status)
+    page = Paginator(campaigns, CAMPAIGNS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "campaigns": campaign_statuses(page.object_list),
@@ -50,7 +49,6 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 @for_campaign_researchers
 def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Say how far a campaign is, what it lacks, and what that will take."""
     context = _dashboard(request, campaign)
     [context["status"]] = campaign_statuses([campaign])
     context["recruitment"] = recruitment_of(campaign)
@@ -62,36 +60,36 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @asked_by_a_script
 @for_campaign_researchers
 def campaign_live(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """The part of the dashboard that its script asks for again and again."""
+    """The part of the dashboard that its script refreshes."""
     return render(request, "hits/_dashboard.html", _dashboard(request, campaign))
 
 
 def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
     overview = overview_of(campaign)
-    progress, future = overview.progress, overview.forecast
-    runs_it = has_level(request.user, Level.ADMIN, campaign)
-    spent = [("accent", float(future.spent))]
+    progress, forecast = overview.progress, overview.forecast
+    is_admin = has_level(request.user, Level.ADMIN, campaign)
+    spent = [("accent", float(forecast.spent))]
     return {
         "campaign": campaign,
-        "forecast": future,
-        # Money is for those who run the campaign.
-        "runs_it": runs_it,
-        "spending": charts.stacked(spent, float(future.spending_cap or 0)),
+        "forecast": forecast,
+        # Only admins see money.
+        "runs_it": is_admin,
+        "spending": charts.stacked(spent, float(forecast.spending_cap or 0)),
         "progress": progress,
         "counts": progress.counts,
-        "bar": _bar(progress.counts, future),
-        "n_missing_ratings": future.n_missing * progress.n_genuine,
+        "bar": _bar(progress.counts, forecast),
+        "n_missing_ratings": forecast.n_missing * progress.n_genuine,
         "pace": _pace_chart(progress.pace),
         "coverage": _coverage_chart(progress.counts),
         "worker_states": progress.worker_states.items(),
         "hit_states": progress.counts.hit_states.items(),
-        # Researchers see what happened, never to whom.
-        "events": recent_events(campaign, overview.submissions, names_workers=runs_it),
+        # Researchers see events, but not which worker they concern.
+        "events": recent_events(campaign, overview.submissions, names_workers=is_admin),
     }
 
 
-def _bar(counts: Counts, future: Forecast) -> list[charts.Part]:
-    n_promised = counts.n_wanted - counts.n_counting - future.n_missing
+def _bar(counts: Counts, forecast: Forecast) -> list[charts.Part]:
+    n_promised = counts.n_wanted - counts.n_counting - forecast.n_missing
     parts = [("good", counts.n_counting), ("wait", n_promised)]
     return charts.stacked(parts, counts.n_wanted)
 
@@ -108,7 +106,7 @@ def _moment(at: Any) -> str:
 
 
 def _coverage_chart(counts: Counts) -> charts.ColumnChart | None:
-    """HITs by how many trusted workers have done them, up to the number wanted."""
+    """Chart HITs by their number of trusted ratings, up to the number wanted."""
     if not counts.n_hits:
         return None
     wanted = counts.min_ratings

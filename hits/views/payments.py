@@ -1,4 +1,4 @@
-"""Paying workers, for a campaign's admins: what is owed, runs, rejections, and what only a person can settle."""
+"""Paying workers, for campaign admins: what is owed, runs, rejections, bonuses and the ledger."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -13,21 +13,22 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from ..access import for_campaign_admins
-from ..exceptions import HitsError
+from da_platform.exceptions import PlatformError
+
 from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule
 from ..payments import runs
 from ..payments.owing import Kind, Plan, is_paid_by_hand, plan_run, plans
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
-from ..providers import provider_class
+from ..people.access import for_campaign_admins, user_of
 from ..recruiting.arrivals import recruitment_of
-from .running import person
+from ..recruiting.providers import provider_class
 
 ROWS_PER_PAGE = 50
-# A plan may be of thousands; its file has them all.
+# Payments of a plan listed on its page.
 DUES_SHOWN = 200
 
+# The last part of a plan's URL, and whether that run is paid by hand.
 WAYS = {"provider": False, "hand": True}
 
 
@@ -35,7 +36,7 @@ WAYS = {"provider": False, "hand": True}
 
 
 class MoneyField(forms.DecimalField):
-    """An amount as people type it, with a point or a comma."""
+    """An amount with a decimal point or comma."""
 
     def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]
         return super().to_python(value.strip().replace(",", ".") if value else value)
@@ -54,7 +55,7 @@ class ConfirmForm(forms.Form):
 class PaidForm(forms.Form):
     total = ConfirmForm.base_fields["total"]
     reference = forms.CharField(
-        max_length=200, label="Reference", help_text="Such as the number of the transfer."
+        max_length=200, label="Reference", help_text="For example the transaction number."
     )
 
 
@@ -68,11 +69,11 @@ class RuleForm(forms.Form):
         decimal_places=2,
         min_value=Decimal("0.01"),
         required=False,
-        label="Amount for each HIT",
-        help_text="Not for a share of the pay: that follows from how far someone came.",
+        label="Amount per HIT",
+        help_text="Leave empty for partial pay, which depends on how far the worker got.",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
-    reason = forms.CharField(max_length=500, label="Reason", help_text="Workers read it.")
+    reason = forms.CharField(max_length=500, label="Reason", help_text="Shown to workers.")
 
 
 class AdjustmentForm(forms.Form):
@@ -83,11 +84,11 @@ class AdjustmentForm(forms.Form):
         label="Amount",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
-    reason = forms.CharField(max_length=500, label="Reason", help_text="The worker reads it.")
+    reason = forms.CharField(max_length=500, label="Reason", help_text="Shown to the worker.")
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=500, label="Reason", help_text="Kept in the audit log.")
+    reason = forms.CharField(max_length=500, label="Reason", help_text="Recorded in the audit log.")
 
 
 class RejectionForm(forms.Form):
@@ -96,7 +97,7 @@ class RejectionForm(forms.Form):
         max_length=1_000,
         widget=forms.Textarea(attrs={"rows": 5}),
         label="Reason",
-        help_text="The worker reads it, here and where they came from.",
+        help_text="Shown to the worker, here and by the provider.",
     )
 
     def __init__(self, *args: Any, assignment: Assignment, **kwargs: Any) -> None:
@@ -110,12 +111,10 @@ class RejectionForm(forms.Form):
         else:
             del self.fields["category"]
         if not is_by_hand and provider.min_rejection_length > 1:
-            self.fields["message"].min_length = provider.min_rejection_length  # type: ignore[attr-defined]
-            self.fields[
-                "message"
-            ].help_text += (
-                f" {provider.label} wants at least {provider.min_rejection_length} characters."
-            )
+            n_characters = provider.min_rejection_length
+            message = self.fields["message"]
+            message.min_length = n_characters  # type: ignore[attr-defined]
+            message.help_text += f" {provider.label} requires at least {n_characters} characters."
 
 
 # Pages ---------------------------------------------------------------------------------------
@@ -143,14 +142,15 @@ def _show_payments(
         .prefetch_related("payments")
         .order_by("-submitted_at", "-pk")
     )
-    own = Payment.objects.filter(run__campaign=campaign).select_related("assignment__worker", "run")
+    ledger = Payment.objects.filter(run__campaign=campaign)
+    ledger = ledger.select_related("assignment__worker", "run")
     context = {
         "campaign": campaign,
         "provider": provider_class(recruitment.provider),
         "plans": owed,
         "money": standing(campaign, owed),
-        "unknown": own.unsure()[:ROWS_PER_PAGE],
-        "failed": own.filter(state=Payment.State.FAILED)[:ROWS_PER_PAGE],
+        "unknown": ledger.unsure()[:ROWS_PER_PAGE],
+        "failed": ledger.filter(state=Payment.State.FAILED)[:ROWS_PER_PAGE],
         "runs": campaign.payment_runs.select_related("confirmed_by")[:ROWS_PER_PAGE],
         "rules": campaign.pay_rules.select_related("assignment__worker").order_by("-pk"),
         "rule_form": rule_form or RuleForm(),
@@ -162,7 +162,7 @@ def _show_payments(
 @require_http_methods(["GET", "POST"])
 @for_campaign_admins
 def plan(request: HttpRequest, campaign: Campaign, kind: str, way: str) -> HttpResponse:
-    """Show what a run would pay; pay it once its total is typed and the list is still the same."""
+    """Show what a run would pay; start it once the total is confirmed and the plan is unchanged."""
     if kind not in (Kind.APPROVE, Kind.BONUS) or way not in WAYS:
         raise Http404
     form = ConfirmForm(request.POST or None)
@@ -172,10 +172,10 @@ def plan(request: HttpRequest, campaign: Campaign, kind: str, way: str) -> HttpR
                 campaign=campaign,
                 kind=kind,
                 is_by_hand=WAYS[way],
-                actor=person(request),
+                actor=user_of(request),
                 **form.cleaned_data,
             )
-        except HitsError as refusal:
+        except PlatformError as refusal:
             form.add_error(None, str(refusal))
         else:
             return redirect("payment_run", campaign.code, run.code)
@@ -188,9 +188,9 @@ def _show_plan(request: HttpRequest, plan: Plan, form: ConfirmForm) -> HttpRespo
         "plan": plan,
         "dues": plan.dues[:DUES_SHOWN],
         "n_more": max(0, plan.n_payments - DUES_SHOWN),
-        # For the list on this very page, not for one that was shown before.
+        # A new form, for the plan on this page and not for the one shown before.
         "form": ConfirmForm(initial={"digest": plan.digest}),
-        "problems": [problem for found in form.errors.values() for problem in found],
+        "problems": [error for errors in form.errors.values() for error in errors],
         "money": standing(plan.campaign, plans(plan.campaign)),
     }
     status = 409 if form.is_bound else 200
@@ -200,26 +200,26 @@ def _show_plan(request: HttpRequest, plan: Plan, form: ConfirmForm) -> HttpRespo
 @require_http_methods(["GET", "POST"])
 @for_campaign_admins
 def run(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
-    """A run: how far it is, its receipt, and what can still be done with it."""
-    found = get_object_or_404(campaign.payment_runs.select_related("confirmed_by"), code=run)
+    """A run's progress, receipt and actions."""
+    payment_run = get_object_or_404(campaign.payment_runs.select_related("confirmed_by"), code=run)
     paid_form = PaidForm(request.POST if request.POST.get("action") == "paid" else None)
     if request.method == "POST" and (not paid_form.is_bound or paid_form.is_valid()):
         try:
-            _change_run(request, found, paid_form)
-        except HitsError as refusal:
+            _change_run(request, payment_run, paid_form)
+        except PlatformError as refusal:
             messages.error(request, str(refusal))
         return redirect("payment_run", campaign.code, run)
-    rows = found.payments.select_related("assignment__worker")
-    states = runs.receipt(found)
-    is_open = found.finished_at is None
+    rows = payment_run.payments.select_related("assignment__worker")
+    receipt = runs.receipt(payment_run)
+    is_open = payment_run.finished_at is None
     context = {
         "campaign": campaign,
-        "run": found,
-        "receipt": states,
-        "labels": [(Payment.State(name).label, n) for name, n in states["states"].items()],
-        "job": runs.latest_job(found),
+        "run": payment_run,
+        "receipt": receipt,
+        "labels": [(Payment.State(name).label, n) for name, n in receipt["states"].items()],
+        "job": runs.latest_job(payment_run),
         "is_open": is_open,
-        "can_cancel": is_open and Payment.State.PLANNED in states["states"],
+        "can_cancel": is_open and Payment.State.PLANNED in receipt["states"],
         "paid_form": paid_form,
         "page": Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page")),
     }
@@ -228,7 +228,7 @@ def run(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
 
 
 def _change_run(request: HttpRequest, run: PaymentRun, form: PaidForm) -> None:
-    actor = person(request)
+    actor = user_of(request)
     match request.POST.get("action"):
         case "paid":
             runs.mark_as_paid(run=run, actor=actor, **form.cleaned_data)
@@ -241,13 +241,12 @@ def _change_run(request: HttpRequest, run: PaymentRun, form: PaidForm) -> None:
 @require_http_methods(["GET", "POST"])
 @for_campaign_admins
 def pay_assignment(request: HttpRequest, campaign: Campaign, assignment: UUID) -> HttpResponse:
-    """One HIT handed in: what was paid for it; reject it, or pay something beside."""
-    own = Assignment.objects.filter(hit__campaign=campaign).select_related(
-        "hit__campaign", "worker", "submission"
-    )
-    work = get_object_or_404(own, code=assignment)
+    """A submitted HIT and its payments; reject it, or add an adjustment."""
+    assignments = Assignment.objects.filter(hit__campaign=campaign)
+    assignments = assignments.select_related("hit__campaign", "worker", "submission")
+    work = get_object_or_404(assignments, code=assignment)
     action, data = request.POST.get("action"), request.POST
-    # Each has ids of its own: they stand on one page.
+    # Separate ids, because all three forms are on one page.
     reject_form = RejectionForm(
         data if action == "reject" else None, auto_id="reject_%s", assignment=work
     )
@@ -257,8 +256,8 @@ def pay_assignment(request: HttpRequest, campaign: Campaign, assignment: UUID) -
     chosen = forms_by_action.get(action or "")
     if chosen and chosen.is_valid():
         try:
-            _change_work(action, work, chosen.cleaned_data, person(request))
-        except HitsError as refusal:
+            _change_work(action, work, chosen.cleaned_data, user_of(request))
+        except PlatformError as refusal:
             chosen.add_error(None, str(refusal))
         else:
             return redirect("pay_assignment", campaign.code, assignment)
@@ -278,21 +277,21 @@ def pay_assignment(request: HttpRequest, campaign: Campaign, assignment: UUID) -
     return render(request, "hits/pay_assignment.html", context, status=status)
 
 
-def _change_work(action: str | None, work: Assignment, given: dict[str, Any], actor: User) -> None:
+def _change_work(action: str | None, work: Assignment, values: dict[str, Any], actor: User) -> None:
     match action:
         case "reject":
-            runs.reject_assignment(assignment=work, actor=actor, **given)
+            runs.reject_assignment(assignment=work, actor=actor, **values)
         case "adjust":
             kind = PayRule.Kind.ADJUSTMENT
             campaign = work.hit.campaign
-            runs.add_rule(campaign=campaign, kind=kind, assignment=work, actor=actor, **given)
+            runs.add_rule(campaign=campaign, kind=kind, assignment=work, actor=actor, **values)
         case "withdraw":
             rejection = runs.rejection_of(work)
             if rejection:
-                runs.withdraw_rejection(payment=rejection, actor=actor, **given)
+                runs.withdraw_rejection(payment=rejection, actor=actor, **values)
 
 
-# What admins do ------------------------------------------------------------------------------
+# Actions ------------------------------------------------------------------------------------
 
 
 @require_POST
@@ -301,11 +300,11 @@ def add_rule(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     form = RuleForm(request.POST)
     if form.is_valid():
         try:
-            runs.add_rule(campaign=campaign, actor=person(request), **form.cleaned_data)
-        except HitsError as refusal:
+            runs.add_rule(campaign=campaign, actor=user_of(request), **form.cleaned_data)
+        except PlatformError as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, "Added. It is owed now, and paid by the next run.")
+            messages.success(request, "Added. It will be paid by the next run.")
             return redirect("campaign_payments", campaign.code)
     return _show_payments(request, campaign, rule_form=form, status=422)
 
@@ -313,11 +312,11 @@ def add_rule(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @for_campaign_admins
 def withdraw_rule(request: HttpRequest, campaign: Campaign, rule: UUID) -> HttpResponse:
-    found = get_object_or_404(campaign.pay_rules, code=rule)
-    return _told(
+    pay_rule = get_object_or_404(campaign.pay_rules, code=rule)
+    return _report(
         request,
         campaign,
-        lambda: runs.withdraw_rule(rule=found, actor=person(request)),
+        lambda: runs.withdraw_rule(rule=pay_rule, actor=user_of(request)),
         "Withdrawn.",
     )
 
@@ -325,42 +324,43 @@ def withdraw_rule(request: HttpRequest, campaign: Campaign, rule: UUID) -> HttpR
 @require_POST
 @for_campaign_admins
 def settle(request: HttpRequest, campaign: Campaign, payment: UUID) -> HttpResponse:
-    """Settle a payment in doubt by a person's word, or ask the provider once more; write one off that failed."""
-    own = Payment.objects.filter(run__campaign=campaign)
-    found = get_object_or_404(
-        own.select_related("assignment__worker", "run__campaign"), code=payment
-    )
+    """Record what became of an unknown payment, ask the provider again, or write off a failed one."""
+    ledger = Payment.objects.filter(run__campaign=campaign)
+    ledger = ledger.select_related("assignment__worker", "run__campaign")
+    line = get_object_or_404(ledger, code=payment)
     answer, reason = request.POST.get("answer"), request.POST.get("reason", "")
     if answer == "ask":
-        return _told(request, campaign, lambda: ask_again(payment=found), "Asked.")
+        return _report(
+            request, campaign, lambda: ask_again(payment=line), "The provider was asked again."
+        )
     if answer == "write_off":
-        return _told(
+        return _report(
             request,
             campaign,
-            lambda: runs.write_off(payment=found, reason=reason, actor=person(request)),
+            lambda: runs.write_off(payment=line, reason=reason, actor=user_of(request)),
             "Written off.",
         )
     if answer not in ("paid", "not_paid"):
         raise Http404
-    return _told(
+    return _report(
         request,
         campaign,
         lambda: runs.settle_unknown(
-            payment=found, was_paid=answer == "paid", reason=reason, actor=person(request)
+            payment=line, was_paid=answer == "paid", reason=reason, actor=user_of(request)
         ),
-        "Noted.",
+        "Recorded.",
     )
 
 
-def _told(
-    request: HttpRequest, campaign: Campaign, deed: Callable[[], object], done: str
+def _report(
+    request: HttpRequest, campaign: Campaign, action: Callable[[], object], success: str
 ) -> HttpResponse:
     try:
-        deed()
-    except HitsError as refusal:
+        action()
+    except PlatformError as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, done)
+        messages.success(request, success)
     return redirect("campaign_payments", campaign.code)
 
 
@@ -370,15 +370,15 @@ def _told(
 @require_GET
 @for_campaign_admins
 def run_csv(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
-    found = get_object_or_404(campaign.payment_runs, code=run)
-    return _csv(payments_csv(found.payments.all()), f"payments-{found.code}.csv")
+    payments = get_object_or_404(campaign.payment_runs, code=run).payments.all()
+    return _csv(payments_csv(payments), f"payments-{run}.csv")
 
 
 @require_GET
 @for_campaign_admins
 def ledger_csv(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    own = Payment.objects.filter(run__campaign=campaign)
-    return _csv(payments_csv(own), f"payments-of-{campaign.code}.csv")
+    ledger = Payment.objects.filter(run__campaign=campaign)
+    return _csv(payments_csv(ledger), f"payments-of-{campaign.code}.csv")
 
 
 def _csv(text: str, name: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""A HIT in a worker's hand: rate it item by item, hand it in, and get the code."""
+"""Doing a HIT: rate it item by item, submit it, and get the completion code."""
 
 import logging
 from functools import wraps
@@ -12,30 +12,31 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from da_platform.counting import RATINGS
+from hits.rating.assignments import submit_assignment
+from hits.rating.saving import save_rating
 
-from .. import desk
-from ..access import View, for_workers
 from ..exceptions import NotFinished, RatingRefused
-from ..forms import CommentForm, RatingForm, read_rating
-from ..guards import exit_origins
 from ..models import Assignment, Campaign, Worker
 from ..payments.runs import rejection_of
-from ..providers.base import Ending
+from ..people.access import View, for_workers
+from ..people.guards import exit_origins
+from ..rating import desk
+from ..rating.forms import CommentForm, RatingForm, read_rating
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
-from ..services import save_rating, submit_assignment
-from ..visitors import is_believed, worker_code
-from .arriving import SeeOther
-from .looks import SCORES, language_as, look
+from ..recruiting.providers.base import Ending
+from ..recruiting.visitors import is_believed, worker_code
+from .arrivals import SeeOther
+from .worker_context import SCORES, campaign_context, language_context
 
 logger = logging.getLogger(__name__)
 
-# A browser's stopwatch may run a little ahead of the server's clock; not more.
+# How far a browser's measured time may exceed the time since the HIT was taken.
 CLOCK_SLACK_MS = 60_000
 
 
 def assignment_page(view: View) -> View:
-    """Fetch the worker's own assignment and speak its campaign's language."""
+    """Fetch the worker's own assignment and activate the campaign's interface language."""
 
     @for_workers
     @wraps(view)
@@ -50,8 +51,8 @@ def assignment_page(view: View) -> View:
 
 
 def _own_assignment(request: HttpRequest, code: UUID) -> Assignment | None:
-    own = Assignment.objects.filter(code=code, worker__code=worker_code(request))
-    assignment = own.select_related("hit__campaign__recruitment", "worker").first()
+    assignments = Assignment.objects.filter(code=code, worker__code=worker_code(request))
+    assignment = assignments.select_related("hit__campaign__recruitment", "worker").first()
     if assignment is None:
         return None
     recruitment = recruitment_of(assignment.hit.campaign)
@@ -59,8 +60,8 @@ def _own_assignment(request: HttpRequest, code: UUID) -> Assignment | None:
 
 
 def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
-    logger.warning("Refused: assignment %s is not the visitor's.", code)
-    # There is no campaign to choose the language: the browser does.
+    logger.warning("Refused: assignment %s belongs to another worker.", code)
+    # Without a campaign, the browser decides the language.
     with translation.override(translation.get_language_from_request(request)):
         return _answer_error(request, gettext("This task is not yours."), status=404)
 
@@ -72,14 +73,14 @@ def _wants_json(request: HttpRequest) -> bool:
 def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": message}, status=status)
-    context = {"message": message, **language_as("page", translation.get_language())}
+    context = {"message": message, **language_context("page", translation.get_language())}
     return render(request, "hits/refused.html", context, status=status)
 
 
 @require_http_methods(["GET", "POST"])
 @for_workers
 def rate(request: HttpRequest, code: UUID) -> HttpResponse:
-    """Show the next item; take a rating, from a script or from a plain form."""
+    """Show the next item, or save a rating sent by the script or by a plain form."""
     if request.method == "POST":
         return _take_rating(request, code)
     return _show_item(request, code)
@@ -96,7 +97,7 @@ def _show_item(
         return redirect("finish", assignment.code)
     last = place.n_rated + desk.n_ahead(place.size)
     items = desk.shown_items(assignment, first=place.position, last=last)
-    context = look(assignment.hit.campaign) | {
+    context = campaign_context(assignment.hit.campaign) | {
         "assignment": assignment,
         "place": place,
         "item": items[0],
@@ -116,23 +117,23 @@ def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
         else:
             error = _first_error(form)
     position = rating["position"] if rating else 0
-    own = desk.own_desk(code, worker_code=worker_code(request), position=position)
-    if own is None or (
-        own.sent_by and not is_believed(request, own.sent_by, own.assignment.worker)
+    current = desk.own_desk(code, worker_code=worker_code(request), position=position)
+    if current is None or (
+        current.sent_by and not is_believed(request, current.sent_by, current.assignment.worker)
     ):
         return _refuse_visitor(request, code)
     if rating is None:
         if not _wants_json(request) and "score" not in request.POST:
             return _show_item(request, code, is_unset=True)
-        return _refuse_rating(request, own.assignment, error, status=400)
-    return _save(request, own, rating)
+        return _refuse_rating(request, current.assignment, error, status=400)
+    return _save(request, current, rating)
 
 
-def _save(request: HttpRequest, own: desk.OwnDesk, rating: dict[str, Any]) -> HttpResponse:
-    assignment, position = own.assignment, rating["position"]
+def _save(request: HttpRequest, current: desk.OwnDesk, rating: dict[str, Any]) -> HttpResponse:
+    assignment, position = current.assignment, rating["position"]
     if _is_impossible(assignment, rating["elapsed_ms"]):
         return _refuse_rating(
-            request, assignment, "Longer than the HIT has been in hand.", status=400
+            request, assignment, "elapsed_ms: Longer than since the HIT was taken.", status=400
         )
     try:
         saved = save_rating(
@@ -152,13 +153,13 @@ def _save(request: HttpRequest, own: desk.OwnDesk, rating: dict[str, Any]) -> Ht
             "saved": position,
             "score": saved.score,
             "next": _next_position(assignment, position, is_new=saved.is_new),
-            "items": own.items_ahead,
+            "items": current.items_ahead,
         }
     )
 
 
 def _next_position(assignment: Assignment, position: int, *, is_new: bool) -> int:
-    """Where the assignment goes on. After a second rating of an item that may be further ahead."""
+    """Return the next position, which after a repeated rating may be further ahead."""
     return position + 1 if is_new else desk.place_of(assignment).position
 
 
@@ -184,12 +185,12 @@ def _first_error(form: RatingForm) -> str:
 @require_http_methods(["GET", "POST"])
 @assignment_page
 def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """Ask for a comment, then freeze the ratings and show the code."""
+    """Ask for a comment, then submit the assignment."""
     if assignment.status == Assignment.Status.SUBMITTED:
         return redirect("done", assignment.code)
     if not desk.place_of(assignment).is_finished:
         return redirect("rate", assignment.code)
-    # A form with nothing in it is one too: the comment is optional.
+    # Not `request.POST or None`: the form may be sent empty.
     form = CommentForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
@@ -197,9 +198,9 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         except NotFinished as error:
             return _answer_error(request, str(error), status=409)
         return redirect("done", assignment.code)
-    context = look(assignment.hit.campaign) | {"assignment": assignment, "form": form}
+    context = campaign_context(assignment.hit.campaign) | {"assignment": assignment, "form": form}
     response = render(request, "hits/finish.html", context)
-    # Where the form leads on to the provider by itself, the browser must let it.
+    # The response to the form may redirect to the provider, which the CSP must allow.
     response._csp_update = {"form-action": sorted(exit_origins())}  # type: ignore[attr-defined]
     return response
 
@@ -210,13 +211,13 @@ def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     if assignment.status != Assignment.Status.SUBMITTED:
         return redirect("rate", assignment.code)
     campaign, worker = assignment.hit.campaign, assignment.worker
-    found = exit_of(
+    way_out = exit_of(
         campaign=campaign, worker=worker, ending=Ending.COMPLETED, assignment=assignment
     )
-    if found.url and found.is_automatic and not assignment.is_rejected:
-        return SeeOther(found.url)
-    context = look(campaign) | {
-        "exit": found,
+    if way_out.url and way_out.is_automatic and not assignment.is_rejected:
+        return SeeOther(way_out.url)
+    context = campaign_context(campaign) | {
+        "exit": way_out,
         "has_more": _has_more(campaign, worker),
         "rejection": rejection_of(assignment),
         "framed_exit": framed_exit(request, assignment),
@@ -225,7 +226,7 @@ def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 
 def _has_more(campaign: Campaign, worker: Worker) -> bool:
-    """Whether there is another HIT to take up now. A provider's visit is for one."""
+    """Return whether the worker can take another HIT now; a provider's submission is for one."""
     if provider_of(recruitment_of(campaign), worker).has_submissions:
         return False
     return campaign.hits.open().not_taken_by(worker).exists()

@@ -1,4 +1,4 @@
-"""How workers come to a campaign, for its admins: provider, links, study, submissions, shared devices."""
+"""Recruiting workers, for campaign admins: provider, invite links, study, submissions, shared devices."""
 
 import re
 from datetime import timedelta
@@ -16,27 +16,27 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from ..access import for_campaign_admins
-from ..exceptions import HitsError
-from ..guards import shared_devices
+from da_platform.exceptions import PlatformError
+
 from ..models import Campaign, Recruitment
-from ..providers import provider_class
+from ..people.access import for_campaign_admins, user_of
+from ..people.guards import shared_devices
 from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
 from ..recruiting.invites import MAX_INVITES, NewInvite, links_csv, make_invites, revoke_invites
+from ..recruiting.providers import provider_class
 from ..recruiting.studies import create_study, places_wanted, publish_study
-from .running import person
 
 SUBMISSIONS_PER_PAGE = 50
-# The latest; whoever makes thousands keeps the file.
+# Only the latest; admins who create thousands of links download them as a file.
 INVITES_SHOWN = 100
 SIGHTINGS_SHOWN = 200
 MAX_DAYS = 365
-# The largest number that the database counts to here.
+# The largest value of the database column.
 MAX_USES = 2**31 - 1
 
 
 class ProviderForm(forms.Form):
-    provider = forms.ChoiceField(choices=Recruitment.Provider.choices, label="Workers come by")
+    provider = forms.ChoiceField(choices=Recruitment.Provider.choices, label="Workers come from")
 
 
 class LinksForm(forms.Form):
@@ -45,29 +45,26 @@ class LinksForm(forms.Form):
     kind = forms.ChoiceField(
         choices=[
             (PERSONAL, "Personal: each link is for one person, on any of their devices"),
-            (SHARED, "Shared: anyone who has the link, up to a number of people"),
+            (SHARED, "Shared: for anyone with the link, up to a number of people"),
         ],
         initial=PERSONAL,
         widget=forms.RadioSelect,
         label="Kind",
     )
-    n = forms.IntegerField(min_value=1, max_value=MAX_INVITES, initial=10, label="How many links")
+    n = forms.IntegerField(min_value=1, max_value=MAX_INVITES, initial=10, label="Number of links")
     max_uses = forms.IntegerField(
         min_value=1,
         max_value=MAX_USES,
         required=False,
-        label="People for each shared link",
-        help_text="Empty: no limit.",
+        label="People per shared link",
+        help_text="Leave empty for no limit.",
     )
     days = forms.IntegerField(
         min_value=1, max_value=MAX_DAYS, initial=30, label="Days until they expire"
     )
     label = forms.CharField(
-        max_length=80, required=False, help_text="For you alone; several links are numbered."
+        max_length=80, required=False, help_text="Only admins see it. Multiple links are numbered."
     )
-
-
-# The page ------------------------------------------------------------------------------------
 
 
 @require_GET
@@ -80,7 +77,7 @@ def _show(
     request: HttpRequest,
     campaign: Campaign,
     *,
-    shown_form: forms.Form | None = None,
+    provider_settings: forms.Form | None = None,
     links_form: LinksForm | None = None,
     new_links: list[dict[str, str]] | None = None,
     status: int = 200,
@@ -93,7 +90,7 @@ def _show(
         "chosen": chosen,
         "label": provider_class(chosen).label,
         "provider_form": ProviderForm(initial={"provider": chosen}),
-        "settings_form": shown_form or settings_form(recruitment, chosen),
+        "settings_form": provider_settings or settings_form(recruitment, chosen),
         "links_form": links_form or LinksForm(),
         "new_links": new_links,
         "landing_url": request.build_absolute_uri(campaign.get_absolute_url()),
@@ -107,8 +104,8 @@ def _show(
 
 
 def _chosen_provider(request: HttpRequest, recruitment: Recruitment) -> str:
-    asked = request.POST.get("provider") or request.GET.get("provider", "")
-    return asked if asked in Recruitment.Provider.values else recruitment.provider
+    provider = request.POST.get("provider") or request.GET.get("provider", "")
+    return provider if provider in Recruitment.Provider.values else recruitment.provider
 
 
 def _invites(campaign: Campaign) -> dict[str, Any]:
@@ -131,13 +128,13 @@ def _submissions(request: HttpRequest, recruitment: Recruitment) -> dict[str, An
 
 
 def _devices(campaign: Campaign) -> list[dict[str, Any]]:
-    """Each device that several workers were seen with, and who they are."""
+    """Return each device used by more than one worker, with those workers."""
     sightings = shared_devices(campaign)[:SIGHTINGS_SHOWN]
     devices = groupby(sightings, key=lambda sighting: (sighting.get_kind_display(), sighting.mark))
-    return [{"kind": kind, "sightings": list(own)} for (kind, _), own in devices]
+    return [{"kind": kind, "sightings": list(group)} for (kind, _), group in devices]
 
 
-# What admins do ------------------------------------------------------------------------------
+# Actions ------------------------------------------------------------------------------------
 
 
 @require_POST
@@ -147,14 +144,14 @@ def save_settings(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     provider = _chosen_provider(request, recruitment)
     form = settings_form(recruitment, provider, request.POST.dict())
     if not form.is_valid():
-        return _show(request, campaign, shown_form=form, status=422)
+        return _show(request, campaign, provider_settings=form, status=422)
     try:
         save_recruitment(
-            campaign=campaign, provider=provider, values=form.cleaned_data, actor=person(request)
+            campaign=campaign, provider=provider, values=form.cleaned_data, actor=user_of(request)
         )
-    except HitsError as refusal:
+    except PlatformError as refusal:
         form.add_error(None, str(refusal))
-        return _show(request, campaign, shown_form=form, status=409)
+        return _show(request, campaign, provider_settings=form, status=409)
     messages.success(request, "Saved.")
     return redirect("campaign_recruiting", campaign.code)
 
@@ -162,21 +159,21 @@ def save_settings(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @for_campaign_admins
 def make_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Make links and show them this once, on the page or as a file."""
+    """Create links and show them once, on the page or as a file."""
     form = LinksForm(request.POST)
     if not form.is_valid():
         return _show(request, campaign, links_form=form, status=422)
-    wanted = form.cleaned_data
-    made = make_invites(
+    values = form.cleaned_data
+    invites = make_invites(
         campaign=campaign,
-        n=wanted["n"],
-        actor=person(request),
-        label=wanted["label"],
-        is_personal=wanted["kind"] == LinksForm.PERSONAL,
-        max_uses=wanted["max_uses"],
-        expires_at=timezone.now() + timedelta(days=wanted["days"]),
+        n=values["n"],
+        actor=user_of(request),
+        label=values["label"],
+        is_personal=values["kind"] == LinksForm.PERSONAL,
+        max_uses=values["max_uses"],
+        expires_at=timezone.now() + timedelta(days=values["days"]),
     )
-    links = [_link(request, new) for new in made]
+    links = [_link(request, new) for new in invites]
     if "as_file" not in request.POST:
         return _show(request, campaign, new_links=links)
     rows = [(link["label"], link["url"], link["expires_at"]) for link in links]
@@ -197,42 +194,40 @@ def _link(request: HttpRequest, new: NewInvite) -> dict[str, str]:
 @require_POST
 @for_campaign_admins
 def revoke_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Withdraw one link, or all of them."""
     chosen = [int(pk) for pk in request.POST.getlist("invite") if re.fullmatch("[0-9]{1,18}", pk)]
-    everything = "all" in request.POST
-    n_revoked = revoke_invites(
-        campaign=campaign, pks=None if everything else chosen, actor=person(request)
-    )
-    messages.success(request, f"Withdrawn: {n_revoked}. Whoever came in by one stays in.")
+    pks = None if "all" in request.POST else chosen
+    n_revoked = revoke_invites(campaign=campaign, pks=pks, actor=user_of(request))
+    links = "1 link" if n_revoked == 1 else f"{n_revoked:,} links"
+    messages.success(request, f"Revoked {links}. Workers who already used one keep their access.")
     return redirect("campaign_recruiting", campaign.code)
 
 
 @require_POST
 @for_campaign_admins
 def change_study(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Create or publish the study at Prolific, or have its news fetched."""
-    recruitment, actor = recruitment_of(campaign), person(request)
+    """Create, publish or update the study at Prolific."""
+    recruitment, actor = recruitment_of(campaign), user_of(request)
     action = request.POST.get("action", "")
     try:
         if action == "create":
             landing_url = request.build_absolute_uri(campaign.get_absolute_url())
             create_study(recruitment=recruitment, landing_url=landing_url, actor=actor)
             messages.success(
-                request, "The draft is at Prolific. Look at it there, then publish it."
+                request, "Draft created at Prolific. Review it there, then publish it."
             )
         elif action == "publish":
             status = publish_study(recruitment=recruitment, actor=actor)
             messages.success(request, f"The study is {status.lower()} at Prolific.")
         elif action in ("sync_submissions", "raise_places"):
             return _start_job(request, campaign, action)
-    except HitsError as refusal:
+    except PlatformError as refusal:
         messages.error(request, str(refusal))
     return redirect("campaign_recruiting", campaign.code)
 
 
 def _start_job(request: HttpRequest, campaign: Campaign, kind: str) -> HttpResponse:
-    # Here and not above: jobs load much that a page does not need.
-    from analysis.jobs import start_job
+    # Imported here because jobs load much that pages do not need.
+    from da_platform.jobs.running import start_job
 
-    job = start_job(kind=kind, campaign=campaign, started_by=person(request))
+    job = start_job(kind=kind, campaign=campaign, started_by=user_of(request))
     return redirect("job", job.code)

@@ -1,4 +1,4 @@
-"""A person's own second factor: turning it on and off, and new recovery codes."""
+"""A user's own two-step login: turn it on or off, and get new recovery codes."""
 
 from base64 import b32encode
 from typing import Any
@@ -10,13 +10,15 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from ..access import for_logged_in
-from ..exceptions import CodeRefused, PeopleRefused, SealBroken
+from da_platform.exceptions import SealBroken
+
+from ..exceptions import CodeRefused, PeopleRefused
 from ..models import Authenticator
-from ..people.qr import qr_code
+from ..people.access import for_logged_in, user_of
 from ..people.second_factor import (
     authenticator_in_making,
     authenticator_of,
@@ -27,11 +29,10 @@ from ..people.second_factor import (
     turn_on,
 )
 from ..people.second_step import mark, must_set_up
-from .running import person
 
 
 class PasswordForm(forms.Form):
-    """Who asks for a change of the login proves it: a browser may have been left open."""
+    """Asks for the password before a change, in case a browser was left open."""
 
     password = forms.CharField(
         label="Your password",
@@ -45,8 +46,8 @@ class PasswordForm(forms.Form):
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
-        # So that wrong ones count, and lock, as they do at the login.
-        name = person(self.request).get_username()
+        # `authenticate` counts wrong passwords, as at the login.
+        name = user_of(self.request).get_username()
         if authenticate(self.request, username=name, password=password) is None:
             raise ValidationError("That is not your password.")
         return password
@@ -55,7 +56,7 @@ class PasswordForm(forms.Form):
 class ConfirmForm(forms.Form):
     code = forms.CharField(
         max_length=40,
-        label="The code that the app shows now",
+        label="Current code from the app",
         widget=forms.TextInput(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
     )
 
@@ -64,11 +65,11 @@ class ConfirmForm(forms.Form):
 @sensitive_post_parameters()
 @for_logged_in
 def two_step(request: HttpRequest) -> HttpResponse:
-    """Say whether it is on; for whoever gives their password set it up, turn it off, or make new codes."""
+    """Show whether two-step login is on; with the password, set it up, turn it off or renew codes."""
     form = PasswordForm(request.POST or None, request=request)
     if form.is_valid():
-        return _do(request, request.POST.get("deed", ""))
-    user = person(request)
+        return _change(request, request.POST.get("deed", ""))
+    user = user_of(request)
     authenticator = authenticator_of(user)
     context = {
         "form": form,
@@ -79,18 +80,20 @@ def two_step(request: HttpRequest) -> HttpResponse:
     return render(request, "hits/two_step.html", context, status=422 if form.errors else 200)
 
 
-def _do(request: HttpRequest, deed: str) -> HttpResponse:
-    user = person(request)
+def _change(request: HttpRequest, action: str) -> HttpResponse:
+    user = user_of(request)
     try:
-        if deed == "begin":
+        if action == "begin":
             begin(user=user)
             return redirect("two_step_set_up")
-        if deed == "codes":
+        if action == "codes":
             return _show_codes(request, make_recovery_codes(user=user))
-        if deed == "off":
+        if action == "off":
             turn_off(user=user)
             mark(request, None)
-            messages.success(request, "Two-step login is off. Your password alone lets you in.")
+            messages.success(
+                request, "Two-step login is off. You now log in with your password only."
+            )
     except PeopleRefused as refusal:
         messages.error(request, str(refusal))
     return redirect("two_step")
@@ -100,8 +103,8 @@ def _do(request: HttpRequest, deed: str) -> HttpResponse:
 @sensitive_post_parameters()
 @for_logged_in
 def set_up(request: HttpRequest) -> HttpResponse:
-    """Show the key for the app, and turn two-step login on once a code of it has come."""
-    user = person(request)
+    """Show the key for the app, and turn two-step login on after a valid code."""
+    user = user_of(request)
     authenticator = authenticator_in_making(user)
     if authenticator is None:
         return redirect("two_step")
@@ -112,10 +115,10 @@ def set_up(request: HttpRequest) -> HttpResponse:
         context = {
             "form": form,
             "key": _grouped_key(authenticator),
-            "qr": qr_code(authenticator.config_url),
+            "qr": _qr_code(authenticator.config_url),
         }
     except SealBroken:
-        # Sealed by a key that was changed since: there is nothing to lose.
+        # The encryption key has changed since the setup began: start again.
         authenticator.delete()
         return redirect("two_step")
     return render(request, "hits/two_step_set_up.html", context, status=422 if form.errors else 200)
@@ -136,6 +139,17 @@ def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
 
 
 def _grouped_key(authenticator: Authenticator) -> str:
-    """The key as apps take it by hand, four letters at a time."""
+    """Return the key in groups of four letters, for typing into an app."""
     key = b32encode(authenticator.bin_key).decode()
     return " ".join(key[start : start + 4] for start in range(0, len(key), 4))
+
+
+def _qr_code(text: str) -> SafeString:
+    """Return an SVG element without styles, which our content policy would refuse."""
+    # Imported here because it would slow down every start.
+    import segno
+
+    code = segno.make(text, error="m", micro=False)
+    svg = code.svg_inline(light="#fff", omitsize=True, svgclass=None, lineclass=None)
+    # There are only numbers and colours in it.
+    return mark_safe(svg)  # nosec B308 B703

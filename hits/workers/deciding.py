@@ -1,6 +1,6 @@
-"""Decisions about several workers at once: what they would do to the gold, and the doing of it.
+"""Preview and apply decisions about workers.
 
-A decision is about ratings. What is owed for them is another matter, and is left alone.
+A decision is about whether ratings count. What is owed for them does not change.
 """
 
 import hashlib
@@ -16,17 +16,17 @@ from django.db import models
 from django.db.models import Count
 from django.utils import timezone
 
-from ..campaigns.keeping import forecast_of
+from ..campaigns.kept_counts import forecast_of
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
-from ..places import HELD, with_promise
-from ..trust import exclude, let_evidence_decide, reinstate
+from ..rating.places import HELD, PROMISED, expected_outcome, places_wanted, with_prospects
+from .trust import decide_about
 
-CHANGED = "Something has changed meanwhile. Look at the numbers again before you confirm."
+CHANGED = "Something has changed in the meantime. Check the numbers again before you confirm."
 
 
 class Choice(models.TextChoices):
-    """What an admin can decide, and how it is said."""
+    """What an admin can decide."""
 
     EXCLUDE = "exclude", "Leave their ratings out"
     REINSTATE = "reinstate", "Count their ratings"
@@ -38,16 +38,11 @@ _DECISIONS = {
     Choice.REINSTATE: Participation.Decision.REINSTATED,
     Choice.EVIDENCE: "",
 }
-_SERVICES = {
-    Choice.EXCLUDE: exclude,
-    Choice.REINSTATE: reinstate,
-    Choice.EVIDENCE: let_evidence_decide,
-}
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a choice makes of one worker. `n_hits` are handed in."""
+    """What a choice changes for one worker. `n_hits` counts submitted HITs."""
 
     participation: Participation
     choice: Choice
@@ -71,7 +66,7 @@ class Change:
 
     @property
     def is_new(self) -> bool:
-        """Whether there is anything to decide: it may have been decided so before."""
+        """Whether this is a new decision."""
         return self.participation.decision != self._after.decision
 
     @property
@@ -114,7 +109,7 @@ class Preview:
 
     @property
     def n_hits_changed(self) -> int:
-        """HITs handed in whose ratings begin or cease to count."""
+        """Submitted HITs whose ratings begin or cease to count."""
         return sum(change.n_hits for change in self.changes if change.matters)
 
     @property
@@ -137,7 +132,10 @@ def preview_decision(
     gold even if trusted; that is seen only when gold is built.
     """
     n_hits = _n_hits(campaign, participations)
-    changes = tuple(Change(one, choice, n_hits.get(one.worker_id, 0)) for one in participations)
+    changes = tuple(
+        Change(participation, choice, n_hits.get(participation.worker_id, 0))
+        for participation in participations
+    )
     matters = [change for change in changes if change.matters]
     opened, closed = _places(campaign, matters, at or timezone.now()) if matters else (0, 0)
     facts = forecast_of(campaign, at=at)
@@ -164,7 +162,7 @@ def preview_decision(
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Workers who were decided about, and those left alone because somebody or something was faster."""
+    """Counts of workers decided about, and of workers skipped because their state had changed."""
 
     n_decided: int
     n_changed: int = 0
@@ -178,21 +176,27 @@ def decide(
     actor: User,
     reason: str,
 ) -> Decided:
-    """Decide about each of these workers, if there is something to decide and they are as they were read.
+    """Decide about each worker whose decision would change and whose state is still the one that was read.
 
-    Each decision is whole by itself. Should one fail, those before it stand, and doing it again goes on.
+    Each decision is its own transaction. If one fails, the earlier ones stand; run it again to continue.
     """
     if not reason.strip():
         raise DecisionRefused("A decision about a worker needs a reason.")
     pending = [
-        one
-        for one in participations
-        if one.campaign_id == campaign.pk and Change(one, choice).is_new
+        participation
+        for participation in participations
+        if participation.campaign_id == campaign.pk and Change(participation, choice).is_new
     ]
     n_changed = 0
-    for one in pending:
+    for participation in pending:
         try:
-            _SERVICES[choice](participation=one, actor=actor, reason=reason, seen=one.state)
+            decide_about(
+                participation=participation,
+                decision=_DECISIONS[choice],
+                actor=actor,
+                reason=reason,
+                seen=participation.state,
+            )
         except DecisionOutdated:
             n_changed += 1
     return Decided(len(pending) - n_changed, n_changed)
@@ -216,11 +220,11 @@ def decide_as_seen(
 def _n_hits(
     campaign: Campaign, participations: Sequence[Participation], **only: bool
 ) -> dict[int, int]:
-    """Count the HITs that each worker has handed in."""
-    own = Assignment.objects.submitted().filter(
-        hit__campaign=campaign, worker__in=[one.worker_id for one in participations], **only
+    """Count each worker's submitted HITs."""
+    submitted = Assignment.objects.submitted().filter(
+        hit__campaign=campaign, worker__in=[each.worker_id for each in participations], **only
     )
-    return dict(own.order_by().values_list("worker").annotate(n=Count("pk")))
+    return dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
 
 
 # Places --------------------------------------------------------------------------------------
@@ -236,12 +240,18 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
     ).distinct()
     held = Assignment.objects.filter(hit__in=hits, status__in=HELD)
     promised: dict[int, int] = defaultdict(int)
-    for one in with_promise(held, campaign, now):
-        is_trusted, is_discarded = standings.get(one.worker_id, (one.is_trusted, one.is_discarded))
-        is_in_hand = one.status == Assignment.Status.IN_PROGRESS
-        promised[one.hit_id] += not is_discarded and (is_in_hand or is_trusted or one.may_prove)
+    for assignment in with_prospects(held, campaign, now):
+        now_standing = (assignment.is_trusted, assignment.is_discarded)
+        is_trusted, is_discarded = standings.get(assignment.worker_id, now_standing)
+        outcome = expected_outcome(
+            assignment.status,
+            is_trusted=is_trusted,
+            is_discarded=is_discarded,
+            may_prove=assignment.may_prove,
+        )
+        promised[assignment.hit_id] += outcome in PROMISED
     steps = [
-        max(0, campaign.min_ratings - promised[pk]) - places
+        places_wanted(campaign, promised[pk]) - places
         for pk, places in hits.values_list("pk", "places_left")
     ]
     return sum(step for step in steps if step > 0), -sum(step for step in steps if step < 0)
@@ -276,7 +286,7 @@ def _n_segments(keys: set[tuple[int, int]]) -> int:
 
 
 def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
-    """Who rated the translations of these workers' HITs: whoever hands a HIT in has rated all of it."""
+    """Who rated the translations of these workers' HITs. A submitted HIT is rated completely."""
     submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
     theirs = submitted.filter(worker__in=workers).order_by().values("hit")
     genuine = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE.value)

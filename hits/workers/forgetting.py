@@ -4,7 +4,7 @@ Ratings are history and gold is made of them, so they stay, under a number that 
 id from the way in, the code in the cookie, completion codes and comments go. What was never work goes
 altogether. Gold made afterwards is the same to the last digit; a worker's made-up name in exports changes.
 
-Nobody can pay someone without an id, so whoever is owed money is remembered until it is paid.
+Someone without an id cannot be paid, so a worker who is owed money is kept until it is paid.
 """
 
 import logging
@@ -21,9 +21,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from ..audit import record
+from hits.rating.assignments import new_completion_code
+
 from ..exceptions import ForgettingRefused
-from ..forgotten import mark_as_forgotten, work
 from ..models import (
     Assignment,
     AuditEntry,
@@ -36,8 +36,9 @@ from ..models import (
     Worker,
 )
 from ..payments.owing import creditors, owed_to
+from ..people.audit import record
 from ..recruiting.arrivals import forget_arrivals
-from ..services import new_completion_code
+from ..recruiting.forgotten_ids import mark_as_forgotten, work
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +121,7 @@ def forget_worker(
 
 
 def _lock(worker: Worker) -> None:
-    """Let whoever confirms payments to the worker, or starts a HIT as this worker, wait until this is done."""
+    """Lock the worker against payments and new HITs until this is done."""
     # Where work is, as that is what is owed for. Campaigns first, as all others do who lock both.
     own = Campaign.objects.filter(hits__assignments__worker=worker)
     campaigns = Campaign.objects.filter(pk__in=own.values("pk"))
@@ -143,9 +144,9 @@ def _forget(
     at: datetime,
     details: dict[str, Any],
 ) -> bool:
-    own = Worker.objects.filter(pk=worker.pk, forgotten_at=None)
+    unforgotten = Worker.objects.filter(pk=worker.pk, forgotten_at=None)
     # Conditional: of two who forget the same worker at once, one does it.
-    changed = own.update(
+    changed = unforgotten.update(
         external_id=f"{Worker.FORGOTTEN}{secrets.token_hex(12)}",
         code=uuid.uuid4(),
         forgotten_at=at,
@@ -190,7 +191,7 @@ def _has_history(worker: Worker) -> bool:
 def forget_inactive_workers(*, at: datetime | None = None, days: int | None = None) -> int:
     """Forget those who have not been here for the configured time; return how many.
 
-    Whoever is owed money waits for it, and for a later night.
+    A worker who is owed money is forgotten on a later night, once paid.
     """
     now = at or timezone.now()
     days = settings.FORGET_WORKERS_AFTER_DAYS if days is None else days
@@ -200,11 +201,11 @@ def forget_inactive_workers(*, at: datetime | None = None, days: int | None = No
     inactive = _inactive(since)
     waiting = _waiting_for_money(inactive)
     # Left out before the limit, or those who wait would let nobody past.
-    found = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
+    workers = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
     reason = f"{days} days without activity"
     return sum(
         _forget_if_inactive(worker, since=since, reason=reason, at=now)
-        for worker in list(islice(found, LIMIT))
+        for worker in list(islice(workers, LIMIT))
     )
 
 

@@ -27,17 +27,17 @@ class UuidsField(forms.Field):
     }
 
     def clean(self, value: Any) -> list[UUID]:
-        found: list[UUID] = []
+        codes: list[UUID] = []
         for text in value or []:
             try:
-                found.append(UUID(text))
+                codes.append(UUID(text))
             except ValueError as error:
                 raise forms.ValidationError(self.error_messages["invalid"]) from error
-        if not found:
+        if not codes:
             raise forms.ValidationError(self.error_messages["required"])
-        if len(found) > MAX_WORKERS:
+        if len(codes) > MAX_WORKERS:
             raise forms.ValidationError(self.error_messages["too_many"])
-        return found
+        return codes
 
 
 class WorkersForm(forms.Form):

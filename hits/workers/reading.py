@@ -93,8 +93,8 @@ class WorkerRow:
     @property
     def flags(self) -> list["FlagInWords"]:
         """Those that are raised."""
-        found = flags_in_words(self.evidence) if self.evidence else []
-        return [flag for flag in found if flag.is_raised]
+        flags = flags_in_words(self.evidence) if self.evidence else []
+        return [flag for flag in flags if flag.is_raised]
 
     @property
     def fastest(self) -> str:
@@ -131,30 +131,38 @@ def found_workers(campaign: Campaign, filters: WorkerFilters) -> QuerySet[Partic
 
 def participation_of(campaign: Campaign, worker: UUID) -> Participation:
     """The worker of that code in the campaign, or 404."""
-    own = campaign.participations.select_related("worker", "campaign")
-    return get_object_or_404(own, worker__code=worker)
+    participations = campaign.participations.select_related("worker", "campaign")
+    return get_object_or_404(participations, worker__code=worker)
 
 
 def participations_of(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
     """Those of these workers who are in the campaign; the code of somebody else is as good as none."""
-    own = campaign.participations.select_related("worker").filter(worker__code__in=workers)
-    return list(own.order_by("pk"))
+    participations = campaign.participations.select_related("worker").filter(
+        worker__code__in=workers
+    )
+    return list(participations.order_by("pk"))
 
 
 def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> list[WorkerRow]:
-    """Put the latest evidence and the time of the last deed beside each of these."""
-    pks = [one.pk for one in participations]
-    own = Evidence.objects.filter(participation__in=pks).order_by().values("participation")
-    newest = own.annotate(newest=Max("pk")).values("newest")
-    latest = {one.participation_id: one for one in Evidence.objects.filter(pk__in=newest)}
-    workers = [one.worker_id for one in participations]
+    """Add the latest evidence and the time of the last activity to each participation."""
+    pks = [participation.pk for participation in participations]
+    evidence = Evidence.objects.filter(participation__in=pks).order_by().values("participation")
+    newest = evidence.annotate(newest=Max("pk")).values("newest")
+    latest = {
+        participation.participation_id: participation
+        for participation in Evidence.objects.filter(pk__in=newest)
+    }
+    workers = [participation.worker_id for participation in participations]
     active = dict(
         Assignment.objects.filter(hit__campaign=campaign, worker__in=workers)
         .order_by()
         .values_list("worker")
         .annotate(last=Max(_LAST_DEED))
     )
-    return [WorkerRow(one, latest.get(one.pk), active.get(one.worker_id)) for one in participations]
+    return [
+        WorkerRow(participation, latest.get(participation.pk), active.get(participation.worker_id))
+        for participation in participations
+    ]
 
 
 # Not the latest rating: assignments are a hundred times fewer, and hours matter here, not minutes.
@@ -197,8 +205,8 @@ def _named(search: str) -> Q:
 
 def _latest(column: str) -> Subquery:
     """A column of the latest evidence about each participation."""
-    own = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
-    return Subquery(own.values(column)[:1])
+    evidence = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
+    return Subquery(evidence.values(column)[:1])
 
 
 def _sorted(
@@ -211,8 +219,8 @@ def _sorted(
     elif name == "state":
         key = Coalesce(NullIf("decision", Value("")), F("trust"))
     elif name == "flags":
-        own = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
-        key = Subquery(own.annotate(n=_n_flags()).values("n")[:1])
+        evidence = Evidence.objects.filter(participation=OuterRef("pk")).order_by("-pk")
+        key = Subquery(evidence.annotate(n=_n_flags()).values("n")[:1])
     elif name in EVIDENCE_SORTS:
         key = _latest(EVIDENCE_SORTS[name])
     else:
@@ -288,8 +296,8 @@ def duration(seconds: float) -> str:
 
 def assignments_of(participation: Participation) -> QuerySet[Assignment]:
     """All work of the worker in this campaign, the latest first."""
-    own = Assignment.objects.of(participation)
-    return own.select_related("hit").order_by("-started_at", "-pk")
+    assignments = Assignment.objects.of(participation)
+    return assignments.select_related("hit").order_by("-started_at", "-pk")
 
 
 def decisions_about(participation: Participation) -> QuerySet[AuditEntry]:

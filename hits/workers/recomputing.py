@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from ..exceptions import RecomputingRefused
 from ..models import Assignment, Campaign, Evidence, Participation
-from ..places import settle_places, unsettled_hits
-from ..trust import follow, locked_participation, weigh
+from ..rating.places import settle_places, unsettled_hits
+from .trust import follow, locked_participation, weigh
 
 # Databases give rows in any order, and sums of the same numbers differ in their last digits.
 TOLERANCE = 1e-9
@@ -33,7 +33,7 @@ class RecomputingSummary:
 def recompute_workers(
     *, campaign: Campaign, progress: Callable[[int, int], object] = lambda done, total: None
 ) -> RecomputingSummary:
-    """Judge every worker of the campaign anew. Done twice, it changes nothing the second time.
+    """Judge every worker of the campaign again. A second run changes nothing.
 
     Workers are taken one by one, so that it can be stopped and begun again, and nobody who hands in a
     HIT meanwhile waits for more than one of them. A person's decision holds whatever comes out.
@@ -58,7 +58,7 @@ def recompute_workers(
 
 @transaction.atomic
 def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
-    """Judge one worker anew; return whether the evidence and the trust are others now."""
+    """Judge one worker again; return whether the evidence and the trust have changed."""
     participation = locked_participation(campaign, worker)
     before = participation.trust
     evidence = participation.evidence.order_by("pk").last()
@@ -75,15 +75,15 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
 
 
 def _latest_assignment(participation: Participation) -> Assignment | None:
-    own = Assignment.objects.submitted().of(participation)
-    return own.order_by("submitted_at", "pk").last()
+    submitted = Assignment.objects.submitted().of(participation)
+    return submitted.order_by("submitted_at", "pk").last()
 
 
 def _says(evidence: Evidence, fields: dict[str, Any]) -> bool:
     return all(_is_same(getattr(evidence, name), value) for name, value in fields.items())
 
 
-def _is_same(stored: Any, found: Any) -> bool:
-    if isinstance(stored, float) and isinstance(found, float):
-        return math.isclose(stored, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return bool(stored == found)
+def _is_same(stored: Any, computed: Any) -> bool:
+    if isinstance(stored, float) and isinstance(computed, float):
+        return math.isclose(stored, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return bool(stored == computed)

@@ -1,13 +1,12 @@
 """Evidence in words, the same on pages and in the audit log."""
 
-from analysis.stats.quality_control import RELIABLE_P, WINDOW_HITS
-from analysis.stats.thresholds import MINIMUM_PAIRS
+from analysis.stats.thresholds import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
 
 from ..models import Evidence
 
 
 def p_in_digits(p: float) -> str:
-    """Write a p-value with four digits; one that would read as 0 is said to be smaller."""
+    """Write a p-value with four digits, or as `< 0.0001`."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
@@ -19,10 +18,10 @@ def p_in_words(p: float | None) -> str:
 
 
 def pairs_in_words(evidence: Evidence) -> str:
-    """Say whether the worker tells degraded from genuine, and on what that rests."""
+    """Say whether the worker tells degraded from genuine items, and on what evidence."""
     pairs = f"{evidence.n_pairs} pairs"
     if evidence.n_pairs < MINIMUM_PAIRS or evidence.p is None:
-        return f"Too little to tell: {pairs}, and it takes {MINIMUM_PAIRS}."
+        return f"Too little evidence: {pairs}, and at least {MINIMUM_PAIRS} are needed."
     tells = "Tells" if evidence.p < RELIABLE_P else "Does not tell"
     return f"{tells} degraded from genuine: {p_in_words(evidence.p)}, {pairs}."
 
@@ -30,9 +29,8 @@ def pairs_in_words(evidence: Evidence) -> str:
 def window_in_words(evidence: Evidence) -> str:
     if evidence.window_p is None or evidence.window_n_pairs < MINIMUM_PAIRS:
         return ""
-    does = "does" if evidence.window_p < RELIABLE_P else "does not"
     return (
-        f"Over the latest {WINDOW_HITS} HITs alone {does}: {p_in_words(evidence.window_p)}, "
+        f"In the latest {WINDOW_HITS} HITs: {p_in_words(evidence.window_p)}, "
         f"{evidence.window_n_pairs} pairs."
     )
 
@@ -40,11 +38,11 @@ def window_in_words(evidence: Evidence) -> str:
 def repeats_in_words(evidence: Evidence) -> str:
     apart = evidence.repeat_mean_absolute_difference
     if apart is None:
-        return "No text was rated twice yet."
-    text = f"The same text twice: {apart:.1f} points apart on average over {evidence.n_repeats}."
+        return "No text has been rated twice yet."
+    text = f"Repeated texts: {apart:.1f} points apart on average, over {evidence.n_repeats}."
     if evidence.repeat_p is None:
         return text
     if evidence.repeat_p < RELIABLE_P:
         way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
-        return f"{text} The second time is rated {way}: {p_in_words(evidence.repeat_p)}."
-    return f"{text} Neither time is rated higher: {p_in_words(evidence.repeat_p)}."
+        return f"{text} The second rating is {way}: {p_in_words(evidence.repeat_p)}."
+    return f"{text} Neither rating is higher: {p_in_words(evidence.repeat_p)}."

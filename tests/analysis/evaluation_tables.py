@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.scores.table import GoldTable, ScoreTable
+from analysis.scores.score_tables import GoldTable, ScoreTable
 
 SYSTEMS = ("a", "b", "c", "d")
 N_SEGMENTS = 25

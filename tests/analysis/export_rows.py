@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from analysis.exporting import cells
 from analysis.models import GoldRun, GoldScore
+from da_platform.files import cells
 from hits.models import Campaign, Segment, System, SystemOutput, Translation
 from tests.factories import make_campaign, make_translations
 

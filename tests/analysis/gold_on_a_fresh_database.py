@@ -35,10 +35,10 @@ def made_gold() -> dict[str, object]:
     from django.core.management import call_command
     from django.db import connection
 
-    from analysis.gold import build_gold, gold_scores
-    from analysis.loading import load_ratings
-    from hits.simulation import Behaviour, simulate_workers
-    from hits.trust import weigh_pending
+    from analysis.gold.runs import build_gold, gold_scores
+    from hits.campaigns.simulation import Behaviour, simulate_workers
+    from hits.rating.arrays import load_ratings
+    from hits.workers.trust import weigh_pending
     from tests.factories import make_hits
 
     call_command("migrate", verbosity=0)

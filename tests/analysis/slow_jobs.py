@@ -6,10 +6,11 @@ from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded
 
-from analysis.jobs import Report, job_kind
-from analysis.models import Job
-from hits.access import Level
-from hits.exceptions import HitsError
+from da_platform.exceptions import PlatformError
+from da_platform.jobs.kinds import job_kind
+from da_platform.jobs.models import Job
+from da_platform.jobs.reports import Report
+from hits.people.access import Level
 
 
 @job_kind("count_slowly", needs=Level.RESEARCHER)
@@ -34,7 +35,7 @@ def note(job: Job, line: str) -> None:
 
 @job_kind("refuse", needs=Level.RESEARCHER)
 def refuse(job: Job, report: Report) -> dict[str, Any]:
-    raise HitsError("There is nothing to count.")
+    raise PlatformError("There is nothing to count.")
 
 
 @job_kind("break_down", needs=Level.RESEARCHER)

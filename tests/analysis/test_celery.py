@@ -21,12 +21,13 @@ from django.db import connections
 from django.db.utils import load_backend
 from kombu import Connection
 
-from analysis.jobs import cancel_job, start_job, sweep_jobs
-from analysis.models import Job
 from da_platform.celery import app
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import request_cancel, start_job
+from da_platform.jobs.sweeping import sweep_jobs
 from da_platform.operation.models import SignOfLife
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Evidence
-from hits.simulation import Behaviour, simulate_workers
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.factories import make_hits
 from tests.migrated import migrated_database
@@ -38,7 +39,7 @@ from tests.waiting import PATIENCE_SECONDS, eventually
 STALE_SECONDS, VISIBILITY_SECONDS = 4, 8
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
-pytestmark = pytest.mark.xdist_group("celery")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("celery")]
 
 
 class Worker:
@@ -158,14 +159,10 @@ def unblocked(django_db_blocker, django_db_setup, settings) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def on_redis(request, tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
-    if request.param == "postgres":
-        url = request.getfixturevalue("postgres_url")
-    else:
-        url = f"sqlite:///{tmp_path}/jobs.sqlite3"
-    with redis_server(tmp_path) as broker, staged(tmp_path, url, broker) as stage:
-        for module in ("analysis.jobs", "hits.services"):
+@pytest.fixture
+def on_redis(tmp_path, postgres_url, unblocked, monkeypatch) -> Iterator[Stage]:
+    with redis_server(tmp_path) as broker, staged(tmp_path, postgres_url, broker) as stage:
+        for module in ("da_platform.jobs.sending", "hits.rating.assignments"):
             monkeypatch.setattr(f"{module}.enqueue", stage.send)
         yield stage
 
@@ -173,7 +170,7 @@ def on_redis(request, tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
 @pytest.fixture
 def in_a_folder(tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
     with staged(tmp_path, f"sqlite:///{tmp_path}/jobs.sqlite3", "") as stage:
-        monkeypatch.setattr("analysis.jobs.enqueue", stage.send)
+        monkeypatch.setattr("da_platform.jobs.sending.enqueue", stage.send)
         # Sweeps look whether messages wait there.
         monkeypatch.setattr(app, "connection_for_read", stage.broker.clone)
         yield stage
@@ -210,7 +207,10 @@ def check_running_and_cancelling(stage: Stage) -> None:
     assert seen & {1, 2, 3, 4}, "no progress was seen on the way"
     long, diary = stage.start(steps=10_000, seconds=0.1)
     eventually(lambda: fresh(long).n_done > 1)
-    cancel_job(long)
+    # Busy as it is, the worker goes on giving signs of life, though no schedule asks for them.
+    SignOfLife.objects.update(at=LONG_AGO)
+    eventually(is_recent)
+    request_cancel(long)
     eventually(partial(is_finished, long))
     assert (long.state, long.result) == ("cancelled", None)
     assert long.n_done < 10_000 and ends_in(diary) == []
@@ -237,15 +237,27 @@ def test_over_redis_a_job_runs_is_cancelled_and_survives_its_worker(on_redis: St
         eventually(partial(is_finished, job))
         check_that_it_was_done_once(job, diary)
         assert job.attempt == 2
-        on_redis.send("analysis.run_job", job.pk)
+        on_redis.send("jobs.run_job", job.pk)
         another, _ = on_redis.start(steps=1)
         eventually(partial(is_finished, another))
         check_that_it_was_done_once(fresh(job), diary)
 
 
+def check_command(stage: Stage) -> None:
+    """It waits for the worker and prints the result."""
+    command = ["start_job", "count_slowly", "--argument", "steps=2", "--wait", "--json"]
+    printed = json.loads(output_of(manage(*command, **stage.variables)))
+    assert printed["state"] == "done" and printed["result"]["n_steps"] == 2
+    chores = output_of(manage("do_chores", "--json", **stage.variables))
+    assert not any(json.loads(chores).values())
+
+
 def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage):
-    with in_a_folder.worker() as worker:
+    with in_a_folder.worker("-Q", "jobs") as worker:
+        eventually(SignOfLife.objects.exists)
+        assert SignOfLife.objects.get().queues == "jobs"
         check_running_and_cancelling(in_a_folder)
+        check_command(in_a_folder)
         job, diary = in_a_folder.start(steps=10, seconds=0.2)
         eventually(diary.read_text)
         worker.kill()
@@ -253,7 +265,9 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
     lost, lost_diary = in_a_folder.start(steps=1)
     for message in (in_a_folder.folder / "queue").glob("*.jobs.msg"):
         message.unlink()
-    with in_a_folder.worker():
+    SignOfLife.objects.update(at=LONG_AGO)
+    with in_a_folder.worker("-Q", "jobs"):
+        eventually(is_recent)
         for one, its_diary in ((job, diary), (lost, lost_diary)):
             eventually(partial(is_finished, one), meanwhile=sweep_jobs)
             check_that_it_was_done_once(one, its_diary)
@@ -262,23 +276,6 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
         for one, its_diary in ((job, diary), (lost, lost_diary)):
             check_that_it_was_done_once(fresh(one), its_diary)
     assert job.attempt >= 2 and "No sign of life" in job.log
-
-
-def test_a_worker_is_known_by_its_queues_and_goes_on_saying_so_while_it_is_busy(in_a_folder: Stage):
-    # Nobody keeps a schedule here that would ask it for a sign.
-    with in_a_folder.worker("-Q", "jobs") as worker:
-        eventually(SignOfLife.objects.exists)
-        [sign] = SignOfLife.objects.all()
-        assert sign.queues == "jobs"
-        job, _ = in_a_folder.start(steps=10_000, seconds=0.1)
-        eventually(lambda: fresh(job).n_done > 1)
-        SignOfLife.objects.update(at=LONG_AGO)
-        eventually(is_recent)
-        cancel_job(job)
-        worker.kill()
-    SignOfLife.objects.update(at=LONG_AGO)
-    with in_a_folder.worker("-Q", "jobs"):
-        eventually(is_recent)
 
 
 @pytest.fixture
@@ -303,12 +300,3 @@ def test_a_worker_says_that_it_is_there_again_when_its_broker_is_back(
         SignOfLife.objects.update(at=LONG_AGO)
         server.start()
         eventually(is_recent)
-
-
-def test_the_command_waits_for_the_worker_and_tells_the_result(in_a_folder: Stage):
-    with in_a_folder.worker():
-        command = ["start_job", "count_slowly", "--argument", "steps=2", "--wait", "--json"]
-        told = json.loads(output_of(manage(*command, **in_a_folder.variables)))
-    assert told["state"] == "done" and told["result"]["n_steps"] == 2
-    chores = output_of(manage("do_chores", "--json", **in_a_folder.variables))
-    assert not any(json.loads(chores).values())

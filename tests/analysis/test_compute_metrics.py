@@ -5,14 +5,15 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.jobs import run_job, start_job
 from analysis.metrics import METRIC_NAMES, computing
 from analysis.metrics.catalogue import metrics_for
 from analysis.metrics.computing import CannotComputeMetrics, compute_metrics
-from analysis.models import Job, Metric, MetricCounts
+from analysis.models import Metric, MetricCounts
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import RawFile
+from analysis.scores.raw_files import RawFile
 from analysis.scores.storing import campaign_keys, stored_table
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
 from hits.models import Segment, SystemOutput
 from tests.factories import make_campaign, make_translations
 from tests.people import make_person
@@ -106,7 +107,7 @@ def test_progress_rises_to_the_number_of_texts(campaign, monkeypatch):
 def test_an_uploaded_metric_is_not_overwritten(campaign):
     compute_metrics(campaign=campaign, names=["WER"])
     Metric.objects.update(origin="uploaded", sha256="0" * 64)
-    with pytest.raises(ScoresRefused, match="other segment scores of WER already"):
+    with pytest.raises(ScoresRefused, match="different segment scores of WER already"):
         compute_metrics(campaign=campaign, names=["WER"])
 
 

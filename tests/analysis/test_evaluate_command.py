@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.evaluating import (
+from analysis.evaluation import (
     Directions,
     DirectionsUnknown,
     EvaluationResult,
@@ -62,7 +62,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_a_report_has_page_text_tables_pictures_data_and_result(report):
     out, said = report
-    assert "Not significantly outperformed by any other (Williams test): good." in said
+    assert "Not significantly outperformed by any other metric (Williams test): good." in said
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert {"index.html", "report.md", "result.json"} <= names
     for name in ("significance-gold", "between-metrics", "scatter-good-gold"):
@@ -93,8 +93,8 @@ def test_unknown_directions_are_listed_with_what_to_confirm(scores, gold, tmp_pa
     with pytest.raises(CommandError) as refusal:
         run(scores, "--gold", gold, "--out", tmp_path / "report")
     said = str(refusal.value)
-    assert "good: is higher or lower better? (its name does not tell)" in said
-    assert "TER: is higher or lower better? (perhaps lower: TER seems to be an error rate" in said
+    assert "good: is higher or lower better? (its name does not say)" in said
+    assert "TER: is higher or lower better? (probably lower: TER seems to be an error rate" in said
     assert "gold: is higher or lower better?" in said
     assert "--lower TER" in said and not (tmp_path / "report").exists()
 
@@ -110,8 +110,8 @@ def test_every_unknown_direction_is_listed_however_many(gold, tmp_path):
 
 def test_a_direction_said_twice_or_of_nothing_is_refused(scores, gold):
     for directions, words in [
-        (Directions(higher=["good"], lower=["good"]), "better higher and better lower"),
-        (Directions(higher=["nothing"]), "there is nothing named 'nothing'"),
+        (Directions(higher=["good"], lower=["good"]), "cannot be both higher and lower"),
+        (Directions(higher=["nothing"]), "there is no metric or gold named 'nothing'"),
     ]:
         with pytest.raises(ScoresRefused, match=words):
             evaluate_files([scores], [f"da={gold}"], directions=directions)
@@ -187,7 +187,7 @@ def test_problems_of_all_files_are_told_at_once(gold, tmp_path):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        (["--alpha", "2"], "--alpha must lie between 0 and 1"),
+        (["--alpha", "2"], "--alpha must be between 0 and 1"),
         (["--resamples", "0"], "--resamples"),
         (["--scatter", "nothing"], "no metric 'nothing'"),
         (["--without", "nobody"], "no system 'nobody'"),
@@ -264,7 +264,7 @@ def test_neither_a_database_nor_a_migration_is_needed(scores, gold, tmp_path):
         timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "files written" in done.stdout
+    assert "Wrote" in done.stdout
 
 
 def test_rankings_beside_scores_are_left_out_unless_asked_for(tmp_path):

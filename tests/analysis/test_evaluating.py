@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from analysis.evaluating import EvaluationResult, Options, evaluate
-from analysis.evaluating.naming import file_names
-from analysis.evaluating.pictures import pictures_of
-from analysis.evaluating.report import report_files
-from analysis.evaluating.rows import lengths_of
-from analysis.evaluating.showing import shown_pictures, shown_tables, table_file
+from analysis.evaluation import EvaluationResult, Options, evaluate
+from analysis.evaluation.aligned_rows import lengths_of
+from analysis.evaluation.file_names import file_names
+from analysis.evaluation.pictures import pictures_of
+from analysis.evaluation.report import report_files
+from analysis.evaluation.result_page import shown_pictures, shown_tables, table_file
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.table import GoldTable, ScoreTable
+from analysis.scores.score_tables import GoldTable, ScoreTable
 from analysis.stats.meta_evaluation import tie_accuracy
 from analysis.stats.williams import williams_matrix
 from tests.analysis.evaluation_tables import N_SEGMENTS, SYSTEMS, gold_table, keys, metric
@@ -216,7 +216,7 @@ def test_a_system_can_be_left_out_on_both_sides():
 def test_a_system_that_only_metrics_scored_can_be_left_out_too():
     extra = keys((*SYSTEMS, "ref"))
     table = replace(GOOD, keys=extra, scores=np.append(GOOD.scores, np.zeros(N_SEGMENTS)))
-    with pytest.raises(ScoresRefused, match="which has no place here"):
+    with pytest.raises(ScoresRefused, match="which is not in the gold"):
         evaluate([table], [gold_table()])
     options = Options(without_systems=("ref",))
     assert evaluate([table], [gold_table()], options=options).result.golds[0].gold.n == 100
@@ -227,10 +227,15 @@ def test_a_system_that_only_metrics_scored_can_be_left_out_too():
     [
         ([GOOD], [], Options(), "no gold to evaluate against"),
         ([], [gold_table()], Options(), "no metric"),
-        ([GOOD, GOOD], [gold_table()], Options(), "2 metrics have the name 'good'"),
-        ([GOOD], [gold_table(), gold_table()], Options(), "two golds of segments have the name"),
+        ([GOOD, GOOD], [gold_table()], Options(), "2 metrics are named 'good'"),
+        ([GOOD], [gold_table(), gold_table()], Options(), "two golds at segment level are named"),
         ([GOOD], [gold_table()], Options(without_systems=("z",)), "no system 'z'"),
-        ([replace(GOOD, higher_is_better=None)], [gold_table()], Options(), "nobody has confirmed"),
+        (
+            [replace(GOOD, higher_is_better=None)],
+            [gold_table()],
+            Options(),
+            "needs a confirmed direction",
+        ),
         ([GOOD], [gold_table(scores=np.ones(100))], Options(), "the same score everywhere"),
         (
             [GOOD],
@@ -278,7 +283,9 @@ OF_SEGMENTS = ScoreTable("m", "segment", keys(("a", "b", "c", "d"), 2), np.arang
 
 @pytest.mark.parametrize("table", [MORE_SYSTEMS, OF_SEGMENTS])
 def test_a_system_that_the_gold_does_not_know_is_named(table):
-    with pytest.raises(ScoresRefused, match="m: has a score for system d, which has no place here"):
+    with pytest.raises(
+        ScoresRefused, match="m: has a score for system d, which is not in the gold"
+    ):
         evaluate([table], [SYSTEM_GOLD])
 
 

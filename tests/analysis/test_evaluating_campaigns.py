@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.evaluating.campaigns import (
+from analysis.evaluation.results import Options
+from analysis.evaluation.stored_evaluations import (
     EvaluationRefused,
     GoldChoice,
     evaluate_again,
@@ -12,16 +13,16 @@ from analysis.evaluating.campaigns import (
     options_from,
     result_of,
 )
-from analysis.evaluating.results import Options
-from analysis.gold import build_gold
-from analysis.jobs import run_job, start_job
-from analysis.models import Evaluation, GoldRun, GoldScore, Job, Metric
+from analysis.gold.runs import build_gold
+from analysis.models import Evaluation, GoldRun, GoldScore, Metric
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.gold import campaign_gold
+from analysis.scores.gold_tables import campaign_gold
+from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
-from analysis.scores.table import ScoreTable
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
+from hits.campaigns.simulation import Behaviour, simulate_workers
+from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits
 
 pytestmark = pytest.mark.django_db
@@ -130,8 +131,8 @@ def test_a_job_may_choose_metrics_gold_and_options(run):
     [
         ({"golds": [{"run": 9}]}, "has no gold 9"),
         ({"golds": [{"run": 1, "use": "x"}]}, "not a kind of score"),
-        ({"golds": [{"number": 1}]}, "Gold is chosen by"),
-        ({"options": {"colour": 1}}, "no option colour"),
+        ({"golds": [{"number": 1}]}, "Choose gold by"),
+        ({"options": {"colour": 1}}, "Unknown option: colour"),
         ({"options": {"alpha": 2}}, "between 0 and 1"),
         ({"metrics": ["6f1c8a52-0000-4000-8000-000000000000"]}, "does not have all of these"),
     ],
@@ -151,7 +152,7 @@ def test_without_gold_or_metrics_it_is_refused(run):
 
 def test_an_unconfirmed_direction_is_refused(run):
     store(run, "good", 0.2, higher=None)
-    with pytest.raises(ScoresRefused, match="nobody has confirmed"):
+    with pytest.raises(ScoresRefused, match="needs a confirmed direction"):
         evaluate_campaign(campaign=run.campaign)
 
 

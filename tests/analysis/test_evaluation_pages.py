@@ -8,12 +8,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from analysis.evaluating.campaigns import PooledChoice, evaluate_pooled, result_of
-from analysis.evaluating.visible import visible_evaluations
-from analysis.jobs import run_job, start_job
-from analysis.models import Evaluation, GoldUpload, Job, Metric, ScoreCollection
-from analysis.scores.files import RawFile
-from analysis.scores.uploading import store_uploaded_scores
+from analysis.evaluation.access import visible_evaluations
+from analysis.evaluation.stored_evaluations import PooledChoice, evaluate_pooled, result_of
+from analysis.evaluation.uploading import store_uploaded_scores
+from analysis.models import Evaluation, GoldUpload, Metric, ScoreCollection
+from analysis.scores.raw_files import RawFile
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
 from hits.models import AuditEntry, Membership
 from tests.evaluations import (
     gold_lines,
@@ -80,11 +81,11 @@ def test_scores_are_stored_and_a_direction_is_asked_for(client, collection):
         ("odd", None),
     }
     text = text_of(client, "collection_metrics", collection.code)
-    assert "Which way do they go?" in text and "seems to be an error rate" in text
-    assert "the name does not tell" in text
+    assert "Confirm metric directions" in text and "seems to be an error rate" in text
+    assert "no hint in the name" in text
     assert (
         " checked"
-        not in text[text.index("Which way do they go?") : text.index("leave unmarked</label>")]
+        not in text[text.index("Confirm metric directions") : text.index("left unmarked</label>")]
     )
 
 
@@ -136,7 +137,7 @@ def test_gold_is_stored_once_and_replaced_only_when_asked(client, collection):
     assert (stored.kind, stored.higher_is_better, stored.n_scores) == ("mqm", False, 36)
     other = gold_lines().replace("A\t1\t", "A\t1\t9")
     refused = upload(other)
-    assert refused.status_code == 422 and "other gold of segments" in refused.content.decode()
+    assert refused.status_code == 422 and "different segment gold" in refused.content.decode()
     assert upload(other, **{"gold-replace": "on"}).status_code == 302
     assert GoldUpload.objects.get().sha256 != stored.sha256
 
@@ -151,10 +152,10 @@ BAD_FILES = {
     "too few cells": (score_lines("BLEU") + "A\t10\n", 38, "has 2 cells"),
     "not a number": (score_lines("BLEU").replace("A\t2\t", "A\t2\tNaN"), 3, "not a finite number"),
     "no scores": ("system\tsegment\nA\t1\n", 1, "no column with scores"),
-    "an unknown format": ("one two three\nfour\n", 1, "names its columns"),
+    "an unknown format": ("one two three\nfour\n", 1, "has neither a header"),
     "another encoding": (score_lines("BLEU").encode() + b"A\t10\t\xff\n", 38, "is not UTF-8"),
     "a zip file": (b"PK\x03\x04abc", "", "is compressed (zip)"),
-    "nothing": (b"\n", "", "no line that is not empty"),
+    "nothing": (b"\n", "", "only empty lines"),
 }
 
 
@@ -172,13 +173,13 @@ def test_a_bad_file_is_named_with_line_and_reason_and_nothing_is_stored(client, 
 def test_all_bad_files_are_named_at_once(client, collection):
     files = [file("system\tsegment\tx\nA\t1\ty\n", f"bad{i}.tsv") for i in (1, 2)]
     text = send(client, "collection_scores", collection, uploads=files).content.decode()
-    assert "bad1.tsv" in text and "bad2.tsv" in text and "2 things to mend" in text
+    assert "bad1.tsv" in text and "bad2.tsv" in text and "Fix the 2 problems" in text
 
 
 def test_files_that_are_together_too_large_are_refused(client, collection, monkeypatch):
-    monkeypatch.setattr("analysis.scores.uploading.MAX_FILE_BYTES", 100)
+    monkeypatch.setattr("analysis.evaluation.uploading.MAX_FILE_BYTES", 100)
     answer = send(client, "collection_scores", collection, uploads=file(score_lines("BLEU")))
-    assert answer.status_code == 422 and "upload them in parts" in answer.content.decode()
+    assert answer.status_code == 422 and "upload fewer at once" in answer.content.decode()
 
 
 def test_a_campaign_takes_scores_of_its_own_outputs_only(client):
@@ -302,7 +303,7 @@ def test_campaigns_are_pooled_and_made_again(client):
     again = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
     assert again.result["is_same"] is True
     text = text_of(client, "evaluation", found.code)
-    assert "2 sets pooled" in text and "the same numbers, to the last bit" in text
+    assert "2 sets were pooled" in text and "the numbers are identical, to the last bit" in text
     assert campaigns[0].name in text_of(client, "evaluations")
 
 
@@ -339,7 +340,7 @@ def test_gold_of_another_home_cannot_be_chosen(client):
     assert send(client, "collection_evaluate", own, seed=1, **fields).status_code == 422
     arguments = {"collection": own.key, "golds": [{"upload": str(upload.code)}]}
     job = run_job(start_job(kind="evaluate_collection", arguments=arguments).pk)
-    assert job.state == "failed" and "not there" in job.error
+    assert job.state == "failed" and "does not exist" in job.error
 
 
 def test_documents_and_texts_beside_the_gold_give_results_by_both(client, collection):
@@ -423,10 +424,10 @@ def test_run_again_shows_the_same_numbers(client):
     job = Job.objects.get()
     assert answer.url == reverse("job", args=[job.code])
     assert run_job(job.pk).result["is_same"] is True
-    assert "the same numbers, to the last bit" in text_of(client, "evaluation", found.code)
+    assert "the numbers are identical, to the last bit" in text_of(client, "evaluation", found.code)
     Evaluation.objects.update(result=found.result | {"signature": "tampered"})
     run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
-    assert "other numbers came out" in text_of(client, "evaluation", found.code)
+    assert "the numbers differ" in text_of(client, "evaluation", found.code)
 
 
 def test_scores_that_were_replaced_are_missed(client):
@@ -434,7 +435,7 @@ def test_scores_that_were_replaced_are_missed(client):
     raw = RawFile("new.tsv", score_lines("poor:higher", seed=9).encode())
     store_uploaded_scores(files=[raw], home=found.collection, replace=True)
     text = text_of(client, "evaluation", found.code)
-    assert "replaced or removed since" in text and "scatter-" not in text
+    assert "have since been replaced or removed" in text and "scatter-" not in text
     scatter = reverse("evaluation_picture", args=[found.code, "scatter-poor-gold", "svg"])
     assert client.get(scatter).status_code == 410
     job = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)

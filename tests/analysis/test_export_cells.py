@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.exporting import cells
-from analysis.exporting.tables import Column, Kind
+from analysis.exporting.queries import Column, Kind
 from analysis.exporting.writers import (
     CSVWriter,
     JSONLinesWriter,
@@ -21,6 +20,7 @@ from analysis.exporting.writers import (
     ScoreFileWriter,
     TSVWriter,
 )
+from da_platform.files import cells
 
 # Anything UTF-8 holds, with more of what makes trouble.
 NASTY = st.text(
@@ -217,7 +217,7 @@ def test_published_lines_have_fifteen_digits_and_a_space_at_the_end():
 
 
 def test_what_is_remembered_of_cells_is_bounded():
-    known = cells.Remembered(str.upper)
+    known = cells.CellCache(str.upper)
     for number in range(3 * known.MAX_CELLS):
         assert known[f"x{number}"] == f"X{number}"
         assert len(known) <= known.MAX_CELLS

@@ -71,10 +71,10 @@ def test_an_admin_gets_real_ids(run, tmp_path):
     ("arguments", "message"),
     [
         (("ratings", "Other", "x.csv"), "There is no campaign named 'Other'. There are: News."),
-        (("segments", "News", "x.csv", "--run", "7"), "has no gold run 7. There are: 1."),
+        (("segments", "News", "x.csv", "--run", "7"), "has no gold run 7. Choose from: 1."),
         (("ratings", "News", "x.csv", "--real-ids"), "Only an admin"),
         (("ratings", "News", "x.csv", "--real-ids", "--actor", "eve"), "no user named 'eve'"),
-        (("ratings", "News", "-", "--format", "parquet"), "Parquet is no text"),
+        (("ratings", "News", "-", "--format", "parquet"), "Parquet is a binary format"),
     ],
 )
 def test_refusals_are_sentences(run, tmp_path, monkeypatch, arguments, message):
@@ -118,17 +118,17 @@ EXPORT_AND_STORE_PROGRESS = """
 import sqlite3, sys
 import django; django.setup()
 from django.db import connection
-from analysis.exporting import export, reading
-from analysis.models import Job
+from analysis.exporting import batches, export
+from da_platform.jobs.models import Job
 from hits.models import Campaign
-reading.BATCH_ROWS = 500
+batches.BATCH_ROWS = 500
 other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
 job = Job.objects.create(kind="export")
 def store(n_rows):
     other.execute("UPDATE hits_campaign SET instructions = instructions || 'x'")
     job.n_done += n_rows
     job.save(update_fields=["n_done"])
-    seen.append(other.execute("SELECT n_done FROM analysis_job").fetchone()[0])
+    seen.append(other.execute("SELECT n_done FROM jobs_job").fetchone()[0])
 seen = []
 export(kind="segments", campaign=Campaign.objects.get(), path=sys.argv[1], format="csv", progress=store)
 print(*seen)
@@ -167,7 +167,7 @@ def test_a_reader_that_stops_early_gets_a_sentence_and_no_traceback(environment)
     errors = process.stderr.read().decode()
     process.stderr.close()
     assert process.wait(timeout=60) == 1
-    assert "stopped before its end" in errors
+    assert "closed the pipe before the end" in errors
     assert "Traceback" not in errors and "Exception ignored" not in errors
 
 

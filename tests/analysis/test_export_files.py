@@ -7,11 +7,12 @@ import tracemalloc
 
 import pytest
 
-from analysis.exporting import ExportFailed, ExportRefused, destinations, export, writers
-from analysis.exporting.cells import Remembered
-from analysis.exporting.tables import Column, Kind
+from analysis.exporting import ExportFailed, ExportRefused, export, writers
+from analysis.exporting.queries import Column, Kind
 from analysis.exporting.writers import CSVWriter, JSONLinesWriter, ParquetWriter
-from analysis.stats import __version__
+from da_platform import __version__
+from da_platform.files import destinations
+from da_platform.files.cells import CellCache
 from tests.analysis.export_rows import make_gold
 from tests.factories import make_campaign, make_hits
 
@@ -74,7 +75,7 @@ def test_a_file_that_is_there_stays_unless_forced(run, tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("mine")
     order = {"kind": "segments", "campaign": run.campaign, "path": path, "format": "csv"}
-    with pytest.raises(ExportRefused, match="is there already"):
+    with pytest.raises(ExportRefused, match="already exists"):
         export(**order)
     assert [file.name for file in tmp_path.iterdir()] == ["s.csv"] and path.read_text() == "mine"
     export(**order, force=True)
@@ -84,7 +85,7 @@ def test_a_file_that_is_there_stays_unless_forced(run, tmp_path):
 
 def test_a_link_to_nowhere_counts_as_a_file_that_is_there(run, tmp_path):
     (tmp_path / "s.csv").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(ExportRefused, match="is there already"):
+    with pytest.raises(ExportRefused, match="already exists"):
         export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
 
 
@@ -143,16 +144,14 @@ def hardly_any_room():
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "mtme"])
 def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, hardly_any_room, format):
-    with pytest.raises(
-        ExportFailed, match="could not be written: File too large. Nothing was left"
-    ):
+    with pytest.raises(ExportFailed, match="Could not write .*: File too large. No partial file"):
         export(kind="segments", campaign=run.campaign, path=tmp_path / "file", format=format)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_reported(run, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExportFailed, match="could not be written"):
+    with pytest.raises(ExportFailed, match="Could not write"):
         export(
             kind="segments", campaign=run.campaign, path=tmp_path / "file" / "s.csv", format="csv"
         )
@@ -179,10 +178,10 @@ def refused(**order) -> str:
 
 def test_what_makes_no_sense_is_refused(run, tmp_path):
     order = {"campaign": run.campaign, "path": tmp_path / "x", "kind": "ratings", "format": "csv"}
-    assert "nothing to export" in refused(**order | {"kind": "workers"})
-    assert "no format" in refused(**order | {"format": "xlsx"})
-    assert "not ratings" in refused(**order | {"format": "mtme"})
-    assert "not evidence" in refused(**order | {"kind": "evidence", "format": "published"})
+    assert "cannot be exported" in refused(**order | {"kind": "workers"})
+    assert "not a supported format" in refused(**order | {"format": "xlsx"})
+    assert "not for ratings" in refused(**order | {"format": "mtme"})
+    assert "not for evidence" in refused(**order | {"kind": "evidence", "format": "published"})
     assert "gold run" in refused(**order, run=run)
     assert "history" in refused(**order, history=True)
     assert "Parquet" in refused(**order | {"format": "parquet", "path": "-"})
@@ -192,12 +191,12 @@ def test_what_makes_no_sense_is_refused(run, tmp_path):
 def test_without_gold_there_are_no_scores_to_export(tmp_path):
     campaign = make_hits()
     message = refused(kind="segments", campaign=campaign, path=tmp_path / "s.csv", format="csv")
-    assert message == f"{campaign} has no gold yet: build it first."
+    assert message == f"{campaign} has no gold yet. Build it first."
 
 
 def test_the_gold_of_another_campaign_is_refused(run, tmp_path):
     order = {"kind": "systems", "campaign": make_hits(), "path": tmp_path / "s", "format": "csv"}
-    assert "is not of" in refused(**order, run=run)
+    assert "does not belong to" in refused(**order, run=run)
 
 
 # --- memory -----------------------------------------------------------------------------------------
@@ -235,7 +234,7 @@ def peak_of_writing(writer_class, n_rows: int, **options) -> int:
     [(CSVWriter, {}), (JSONLinesWriter, {}), (ParquetWriter, {"metadata": {}})],
 )
 def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch, writer_class, options):
-    monkeypatch.setattr(Remembered, "MAX_CELLS", 2_000)
+    monkeypatch.setattr(CellCache, "MAX_CELLS", 2_000)
     monkeypatch.setattr(writers, "ROW_GROUP_ROWS", 2_000)
     few = peak_of_writing(writer_class, 4_000, **options)
     many = peak_of_writing(writer_class, 16_000, **options)

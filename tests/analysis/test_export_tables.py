@@ -12,12 +12,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.exporting import export, reading, writers
-from analysis.exporting.pseudonyms import Pseudonyms
+from analysis.exporting import batches, export, writers
+from da_platform.files.pseudonyms import Pseudonyms
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Evidence, Participation, Rating, System
-from hits.services import take_assignment
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, weigh_pending
+from hits.rating.assignments import take_assignment
+from hits.workers.trust import weigh_pending
 from tests.analysis.export_rows import (
     add_system,
     gold_by_name,
@@ -26,6 +26,7 @@ from tests.analysis.export_rows import (
     read_back,
     segments_in_order,
 )
+from tests.decisions import exclude
 from tests.factories import make_hits, make_worker, rate
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +56,10 @@ def rated():
 
 
 def expected_ratings(campaign) -> list[dict]:
-    workers, assignments = Pseudonyms(campaign, "worker"), Pseudonyms(campaign, "assignment")
+    workers, assignments = (
+        Pseudonyms(campaign.code, "worker"),
+        Pseudonyms(campaign.code, "assignment"),
+    )
     states = {one.worker_id: one.state for one in Participation.objects.filter(campaign=campaign)}
     rows = Rating.objects.select_related(
         "assignment__hit", "assignment__worker", "item__translation__segment"
@@ -127,7 +131,7 @@ def test_pandas_reads_types_from_csv_without_being_told(rated, tmp_path):
 
 
 def test_parquet_has_types_row_groups_and_its_own_signature(rated, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "BATCH_ROWS", 10)
+    monkeypatch.setattr(batches, "BATCH_ROWS", 10)
     monkeypatch.setattr(writers, "ROW_GROUP_ROWS", 30)
     path = tmp_path / "r.parquet"
     summary = export(kind="ratings", campaign=rated, path=path, format="parquet")
@@ -161,13 +165,13 @@ def expected_evidence(row: Evidence) -> dict:
     }
     return facts | {
         "campaign": row.participation.campaign.name,
-        "worker": Pseudonyms(row.participation.campaign, "worker").name(
+        "worker": Pseudonyms(row.participation.campaign.code, "worker").name(
             str(row.participation.worker)
         ),
         "provider": row.participation.worker.provider,
         "worker_state": row.participation.state,
         "decision": row.participation.decision,
-        "assignment": Pseudonyms(row.participation.campaign, "assignment").name(
+        "assignment": Pseudonyms(row.participation.campaign.code, "assignment").name(
             row.assignment.code.hex
         ),
         "hit": row.assignment.hit.number,
@@ -305,7 +309,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(rated, tmp_path):
 
 def test_batches_of_any_size_give_the_same_bytes(rated, tmp_path, monkeypatch):
     export(kind="ratings", campaign=rated, path=tmp_path / "large.csv", format="csv")
-    monkeypatch.setattr(reading, "BATCH_ROWS", 7)
+    monkeypatch.setattr(batches, "BATCH_ROWS", 7)
     told: list[int] = []
     export(
         kind="ratings",

@@ -11,12 +11,14 @@ from django.core.management import CommandError, call_command
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from analysis.gold import build_gold, compare_runs, gold_scores, rank_systems
-from analysis.models import GoldRun, GoldScore, Job
+from analysis.gold.runs import build_gold, compare_runs, gold_scores, rank_systems
+from analysis.models import GoldRun, GoldScore
 from analysis.stats.roles import Role
+from da_platform.jobs.models import Job
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Participation, Rating, SystemOutput, Translation
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, reinstate, weigh_pending
+from hits.workers.trust import weigh_pending
+from tests.decisions import exclude, reinstate
 from tests.factories import make_campaign, make_hits, make_translations
 
 pytestmark = pytest.mark.django_db
@@ -304,7 +306,7 @@ def test_the_commands_refuse_in_plain_words(command, options, message):
 def test_a_run_that_is_not_there_is_refused_with_those_that_are(campaign):
     build_gold(campaign=campaign)
     build_gold(campaign=campaign)
-    with pytest.raises(CommandError, match=r"no gold 3\. There are: 1, 2\."):
+    with pytest.raises(CommandError, match=r"no gold 3\. Choose from: 1, 2\."):
         call_command("rank_systems", campaign.name, run=3)
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from analysis.jobs import known_kinds, retry_job, run_job, start_job
-from analysis.models import GoldRun, Job
+from analysis.models import GoldRun
+from da_platform.jobs.kinds import known_kinds
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import restart, run_job, start_job
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits, make_translations
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +97,7 @@ def test_gold_can_be_built_in_another_way(rated):
 
 def test_without_gold_there_is_no_ranking(rated):
     failed = run("rank_systems", rated)
-    assert failed.state == Job.State.FAILED and "no such gold" in failed.error
+    assert failed.state == Job.State.FAILED and "does not have this gold" in failed.error
 
 
 def test_an_export_is_written_with_its_sidecar(rated, tmp_path):
@@ -115,7 +117,7 @@ def test_an_export_that_was_cut_off_is_written_anew_but_a_refused_one_is_refused
     path.write_text("somebody else's\n")
     refused = run("export", rated, kind="ratings", path=str(path), format="csv")
     assert refused.state == Job.State.FAILED and "ratings.csv" in refused.error
-    again = run_job(retry_job(refused).pk)
+    again = run_job(restart(refused).pk)
     assert again.state == Job.State.FAILED and "ratings.csv" in again.error
     assert path.read_text() == "somebody else's\n"
     Job.objects.filter(pk=again.pk).update(state=Job.State.QUEUED, finished_at=None)
@@ -141,7 +143,7 @@ def test_a_refused_import_that_is_asked_for_again_does_not_take_anothers_campaig
     assert refused.state == Job.State.FAILED
     # As if it had been made while the job was at work.
     Campaign.objects.update(created_at=refused.finished_at)
-    assert run_job(retry_job(refused).pk).state == Job.State.FAILED
+    assert run_job(restart(refused).pk).state == Job.State.FAILED
 
 
 def test_abandoned_places_are_offered_again():

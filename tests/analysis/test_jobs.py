@@ -11,34 +11,26 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from analysis import reporting
-from analysis.jobs import (
-    DETAILS_KEPT,
-    GIVEN_UP,
-    NO_LONGER_KEPT,
-    UNEXPECTED,
-    JobRefused,
-    _claim,
-    _finish,
-    cancel_job,
-    known_kinds,
-    retry_job,
-    run_job,
-    start_job,
-    sweep_jobs,
-)
-from analysis.models import MAX_ATTEMPTS, GoldRun, Job
+from analysis.models import GoldRun
 from analysis.nightly import campaigns_with_news
-from analysis.reporting import JobCancelled, Report
 from analysis.tasks import do_nightly_chores
 from da_platform.celery import app
-from hits.audit import record
+from da_platform.jobs import reports as reporting
+from da_platform.jobs.kinds import JobRefused, known_kinds
+from da_platform.jobs.models import MAX_ATTEMPTS, Job
+from da_platform.jobs.recovering import GIVEN_UP
+from da_platform.jobs.reports import UNEXPECTED, JobCancelled, Report
+from da_platform.jobs.running import _claim, _finish, request_cancel, restart, run_job, start_job
+from da_platform.jobs.sweeping import DETAILS_KEPT, NO_LONGER_KEPT, sweep_jobs
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Membership, ProviderEvent, Worker
+from hits.people.audit import record
+from hits.people.job_access import cancel_job, retry_job
+from hits.rating.assignments import take_assignment
 from hits.recruiting.arrivals import EVENTS_KEPT
-from hits.services import take_assignment
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, let_evidence_decide, reinstate, weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
+from tests.decisions import exclude, let_evidence_decide, reinstate
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.people import make_person
 
@@ -57,14 +49,16 @@ def every_look_counts(monkeypatch):
 def lengths(monkeypatch):
     """How many messages wait in each queue: none, as all of them are lost in tests."""
     lengths = {"quick": 0, "jobs": 0}
-    monkeypatch.setattr("da_platform.operation.broker.queue_lengths", lambda: lengths)
+    monkeypatch.setattr("da_platform.jobs.sweeping.queue_lengths", lambda: lengths)
     return lengths
 
 
 @pytest.fixture
 def sent(monkeypatch):
     messages = []
-    monkeypatch.setattr("analysis.jobs.enqueue", lambda *message: messages.append(message))
+    monkeypatch.setattr(
+        "da_platform.jobs.sending.enqueue", lambda *message: messages.append(message)
+    )
     return messages
 
 
@@ -107,7 +101,7 @@ def test_a_message_is_sent_once_the_job_is_committed(sent, django_capture_on_com
     with django_capture_on_commit_callbacks(execute=True):
         job = make_job()
         assert sent == []
-    assert sent == [("analysis.run_job", job.pk)]
+    assert sent == [("jobs.run_job", job.pk)]
 
 
 def test_a_job_that_is_delivered_twice_runs_once(tmp_path):
@@ -173,7 +167,7 @@ def test_a_running_job_stops_at_its_next_report():
     def cancel_at_2(n_done, n_total):
         seen.append(n_done)
         if n_done == 2:
-            cancel_job(job)
+            request_cancel(job)
 
     done = run_job(job.pk, listener=cancel_at_2)
     assert done.state == "cancelled" and seen == [0, 1, 2]
@@ -183,10 +177,10 @@ def test_a_running_job_stops_at_its_next_report():
 def test_a_finished_job_cannot_be_cancelled_but_asking_twice_is_fine():
     running = make_job()
     _claim(running.pk)
-    first = cancel_job(running).cancel_requested_at
-    assert cancel_job(running).cancel_requested_at == first
+    first = request_cancel(running).cancel_requested_at
+    assert request_cancel(running).cancel_requested_at == first
     with pytest.raises(JobRefused, match="finished already"):
-        cancel_job(run_job(make_job().pk))
+        request_cancel(run_job(make_job().pk))
 
 
 def test_a_refusal_is_told_in_its_own_words_and_a_mistake_in_general_ones():
@@ -209,7 +203,7 @@ def test_a_failed_job_is_retried_from_scratch_with_the_same_arguments(
     Job.objects.filter(pk=job.pk).update(kind="count_slowly")
     with django_capture_on_commit_callbacks(execute=True):
         job = retry_job(Job.objects.get(pk=job.pk), ada)
-    assert sent[-1] == ("analysis.run_job", job.pk)
+    assert sent[-1] == ("jobs.run_job", job.pk)
     assert (job.state, job.error, job.traceback, job.finished_at) == ("queued", "", "", None)
     assert "Retried by ada." in job.log
     assert run_job(job.pk).state == "done"
@@ -219,7 +213,7 @@ def test_a_failed_job_is_retried_from_scratch_with_the_same_arguments(
 
 def test_an_attempt_from_before_a_retry_cannot_end_the_new_one(ada):
     job = _claim(make_job().pk)
-    cancel_job(job)
+    request_cancel(job)
     go_silent(job)
     assert sweep_jobs()["n_cancelled"] == 1
     retry_job(Job.objects.get(pk=job.pk), ada)
@@ -234,7 +228,7 @@ def test_a_kind_that_is_not_known_is_refused():
     with pytest.raises(JobRefused, match="needs a campaign"):
         start_job(kind="build_hits")
     job = Job.objects.create(kind="retired")
-    assert "There is no kind of job" in run_job(job.pk).error
+    assert "There is no job kind" in run_job(job.pk).error
 
 
 # Looking after -------------------------------------------------------------------------------
@@ -254,7 +248,7 @@ def test_a_job_whose_message_was_lost_is_sent_again_once_a_while(
     with django_capture_on_commit_callbacks(execute=True):
         assert sweep_jobs(at=later)["n_resent"] == 1
         assert sweep_jobs(at=later)["n_resent"] == 0
-    assert sent == [("analysis.run_job", job.pk)]
+    assert sent == [("jobs.run_job", job.pk)]
 
 
 def test_jobs_behind_a_long_one_are_not_sent_again_while_their_messages_wait(
@@ -272,11 +266,11 @@ def test_jobs_behind_a_long_one_are_not_sent_again_while_their_messages_wait(
     lengths["jobs"] = 0
     with django_capture_on_commit_callbacks(execute=True):
         assert sweep_jobs(at=later + 2 * MINUTE)["n_resent"] == 3
-    assert sent == [("analysis.run_job", job.pk) for job in jobs]
+    assert sent == [("jobs.run_job", job.pk) for job in jobs]
 
 
 def test_where_nobody_can_tell_what_waits_jobs_are_sent_again(monkeypatch):
-    monkeypatch.setattr("da_platform.operation.broker.queue_lengths", lambda: None)
+    monkeypatch.setattr("da_platform.jobs.sweeping.queue_lengths", lambda: None)
     make_job()
     assert sweep_jobs(at=timezone.now() + 2 * MINUTE)["n_resent"] == 1
 
@@ -328,7 +322,7 @@ def test_hits_are_built_by_a_job_and_a_second_attempt_finds_them():
     again = run_job(start_job(kind="build_hits", campaign=campaign).pk)
     assert again.state == "failed" and "has HITs already" in again.error
     # Asked again it is refused again: it was not cut off, and the HITs are not of its making.
-    assert "has HITs already" in run_job(retry_job(again).pk).error
+    assert "has HITs already" in run_job(restart(again).pk).error
 
 
 def test_evidence_is_weighed_by_a_job_of_the_campaign_alone():
@@ -445,7 +439,7 @@ def test_the_schedule_does_at_night_what_the_command_does():
 
 @pytest.fixture
 def gold_kind(monkeypatch):
-    from analysis.jobs import Kind, _kinds
+    from da_platform.jobs.kinds import Kind, _kinds
 
     monkeypatch.setitem(_kinds, "build_gold", Kind("build_gold", lambda job, report: {}))
 
@@ -510,7 +504,7 @@ def test_a_failed_job_is_a_failed_command(capsys):
     code = json.loads(capsys.readouterr().out)["code"]
     with pytest.raises(CommandError, match="nothing to count"):
         call_command("run_job", code)
-    with pytest.raises(CommandError, match="no kind of job"):
+    with pytest.raises(CommandError, match="no job kind"):
         call_command("start_job", "make_coffee")
 
 

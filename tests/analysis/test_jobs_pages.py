@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.jobs import cancel_job, retry_job, run_job, start_job, visible_jobs
-from analysis.models import Job
-from analysis.views.jobs import JOBS_PER_PAGE
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
 from hits.models import Membership
+from hits.people.job_access import cancel_job, retry_job, visible_jobs
 from hits.people.tokens import make_token
+from hits.views.jobs import JOBS_PER_PAGE
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.api.callers import ALL_SCOPES, Caller, caller
 from tests.factories import make_campaign
@@ -95,7 +96,7 @@ def test_a_running_jobs_page_shows_progress_and_looks_again_with_and_without_scr
     page = client_of("researcher").get(address("job", job)).content.decode()
     assert 'max="9" value="7"' in page and "7 of 9" in page
     assert "2 o&#x27;clock &lt;b&gt;" in page
-    assert f'data-progress="{address("job_progress", job)}"' in page and "analysis/job.js" in page
+    assert f'data-progress="{address("job_progress", job)}"' in page and "hits/job.js" in page
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
     assert address("cancel_job", job) in page and address("retry_job", job) not in page
     assert " style=" not in page and "<style" not in page and "onclick" not in page

@@ -10,13 +10,14 @@ import pytest
 from django.utils import timezone
 from kombu import Connection
 
-from analysis.jobs import run_job, start_job, sweep_jobs
 from da_platform import sending
 from da_platform.celery import app
 from da_platform.counting import MESSAGES_LOST
+from da_platform.jobs.running import run_job, start_job
+from da_platform.jobs.sweeping import sweep_jobs
 from da_platform.sending import enqueue
 from hits.models import Assignment, Evidence
-from hits.services import submit_assignment, take_assignment
+from hits.rating.assignments import submit_assignment, take_assignment
 from hits.tasks import weigh_assignment
 from tests.factories import make_hits, make_worker, rate_items
 
@@ -35,7 +36,7 @@ def broker(monkeypatch):
         original = app.send_task
 
         def send_task(*args, **kwargs):
-            return original(*args, connection=connection, **kwargs)
+            return original(*args, **{"connection": connection} | kwargs)
 
         monkeypatch.setattr(app, "send_task", send_task)
 
@@ -51,7 +52,7 @@ def test_a_message_is_there_as_soon_as_it_is_sent(broker, tmp_path):
 
 def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
     broker("folder://localhost", folder=str(tmp_path))
-    enqueue("analysis.run_job", 1)
+    enqueue("jobs.run_job", 1)
     assert [path.suffixes for path in tmp_path.glob("*.msg")] == [[".jobs", ".msg"]]
 
 
@@ -72,13 +73,20 @@ def test_a_waiting_job_is_sent_again_only_once_its_message_is_gone(
     assert run_job(job.pk).state == "done"
 
 
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "folder://localhost"])
-def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
-    url, broker, tmp_path, caplog, monkeypatch
-):
+@pytest.fixture
+def broken_folder(broker, tmp_path) -> None:
+    """A broker that is down at once, where Redis is tried for six seconds."""
     # A file stands where the folder should be.
     (tmp_path / "queue").touch()
-    broker(url, folder=str(tmp_path / "queue"))
+    broker("folder://localhost", folder=str(tmp_path / "queue"))
+
+
+@pytest.mark.parametrize("is_redis", [True, False], ids=["redis", "folder"])
+def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
+    is_redis, broker, broken_folder, caplog, monkeypatch
+):
+    if is_redis:
+        broker("redis://127.0.0.1:1/0")
     assert not enqueue("hits.weigh_assignment", 7)
     assert "hits.weigh_assignment(7,) is left to the schedule" in caplog.text
     tries: list[str] = []
@@ -95,8 +103,7 @@ def n_lost() -> float:
     return next(sample.value for sample in metric.samples if sample.name.endswith("_total"))
 
 
-def test_messages_that_are_not_even_tried_count_as_lost_too(broker):
-    broker("redis://127.0.0.1:1/0")
+def test_messages_that_are_not_even_tried_count_as_lost_too(broken_folder):
     before = n_lost()
     for _ in range(3):
         assert not enqueue("hits.weigh_assignment", 7)
@@ -105,9 +112,8 @@ def test_messages_that_are_not_even_tried_count_as_lost_too(broker):
 
 @pytest.mark.django_db
 def test_a_hit_is_handed_in_though_the_broker_is_down_and_weighed_by_the_chores(
-    broker, django_capture_on_commit_callbacks
+    broken_folder, django_capture_on_commit_callbacks
 ):
-    broker("redis://127.0.0.1:1/0")
     campaign = make_hits()
     assignment = take_assignment(campaign=campaign, worker=make_worker())
     rate_items(assignment)

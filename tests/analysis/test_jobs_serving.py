@@ -14,10 +14,11 @@ import pytest
 
 from da_platform.queues import JOBS, QUEUES, QUICK
 from tests.migrated import migrated_database
-from tests.subprocesses import CHECKOUT, environment, free_port, manage, output_of
+from tests.subprocesses import CHECKOUT, environment, free_port, kill, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.xdist_group("celery"),
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
@@ -90,7 +91,7 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
         yield platform
     finally:
         for pid in platform.processes():
-            os.kill(pid, signal.SIGKILL)
+            kill(pid)
         platform.process.wait()
 
 
@@ -120,7 +121,7 @@ def test_it_ends_as_a_failure_when_one_of_them_dies(platform: Platform):
         ),
         key=lambda pid: JOBS not in _command_of(pid),
     )
-    os.kill(jobs, signal.SIGKILL)
+    assert kill(jobs)
     assert platform.process.wait(PATIENCE_SECONDS) != 0
     eventually(lambda: platform.processes() == set())
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from analysis.loading import load_assignments, load_outputs, load_ratings, load_translations
 from analysis.stats.quality_control import NO_PARTNER
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Rating, SystemOutput, Translation
-from hits.services import submit_assignment, take_assignment
-from hits.simulation import Behaviour, simulate_workers
+from hits.rating.arrays import load_assignments, load_outputs, load_ratings, load_translations
+from hits.rating.assignments import submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_rows_come_in_one_order_however_the_database_holds_them(campaign):
 def test_chunks_of_any_size_give_the_same_arrays(campaign, monkeypatch):
     whole = load_ratings(campaign)
     for size in (1, 7, 239, 240, 241):
-        monkeypatch.setattr("analysis.loading.CHUNK_ROWS", size)
+        monkeypatch.setattr("hits.rating.arrays.CHUNK_ROWS", size)
         np.testing.assert_array_equal(load_ratings(campaign).score, whole.score)
 
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from analysis.plain import known, known_list, known_matrix
+from da_platform.numbers import known, known_list, known_matrix
 
 
 def test_a_number_becomes_a_plain_float():

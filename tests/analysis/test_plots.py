@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from analysis.evaluating.results import RankChange
+from analysis.evaluation.rank_changes import rank_changes
+from analysis.evaluation.results import RankChange
 from analysis.plots.densities import densities
 from analysis.plots.heat_maps import (
     correlation_map,
@@ -14,11 +15,10 @@ from analysis.plots.heat_maps import (
     significance_map,
     three_places,
 )
-from analysis.plots.rank_changes import rank_changes
-from analysis.plots.rendering import Picture, render_pictures
 from analysis.plots.scatter import MOST_HOVERED, scatter
-from analysis.plots.style import style
-from analysis.plots.svg import SVG
+from da_platform.plots.rendering import Picture, render_pictures
+from da_platform.plots.style import style
+from da_platform.plots.svg import SVG
 
 RNG = np.random.default_rng(1)
 GOLD = RNG.normal(size=40)

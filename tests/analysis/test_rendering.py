@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from analysis.plots.rendering import FORMATS, Format, Picture, render, to_csv
-from analysis.plots.style import SIGNIFICANCE_SHADES, new_figure
-from analysis.plots.svg import HOVER, SVG
+from da_platform.plots.rendering import FORMATS, Format, Picture, render, to_csv
+from da_platform.plots.style import SIGNIFICANCE_SHADES, new_figure
+from da_platform.plots.svg import HOVER, SVG
 
 MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 

@@ -11,16 +11,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from analysis.agreement import measure_agreement
-from analysis.gold import build_gold, gold_scores, rank_systems
-from analysis.jobs import run_job, start_job
-from analysis.models import GoldRun, Job
-from analysis.plots.results import how_many_ratings
-from analysis.report import make_report, report_as_pdf
-from analysis.results import Results, segment_rows
+from analysis.gold.agreement import measure_agreement
+from analysis.gold.pictures import how_many_ratings
+from analysis.gold.report import make_report, report_as_pdf
+from analysis.gold.results import Results, segment_rows
+from analysis.gold.runs import build_gold, gold_scores, rank_systems
+from analysis.models import GoldRun
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign, System, SystemOutput
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
 
@@ -126,7 +127,10 @@ def test_the_table_of_segments_filters_and_sorts(campaign, run):
     name = campaign.segments.first().name
     found = page("campaign_segments", campaign, search=name).context["page"].object_list
     assert {row["segment"] for row in found} >= {name}
-    assert "No output fits" in page("campaign_segments", campaign, search="zzz").content.decode()
+    assert (
+        "No translations match"
+        in page("campaign_segments", campaign, search="zzz").content.decode()
+    )
     assert page("campaign_segments", campaign, sort="'; DROP", search="\x00").status_code == 200
 
 
@@ -161,15 +165,15 @@ def test_a_picture_that_was_drawn_is_not_computed_again(campaign, run, monkeypat
     assert names == list(Results(run).pictures()) and len(names) == 4
     first = [page("result_picture", campaign, name, "csv").content for name in names]
     reads = []
-    monkeypatch.setattr("analysis.results.gold_scores", reads.append)
-    monkeypatch.setattr("analysis.gold.gold_scores", reads.append)
+    monkeypatch.setattr("analysis.gold.results.gold_scores", reads.append)
+    monkeypatch.setattr("analysis.gold.runs.gold_scores", reads.append)
     again = [page("result_picture", campaign, name, "csv").content for name in names]
     assert first == again and not reads
 
 
 def test_gold_is_read_once_for_all_pictures(run, monkeypatch):
     reads = []
-    for place in ("analysis.results.gold_scores", "analysis.gold.gold_scores"):
+    for place in ("analysis.gold.results.gold_scores", "analysis.gold.runs.gold_scores"):
         monkeypatch.setattr(place, lambda run: reads.append(run) or gold_scores(run))
     assert len(Results(run).pictures()) == 4 and len(reads) == 1
 
@@ -224,7 +228,7 @@ def test_the_curve_follows_the_number_of_ratings_that_are_wanted(campaign, monke
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     wanted = []
     monkeypatch.setattr(
-        "analysis.results.how_many_ratings",
+        "analysis.gold.results.how_many_ratings",
         lambda curve, minimum: wanted.append(minimum) or how_many_ratings(curve, minimum),
     )
     for minimum in (5, 5, 9):
@@ -248,7 +252,9 @@ def test_the_report_has_the_real_numbers(campaign, run):
     assert report.people.n_passed + report.people.n_unreliable + report.people.n_unproven == 5
     assert report.work.n_ratings == report.work.n_assignments * 100
     text = page("campaign_report", campaign).content.decode()
-    assert "5 workers agreed to take part" in text and f"{run.n_ratings:,} of genuine" in text
+    assert (
+        "5 workers agreed to take part" in text and f"{run.n_ratings:,} ratings of genuine" in text
+    )
     assert run.input_digest in text
 
 
@@ -262,8 +268,8 @@ def test_the_report_counts_what_the_evidence_says_apart_from_what_people_decide(
     decided = replace(before, n_excluded=1, n_reinstated=1)
     assert report.people == decided
     assert "4 workers (80%) passed, 1 did not, and 0 had" in report.methods[1]
-    assert "By hand, 1 were excluded and 1 reinstated." in report.methods[1]
-    assert "rests on the ratings of 4 of the 5 workers." in report.methods[1]
+    assert "Manually, 1 were excluded and 1 reinstated." in report.methods[1]
+    assert "is based on the ratings of 4 of the 5 workers." in report.methods[1]
 
 
 def test_the_report_of_an_earlier_run_leaves_out_what_came_later(campaign, run):

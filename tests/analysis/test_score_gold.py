@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from analysis.gold import build_gold
+from analysis.gold.runs import build_gold
 from analysis.models import GoldScore
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import RawFile
-from analysis.scores.gold import (
+from analysis.scores.gold_tables import (
     campaign_gold,
     gold_from_scores,
     pool_gold,
@@ -23,11 +22,12 @@ from analysis.scores.mt_metrics_eval import (
     read_human_scores,
     read_metric_folder,
 )
+from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
-from analysis.scores.table import align
+from analysis.scores.score_tables import align
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import SystemOutput
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.factories import make_hits
 
 NAN = float("nan")
@@ -71,7 +71,7 @@ def test_gold_that_stands_beside_every_metric_is_taken_once():
     gold = read(text)
     assert gold.keys == (("", "1"), ("", "2"))
     assert_array_equal(gold.scores, [0.5, 0.25])
-    assert "line 4: segment 1 has another gold score than on line 2" in refusal(
+    assert "line 4: segment 1 has a different gold score on line 2" in refusal(
         text.replace("y\t1\t8\t0.5", "y\t1\t8\t0.75")
     )
 
@@ -85,8 +85,8 @@ def test_one_column_of_several_is_named():
     text = "system\tsegment\tMQM\tHTER\nA\t1\t-5\t0.5\nA\t2\t0\t0.25\n"
     assert_array_equal(read(text, column="HTER").scores, [0.5, 0.25])
     assert "|column:HTER|" in read(text, column="HTER").signature
-    assert "name the one with gold: MQM, HTER" in refusal(text)
-    assert "has no column 'DA', but MQM, HTER" in refusal(text, column="DA")
+    assert "choose the one with gold: MQM, HTER" in refusal(text)
+    assert "has no column 'DA', only MQM, HTER" in refusal(text, column="DA")
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_one_column_of_several_is_named():
     [
         ("system\tsegment\tscore\nA\t1\tgood\n", "line 2: the gold score 'good' is not a finite"),
         ("system\tsegment\tscore\nA\t1\tinf\n", "line 2: the gold score 'inf' is not a finite"),
-        ("system\tsegment\tscore\nA\t1\tNA\n", "gold.tsv: has no gold score"),
+        ("system\tsegment\tscore\nA\t1\tNA\n", "gold.tsv: has no gold scores"),
         (
             "system\tsegment\tscore\nA\t1\t1\nA\t1\t1\n",
             "line 3: segment 1 by A already has a gold score on line 2",
         ),
         ("", "gold.tsv: is empty"),
-        ("what is this", "line 1: neither names its columns"),
+        ("what is this", "line 1: has neither a header"),
     ],
 )
 def test_bad_gold_is_refused_with_line_and_reason(text, reason):
@@ -209,7 +209,7 @@ def test_what_differs_in_kind_or_direction_is_not_pooled():
         pool_gold([read(text), read(text, kind="mqm")], names=["x", "y"])
     with pytest.raises(ScoresRefused, match="differ in higher is better"):
         pool_gold([read(text), read(text, higher_is_better=False)], names=["x", "y"])
-    with pytest.raises(ScoresRefused, match="a name of its own"):
+    with pytest.raises(ScoresRefused, match="a different name"):
         pool_gold([read(text), read(text)])
     with pytest.raises(ScoresRefused, match="at least two"):
         pool_gold([read(text)])
@@ -270,7 +270,7 @@ def test_every_bad_file_of_a_folder_is_named(folder):
 def test_a_folder_that_lacks_what_is_asked_for_is_refused(folder):
     with pytest.raises(ScoresRefused, match="has no folder metric-scores/cs-en"):
         read_metric_folder(folder, language_pair="cs-en")
-    with pytest.raises(ScoresRefused, match="no segment scores 'da' for en-de: mqm"):
+    with pytest.raises(ScoresRefused, match="no segment scores 'da' for en-de, only: mqm"):
         read_human_scores(
             folder, language_pair="en-de", name="da", kind="da", higher_is_better=True
         )

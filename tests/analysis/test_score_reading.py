@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 
 from analysis.scores.directions import split_declared, suggest_direction
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import RawFile
 from analysis.scores.formats import FORMATS
+from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
 
 LONG = "system\tsegment\tscore\nA\t1\t0.5\nA\t2\t-1.25\nB\t1\t3e-2\nB\t2\t7\n"
@@ -144,7 +144,7 @@ def test_several_language_pairs_without_a_choice_are_refused():
 
 
 def test_a_language_pair_that_is_not_there_is_refused():
-    with pytest.raises(ScoresRefused, match="has no language pair 'fr-en', but cs-en, de-en"):
+    with pytest.raises(ScoresRefused, match="has no language pair 'fr-en', only cs-en, de-en"):
         read(TWO_PAIRS, only={"language_pair": "fr-en"})
 
 

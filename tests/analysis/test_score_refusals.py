@@ -6,7 +6,7 @@ import time
 import pytest
 
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import MAX_FILE_BYTES, RawFile
+from analysis.scores.raw_files import MAX_FILE_BYTES, RawFile
 from analysis.scores.reading import read_scores
 
 GOOD = b"system\tsegment\tscore\nA\t1\t0.5\nA\t2\t0.25\n"
@@ -20,17 +20,17 @@ def refusal(content: bytes, **options) -> str:
 
 BAD_FILES = {
     "empty": (b"", "m.tsv: is empty"),
-    "blank": (b"\n\n", "m.tsv: has no line that is not empty"),
+    "blank": (b"\n\n", "m.tsv: has only empty lines"),
     "header only": (b"system\tsegment\tscore\n", "m.tsv: has no scores"),
-    "no header": (b"A\t1\t0.5\n", "m.tsv, line 1: neither names its columns"),
-    "prose": (b"These are my scores.\n", "m.tsv, line 1: neither names its columns"),
+    "no header": (b"A\t1\t0.5\n", "m.tsv, line 1: has neither a header"),
+    "prose": (b"These are my scores.\n", "m.tsv, line 1: has neither a header"),
     "byte order mark": (b"\xef\xbb\xbf" + GOOD, "m.tsv, line 1: begins with a byte order mark"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "m.tsv, line 1: is UTF-16"),
     "Latin-1": (GOOD.replace(b"A\t2", b"\xe9\t2"), "m.tsv, line 3: is not UTF-8: byte 0xE9"),
     "CR LF": (GOOD.replace(b"\n", b"\r\n"), "m.tsv, line 1: ends with CR LF"),
     "NUL in a name": (
         GOOD.replace(b"A\t2", b"A\x00\t2"),
-        "m.tsv, line 3: the system's name holds a control character (U+0000)",
+        "m.tsv, line 3: the system's name contains a control character (U+0000)",
     ),
     "NUL in a number": (
         GOOD.replace(b"0.25", b"0.2\x00"),
@@ -71,13 +71,13 @@ BAD_FILES = {
     "no segment's name": (GOOD.replace(b"A\t2", b"A\t"), "line 3: the segment's name is empty"),
     "a doubled column": (
         b"system\tscore\tscore\nA\t1\t2\n",
-        "line 1: column 'score' is there 2 times",
+        "line 1: has 2 columns named 'score'",
     ),
     "an unnamed column": (b"system\t\nA\t1\n", "line 1: has a column without a name"),
     "no scores' column": (b"system\tsegment\nA\t1\n", "line 1: has no column with scores"),
     "two ways at once": (
         b"system\tscore\tTER\nA\t1\t2\n",
-        "line 1: beside the column 'score' there cannot be others: 'TER'",
+        "line 1: has the column 'score' and therefore cannot have others: 'TER'",
     ),
     "a long title": (
         b"system\tsegment\t%s\nA\t1\t2\n" % (b"T" * 201),
@@ -93,17 +93,17 @@ BAD_FILES = {
     "broken JSON": (b'{"system": "A", "score": 1}\n{"system"\n', "line 2: is not JSON"),
     "JSON of another shape": (
         b'{"system": "A", "score": 1}\n{"system": "B"}\n',
-        "line 2: does not have the same names as the first row",
+        "line 2: does not have the same keys as the first row",
     ),
     "JSON truth": (
         b'{"system": "A", "score": true}\n',
-        "line 1: the value of 'score' is neither a text nor a number",
+        "line 1: the value of 'score' is neither a string nor a number",
     ),
     "JSON NaN": (b'{"system": "A", "score": NaN}\n', "line 1: has no score ('nan')"),
     "JSON null": (b'{"system": "A", "score": null}\n', "line 1: has no score ('null')"),
     "unequal systems": (
         b"A\t1\nA\t2\nB\t1\n",
-        "m.tsv: does not have as many scores for every system: A 2, B 1",
+        "m.tsv: has different numbers of scores per system: A 2, B 1",
     ),
     "a line of a shared task cut short": (
         b"M\tcs-en\tt\tA\t1\t0.5\n" * 1 + b"M\tcs-en\tt\tA\t2\t0.5\nM\tcs-en\tt\tA\t3\n",
@@ -178,17 +178,17 @@ def test_a_file_that_could_be_of_two_formats_asks_for_its_format():
     # A QE system named like a language pair, whose third cell is a whole number.
     content = b"en-de\t1\t2\t3\nen-de\t2\t3\t1\n"
     message = refusal(content)
-    assert "could be wmt-qe or wmt-qe-pairs; name its format" in message
+    assert "could be wmt-qe or wmt-qe-pairs; choose its format" in message
     found = read_scores(RawFile("m", content), format="wmt-qe")
     assert [table.name for table in found.tables] == ["en-de", "en-de (ranks)"]
 
 
 def test_a_format_there_is_not_is_refused():
-    assert "'xls' is not a format; there are tsv" in refusal(GOOD, format="xls")
+    assert "'xls' is not a supported format; choose from tsv" in refusal(GOOD, format="xls")
 
 
 def test_a_choice_that_cannot_be_made_is_refused():
-    assert "does not say which testset" in refusal(GOOD, only={"testset": "x"})
+    assert "has no column for the testset" in refusal(GOOD, only={"testset": "x"})
     assert "'year' cannot be chosen" in refusal(GOOD, only={"year": "x"})
 
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from analysis.models import Metric, MetricScore, ScoreCollection
 from analysis.scores import storing
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import RawFile
+from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
 from analysis.scores.storing import (
     ScoreSource,
@@ -83,14 +83,14 @@ def test_whoever_comes_second_gets_what_the_first_has_stored(campaign, monkeypat
 def test_whoever_comes_second_with_other_scores_is_refused(campaign, monkeypatch):
     store(campaign, text_of(campaign))
     look_too_early(monkeypatch)
-    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+    with pytest.raises(ScoresRefused, match="different segment scores of BLEU already"):
         store(campaign, text_of(campaign, number=9))
     assert MetricScore.objects.count() == 6
 
 
 def test_other_scores_of_that_name_are_refused_and_change_nothing(campaign):
     (metric,) = store(campaign, text_of(campaign))
-    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+    with pytest.raises(ScoresRefused, match="different segment scores of BLEU already"):
         store(campaign, text_of(campaign, number=9))
     assert stored_table(metric).scores[0] == 0.5
 
@@ -120,7 +120,7 @@ def test_the_same_file_read_in_another_way_holds_other_scores(text, first, secon
     home = ScoreCollection.objects.create(name="elsewhere")
     store_scores(table=read(text, **first).tables[0], home=home, source=ScoreSource())
     (table,) = read(text, **second).tables
-    with pytest.raises(ScoresRefused, match="other segment scores of BLEU already"):
+    with pytest.raises(ScoresRefused, match="different segment scores of BLEU already"):
         store_scores(table=table, home=home, source=ScoreSource())
     found = stored_table(store_scores(table=table, home=home, source=ScoreSource(), replace=True))
     assert found.keys == table.keys

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.table import GoldTable, ScoreTable, align
+from analysis.scores.score_tables import GoldTable, ScoreTable, align
 
 KEYS = (("a", "1"), ("b", "1"), ("a", "2"), ("b", "2"))
 
@@ -71,7 +71,7 @@ def test_doubled_gold_is_named():
 
 
 def test_an_unconfirmed_direction_is_refused():
-    assert "nobody has confirmed" in refusal(metric(higher_is_better=None))
+    assert "needs a confirmed direction" in refusal(metric(higher_is_better=None))
 
 
 def test_levels_must_agree():
@@ -80,7 +80,7 @@ def test_levels_must_agree():
 
 
 def test_two_metrics_cannot_share_a_name():
-    assert "2 metrics have the name 'M'" in refusal(metric(), metric())
+    assert "2 metrics are named 'M'" in refusal(metric(), metric())
 
 
 def test_there_must_be_a_metric():
@@ -118,7 +118,7 @@ def test_gold_may_lack_a_score_but_not_be_infinite():
 
 
 def test_columns_must_be_parallel():
-    with pytest.raises(ValueError, match="parallel"):
+    with pytest.raises(ValueError, match="per key"):
         metric((1, 2))
     with pytest.raises(ValueError, match="must match `keys`"):
         gold(documents=("x",))

@@ -12,7 +12,7 @@ from analysis.stats.segments import (
     counts_for_gold,
     segment_scores,
 )
-from hits.composition import Role as PlatformRole
+from hits.campaigns.composition import Role as PlatformRole
 
 some_ratings = st.lists(
     st.tuples(st.integers(0, 100), st.integers(0, 4), st.sampled_from("abc")),

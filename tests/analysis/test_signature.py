@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.stats import __version__
 from analysis.stats.signature import signature
+from da_platform import __version__
 
 
 def test_facts_stand_in_the_order_given_and_the_version_last():

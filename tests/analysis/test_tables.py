@@ -1,10 +1,12 @@
 """Tables for papers: escaped, rounded once, and with the test named."""
 
+import numpy as np
 import pytest
+from django.template.loader import render_to_string
 
-from analysis.evaluating import Options, evaluate
-from analysis.evaluating.tables import tables_of
-from analysis.tables import Cell, Column, Table, correlation, number, to_html, to_latex, to_markdown
+from analysis.evaluation import Options, evaluate
+from analysis.evaluation.tables import tables_of
+from analysis.tables import Cell, Column, Table, correlation, number, to_latex, to_markdown
 from analysis.tables.table import ENDS, interval, signed
 from analysis.tables.writing import escape_latex, escape_markdown
 from tests.analysis.evaluation_tables import gold_table, metric
@@ -59,7 +61,7 @@ def test_markdown_cells_cannot_break_the_table():
 
 
 def test_html_is_escaped_and_names_its_rows():
-    found = to_html(table("<b>"))
+    found = render_to_string("analysis/_report_table.html", {"table": table("<b>")})
     assert '<th scope="row"><strong>&lt;b&gt;</strong></th><td class="number">.500</td>' in found
     assert "<caption>A &amp; B</caption>" in found
 
@@ -74,9 +76,13 @@ def test_as_data_an_interval_is_two_numbers():
         [Cell("m", "m"), interval(-0.25, 0.5), correlation(-0.5)],
         [Cell("n", "n"), interval(None, None), correlation(None)],
     ]
-    assert Table("t", "c", columns, rows).csv().decode() == (
+    found = Table("t", "c", columns, rows)
+    assert found.csv().decode() == (
         "metric,95 % interval low,95 % interval high,r\nm,-0.25,0.5,-0.5\nn,,,\n"
     )
+    frame = found.frame().set_index("metric")
+    assert list(frame.loc["m"]) == [-0.25, 0.5, -0.5] and frame.loc["n"].isna().all()
+    assert set(frame.dtypes) == {np.dtype(float)}
 
 
 def test_tables_of_metrics_have_the_ends_of_intervals_in_columns_of_their_own():
@@ -110,5 +116,5 @@ def test_every_table_that_marks_winners_names_the_test():
         has_bold = any(cell.bold for row in one.rows for cell in row)
         assert not has_bold or "Williams test, one-sided, p < .05" in one.note, name
     assert found["segment-gold"].rows[0][0] == Cell("good", "good", bold=True)
-    assert "Signs of metrics where lower is better are turned." in found["segment-gold"].note
+    assert "Metrics where lower is better have their signs reversed." in found["segment-gold"].note
     assert "n = 100 translations of 25 segments by 4 systems." in found["segment-gold"].note

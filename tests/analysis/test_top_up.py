@@ -7,20 +7,21 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from analysis.gold import build_gold
+from analysis.gold.runs import build_gold
 from analysis.stats.roles import Role
-from hits.chores import do_chores
-from hits.models import Assignment, Participation
-from hits.places import forecast, settle_unproven
-from hits.services import find_or_make_worker, submit_assignment, take_assignment
-from hits.simulation import (
+from hits.campaigns.simulation import (
     Behaviour,
     SimulatedWorker,
     do_one_hit,
     honest_noise_sd,
     true_qualities,
 )
-from hits.trust import weigh_pending
+from hits.chores import do_chores
+from hits.models import Assignment, Participation
+from hits.rating.assignments import submit_assignment, take_assignment
+from hits.rating.joining import find_or_make_worker
+from hits.rating.places import forecast, settle_unproven
+from hits.workers.trust import weigh_pending
 from tests.factories import make_hits, make_worker, rate
 from tests.simulated_crowds import (
     CARELESS,

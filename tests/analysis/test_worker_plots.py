@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.plots.workers import (
+from analysis.stats.quality_control import NO_PARTNER, make_pairs
+from analysis.stats.roles import Role
+from hits.workers.plots import (
     RUNNING_MEAN,
     WorkerRatings,
     running_means,
     window_pvalues,
     worker_pictures,
 )
-from analysis.stats.quality_control import NO_PARTNER, make_pairs
-from analysis.stats.roles import Role
 
 N_PAIRS = 6
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import transaction
 
-from hits.building import build_hits
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
 from hits.languages import is_spaced
 from hits.models import Campaign, Segment, System, SystemOutput, Translation
-from hits.services import change_status
 from tests.factories import make_campaign
 
 # A sentence of each language, cut into words.

@@ -1,4 +1,4 @@
-"""Which pages have pictures in the documentation, and the page that shows them all."""
+"""The pages that have screenshots in the documentation, and the gallery that shows them all."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,51 +8,51 @@ from django.conf import settings
 DOCS = Path(settings.BASE_DIR) / "docs"
 GALLERY = DOCS / "gallery.md"
 FOLDER = DOCS / "images"
-# What the names of a page's four pictures end with.
+# The suffixes of a page's four screenshots.
 LOOKS = {"": "light", "-dark": "dark", "-phone": "phone", "-phone-dark": "phone, dark"}
 
 WORKERS = {
-    "landing": "What awaits a worker, what it pays, and what is stored",
-    "instructions": "What to do, with worked examples",
-    "practice": "A practice text, and how close the score was",
+    "landing": "The landing page: the task, the pay, and what is stored",
+    "instructions": "Instructions with worked examples",
+    "practice": "A practice item with feedback on the score",
     "rate": "A HIT: the reference in gray, the translation in black, a slider",
-    "rate-arabic": "The same from right to left",
+    "rate-arabic": "The same in a right-to-left language",
     "done": "The end of a HIT, with its completion code",
 }
 ADMINS = {
-    "campaigns": "All campaigns and how far they are",
+    "campaigns": "All campaigns and their progress",
     "new-campaign": "A new campaign, step by step",
-    "preview": "A campaign as its workers will see it",
-    "cost": "What it will cost, before it starts",
-    "dashboard": "A campaign while it runs",
-    "workers": "Its workers with their evidence, to sort, filter and decide about",
-    "worker": "One worker: what the ratings say, in words and pictures",
-    "payments": "What is owed and what was paid",
-    "recruiting": "How workers come in",
-    "settings": "Settings, and which of them may still change",
-    "people": "Who may log in, and what they may do",
-    "audit": "Who decided what, when and why",
-    "jobs": "What runs behind the pages",
-    "health": "How the system fares",
+    "preview": "A preview of what workers will see",
+    "cost": "The expected cost, before the campaign starts",
+    "dashboard": "The dashboard of a running campaign",
+    "workers": "The workers of a campaign, with their evidence",
+    "worker": "One worker's evidence, with charts",
+    "payments": "Payments: owed and paid",
+    "recruiting": "Recruiting workers",
+    "settings": "Settings, and which of them can still be changed",
+    "people": "People and their roles",
+    "audit": "The audit log: who did what, when and why",
+    "jobs": "Background jobs",
+    "health": "System health",
 }
 RESEARCHERS = {
     "results": "The ranking of systems",
-    "segments": "The score of every translation",
-    "report": "The report, as a page and as PDF",
-    "metrics": "Metrics and which way they go",
+    "segments": "The scores of all translations",
+    "report": "The report, also available as PDF",
+    "metrics": "Metrics and their directions",
     "evaluations": "All evaluations",
-    "evaluation": "Metrics against gold, with tests and tables for a paper",
-    "api": "The API's reference",
+    "evaluation": "A metric evaluation, with significance tests and tables",
+    "api": "The API reference",
 }
 SECTIONS = {"Workers": WORKERS, "Admins": ADMINS, "Researchers": RESEARCHERS}
 
 
 def gallery_text() -> str:
-    """The page of all pictures, in Markdown."""
+    """Return the gallery as Markdown."""
     lines = [
         "# Gallery",
         "",
-        "Every main page on a desk and on a phone, in light and dark. The pictures are taken from a demo by",
+        "The main pages on desktop and phone, in light and dark mode. To take the screenshots again, run",
         "`python -m tests.browser.take_screenshots`.",
     ]
     for title, pages in SECTIONS.items():

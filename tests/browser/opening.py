@@ -10,8 +10,9 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from hits.models import Assignment, Campaign, Worker
-from hits.services import take_assignment, take_part
-from hits.visitors import COOKIE
+from hits.rating.assignments import take_assignment
+from hits.rating.joining import take_part
+from hits.recruiting.visitors import COOKIE
 from tests.factories import make_worker
 from tests.people import client_of
 
@@ -96,7 +97,7 @@ class Visitor:
 
 
 def worker_cookie(worker: Worker, origin: str) -> Any:
-    """The cookie by which the server knows a worker, as `hits.visitors` sets it."""
+    """The cookie by which the server knows a worker, as `hits.recruiting.visitors` sets it."""
     value = get_cookie_signer(salt=COOKIE).sign(str(worker.code))
     return {"name": COOKIE, "value": value, "url": origin}
 

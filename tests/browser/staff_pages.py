@@ -11,13 +11,13 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page
 
-from analysis.evaluating.campaigns import evaluate_again
-from analysis.evaluating.report import PAGE, write_report
+from analysis.evaluation.report import PAGE, write_report
+from analysis.evaluation.stored_evaluations import evaluate_again
 from analysis.models import Evaluation
 from da_platform.sessions import SessionStore
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.browser.opening import Visitor
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import make_person

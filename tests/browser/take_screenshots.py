@@ -22,12 +22,15 @@ from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
 from pytest_django.live_server_helper import LiveServer  # noqa: E402
 
-from analysis.evaluating.campaigns import evaluate_collection  # noqa: E402
-from analysis.jobs import run_job, start_job  # noqa: E402
-from analysis.models import Job, ScoreCollection  # noqa: E402
+from analysis.evaluation.stored_evaluations import evaluate_collection  # noqa: E402
+from analysis.models import ScoreCollection  # noqa: E402
+from da_platform.jobs.models import Job  # noqa: E402
+from da_platform.jobs.running import run_job, start_job  # noqa: E402
 from da_platform.operation.signs import give_sign  # noqa: E402
 from da_platform.queues import QUEUES  # noqa: E402
-from hits.demo import prepare_demo_campaign  # noqa: E402
+from hits.campaigns.demo import prepare_demo_campaign  # noqa: E402
+from hits.campaigns.lifecycle import change_status  # noqa: E402
+from hits.campaigns.simulation import Behaviour, simulate_workers  # noqa: E402
 from hits.models import (  # noqa: E402
     Assignment,
     Campaign,
@@ -40,11 +43,10 @@ from hits.models import (  # noqa: E402
 from hits.payments.owing import Kind, plan_run  # noqa: E402
 from hits.payments.runs import confirm_run, mark_as_paid  # noqa: E402
 from hits.people.accounts import Part, invite  # noqa: E402
-from hits.practice import practice_for  # noqa: E402
+from hits.rating.assignments import submit_assignment  # noqa: E402
+from hits.rating.practice import practice_for  # noqa: E402
 from hits.recruiting.invites import make_invites  # noqa: E402
-from hits.services import change_status, submit_assignment  # noqa: E402
-from hits.simulation import Behaviour, simulate_workers  # noqa: E402
-from hits.trust import exclude, weigh_pending  # noqa: E402
+from hits.workers.trust import weigh_pending  # noqa: E402
 from tests.browser.campaigns import make_hits_between  # noqa: E402
 from tests.browser.gallery import FOLDER, GALLERY, LOOKS, gallery_text  # noqa: E402
 from tests.browser.opening import (  # noqa: E402
@@ -55,6 +57,7 @@ from tests.browser.opening import (  # noqa: E402
 )
 from tests.browser.rating import slider_place  # noqa: E402
 from tests.browser.staff_pages import session_cookie  # noqa: E402
+from tests.decisions import exclude  # noqa: E402
 from tests.evaluations import make_collection  # noqa: E402
 from tests.factories import (  # noqa: E402
     make_campaign,
@@ -235,7 +238,7 @@ def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> N
 def arrange(page: Page, name: str, *, is_phone: bool) -> None:
     """Bring a page into the state that is worth a picture."""
     if name == "worker" and is_phone:
-        heading = page.get_by_role("heading", name="In pictures")
+        heading = page.get_by_role("heading", name="Figures")
         heading.evaluate("part => scrollTo(0, part.getBoundingClientRect().top - 16)")
         page.wait_for_load_state("networkidle")
     if name == "new-campaign":

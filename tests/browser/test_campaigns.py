@@ -9,8 +9,8 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Campaign, Rating
-from hits.practice import practice_for
-from hits.services import submit_assignment
+from hits.rating.assignments import submit_assignment
+from hits.rating.practice import practice_for
 from tests.browser.opening import Visitor, assignment_of
 from tests.browser.staff_pages import make_busy_campaign, staff_context
 from tests.factories import make_hits, make_worker, rate_items
@@ -59,12 +59,12 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     page.get_by_label("Pay per HIT").fill("1.20")
     page.get_by_role("button", name="Next: check").click()
     expect(page.get_by_text("alder, birch, cedar, dogwood")).to_be_visible()
-    page.get_by_role("button", name="Import the campaign").click()
-    expect(page.get_by_text("News is imported.")).to_be_visible()
-    page.get_by_role("button", name="Build the HITs").click()
-    expect(page.get_by_text("5 HITs of 100 items are built.")).to_be_visible()
+    page.get_by_role("button", name="Import campaign").click()
+    expect(page.get_by_text("Imported News.")).to_be_visible()
+    page.get_by_role("button", name="Build HITs").click()
+    expect(page.get_by_text("Built 5 HITs of 100 items.")).to_be_visible()
     look_at_it(page)
-    page.get_by_role("button", name="Open the campaign").click()
+    page.get_by_role("button", name="Open campaign").click()
     expect(page.locator("h1 .status")).to_have_text("Open")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("h1 .status")).to_have_text("Paused")
@@ -80,8 +80,8 @@ def look_at_it(page: Page) -> None:
     """Walk from the landing page into the first HIT and out again; nothing is kept of it."""
     page.get_by_role("link", name="Preview as a worker").click()
     page.get_by_role("link", name="I agree and want to start").click()
-    page.get_by_role("link", name="Practise").click()
-    for onward in ("Next text", "Next text", "Go on"):
+    page.get_by_role("link", name="Start practice").click()
+    for onward in ("Next text", "Next text", "Continue"):
         expect(page.locator("#next")).to_be_disabled()
         page.locator("#slider").press("5")
         page.locator("#next").click()
@@ -96,12 +96,12 @@ def look_at_it(page: Page) -> None:
     page.get_by_label("item").fill("50")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#progress")).to_have_text("50 of 100")
-    page.get_by_role("link", name="End").click()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("link", name="Finish").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_text("EXAMPLE")).to_be_visible()
     page.get_by_role("link", name="Rate another set of texts").click()
     expect(page.locator("#progress")).to_have_text("1 of 100")
-    page.get_by_role("link", name="Leave the preview").click()
+    page.get_by_role("link", name="Exit preview").click()
     assert not Rating.objects.exists() and not Assignment.objects.exists()
 
 
@@ -110,10 +110,10 @@ def answer_the_question(page: Page) -> None:
     check = practice_for("en", "reference").check
     wrong = next(option for option in check.options if option != check.right)
     page.get_by_label(wrong, exact=True).check()
-    page.get_by_role("button", name="Answer").click()
-    expect(page.get_by_role("alert")).to_contain_text("That is not right")
+    page.get_by_role("button", name="Submit answer").click()
+    expect(page.get_by_role("alert")).to_contain_text("That is not correct")
     page.get_by_label(check.right, exact=True).check()
-    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("button", name="Submit answer").click()
 
 
 def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, complaints):

@@ -7,8 +7,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from analysis.jobs import run_job
-from analysis.models import Evaluation, Job, Metric, ScoreCollection
+from analysis.models import Evaluation, Metric, ScoreCollection
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from tests.browser.opening import Visitor
 from tests.browser.staff_pages import staff_context
 from tests.evaluations import (
@@ -43,14 +44,14 @@ def upload(page: Page, folder: Path) -> None:
     page.get_by_role("link", name="Start from files").click()
     page.get_by_label("Name", exact=True).fill("My files")
     page.get_by_role("button", name="Next: files").click()
-    page.get_by_label("Files of scores").set_input_files(folder / "scores.tsv")
+    page.get_by_label("Score files").set_input_files(folder / "scores.tsv")
     page.get_by_role("button", name="Upload scores").click()
-    expect(page.get_by_text("2 metrics are stored.")).to_be_visible()
-    page.get_by_label("Files of gold").set_input_files(folder / "hter.tsv")
+    expect(page.get_by_text("Stored 2 metrics.")).to_be_visible()
+    page.get_by_label("Gold files").set_input_files(folder / "hter.tsv")
     page.get_by_label("What it measures").select_option("HTER")
     page.get_by_label("Higher is better").check()
     page.get_by_role("button", name="Upload gold").click()
-    expect(page.get_by_text("Gold is stored")).to_be_visible()
+    expect(page.get_by_text("Stored gold")).to_be_visible()
 
 
 def run_waiting_job(page: Page) -> Job:
@@ -68,13 +69,13 @@ def walk_from_files_to_the_result(page: Page, folder: Path) -> None:
             expect(page.get_by_label(f"{way} {name} (segments)")).not_to_be_checked()
     page.get_by_label("higher BLEU (segments)").check()
     page.get_by_label("higher TER (segments)").check()
-    page.get_by_role("button", name="Confirm the directions").click()
-    expect(page.get_by_text("The direction of 2 metrics is confirmed.")).to_be_visible()
+    page.get_by_role("button", name="Confirm directions").click()
+    expect(page.get_by_text("Confirmed the direction of 2 metrics.")).to_be_visible()
     page.get_by_role("link", name="Evaluate", exact=True).click()
     page.get_by_role("button", name="Evaluate").click()
     expect(page.get_by_role("heading", name="evaluate_collection")).to_be_visible()
     run_waiting_job(page)
-    page.get_by_role("link", name="See the evaluation").click()
+    page.get_by_role("link", name="View evaluation").click()
     expect(page.get_by_role("heading", name="Metrics against hter")).to_be_visible()
 
 
@@ -90,8 +91,8 @@ def test_from_files_to_the_heat_map_and_a_latex_table(page: Page, folder: Path):
     assert r"\toprule" in table and "Williams test" in table and "BLEU" in table
     page.get_by_role("button", name="Run again").click()
     run_waiting_job(page)
-    page.get_by_role("link", name="See the evaluation").click()
-    expect(page.get_by_text("the same numbers, to the last bit")).to_be_visible()
+    page.get_by_role("link", name="View evaluation").click()
+    expect(page.get_by_text("the numbers are identical, to the last bit")).to_be_visible()
 
 
 def test_it_works_without_scripts(visitor: Visitor, folder: Path):
@@ -122,7 +123,7 @@ def test_a_scatter_plot_opened_by_itself_is_whole_and_tells_its_points(page: Pag
         (score_lines("BLEU") + "A\t1\t1\n", "38", "already has a score"),
         (score_lines("BLEU") + "A\n", "38", "has 1 cells"),
         ("segment\tsystem\n1\tA\n", "1", "has no column with scores"),
-        ("nothing that we know\n", "1", "neither names its columns"),
+        ("nothing that we know\n", "1", "has neither a header"),
     ],
 )
 def test_a_bad_file_is_explained(page: Page, tmp_path, complaints, content, line, reason):
@@ -130,7 +131,7 @@ def test_a_bad_file_is_explained(page: Page, tmp_path, complaints, content, line
     collection = ScoreCollection.objects.create(name="x", owner=None)
     (tmp_path / "bad.tsv").write_text(content)
     page.goto(reverse("collection_metrics", args=[collection.code]))
-    page.get_by_label("Files of scores").set_input_files(tmp_path / "bad.tsv")
+    page.get_by_label("Score files").set_input_files(tmp_path / "bad.tsv")
     page.get_by_role("button", name="Upload scores").click()
     row = page.get_by_role("alert").get_by_role("row").nth(1)
     expect(row.get_by_role("cell").nth(0)).to_have_text("bad.tsv")

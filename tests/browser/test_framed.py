@@ -129,7 +129,7 @@ def test_a_worker_rates_in_a_frame_and_hands_in_without_a_cookie(
         rate(assignment, item)
     frame.goto(frame.url)
     task.get_by_role("button").click()
-    task.get_by_role("button", name="Finish and hand in").click()
+    task.get_by_role("button", name="Finish and submit").click()
     expect(task.get_by_role("heading", name="Handed in at Turk")).to_be_visible()
     assert [sent["assignmentId"] for sent in turk.posted] == [["ASSIGNMENT1"]]
     assignment.refresh_from_db()

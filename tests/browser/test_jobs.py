@@ -10,8 +10,8 @@ from django.db import connection
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from analysis.jobs import run_job, start_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job, start_job
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.browser.opening import PHONE, Visitor, log_in
 from tests.browser.test_looks import HIDDEN_PARTS, axe_violations

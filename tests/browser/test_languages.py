@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from hits.models import Campaign
-from hits.practice import statement_for
+from hits.rating.practice import statement_for
 from tests.browser.campaigns import make_hits_between
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (

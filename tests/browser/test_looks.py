@@ -89,6 +89,7 @@ def set_text_size(page: Page, pixels: int) -> None:
     expect(page.locator("html")).to_have_css("font-size", f"{pixels}px")
 
 
+@pytest.mark.slow
 def test_every_page_suits_everyone_on_a_desktop_zoomed_in_or_not(visitor: Visitor):
     for name, page in tour(visitor, device_scale_factor=2):
         assert axe_violations(page) == [], name
@@ -102,6 +103,7 @@ def test_every_page_suits_everyone_on_a_desktop_zoomed_in_or_not(visitor: Visito
         page.set_viewport_size({"width": 1280, "height": 800})
 
 
+@pytest.mark.slow
 def test_every_page_suits_everyone_on_a_narrow_phone(visitor: Visitor):
     for name, page in tour(visitor, **PHONE):
         assert axe_violations(page) == [], name

@@ -6,9 +6,9 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page, Route, expect
 
-from hits.desk import n_ahead
 from hits.models import Assignment
-from hits.visitors import COOKIE
+from hits.rating.desk import n_ahead
+from hits.recruiting.visitors import COOKIE
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address, worker_cookie
 from tests.browser.rating import (
     expect_position,
@@ -100,7 +100,7 @@ def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
     n_sent = n_ahead(assignment.hit.size)
     page.context.set_offline(True)
     rate_by_keys(page, SCORES[:n_sent])
-    expect(page.locator("#save-state")).to_have_text(re.compile("Waiting for the next text"))
+    expect(page.locator("#save-state")).to_have_text(re.compile("The next text will appear"))
     expect(page.locator("#text-below")).to_have_text("…")
     page.keyboard.type("50")
     page.keyboard.press("Enter")
@@ -148,7 +148,7 @@ def test_after_a_refusal_of_the_platform_the_worker_is_told_and_rates_again(hit,
     expect_saved(page)
     answer_ratings(page, status, body='{"error": "Not this one."}')
     rate_by_keys(page, [99], first=3)
-    expect(page.locator("#save-state")).to_have_text(re.compile("^The last ratings could not be"))
+    expect(page.locator("#save-state")).to_have_text(re.compile("^Your last ratings could not be"))
     page.unroute(HIT_ADDRESS)
     expect_position(page, 3)
     rate_by_keys(page, [SCORES[2]], first=3)

@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Item, Participation
-from hits.services import change_status
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
 from tests.browser.rating import expect_position, rate_by_keys, stored_scores, wait_until
 from tests.browser.tour import UNAVAILABLE, tour, unavailable
@@ -66,7 +66,7 @@ def test_a_hit_in_hand_can_be_finished_after_the_campaign_is_closed(visitor: Vis
     page.goto(assignment.hit.campaign.get_absolute_url())
     page.get_by_role("link", name="Continue").click()
     rate_by_keys(page, [10, 90], first=39)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
     assert stored_scores(assignment)[-2:] == [10, 90]
 
@@ -80,7 +80,7 @@ def test_two_wrong_answers_end_the_way_in(page: Page):
     page.goto(reverse("check", args=[campaign.code]))
     wrong.check()
     page.get_by_role("button").click()
-    expect(page.get_by_role("alert")).to_contain_text("you have one more try")
+    expect(page.get_by_role("alert")).to_contain_text("You have one more try")
     wrong.check()
     page.get_by_role("button").click()
     heading = page.get_by_role("heading", level=1)

@@ -10,9 +10,9 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from da_platform.sessions import SessionStore
 from hits.models import Assignment, Campaign, Invite, Recruitment, Submission, Worker
-from hits.providers import provider_for
 from hits.recruiting.arrivals import sync_submissions
 from hits.recruiting.invites import make_invites
+from hits.recruiting.providers import provider_for
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import rate_by_keys
 from tests.browser.test_looks import axe_violations
@@ -42,7 +42,7 @@ def agree_and_qualify(page: Page, campaign: Campaign) -> None:
     page.wait_for_url(re.compile("/instructions/"))
     page.goto(reverse("check", args=[campaign.code]))
     page.get_by_label(right_answer(campaign), exact=True).check()
-    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("button", name="Submit answer").click()
 
 
 def test_from_prolific_to_the_approval(prolific: ProlificSimulator, study: Campaign, page: Page):
@@ -52,7 +52,7 @@ def test_from_prolific_to_the_approval(prolific: ProlificSimulator, study: Campa
     assert page.url.endswith(study.get_absolute_url())
     agree_and_qualify(page, study)
     rate_by_keys(page, SCORES)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     # Straight from our form to Prolific, past our own rules for forms.
     expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
     assert page.url == f"{prolific.url}/submissions/complete?cc=DONE1"
@@ -74,7 +74,7 @@ def test_without_scripts_they_go_back_as_well(
     agree_and_qualify(page, study)
     rate_items(Assignment.objects.get())
     page.reload()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
 
 
@@ -153,8 +153,8 @@ def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
     log_in(context, visitor)
     page, campaign = context.new_page(), make_hits(is_open=False)
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
-    page.get_by_label("How many links").fill("2")
-    page.get_by_role("button", name="Make and show them").click()
+    page.get_by_label("Number of links").fill("2")
+    page.get_by_role("button", name="Create and show").click()
     shown = page.locator("code", has_text="/join/")
     expect(shown).to_have_count(2)
     links = shown.all_text_contents()
@@ -164,8 +164,8 @@ def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
     expect(worker.locator("#progress")).to_be_visible()
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
     # It is not to be undone, so one click is not enough.
-    expect(page.get_by_role("button", name="Withdraw all")).to_be_hidden()
-    page.get_by_text("Withdraw all links").click()
-    page.get_by_role("button", name="Withdraw all").click()
-    expect(page.get_by_text("Withdrawn: 2.")).to_be_visible()
+    expect(page.get_by_role("button", name="Revoke all")).to_be_hidden()
+    page.get_by_text("Revoke all links").click()
+    page.get_by_role("button", name="Revoke all").click()
+    expect(page.get_by_text("Revoked 2 links.")).to_be_visible()
     assert not Invite.objects.usable().exists()

@@ -6,8 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from analysis.jobs import run_job
-from analysis.models import GoldRun, Job
+from analysis.models import GoldRun
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from hits.models import Campaign
 from tests.browser.opening import Visitor
 from tests.browser.staff_pages import make_busy_campaign, staff_context
@@ -32,7 +33,7 @@ def page(visitor: Visitor, campaign: Campaign) -> Page:
 
 def build(page: Page) -> None:
     """Ask for gold on the page, and do what a worker of the queue would."""
-    page.get_by_label("Trusted ratings that a score needs").fill("1")
+    page.get_by_label("Trusted ratings needed for a score").fill("1")
     page.get_by_role("button", name="Build gold").click()
     expect(page).to_have_url(re.compile("/jobs/"))
     for job in Job.objects.unfinished():
@@ -77,11 +78,11 @@ def test_segment_scores_are_sorted_and_filtered_by_hand(page: Page, campaign: Ca
     )
     page.get_by_label("System").select_option(campaign.systems.order_by("name")[0].name)
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text(f"{campaign.segments.count()} outputs")).to_be_visible()
+    expect(page.get_by_text(f"{campaign.segments.count()} translations")).to_be_visible()
 
 
 def test_a_researcher_sees_no_workers_and_no_money(page: Page, campaign: Campaign):
-    tabs = page.get_by_role("navigation", name="Pages of this campaign")
+    tabs = page.get_by_role("navigation", name="Campaign")
     expect(tabs.get_by_role("link")).to_have_text(["Overview", "Results", "Metrics"])
     page.goto(reverse("campaign_overview", args=[campaign.code]))
     text = page.locator("main").inner_text()

@@ -10,6 +10,7 @@ from tests.browser.staff_pages import staff_tour
 from tests.browser.test_looks import AXE_RULES_OF_ROOM, axe_violations, set_text_size
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
     pytest.mark.xdist_group("browser_staff"),
 ]

@@ -40,7 +40,7 @@ def alice() -> User:
 
 def give_password(page: Page, user: User) -> None:
     page.goto(reverse("login"))
-    page.get_by_label("Name").fill(user.get_username())
+    page.get_by_label("Username").fill(user.get_username())
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
 
@@ -49,7 +49,7 @@ def begin(page: Page) -> bytes:
     """Ask for a key, and read it off the page as one would for an app that cannot scan."""
     page.goto(reverse("two_step"))
     page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Set it up").click()
+    page.get_by_role("button", name="Set up").click()
     return b32decode((page.locator(".secret").text_content() or "").replace(" ", ""))
 
 
@@ -78,8 +78,8 @@ def test_setting_it_up_and_logging_in_suits_everyone(visitor: Visitor, alice, cl
     expect(picture).to_be_visible()
     assert picture.evaluate("element => element.getBoundingClientRect().width") >= 200
     assert_it_suits_everyone(page, "set up")
-    page.get_by_label("The code that the app shows").fill(code_of(key))
-    page.get_by_role("button", name="Turn it on").click()
+    page.get_by_label("Current code from the app").fill(code_of(key))
+    page.get_by_role("button", name="Turn on").click()
     expect(page.locator(".codes li")).to_have_count(10)
     assert_it_suits_everyone(page, "recovery codes")
     recovery = page.locator(".codes code").first.text_content() or ""
@@ -90,10 +90,10 @@ def test_setting_it_up_and_logging_in_suits_everyone(visitor: Visitor, alice, cl
     give_password(page, alice)
     expect(page.get_by_role("textbox", name="Code", exact=True)).to_be_focused()
     assert_it_suits_everyone(page, "code")
-    page.get_by_text("Your phone is not at hand?").click()
+    page.get_by_text("Don't have your phone?").click()
     assert_it_suits_everyone(page, "recovery code")
-    page.get_by_label("A recovery code").fill(recovery)
-    page.get_by_role("button", name="Log in with it").click()
+    page.get_by_label("Recovery code").fill(recovery)
+    page.get_by_role("button", name="Log in with recovery code").click()
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
 
 
@@ -102,8 +102,8 @@ def test_it_works_without_scripts(visitor: Visitor, alice, clock):
     give_password(page, alice)
     key = begin(page)
     used = code_of(key)
-    page.get_by_label("The code that the app shows").fill(used)
-    page.get_by_role("button", name="Turn it on").click()
+    page.get_by_label("Current code from the app").fill(used)
+    page.get_by_role("button", name="Turn on").click()
     expect(page.locator(".codes li")).to_have_count(10)
 
     page = visitor.open_context(java_script_enabled=False).new_page()

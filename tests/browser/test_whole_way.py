@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import CDPSession, Page, expect
 
-from hits.building import build_hits
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign
-from hits.services import change_status
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (
     expect_position,
@@ -99,7 +99,7 @@ def answer_check_by_keys(page: Page, campaign: Campaign) -> None:
 
 
 def hand_in_by_keys(page: Page) -> None:
-    expect(page.get_by_role("heading", name="All texts are rated")).to_be_visible()
+    expect(page.get_by_role("heading", name="You have rated all the texts")).to_be_visible()
     tab_to(page, "textarea")
     page.keyboard.type("Good texts.")
     tab_to(page, "button")
@@ -114,7 +114,7 @@ def test_the_whole_way_goes_by_finger_on_a_narrow_phone(visitor: Visitor):
     expect_to_fit(page, "dl.facts")
     page.get_by_role("button").tap()
     expect_to_fit(page, ".example")
-    page.get_by_role("link", name="Practise").tap()
+    page.get_by_role("link", name="Start practice").tap()
     for score in (90, 10, 50):
         expect_to_fit(page, "#slider")
         tap_score(page, score)
@@ -186,7 +186,7 @@ def test_a_worker_who_has_practised_starts_a_second_hit_at_once(visitor: Visitor
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
     page, first = visitor.open_hit(campaign)
     rate_by_keys(page, [50] * 40)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.get_by_role("link", name="Rate another set of texts").click()
     expect_position(page, 1)
     second = Assignment.objects.in_progress().get()

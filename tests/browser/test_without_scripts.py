@@ -39,18 +39,18 @@ def test_the_whole_way_works_as_plain_forms(page: Page):
     campaign = make_hits()
     page.goto(campaign.get_absolute_url())
     page.get_by_role("button").click()
-    page.get_by_role("link", name="Practise").click()
+    page.get_by_role("link", name="Start practice").click()
     for score in (90, 10, 50):
         choose(page, score)
         expect(page.locator(".feedback-fine")).to_be_visible()
         page.locator("a.button").click()
     page.get_by_label(right_answer(campaign), exact=True).check()
-    page.get_by_role("button", name="Answer").click()
+    page.get_by_role("button", name="Submit answer").click()
     for position, score in enumerate(SCORES, start=1):
         expect(page.locator("#progress")).to_have_text(f"{position} of 40")
         choose(page, score)
-    page.get_by_label("Is there something you want to tell us?").fill("No scripts here.")
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_label("Is there anything you would like to tell us?").fill("No scripts here.")
+    page.get_by_role("button", name="Submit").click()
     expect(page.locator("output")).to_have_text(re.compile("^[2-9A-Z]{12}$"))
     assignment = Assignment.objects.get()
     assert assignment.comment == "No scripts here."

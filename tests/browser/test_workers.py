@@ -51,7 +51,7 @@ def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_previ
         assert picture.evaluate("image => image.naturalWidth") > 100
         assert len(picture.get_attribute("alt") or "") > 40
     with page.expect_download() as download:
-        page.get_by_role("link", name="Numbers of Degraded against genuine as CSV").click()
+        page.get_by_role("link", name="Data for Degraded against genuine as CSV").click()
     assert download.value.path().read_text().startswith("hit,genuine,degraded,difference\n")
 
     page.get_by_role("button", name="Leave their ratings out").click()
@@ -59,12 +59,12 @@ def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_previ
     tile = page.locator(".tiles div").first
     expect(tile).to_contain_text("fall below 2 ratings")
     expect(tile.locator("dd").first).to_have_text("140")
-    expect(page.get_by_text("Pay is another matter.")).to_be_visible()
+    expect(page.get_by_text("Pay is not affected.")).to_be_visible()
     assert not Participation.objects.exclude(decision="").exists()
     page.get_by_label("Reason").fill("Two accounts <of> one person")
     page.get_by_role("button", name="Leave their ratings out").click()
-    expect(page.get_by_role("status")).to_contain_text("Decided about 1 worker")
-    expect(page.get_by_text("A person decided: excluded.")).to_contain_text("Two accounts <of>")
+    expect(page.get_by_role("status")).to_contain_text("Decision applied to 1 worker")
+    expect(page.get_by_text("Decided by a person: excluded.")).to_contain_text("Two accounts <of>")
     person.refresh_from_db()
     assert person.state == "excluded" and AuditEntry.objects.first().action == "excluded"
 
@@ -73,21 +73,21 @@ def test_many_are_decided_about_at_once_and_back_again(visitor: Visitor):
     campaign = campaign_with_workers()
     page = open_table(visitor, campaign)
     page.get_by_label("All on this page").check()
-    expect(page.locator("[data-count]")).to_have_text("4 ticked")
+    expect(page.locator("[data-count]")).to_have_text("4 selected")
     page.get_by_role("checkbox", name=str(worker_like("honest").worker)).uncheck()
-    expect(page.locator("[data-count]")).to_have_text("3 ticked")
+    expect(page.locator("[data-count]")).to_have_text("3 selected")
     page.get_by_role("button", name="Leave their ratings out").click()
     expect(page.locator("tbody tr")).to_have_count(3)
     page.get_by_label("Reason").fill("A pilot")
     page.get_by_role("button", name="Leave their ratings out").click()
-    expect(page.get_by_role("status").first).to_contain_text("Decided about 3 workers")
+    expect(page.get_by_role("status").first).to_contain_text("Decision applied to 3 workers")
     assert Participation.objects.filter(decision="excluded").count() == 3
     page.get_by_label("All on this page").check()
     page.get_by_role("button", name="Let the evidence decide").click()
-    expect(page.get_by_text("decided so before")).to_have_count(1)
+    expect(page.get_by_text("already decided")).to_have_count(1)
     page.get_by_label("Reason").fill("Not a pilot")
     page.get_by_role("button", name="Let the evidence decide").click()
-    expect(page.get_by_role("status").first).to_contain_text("Decided about 3 workers")
+    expect(page.get_by_role("status").first).to_contain_text("Decision applied to 3 workers")
     assert not Participation.objects.exclude(decision="").exists()
 
 
@@ -115,7 +115,7 @@ def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor
     page.get_by_role("button", name="Count their ratings").click()
     page.get_by_label("Reason").fill("Read them with me")
     page.get_by_role("button", name="Count their ratings").click()
-    expect(page.get_by_text("A person decided: reinstated.")).to_be_visible()
+    expect(page.get_by_text("Decided by a person: reinstated.")).to_be_visible()
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])

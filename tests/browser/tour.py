@@ -7,20 +7,21 @@ from typing import Any
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from hits.campaigns.lifecycle import change_status
 from hits.models import HIT, Campaign, Participation
-from hits.services import change_status, submit_assignment, take_assignment
+from hits.rating.assignments import submit_assignment, take_assignment
 from tests.browser.opening import Visitor, assignment_of, qualify, rating_address
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import wrong_answer
 
 UNAVAILABLE = {
-    "none_left": "No texts are left right now",
-    "paused": "A short break",
+    "none_left": "No texts are available right now",
+    "paused": "Paused for now",
     "closed": "This task has ended",
-    "done": "You have done everything there is",
-    "excluded": "This task is not open to you",
+    "done": "You have finished everything",
+    "excluded": "This task is not available to you",
     "screened_out": "Thank you for your interest",
-    "busy": "You have another task in hand",
+    "busy": "You have an unfinished task",
 }
 
 

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpResponse
 
 from hits.models import Worker
-from hits.visitors import COOKIE, remember_worker
+from hits.recruiting.visitors import COOKIE, remember_worker
 from tests.rating_page import CSRF_TOKEN
 
 

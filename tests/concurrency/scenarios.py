@@ -278,10 +278,11 @@ if __name__ == "__main__":
     from django.urls import reverse
     from django.utils import timezone
 
-    from hits.building import build_hits
+    from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
+    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Rating, Worker
-    from hits.services import change_status, release_expired, submit_assignment, take_assignment
+    from hits.rating.assignments import release_expired, submit_assignment, take_assignment
     from tests.concurrency.cookies import cookies_of
     from tests.factories import make_campaign, make_translations, make_worker, rate, rate_items
 

@@ -1,7 +1,5 @@
 """The platform behind gunicorn, as in production, and how it is killed."""
 
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from tests.subprocesses import free_port
+from tests.subprocesses import free_port, kill
 from tests.waiting import eventually
 
 from .databases import ROOT
@@ -50,13 +48,10 @@ class Server:
         pid = self.process.pid
         return [int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split()]
 
-    def kill_worker(self, pid: int) -> None:
-        os.kill(pid, signal.SIGKILL)
-
     def kill_all(self) -> None:
         """Kill master and workers the hard way; nothing gets a chance to tidy up."""
         assert self.process
-        os.killpg(self.process.pid, signal.SIGKILL)
+        kill(self.process.pid, with_its_group=True)
         self.process.wait()
 
     def stop(self) -> None:

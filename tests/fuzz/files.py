@@ -147,7 +147,7 @@ class Fuzzer:
             with transaction.atomic():
                 try:
                     kind(name, rng)
-                except HitsError:
+                except PlatformError:
                     self.outcomes[f"{own} refused"] += 1
                     if changed := self._changed_tables():
                         self.faults.append(f"{name} {own}: refused, but changed {changed}")
@@ -266,22 +266,22 @@ if __name__ == "__main__":
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.db import transaction
 
-    from analysis.evaluating import Options
-    from analysis.evaluating.campaigns import evaluate_campaign
-    from analysis.gold import build_gold
-    from analysis.scores.files import RawFile
+    from analysis.evaluation import Options
+    from analysis.evaluation.stored_evaluations import evaluate_campaign
+    from analysis.evaluation.uploading import GoldReading, store_uploaded_gold
+    from analysis.gold.runs import build_gold
+    from analysis.scores.raw_files import RawFile
     from analysis.scores.reading import read_scores
     from analysis.scores.storing import store_score_file
-    from analysis.scores.uploading import GoldReading, store_uploaded_gold
+    from da_platform.exceptions import PlatformError
     from da_platform.operation.backups import contents
     from hits.archives import import_collection
     from hits.batches import export_batch, import_results
+    from hits.campaigns.importing import import_campaign
+    from hits.campaigns.simulation import Behaviour, simulate_workers
     from hits.campaigns.uploads import Upload, campaign_path, keep_files
-    from hits.exceptions import HitsError
-    from hits.importing import import_campaign
     from hits.models import Campaign, CampaignDraft, SystemOutput
-    from hits.simulation import Behaviour, simulate_workers
-    from hits.trust import weigh_pending
+    from hits.workers.trust import weigh_pending
     from tests.factories import make_hits
     from tests.migrated import own_database
     from tests.people import make_person

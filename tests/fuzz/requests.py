@@ -522,8 +522,9 @@ if __name__ == "__main__":
     from django.urls.converters import IntConverter, UUIDConverter
     from django.utils import timezone
 
-    from analysis.models import GoldUpload, Job, Metric, MetricScore, ScoreCollection
+    from analysis.models import GoldUpload, Metric, MetricScore, ScoreCollection
     from da_platform.api import api
+    from da_platform.jobs.models import Job
     from hits.models import (
         ApiToken,
         Assignment,
@@ -538,8 +539,9 @@ if __name__ == "__main__":
         Worker,
     )
     from hits.people.tokens import make_token
-    from hits.services import submit_assignment, take_assignment, take_part
-    from hits.visitors import remember_worker
+    from hits.rating.assignments import submit_assignment, take_assignment
+    from hits.rating.joining import take_part
+    from hits.recruiting.visitors import remember_worker
     from tests.addresses import DJANGO_ADMIN, walk
     from tests.factories import make_hits, make_worker, rate_items
     from tests.migrated import own_database

@@ -8,7 +8,7 @@ import pytest
 
 from tests.subprocesses import CHECKOUT, output_of, run_python
 
-pytestmark = pytest.mark.xdist_group("fuzz")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fuzz")]
 
 
 KINDS = ("campaign", "archive", "collection", "scores", "gold", "results")
@@ -22,16 +22,16 @@ class Planted(AppConfig):
     def ready(self):
         import hits.archives
         import hits.batches
-        from hits.exceptions import HitsError
+        from hits.exceptions import PlatformError
         from hits.models import Campaign, HIT
 
         def leave_a_row(**given):
             Campaign.objects.create(name="half of it", source_language="de", target_language="en")
-            raise HitsError("refused")
+            raise PlatformError("refused")
 
         def change_a_row(**given):
             HIT.objects.update(places_left=7)
-            raise HitsError("refused")
+            raise PlatformError("refused")
 
         hits.archives.import_collection = leave_a_row
         hits.batches.import_results = change_a_row

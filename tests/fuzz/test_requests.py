@@ -9,7 +9,7 @@ import pytest
 
 from tests.subprocesses import CHECKOUT, environment
 
-pytestmark = pytest.mark.xdist_group("fuzz")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fuzz")]
 
 
 def fuzz(number: int, seed: int, postgres_url: str) -> dict[str, dict[str, Any]]:
@@ -65,7 +65,7 @@ def test_the_fuzzer_sees_a_planted_fault(tmp_path):
         "from da_platform.urls import urlpatterns as known\n"
         "from django.http import HttpResponse\n"
         "from django.urls import path\n"
-        "from hits.access import for_anyone\n"
+        "from hits.people.access import for_anyone\n"
         "@for_anyone\n"
         "def echo(request):\n"
         "    return HttpResponse(' '.join([*request.GET.values(), *request.POST.values()]))\n"

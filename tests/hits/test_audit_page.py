@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from hits.audit import record
-from hits.views import auditing
+from hits.people.audit import record
+from hits.views import audit_log
 from tests.factories import make_campaign, make_worker
 from tests.people import client_of
 
@@ -62,7 +62,7 @@ def test_nonsense_finds_nothing_and_breaks_nothing(asked):
     record("opened")
     client = client_of("admin")
     page = client.get(URL, asked)
-    assert page.status_code == 200 and "No entry fits" in page.content.decode()
+    assert page.status_code == 200 and "No matching entries" in page.content.decode()
     assert rows(client, **asked) == []
 
 
@@ -82,7 +82,7 @@ def test_cells_are_no_formulas_and_texts_are_no_markup():
 
 
 def test_pages_keep_the_filter_and_ask_the_same_questions_for_many_as_for_few(monkeypatch):
-    monkeypatch.setattr(auditing, "ENTRIES_PER_PAGE", 10)
+    monkeypatch.setattr(audit_log, "ENTRIES_PER_PAGE", 10)
     client, counts = client_of("admin"), []
     for n in (3, 20):
         for _ in range(n):

@@ -25,7 +25,7 @@ from hits.models import (
 from hits.payments.owing import plans
 from hits.payments.reporting import standing
 from hits.payments.runs import add_rule
-from hits.services import submit_assignment, take_assignment
+from hits.rating.assignments import submit_assignment, take_assignment
 from hits.workers.forgetting import forget_worker
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
 from tests.paying import make_admin

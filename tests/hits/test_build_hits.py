@@ -4,11 +4,12 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from analysis.stats.roles import Role
-from hits.building import build_hits
+from hits.campaigns.building import build_hits
 from hits.campaigns.editing import edit_campaign
+from hits.campaigns.lifecycle import change_status
 from hits.exceptions import CannotBuildHITs
 from hits.models import HIT, Campaign, Item
-from hits.services import change_status, take_assignment
+from hits.rating.assignments import take_assignment
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 
 pytestmark = pytest.mark.django_db

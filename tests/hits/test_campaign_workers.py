@@ -8,10 +8,9 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Evidence, Participation, Worker
-from hits.services import take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, weigh_pending
+from hits.rating.joining import take_part
 from hits.workers.reading import (
     SORTS,
     WORKERS_PER_PAGE,
@@ -20,8 +19,10 @@ from hits.workers.reading import (
     flags_in_words,
     workers_page,
 )
+from hits.workers.trust import weigh_pending
 from hits.workers.wording import p_in_words, pairs_in_words, repeats_in_words, window_in_words
 from tests.cast import campaign_with_workers, worker_like
+from tests.decisions import exclude
 from tests.factories import make_hits, make_worker
 from tests.people import client_of, make_person
 
@@ -151,10 +152,10 @@ def test_narrowing_down_keeps_the_order_that_the_table_has(campaign, admin):
 
 def test_empty_tables_say_what_to_do(campaign, admin):
     page = words(admin.get(address("campaign_workers", campaign), {"search": "nobody"}))
-    assert "No worker is like that" in page and "Show all" in page
+    assert "No matching workers" in page and "Show all" in page
     other = make_hits()
     page = words(client_of("admin").get(address("campaign_workers", other)))
-    assert "Nobody has taken part yet" in page
+    assert "No workers yet" in page
 
 
 def test_a_hostile_id_is_shown_as_text(campaign, admin):
@@ -174,10 +175,10 @@ def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign,
     )
     page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
     assert "Tells degraded from genuine: p &lt; 0.0001, 20 pairs." in page
-    assert "two &lt;accounts&gt;" in page and "The evidence alone would say: reliable." in page
+    assert "two &lt;accounts&gt;" in page and "By the evidence alone: reliable." in page
     # In the direction of its own language.
     assert 'dir="auto">Fine, &lt;b&gt;thank you&lt;/b&gt;.' in page
-    assert "late</span>" in page and "Payment refused" in page
+    assert "late</span>" in page and "Payment rejected" in page
     assert "equal scores in a row at most" in page and "The fastest HIT took" in page
     assert "reliable → excluded" in page and page.count('data-label="Verdict"') == 2
 
@@ -190,7 +191,7 @@ def test_a_worker_of_another_campaign_is_not_found(campaign, admin):
 def test_a_worker_without_work_has_a_page_too(campaign, admin):
     person = take_part(campaign=campaign, worker=make_worker("new here"))
     page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
-    assert "Nothing to tell yet" in page and "has not begun a HIT" in page
+    assert "No evidence yet" in page and "has not started a HIT" in page
 
 
 def test_each_picture_comes_as_a_file_of_each_kind(campaign, admin):
@@ -240,15 +241,13 @@ def test_the_tests_are_told_in_words():
         repeat_mean_difference=-4.0, repeat_mean_absolute_difference=6.25,
     )  # fmt: skip
     assert pairs_in_words(evidence) == "Tells degraded from genuine: p = 0.0003, 40 pairs."
-    assert window_in_words(evidence) == (
-        "Over the latest 3 HITs alone does not: p = 0.2000, 30 pairs."
-    )
+    assert window_in_words(evidence) == ("In the latest 3 HITs: p = 0.2000, 30 pairs.")
     assert repeats_in_words(evidence) == (
-        "The same text twice: 6.2 points apart on average over 10. "
-        "The second time is rated lower: p = 0.0100."
+        "Repeated texts: 6.2 points apart on average, over 10. "
+        "The second rating is lower: p = 0.0100."
     )
     assert pairs_in_words(Evidence(n_pairs=4, p=0.01)) == (
-        "Too little to tell: 4 pairs, and it takes 5."
+        "Too little evidence: 4 pairs, and at least 5 are needed."
     )
     assert pairs_in_words(Evidence(n_pairs=9, p=0.05)).startswith("Does not tell")
 

@@ -8,11 +8,12 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command, find_commands
 
-from hits.building import build_hits
-from hits.demo import DEMO_NAME, prepare_demo_campaign
+from hits.campaigns.building import build_hits
+from hits.campaigns.demo import DEMO_NAME, prepare_demo_campaign
+from hits.campaigns.lifecycle import change_status
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import HIT, Assignment, Campaign, Rating
-from hits.services import change_status, take_part
-from hits.simulation import Behaviour, simulate_workers
+from hits.rating.joining import take_part
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.migrated import migrated_database
 from tests.subprocesses import manage, output_of
@@ -242,9 +243,9 @@ def test_prepare_demo_is_refused_in_production(settings):
 def test_an_interrupted_demo_is_completed(n_steps_done, monkeypatch):
     """Steps: import, build, open with simulated workers."""
     steps = [
-        "hits.building.build_hits",
-        "hits.demo.change_status",
-        "hits.simulation.simulate_workers",
+        "hits.campaigns.building.build_hits",
+        "hits.campaigns.demo.change_status",
+        "hits.campaigns.simulation.simulate_workers",
     ]
 
     def interrupt(**_):

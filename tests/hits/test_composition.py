@@ -6,14 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats.roles import Role
-from hits.composition import (
-    HIT_SIZES,
-    CannotCompose,
-    PlannedItem,
-    choose_layout,
-    plan_hits,
-)
-from hits.degradation import CannotDegrade
+from hits.campaigns.composition import CannotCompose, PlannedItem, choose_layout, plan_hits
+from hits.campaigns.degradation import CannotDegrade
+from hits.hit_sizes import HIT_SIZES
 
 ROLES_OF_A_SET = {Role.GENUINE: 7, Role.BAD_REFERENCE: 1, Role.REPEAT: 1, Role.REFERENCE: 1}
 ROLES_WITHOUT_REFERENCES = {Role.GENUINE: 8, Role.BAD_REFERENCE: 1, Role.REPEAT: 1}

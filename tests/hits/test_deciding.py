@@ -5,16 +5,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from analysis.gold import build_gold
+from analysis.gold.runs import build_gold
 from analysis.models import GoldScore
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import DecisionRefused
 from hits.models import AuditEntry, Campaign, Participation, Segment
-from hits.places import amount_owed, forecast
-from hits.services import take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, reinstate, weigh_pending
+from hits.rating.joining import take_part
+from hits.rating.places import amount_owed, forecast
 from hits.workers.deciding import Choice, Decided, decide, preview_decision
+from hits.workers.trust import weigh_pending
 from tests.cast import campaign_with_workers, worker_like
+from tests.decisions import exclude, reinstate
 from tests.factories import make_hits, make_worker
 from tests.hits.test_import_collection import take_in
 from tests.people import client_of, make_person
@@ -177,7 +178,7 @@ def test_the_page_says_whom_it_left_alone(campaign, monkeypatch):
     seen = seen_on(client.get(url))
     monkeypatch.setattr("hits.views.workers.decide_as_seen", lambda **given: Decided(0, 1))
     answer = client.post(url, {"seen": seen, "reason": "two accounts"}, follow=True)
-    assert "1 worker changed at the same moment" in answer.content.decode()
+    assert "Not applied to 1 worker changed by someone else" in answer.content.decode()
 
 
 def test_a_decision_needs_a_reason_before_anything_is_decided(campaign):
@@ -222,10 +223,10 @@ def test_the_page_previews_and_decides_once_it_is_confirmed_with_a_reason(campai
     url = page_about(campaign, honest)
     shown = client.get(url)
     text = " ".join(shown.content.decode().split())
-    assert "140</dd>" in text and "Pay is another matter" in text and "4.00 EUR" in text
+    assert "140</dd>" in text and "Pay is not affected" in text and "4.00 EUR" in text
     assert Participation.objects.get(pk=honest.pk).decision == ""
     answer = client.post(url, {"seen": seen_on(shown), "reason": "two accounts"}, follow=True)
-    assert "Decided about 1 worker: leave their ratings out." in answer.content.decode()
+    assert "Decision applied to 1 worker: leave their ratings out." in answer.content.decode()
     honest.refresh_from_db()
     assert (honest.state, honest.decision_reason) == ("excluded", "two accounts")
     assert AuditEntry.objects.first().actor.username.startswith("admin")
@@ -245,7 +246,7 @@ def test_a_preview_that_is_out_of_date_is_shown_again(campaign):
     seen = seen_on(client.get(url))
     Participation.objects.filter(pk=honest.pk).update(trust="drifting")
     answer = client.post(url, {"seen": seen, "reason": "two accounts"})
-    assert "Something has changed meanwhile" in answer.content.decode()
+    assert "Something has changed in the meantime" in answer.content.decode()
     assert "two accounts" in answer.content.decode()
     assert not Participation.objects.exclude(decision="").exists()
     client.post(url, {"seen": seen_on(answer), "reason": "two accounts"})
@@ -256,7 +257,7 @@ def test_what_was_decided_before_leaves_nothing_to_confirm(campaign):
     client, honest = client_of("admin", campaign), worker_like("honest")
     exclude(participation=honest, actor=make_person("admin"), reason="spam")
     page = client.get(page_about(campaign, honest)).content.decode()
-    assert "there is nothing to do" in page and "<textarea" not in page
+    assert "There is nothing to do" in page and "<textarea" not in page
 
 
 @pytest.mark.parametrize(

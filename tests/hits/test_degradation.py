@@ -6,8 +6,15 @@ import regex
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hits import degradation
-from hits.degradation import CannotDegrade, DonorPool, Spacing, choose_span, span_length, unit_spans
+from hits.campaigns import degradation
+from hits.campaigns.degradation import (
+    CannotDegrade,
+    DonorPool,
+    Spacing,
+    choose_span,
+    span_length,
+    unit_spans,
+)
 
 WORDS = st.text(alphabet="abcdefghijABCDEÄß", min_size=1, max_size=8)
 TEXTS = st.lists(WORDS, min_size=1, max_size=90).map(" ".join)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hits.building import build_hits
-from hits.composition import Role
-from hits.demo import DEMO_FOLDER
-from hits.importing import import_campaign
+from hits.campaigns.building import build_hits
+from hits.campaigns.composition import Role
+from hits.campaigns.demo import DEMO_FOLDER
+from hits.campaigns.importing import import_campaign
 from hits.models import Campaign, Item
 from tests.replication.locating import replication_data
 

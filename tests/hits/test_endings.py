@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from analysis.stats.roles import Role
 from hits.models import Assignment, Campaign, Evidence, Participation
-from hits.services import CODE_ALPHABET, CODE_LENGTH
-from hits.trust import weigh_pending
+from hits.rating.assignments import CODE_ALPHABET, CODE_LENGTH
+from hits.workers.trust import weigh_pending
 from tests.factories import make_hits, rate
 from tests.recruits import begin, choose_panel, follow, make_prolific_campaign, send
 from tests.simulators.prolific import ProlificSimulator

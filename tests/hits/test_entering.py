@@ -34,7 +34,7 @@ def test_many_names_from_one_address_are_slowed(alice: User, settings: Any):
     assert answers == [200, 200, 200, 200]
     refused = log_in("alice", RIGHT)
     assert refused.status_code == 429 and 0 < int(refused["Retry-After"]) <= 601
-    assert "too many tries from your network address" in refused.content.decode()
+    assert "too many attempts from your network address" in refused.content.decode()
     assert log_in("alice", RIGHT, ELSEWHERE).status_code == 302
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.files import RawFile
+from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
+from da_platform.files.reading import ReadingLimits
 from hits.archives import import_collection
 from hits.batches import import_results
+from hits.campaigns.importing import import_campaign, wmt_xml
 from hits.exceptions import ImportRefused
-from hits.importing import import_campaign, wmt_xml
-from hits.importing.files import ReadingLimits
 from hits.models import Campaign, Rating
 from tests.factories import make_hits
 
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.django_db
 
 DATA = Path(__file__).parents[1] / "data"
 CAMPAIGNS = {
-    "simple": "line 3: is beyond the 2 lines",
-    "mt-metrics-eval": "line 3: is beyond the 2 lines",
-    "table.csv": "table.csv, line 3: is beyond the 2 lines",
-    "table.tsv": "table.tsv, line 3: is beyond the 2 lines",
-    "table.jsonl": "table.jsonl, line 3: is beyond the 2 lines",
-    "test-set.xml": "test-set.xml: element 3 is beyond the 2 lines",
+    "simple": "line 3: exceeds the limit of 2 lines",
+    "mt-metrics-eval": "line 3: exceeds the limit of 2 lines",
+    "table.csv": "table.csv, line 3: exceeds the limit of 2 lines",
+    "table.tsv": "table.tsv, line 3: exceeds the limit of 2 lines",
+    "table.jsonl": "table.jsonl, line 3: exceeds the limit of 2 lines",
+    "test-set.xml": "test-set.xml: element 3 exceeds the limit of 2 lines",
 }
 COLLECTIONS = {
     "appraise": ["appraise.csv"],
@@ -55,7 +55,7 @@ def test_a_campaign_file_with_too_many_lines_is_refused(name: str, settings: Any
 def test_a_collection_with_too_many_lines_is_refused(format: str, settings: Any):
     settings.MAX_FILE_LINES = 2
     names = COLLECTIONS[format]
-    with pytest.raises(ImportRefused, match=f"{names[0]}, line 3: is beyond the 2 lines"):
+    with pytest.raises(ImportRefused, match=f"{names[0]}, line 3: exceeds the limit of 2 lines"):
         import_collection(
             paths=[DATA / "collections" / name for name in names],
             format=format,
@@ -68,13 +68,13 @@ def test_a_collection_with_too_many_lines_is_refused(format: str, settings: Any)
 
 def test_results_with_too_many_lines_are_refused(settings: Any):
     settings.MAX_FILE_LINES = 2
-    with pytest.raises(ImportRefused, match="mturk.csv, line 3: is beyond the 2 lines"):
+    with pytest.raises(ImportRefused, match="mturk.csv, line 3: exceeds the limit of 2 lines"):
         import_results(campaign=make_hits(), paths=[DATA / "collections" / "mturk.csv"])
 
 
 def test_scores_with_too_many_lines_are_refused(settings: Any):
     settings.MAX_FILE_LINES = 1_500
-    with pytest.raises(ScoresRefused, match="m.tsv, line 1501: is beyond the 1,500 lines"):
+    with pytest.raises(ScoresRefused, match="m.tsv, line 1501: exceeds the limit of 1,500 lines"):
         read_scores(RawFile("m.tsv", SCORES))
 
 
@@ -124,7 +124,7 @@ MANY = {
 def test_elements_of_every_kind_count_for_time_and_number(kind: str, settings: Any, tmp_path: Path):
     path = xml(tmp_path / "set.xml", "".join(MANY[kind].format(i) for i in range(1_000)))
     settings.MAX_FILE_LINES = 900
-    assert "set.xml: element 901 is beyond the 900 lines" in refused_campaign(path)
+    assert "set.xml: element 901 exceeds the limit of 900 lines" in refused_campaign(path)
     settings.MAX_FILE_LINES, settings.MAX_READING_SECONDS = 2_000, -1
     assert "set.xml: element 1,000 was not reached in" in refused_campaign(path)
 

@@ -13,8 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.gold import build_gold
+from analysis.gold.runs import build_gold
 from analysis.models import GoldScore
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import ArrivalRefused, ForgettingRefused
 from hits.models import (
     Assignment,
@@ -30,12 +31,12 @@ from hits.models import (
 )
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import add_rule, mark_as_paid
+from hits.rating.assignments import submit_assignment, take_assignment
+from hits.rating.joining import take_part
 from hits.recruiting.invites import accept_invite, invite_with, make_invites
-from hits.services import submit_assignment, take_assignment, take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
 from hits.workers import forgetting
 from hits.workers.forgetting import ACTION, CLEARED, forget_inactive_workers, forget_worker
+from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits, make_worker, rate_items
 from tests.paying import confirm, make_admin, make_paid_campaign
 
@@ -180,8 +181,8 @@ def test_the_notice_says_how_long_and_whom_to_ask(settings):
     url = reverse("privacy", args=[campaign.code])
     assert f'href="{url}"' in landing
     page = Client().get(url).content.decode()
-    assert "kept until it is paid" in page
-    assert "90 days after you were last here" in page and "privacy@example.org" in page
+    assert "keep them until it is paid" in page
+    assert "90 days after your last visit" in page and "privacy@example.org" in page
 
 
 def hangs_on_a_worker(model: type[models.Model]) -> bool:

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.formatting import format_text
+from hits.templatetags.text_formatting import format_text
 
 
 def test_blank_lines_part_paragraphs_and_marks_make_lists():

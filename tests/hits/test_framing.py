@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import get_script_prefix, reverse
 
 from hits.models import Assignment, Participation, Rating, Recruitment, Submission, Worker
-from hits.practice import practice_for
+from hits.rating.practice import practice_for
 from hits.recruiting.framing import framed_address
-from hits.views import framed
+from hits.views import mturk
 from tests.factories import make_hits
 from tests.people import client_of
 
@@ -153,7 +153,7 @@ class TestWorking:
             monkeypatch.undo()
             work_through_until_hit(client, campaign, response)
 
-        monkeypatch.setattr(framed, "_take_over", take_one_meanwhile)
+        monkeypatch.setattr(mturk, "_take_over", take_one_meanwhile)
         arrive(campaign, client)
         assert Submission.objects.get().assignment == Assignment.objects.get()
 
@@ -172,7 +172,7 @@ class TestWorking:
             status=Assignment.Status.EXPIRED,
         )
         Submission.objects.filter(pk=first.pk).update(assignment=other)
-        framed._take_over(stale, second.worker)
+        mturk._take_over(stale, second.worker)
         first.refresh_from_db()
         assert first.assignment == other
 

@@ -10,10 +10,10 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from hits import guards
 from hits.exceptions import TooOften
 from hits.models import Campaign, DeviceSighting, RateCount, Worker
-from hits.visitors import COOKIE
+from hits.people import guards
+from hits.recruiting.visitors import COOKIE
 from tests.factories import make_hits, make_worker
 from tests.recruits import begin, take_hit
 
@@ -35,7 +35,7 @@ def test_arrivals_from_one_address_are_limited(settings: Any):
     answers = [Client(REMOTE_ADDR=ADDRESS).post(campaign.get_absolute_url()) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [302, 302, 302, 429]
     assert 0 < int(answers[-1]["Retry-After"]) <= 601
-    assert "wait some minutes" in answers[-1].content.decode()
+    assert "wait a few minutes" in answers[-1].content.decode()
     assert Worker.objects.count() == 3
     assert Client(REMOTE_ADDR="198.51.100.1").post(campaign.get_absolute_url()).status_code == 302
 

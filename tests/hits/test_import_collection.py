@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats.roles import Role
+from da_platform.files.problems import Problems
 from hits.archives import CollectionSummary, Judgement, import_collection
 from hits.archives.records import LanguagePair
 from hits.archives.wmt_da import read_wmt_da
-from hits.importing.problems import Problems
 from hits.models import HIT, Assignment, AuditEntry, Campaign, Evidence, Item, Rating, Worker
-from hits.trust import update_evidence, weigh_pending
+from hits.workers.trust import update_evidence, weigh_pending
 
 pytestmark = pytest.mark.django_db
 

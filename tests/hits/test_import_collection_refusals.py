@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from da_platform.files.problems import Problem
 from hits.archives import Judgement, import_collection
 from hits.archives.service import READERS
 from hits.exceptions import ImportRefused
-from hits.importing.problems import Problem
 from hits.models import AuditEntry, Campaign, Rating, Segment, Worker
 
 pytestmark = pytest.mark.django_db
@@ -189,7 +189,7 @@ APPRAISE: dict[str, tuple[Edit, int | None, str]] = {
     "system with a control character": (
         replace("alder", "al\x07der", line=2),
         2,
-        "system's name holds a control character",
+        "system's name contains a control character",
     ),
     "segment without a name": (replace(",1,TGT", ",,TGT", line=2), 2, "segment's name is empty"),
     "score above 100": (replace(",80,", ",101,", line=2), 2, "score '101' is not a whole number"),
@@ -283,7 +283,7 @@ def test_many_problems_are_counted_and_twenty_listed(tmp_path: Path) -> None:
     [
         ({"name": ""}, "name: "),
         ({"name": "x" * 101}, "name: "),
-        ({"name": "a\nb"}, "name: holds a line break"),
+        ({"name": "a\nb"}, "name: contains a line break"),
         ({"target_language": "english"}, "target_language: "),
         ({"min_ratings": 0}, "min_ratings: "),
         ({"task": "guess"}, "task: "),

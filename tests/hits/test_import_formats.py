@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hits.importing import ImportSummary, import_campaign
-from hits.importing.plain_text import without_common_parts
+from hits.campaigns.importing import ImportSummary, import_campaign
+from hits.campaigns.importing.plain_text import without_common_parts
 from hits.models import Campaign
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from da_platform.files.problems import MAX_LISTED
+from hits.campaigns.importing import import_campaign, service
+from hits.campaigns.importing.records import Draft
 from hits.exceptions import ImportRefused
-from hits.importing import MAX_LISTED, import_campaign, service
-from hits.importing.records import Draft
 from hits.models import Campaign, Segment, System, SystemOutput, Translation
 
 pytestmark = pytest.mark.django_db
@@ -21,8 +22,8 @@ CASES = [
     ("empty-source", "sources.txt", 2, "the source is empty"),
     ("empty-reference", "references.txt", 1, "the reference is empty"),
     ("empty-translation", "systems/B.txt", 2, "the translation is empty"),
-    ("white-space-only", "systems/B.txt", 1, "nothing but white space"),
-    ("invisible-only", "systems/B.txt", 2, "nothing but white space or invisible"),
+    ("white-space-only", "systems/B.txt", 1, "only white space"),
+    ("invisible-only", "systems/B.txt", 2, "only white space or invisible"),
     ("broken-utf8", "systems/B.txt", 2, "not UTF-8: byte 0xE4 at offset 5"),
     ("byte-order-mark", "systems/B.txt", 1, "byte order mark"),
     ("utf-16", "systems/B.txt", 1, "is UTF-16; save the file as UTF-8"),
@@ -34,7 +35,7 @@ CASES = [
     ("next-line", "systems/B.txt", 2, "line break (U+0085)"),
     ("line-separator", "systems/B.txt", 2, "line break (U+2028)"),
     ("bidi-override", "systems/B.txt", 2, "right-to-left override (U+202E)"),
-    ("bidi-isolate", "references.txt", 2, "can make a text look like another one"),
+    ("bidi-isolate", "references.txt", 2, "can make a text look different from what it is"),
     ("long-line", "systems/B.txt", 2, "longer than 10,000 characters"),
     ("no-references", "no-references", None, "has no references, which the task needs"),
     ("no-systems", "no-systems", None, "has no system; put files at systems/NAME.txt"),
@@ -221,7 +222,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (problem,) = refusal(tmp_path / "all").problems
     assert (problem.file, problem.reason) == (
         "systems/B.txt",
-        "is a link that leads out of the campaign's folder",
+        "is a link to a place outside the campaign's folder",
     )
 
 
@@ -229,7 +230,7 @@ def test_a_linked_folder_of_systems_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"all/sources.txt": "Eins.\n", "all/references.txt": "One.\n"})
     write(tmp_path, {"elsewhere/A.txt": "1.\n"})
     (tmp_path / "all/systems").symlink_to("../elsewhere")
-    assert "systems: is a link that leads out" in str(refusal(tmp_path / "all"))
+    assert "systems: is a link to a place outside" in str(refusal(tmp_path / "all"))
 
 
 def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
@@ -268,16 +269,16 @@ def test_a_reference_that_is_not_there_is_refused() -> None:
     [
         ({"name": ""}, "name: This field cannot be blank."),
         ({"name": "x" * 101}, "name: Ensure this value has at most 100 characters"),
-        ({"name": "a\u202eb"}, "name: holds a right-to-left override"),
-        ({"name": "a\0b"}, "name: holds a control character (U+0000)"),
-        ({"currency": "E\0R"}, "currency: holds a control character (U+0000)"),
+        ({"name": "a\u202eb"}, "name: contains a right-to-left override"),
+        ({"name": "a\0b"}, "name: contains a control character (U+0000)"),
+        ({"currency": "E\0R"}, "currency: contains a control character (U+0000)"),
         ({"source_language": "xx"}, "source_language: 'xx' is not a known language code."),
         ({"target_language": "English"}, "target_language: 'English' is not a known language"),
         ({"hit_size": 45}, "hit_size: A HIT has an even number of sets"),
         ({"min_ratings": 0}, "min_ratings: Ensure this value is greater than or equal to 1."),
         ({"seed": -1}, "seed: Ensure this value is greater"),
         ({"task": "ranking"}, "task: Value 'ranking' is not a valid choice."),
-        ({"instructions": "Rate.\nNUL: \0"}, "instructions: line 2 holds a control character"),
+        ({"instructions": "Rate.\nNUL: \0"}, "instructions: line 2 contains a control character"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(settings: dict[str, object], words: str) -> None:

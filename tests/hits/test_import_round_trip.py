@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.importing import import_campaign
+from hits.campaigns.importing import import_campaign
 from hits.models import Campaign
 
 pytestmark = pytest.mark.django_db

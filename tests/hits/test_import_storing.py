@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from hits.importing import ImportSummary, fingerprint, import_campaign, storing
+from hits.campaigns.importing import ImportSummary, fingerprint, import_campaign, storing
 from hits.models import Campaign, SystemOutput, Translation
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ from hits.recruiting.invites import (
     make_invites,
     revoke_invites,
 )
-from hits.visitors import COOKIE, INVITE_COOKIE
+from hits.recruiting.visitors import COOKIE, INVITE_COOKIE
 from tests.factories import log_lines, make_hits, make_worker
 from tests.recruits import begin, choose_panel, hand_in
 

@@ -9,12 +9,12 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from hits.campaigns import keeping
-from hits.campaigns.keeping import TOO_OLD, keep_counts, overview_of
-from hits.campaigns.reporting import campaign_status, campaign_statuses
+from hits.campaigns import kept_counts
+from hits.campaigns.kept_counts import TOO_OLD, keep_counts, overview_of
+from hits.campaigns.statuses import campaign_status, campaign_statuses
 from hits.chores import do_chores
 from hits.models import Campaign, KeptCounts
-from hits.services import submit_assignment, take_assignment
+from hits.rating.assignments import submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 from tests.people import make_person
 
@@ -41,7 +41,7 @@ def hand_one_in(campaign: Campaign) -> None:
 def large(monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign that counts as large, with one HIT handed in when it was counted."""
     campaign = make_hits(min_ratings=5)
-    monkeypatch.setattr(keeping, "LARGE", 5)
+    monkeypatch.setattr(kept_counts, "LARGE", 5)
     hand_one_in(campaign)
     assert keep_counts(at=NOW) == 1
     return Campaign.objects.get(pk=campaign.pk)
@@ -97,7 +97,7 @@ def test_without_chores_whoever_looks_counts(large: Campaign):
 
 def test_a_campaign_is_large_by_the_assignments_it_wants(monkeypatch: pytest.MonkeyPatch):
     campaign = make_hits(min_ratings=5)
-    monkeypatch.setattr(keeping, "LARGE", 6)
+    monkeypatch.setattr(kept_counts, "LARGE", 6)
     assert keep_counts() == 0
     Campaign.objects.filter(pk=campaign.pk).update(min_ratings=6)
     assert keep_counts() == 1

@@ -10,9 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from analysis.jobs import run_job
-from analysis.models import Job
-from hits.campaigns import creating
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
+from hits.campaigns import drafts
 from hits.models import AuditEntry, Campaign, CampaignDraft, Segment, Translation
 from tests.people import client_of
 
@@ -156,7 +156,7 @@ def test_a_package_and_text_files_together_are_refused(client):
 
 
 def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
-    monkeypatch.setattr(creating, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
     send_all(client, example_files())
     url = step("check")
     client.post(url)
@@ -171,7 +171,7 @@ def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
 
 
 def test_a_job_that_refuses_the_files_says_why_on_the_same_page(client, monkeypatch):
-    monkeypatch.setattr(creating, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
     files = {
         "references": text_file("r.txt", "one", "two"),
         "systems": [text_file("A.txt", "eins", "")],
@@ -181,7 +181,7 @@ def test_a_job_that_refuses_the_files_says_why_on_the_same_page(client, monkeypa
     client.post(url)
     run_job(Job.objects.get().pk)
     page = client.get(url).content.decode()
-    assert "systems/A.txt, line 2" in page and "Import the campaign" in page
+    assert "systems/A.txt, line 2" in page and "Import campaign" in page
     assert not Campaign.objects.exists()
 
 

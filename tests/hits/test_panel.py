@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Campaign, Participation, Recruitment, Submission, Worker
-from hits.providers.panel import PanelForm
 from hits.recruiting.invites import make_invites
-from hits.visitors import COOKIE, MAX_SIGNED_ARRIVALS
+from hits.recruiting.providers.panel import PanelForm
+from hits.recruiting.visitors import COOKIE, MAX_SIGNED_ARRIVALS
 from tests.factories import make_hits
 from tests.recruits import HOST, begin, choose_panel, hand_in, wrong_answer
 

@@ -150,7 +150,7 @@ def test_a_forgotten_password_is_set_anew_by_mail():
 
 def test_an_unknown_address_is_answered_alike_and_gets_no_mail():
     answer = Client().post(reverse("password_reset"), {"email": "x@example.org"}, follow=True)
-    assert "If that address is known here" in answer.content.decode() and not mail.outbox
+    assert "If an account has that address" in answer.content.decode() and not mail.outbox
 
 
 def test_a_password_is_changed_by_whoever_knows_the_old_one():
@@ -176,13 +176,13 @@ def test_five_wrong_passwords_lock_that_name_for_that_visitor_with_a_clear_word(
     client = Client()
     for _ in range(4):
         assert (
-            "do not match"
+            "is not correct"
             in client.post(
                 reverse("login"), {"username": "alice", "password": "guess"}
             ).content.decode()
         )
     answer = client.post(reverse("login"), {"username": "alice", "password": "guess"})
-    assert answer.status_code == 429 and "Too many tries" in answer.content.decode()
+    assert answer.status_code == 429 and "Too many attempts" in answer.content.decode()
     # Now the right one does not help either, from any process: it is kept in the database.
     assert not log_in(Client())
 

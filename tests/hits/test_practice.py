@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from hits.models import Campaign
-from hits.practice import PRACTICE_FILE, SECTIONS, practice_for, statement_for, wording_language
+from hits.rating.practice import (
+    PRACTICE_FILE,
+    SECTIONS,
+    practice_for,
+    statement_for,
+    wording_language,
+)
 
 TEXTS = json.loads(PRACTICE_FILE.read_text(encoding="utf-8"))
 TASKS = ["reference", "source", "fluency"]

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.html import escape
 
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign, Item, Participation, Rating, Worker
-from hits.practice import practice_for
-from hits.services import change_status
+from hits.rating.practice import practice_for
 from tests.browser.opening import assignment_of
 from tests.factories import make_campaign, make_hits, make_worker
 from tests.people import client_of
@@ -43,7 +43,7 @@ def test_it_stores_nothing():
     for address in whole_way(campaign):
         with CaptureQueriesContext(connection) as queries:
             page = client.get(address)
-        assert "Nothing you do here is stored" in page.content.decode()
+        assert "Nothing you do here is saved" in page.content.decode()
         assert all(query["sql"].lstrip().startswith(("SELECT", "WITH")) for query in queries), (
             address
         )
@@ -120,8 +120,8 @@ def test_the_question_lets_on_whoever_knows_the_answer_and_nobody_else():
     campaign, client = make_hits(), client_of("admin")
     check, right = address_of(campaign, "check"), right_answer(campaign)
     page = client.get(check, {"answer": wrong_answer(campaign)}).content.decode()
-    assert "That is not right" in page and address_of(campaign, "instructions") in page
-    assert "That is not right" not in client.get(check).content.decode()
+    assert "That is not correct" in page and address_of(campaign, "instructions") in page
+    assert "That is not correct" not in client.get(check).content.decode()
     assert client.get(check, {"answer": right}).url == address_of(campaign, "item", 1, 1)
 
 

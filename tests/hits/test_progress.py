@@ -10,11 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits.campaigns.progress import MAX_COLUMNS, count_assignments, pace, progress_of
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Item, Participation, Rating
-from hits.places import forecast
-from hits.services import release_expired, take_assignment, take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, reinstate, weigh_pending
+from hits.rating.assignments import release_expired, take_assignment
+from hits.rating.joining import take_part
+from hits.rating.places import forecast
+from hits.workers.trust import weigh_pending
+from tests.decisions import exclude, reinstate
 from tests.factories import make_hits, make_worker, rate_items
 
 pytestmark = pytest.mark.django_db

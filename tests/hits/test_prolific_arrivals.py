@@ -16,7 +16,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Participation, Submission, Worker
-from hits.providers import prolific_tokens
+from hits.recruiting.providers import prolific_tokens
 from tests.factories import make_hits
 from tests.recruits import (
     CODES,
@@ -318,7 +318,7 @@ def test_keys_out_of_reach_are_said_to_be_so(prolific: ProlificSimulator):
     session = join(prolific, campaign)
     prolific.failing = 500
     client, answer = send(prolific, session)
-    assert answer.status_code == 503 and "out of reach" in answer.content.decode()
+    assert answer.status_code == 503 and "temporarily unavailable" in answer.content.decode()
     prolific.failing = None
     assert follow(client, prolific.launch_url(session)).status_code == 303
 
@@ -367,7 +367,7 @@ def test_who_finds_nothing_left_can_go_back(prolific: ProlificSimulator):
     prolific.studies[study_of(campaign)]["total_available_places"] += 1
     late, _ = send(prolific, join(prolific, campaign))
     page = take_hit(late, campaign).content.decode()
-    assert "No texts are left" in page
+    assert "No texts are available" in page
     assert exit_url(prolific, CODES["screened_out_code"]) in page
 
 

@@ -9,9 +9,9 @@ from hits.exceptions import ProviderFailed
 from hits.models import (
     Submission,
 )
-from hits.providers import provider_for
-from hits.providers.base import Bonus
 from hits.recruiting.arrivals import sync_submissions
+from hits.recruiting.providers import provider_for
+from hits.recruiting.providers.base import Bonus
 from tests.recruits import (
     at_work,
     hand_in,

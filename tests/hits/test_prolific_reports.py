@@ -17,8 +17,8 @@ from hits.models import (
     Submission,
     Worker,
 )
-from hits.providers.prolific import FRESH_SECONDS
 from hits.recruiting.arrivals import sync_submissions
+from hits.recruiting.providers.prolific import FRESH_SECONDS
 from hits.workers.forgetting import forget_worker
 from tests.recruits import (
     at_work,
@@ -241,7 +241,7 @@ def test_a_sync_does_not_bring_forgotten_people_back(prolific: ProlificSimulator
 
 
 def test_a_sync_reads_every_page(prolific: ProlificSimulator, monkeypatch: Any):
-    monkeypatch.setattr("hits.providers.prolific_api.PAGE_SIZE", 2)
+    monkeypatch.setattr("hits.recruiting.providers.prolific_api.PAGE_SIZE", 2)
     campaign = make_prolific_campaign(prolific, min_ratings=5)
     for _ in range(5):
         prolific.join(recruitment_in(campaign).study)

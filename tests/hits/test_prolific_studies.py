@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from hits.campaigns.lifecycle import change_status
 from hits.chores import do_chores
 from hits.exceptions import NotOffered, ProviderFailed, RecruitmentRefused
 from hits.models import (
@@ -17,12 +18,12 @@ from hits.models import (
     Recruitment,
     Submission,
 )
-from hits.places import settle_places
-from hits.providers import provider_for
-from hits.providers.prolific import REJECTION_CATEGORIES, status_named
+from hits.rating.assignments import release_assignment
+from hits.rating.places import settle_places
 from hits.recruiting.arrivals import save_recruitment, sync_submissions
+from hits.recruiting.providers import provider_for
+from hits.recruiting.providers.prolific import REJECTION_CATEGORIES, status_named
 from hits.recruiting.studies import create_study, places_wanted, publish_study, raise_places
-from hits.services import change_status, release_assignment
 from hits.tasks import follow_campaign
 from tests.factories import make_hits
 from tests.paying import make_admin
@@ -285,7 +286,7 @@ def test_a_campaign_that_lets_nobody_in_is_not_recruited_for(prolific: ProlificS
 @pytest.mark.django_db(transaction=True)
 def test_prolific_is_asked_at_once_and_once(prolific: ProlificSimulator, monkeypatch: Any):
     sent: list[tuple[str, int]] = []
-    monkeypatch.setattr("hits.services.enqueue", lambda *message: sent.append(message))
+    monkeypatch.setattr("hits.campaigns.lifecycle.enqueue", lambda *message: sent.append(message))
     campaign = make_prolific_campaign(prolific)
     sent.clear()
     change_status(campaign=campaign, to="paused")

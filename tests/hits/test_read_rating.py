@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits.composition import MAX_HIT_SIZE
-from hits.forms import MAX_MS, RatingForm, read_rating
+from hits.hit_sizes import MAX_HIT_SIZE
 from hits.models import SCORE_MAX
+from hits.rating.forms import MAX_MS, RatingForm, read_rating
 
 CODE = "0b0f7f8a-3c2d-4e5f-8a9b-0c1d2e3f4a5b"
 SENT = {"score": "70", "position": "3", "item": CODE, "elapsed_ms": "40", "active_ms": "30"}

@@ -4,15 +4,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from analysis.jobs import run_job, start_job
 from analysis.stats import quality_control
+from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.editing import edit_campaign
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import RecomputingRefused
 from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
-from hits.services import take_part
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, weigh_pending
+from hits.rating.joining import take_part
 from hits.workers.recomputing import recompute_workers
+from hits.workers.trust import weigh_pending
+from tests.decisions import exclude
 from tests.factories import make_campaign, make_hits, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ def test_trust_without_any_work_is_taken_back(campaign):
     assert recompute_workers(campaign=campaign).n_trust_changed == 1
     newcomer.refresh_from_db()
     assert newcomer.trust == "unproven" and not newcomer.evidence.exists()
-    assert AuditEntry.objects.first().reason == "Nothing has been handed in."
+    assert AuditEntry.objects.first().reason == "Nothing has been submitted."
 
 
 def test_a_new_threshold_adds_evidence_and_keeps_what_was_said_before(campaign, monkeypatch):

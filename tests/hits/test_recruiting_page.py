@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.models import Job
+from da_platform.jobs.models import Job
 from hits.models import AuditEntry, Campaign, DeviceSighting, Invite, Recruitment, Submission
 from tests.factories import log_lines, make_campaign, make_hits, make_worker
 from tests.people import client_of
@@ -46,16 +46,16 @@ def page_of(admin: Client, campaign: Campaign, **query: str) -> str:
 
 
 def test_a_new_campaign_says_that_nobody_can_come_in(admin: Client, campaign: Campaign):
-    assert "Nobody can come in yet" in page_of(admin, campaign)
+    assert "Nobody can join yet" in page_of(admin, campaign)
 
 
 def test_the_link_is_opened_and_closed_by_choice(admin: Client, campaign: Campaign):
     settings = {"provider": "link", "is_open": "on"}
     assert admin.post(url("recruiting_settings", campaign), settings).status_code == 302
-    assert "the link is open" in page_of(admin, campaign)
+    assert "open to anyone" in page_of(admin, campaign)
     assert Client().post(campaign.get_absolute_url()).status_code == 302
     admin.post(url("recruiting_settings", campaign), {"provider": "link"})
-    assert "only people with an invite link" in page_of(admin, campaign)
+    assert "Only people with an invite link" in page_of(admin, campaign)
     assert not Recruitment.objects.get().is_open
     assert AuditEntry.objects.filter(action="recruiting changed").count() == 2
 
@@ -125,7 +125,7 @@ def test_chosen_links_are_withdrawn_or_all(admin: Client, campaign: Campaign):
     first = Invite.objects.order_by("pk")[0]
     admin.post(url("revoke_links", campaign), {"invite": [first.pk, "x", "9" * 400, "9" * 5_000]})
     assert Invite.objects.usable().count() == 2
-    assert "withdrawn" in page_of(admin, campaign)
+    assert "revoked" in page_of(admin, campaign)
     admin.post(url("revoke_links", campaign), {"all": "yes"})
     assert Invite.objects.usable().count() == 0
 

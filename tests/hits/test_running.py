@@ -8,13 +8,14 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.urls import reverse
 
-from analysis.models import Job
-from hits.building import build_hits
+from da_platform.jobs.models import Job
+from hits.campaigns.building import build_hits
 from hits.campaigns.editing import FREE, duplicate_campaign, edit_campaign, editable_fields
 from hits.exceptions import CannotBuildHITs, EditRefused
 from hits.models import HIT, AuditEntry, Campaign, Item, Membership, Recruitment
-from hits.services import take_assignment, take_part
-from hits.views import running
+from hits.rating.assignments import take_assignment
+from hits.rating.joining import take_part
+from hits.views import campaign_actions
 from tests.factories import log_lines, make_campaign, make_hits, make_translations, make_worker
 from tests.people import client_of, make_person
 from tests.recruits import make_prolific_campaign
@@ -45,7 +46,7 @@ def test_a_draft_is_built_opened_paused_and_closed_by_buttons():
     assert "Build them before you open it" in post(
         client, "change_campaign_status", campaign, to="open"
     )
-    assert "2 HITs of 40 items are built" in post(client, "build_campaign", campaign)
+    assert "Built 2 HITs of 40 items" in post(client, "build_campaign", campaign)
     for to, deed in [("open", "opened"), ("paused", "paused"), ("closed", "closed")]:
         assert f"The campaign is {deed}." in post(client, "change_campaign_status", campaign, to=to)
         assert campaign.status == to
@@ -87,7 +88,7 @@ def test_nonsense_changes_no_status():
 
 
 def test_many_translations_are_built_by_a_job(monkeypatch):
-    monkeypatch.setattr(running, "BUILT_AT_ONCE", 5)
+    monkeypatch.setattr(campaign_actions, "BUILT_AT_ONCE", 5)
     campaign = make_draft()
     assert "build_hits" in post(client_of("admin"), "build_campaign", campaign, rebuild="1")
     assert Job.objects.get().arguments == {"rebuild": True}
@@ -97,7 +98,7 @@ def test_hits_are_not_built_again_unless_asked():
     campaign, client = make_draft(), client_of("admin")
     post(client, "build_campaign", campaign)
     assert "has HITs already" in post(client, "build_campaign", campaign)
-    assert "are built" in post(client, "build_campaign", campaign, rebuild="1")
+    assert "Built" in post(client, "build_campaign", campaign, rebuild="1")
 
 
 # Settings ------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ def test_an_admin_of_one_campaign_runs_the_copy_and_no_other():
 def test_a_copy_is_made_by_a_button_and_a_taken_name_is_refused():
     campaign, client = make_hits(), client_of("admin")
     assert "This is a copy of" in post(client, "duplicate_campaign", campaign, name="Again")
-    assert "Not copied" in post(client, "duplicate_campaign", campaign, name="Again")
+    assert "was not copied" in post(client, "duplicate_campaign", campaign, name="Again")
     assert Campaign.objects.count() == 2
 
 

@@ -3,7 +3,7 @@ from django.db import IntegrityError, transaction
 
 from hits.exceptions import NotFinished, RatingRefused
 from hits.models import Assignment, Rating
-from hits.services import submit_assignment, take_assignment
+from hits.rating.assignments import submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate, rate_items
 
 pytestmark = pytest.mark.django_db

@@ -21,11 +21,13 @@ from django.urls import reverse
 from django.utils import timezone
 from scipy import optimize, stats
 
-from hits import desk
-from hits.composition import HIT_SIZES, Layout, Role, plan_hits
+from hits.campaigns.composition import Layout, Role, plan_hits
+from hits.hit_sizes import HIT_SIZES
 from hits.models import HIT, Assignment, Campaign, Item, Participation, Worker
-from hits.services import save_rating, submit_assignment, take_assignment
-from hits.visitors import COOKIE, remember_worker
+from hits.rating import desk
+from hits.rating.assignments import submit_assignment, take_assignment
+from hits.rating.saving import save_rating
+from hits.recruiting.visitors import COOKIE, remember_worker
 from tests.audit_log import empty_audit_log
 from tests.factories import make_hits, make_worker
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.roles import Role
-from hits.models import Rating
-from hits.simulation import (
+from hits.campaigns.simulation import (
     HONEST_NOISE_SD,
     SINGLE_RATING_AGREEMENT,
     Behaviour,
@@ -12,6 +11,7 @@ from hits.simulation import (
     simulate_workers,
     true_qualities,
 )
+from hits.models import Rating
 from tests.factories import make_hits
 
 SHAPES = {

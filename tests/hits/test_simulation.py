@@ -5,9 +5,8 @@ import pytest
 from django.db import transaction
 from scipy import stats
 
-from hits.composition import Role
-from hits.models import Assignment, Campaign, Rating
-from hits.simulation import (
+from hits.campaigns.composition import Role
+from hits.campaigns.simulation import (
     HONEST_HITS_BEFORE_DRIFT,
     TRUTH_MEAN,
     TRUTH_SD,
@@ -17,6 +16,7 @@ from hits.simulation import (
     true_qualities,
     word_f1,
 )
+from hits.models import Assignment, Campaign, Rating
 from tests.factories import make_campaign, make_hits, make_translations
 
 N = 4_000

@@ -8,10 +8,10 @@ import pytest
 from django.urls import reverse
 
 from hits.campaigns.events import recent_events
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Participation
 from hits.payments.runs import add_rule, reject_assignment
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import weigh_pending
+from hits.workers.trust import weigh_pending
 from tests.factories import make_hits, make_worker
 from tests.paying import confirm, make_admin, make_paid_campaign
 from tests.people import client_of
@@ -65,7 +65,7 @@ def test_researchers_hear_nothing_of_money_and_admins_hear_it_in_words():
 def test_researchers_are_not_told_of_the_cap():
     campaign = make_paid_campaign("link", spending_cap="3.00", min_ratings=3)
     url = reverse("campaign_overview", args=[campaign.code])
-    assert "The spending cap is reached" in client_of("admin").get(url).content.decode()
+    assert "The spending cap has been reached" in client_of("admin").get(url).content.decode()
     assert "spending cap" not in client_of("researcher").get(url).content.decode()
 
 

@@ -6,10 +6,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from da_platform.counting import CLAIMS
-from hits import services
+from hits.campaigns.lifecycle import change_status
 from hits.exceptions import WorkerIsBusy
 from hits.models import HIT, Assignment, Campaign, Participation
-from hits.services import change_status, release_expired, submit_assignment, take_assignment
+from hits.rating import assignments
+from hits.rating.assignments import release_expired, submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 
 pytestmark = pytest.mark.django_db
@@ -161,7 +162,7 @@ def test_a_claim_reads_one_hit_however_many_are_open(django_assert_max_num_queri
 
 def test_who_loses_one_place_after_another_gets_the_next_in_their_order(monkeypatch):
     campaign, alice = make_hits(n_segments=56), make_worker()
-    claim, before = services._claim_place, claims("conflict")
+    claim, before = assignments._claim_place, claims("conflict")
 
     def claim_after_others(hit: HIT, *args: Any, **options: Any) -> Assignment | None:
         # Others take the last place of the first two, and give up one behind: that is not gone back for.
@@ -169,6 +170,6 @@ def test_who_loses_one_place_after_another_gets_the_next_in_their_order(monkeypa
         HIT.objects.filter(campaign=campaign, number__lt=hit.number).update(places_left=1)
         return claim(hit, *args, **options)
 
-    monkeypatch.setattr(services, "_claim_place", claim_after_others)
+    monkeypatch.setattr(assignments, "_claim_place", claim_after_others)
     assert take_assignment(campaign=campaign, worker=alice).hit.number == 3
     assert claims("conflict") == before + 2

@@ -23,8 +23,8 @@ from django.utils.translation.template import templatize
 
 from hits.languages import direction
 from hits.models import Assignment, Campaign
-from hits.practice import statement_for
-from hits.services import take_assignment
+from hits.rating.assignments import take_assignment
+from hits.rating.practice import statement_for
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import right_answer, wrong_answer
 

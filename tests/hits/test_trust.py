@@ -4,12 +4,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 
+from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import DecisionRefused
 from hits.models import Assignment, AuditEntry, Evidence, Participation
-from hits.places import forecast
-from hits.services import release_expired, take_assignment
-from hits.simulation import Behaviour, simulate_workers
-from hits.trust import exclude, let_evidence_decide, reinstate, update_evidence, weigh_pending
+from hits.rating.assignments import release_expired, take_assignment
+from hits.rating.places import forecast
+from hits.workers.trust import update_evidence, weigh_pending
+from tests.decisions import exclude, let_evidence_decide, reinstate
 from tests.factories import log_lines, make_hits, make_worker
 
 pytestmark = pytest.mark.django_db

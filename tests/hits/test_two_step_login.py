@@ -109,7 +109,9 @@ def test_a_wrong_code_is_told_in_clear_words(app):
 def test_the_right_code_with_a_wrong_password_is_nothing(app):
     client = Client()
     assert give_password(client, "guess").status_code == 200
-    assert "Name and password come first" in give_code(client, code_of(app)).content.decode()
+    assert (
+        "Enter your username and password first" in give_code(client, code_of(app)).content.decode()
+    )
     assert not is_in(client)
 
 
@@ -158,7 +160,9 @@ def test_it_ends_with_a_new_password_and_with_the_account(app, alice, change):
     client = Client()
     give_password(client)
     User.objects.filter(pk=alice.pk).update(**change)
-    assert "Name and password come first" in give_code(client, code_of(app)).content.decode()
+    assert (
+        "Enter your username and password first" in give_code(client, code_of(app)).content.decode()
+    )
 
 
 # Guessing ------------------------------------------------------------------------------------
@@ -171,7 +175,7 @@ def test_five_wrong_codes_lock_the_name_for_that_visitor(app, stopped_clock):
         assert give_code(client, wrong(app)).status_code == 200
         stopped_clock.shift(20)
     locked = give_code(client, wrong(app))
-    assert locked.status_code == 429 and "Too many tries" in locked.content.decode()
+    assert locked.status_code == 429 and "Too many attempts" in locked.content.decode()
     stopped_clock.shift(60)
     # Neither the right code helps now nor the right password.
     assert give_code(client, code_of(app)).status_code == 429
@@ -279,7 +283,7 @@ def test_a_superuser_resets_it_on_the_persons_page(alice, app):
     boss, page = client_of("superuser"), reverse("person", args=[alice.pk])
     url = reverse("reset_second_factor", args=[alice.pk])
     assert url in boss.get(page).content.decode()
-    assert "Their two-step login is off" in boss.post(url, follow=True).content.decode()
+    assert "Two-step login is off for this person" in boss.post(url, follow=True).content.decode()
     assert url not in boss.get(page).content.decode()
     assert give_password(Client()).url == "/"
 

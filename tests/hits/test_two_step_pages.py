@@ -192,7 +192,7 @@ def test_the_way_from_the_password_to_the_pages(settings):
     user, client = person_with_password("superuser"), Client()
     answer = client.post("/login/", {"username": user.username, "password": PASSWORD}, follow=True)
     assert answer.redirect_chain[-1][0] == PAGE
-    assert "Set it up to go on" in answer.content.decode()
+    assert "Set it up to continue" in answer.content.decode()
     do(client, "begin")
     authenticator = authenticator_in_making(user)
     assert authenticator is not None

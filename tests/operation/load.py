@@ -7,7 +7,7 @@ import django
 
 if __name__ == "__main__":
     django.setup()
-    from hits.simulation import Behaviour, simulate_workers
+    from hits.campaigns.simulation import Behaviour, simulate_workers
     from tests.factories import make_hits
 
     campaign = make_hits(n_segments=56, min_ratings=500)

@@ -92,6 +92,7 @@ def n_ratings(folder: Path) -> int:
     return manifest_of(folder)["tables"]["hits_rating"]["n_rows"]
 
 
+@pytest.mark.slow
 def test_a_backup_under_load_is_restored_to_the_last_row(databases, tmp_path):
     full, empty = databases
     data, other = tmp_path / "data", tmp_path / "other"

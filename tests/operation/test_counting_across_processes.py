@@ -10,7 +10,7 @@ import pytest
 
 from tests.concurrency.servers import Server, running_server
 from tests.migrated import migrated_database
-from tests.subprocesses import environment
+from tests.subprocesses import environment, kill
 from tests.waiting import eventually
 
 TOKEN = "only-for-tests"  # pragma: allowlist secret
@@ -79,7 +79,7 @@ def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: Countin
     assert len({server.n_answers() - turn for turn in range(20)}) == 1
 
     before = server.n_answers()
-    server.server.kill_worker(first)
+    assert kill(first)
     server.ask_until(lambda: len(server.workers() - {first}) == 2)
     [new] = server.workers() - {first, second}
     server.ask_until(lambda: new in server.counting())

@@ -1,38 +1,16 @@
-"""The reference of environment variables is complete and current."""
+"""`.env.example` lists every environment variable, and the web server reads the same file."""
 
-from django.core.management import call_command
+import re
 
-from da_platform.operation.environment import (
-    as_markdown,
-    descriptions,
-    undescribed,
-    unread,
-    variables,
-)
-from tests.subprocesses import CHECKOUT, output_of, run_python
+from tests.subprocesses import CHECKOUT, example_variables, output_of, run_python
 
 
 def test_every_variable_that_is_read_is_described_and_none_other():
-    assert undescribed() == set() and unread() == set()
-
-
-def test_variables_of_all_readers_are_found():
-    found = variables()
-    assert {"DA_SECRET_KEY", "DATABASE_URL", "DA_LOG_FORMAT", "WEB_THREADS"} <= found.keys()
-    assert found["DA_DEBUG"].default == "0" and found["DA_DEBUG"].kind == "1 or 0"
-    assert found["DA_CONN_MAX_AGE"].default == "60"
-
-
-def test_the_words_are_those_of_the_example_file():
-    words = descriptions()["DA_METRICS_TOKEN"].words
-    assert words.startswith("Prometheus reads /metrics") and "privacy" not in words
-
-
-def test_the_page_is_current(capsys):
-    page = (CHECKOUT / "docs/environment.md").read_text()
-    assert page == as_markdown(), "Run: manage.py describe_environment --to docs/environment.md"
-    call_command("describe_environment")
-    assert capsys.readouterr().out == page
+    code = "".join(
+        (CHECKOUT / name).read_text() for name in ("da_platform/settings.py", "gunicorn.conf.py")
+    )
+    read = set(re.findall(r'"((?:DA|DATABASE|WEB|FORWARDED|PROMETHEUS)_\w+)"', code))
+    assert read - {"DA_ENV_FILE"} == example_variables()
 
 
 def test_the_web_server_reads_the_file_too_and_the_environment_wins(tmp_path):

@@ -13,15 +13,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.jobs import retry_job, start_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import restart, start_job
 from da_platform.operation import health, metrics
 from da_platform.operation import tasks as operation_tasks
 from da_platform.operation.backups import back_up
 from da_platform.operation.signs import RECENT, give_sign
 from da_platform.queues import QUEUES
 from hits.models import Assignment
-from hits.services import take_assignment
+from hits.rating.assignments import take_assignment
 from tests.factories import make_hits, make_worker, rate, rate_items
 from tests.people import client_of
 from tests.subprocesses import CHECKOUT
@@ -165,7 +165,7 @@ def test_the_first_job_that_fails_is_seen_and_one_started_again_is_not():
     failed = {"state": Job.State.FAILED, "finished_at": timezone.now()}
     Job.objects.filter(pk=job.pk).update(**failed)
     assert scrape()[name] == 1
-    retry_job(job=Job.objects.get(pk=job.pk))
+    restart(job=Job.objects.get(pk=job.pk))
     assert name not in scrape()
 
 
@@ -235,9 +235,9 @@ def test_the_dashboard_and_the_alerts_ask_for_metrics_that_exist():
 def test_admins_see_the_health_page_in_words():
     give_sign("worker@one", QUEUES)
     page = client_of("admin").get(reverse("health")).content.decode()
-    for name in health.LOOKS:
+    for name in health._checks:
         assert f'<th scope="row">{name}</th>' in page
-    assert "worker@one" in page and "could not be looked at" not in page
+    assert "worker@one" in page and "The check failed" not in page
 
 
 def test_researchers_do_not_see_it():
@@ -270,7 +270,7 @@ def test_it_misses_the_schedule_though_workers_are_there():
     operation_tasks.give_sign()
     assert state_of("Schedule") == "good"
     with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
-        assert state_of("Schedule") == "bad" and "not since beat" in says_of("Schedule")
+        assert state_of("Schedule") == "bad" and "last run by beat" in says_of("Schedule")
         call_command("do_chores", verbosity=0)
         assert state_of("Schedule") == "good" and "cron" in says_of("Schedule")
 
@@ -302,7 +302,7 @@ def test_what_cannot_be_looked_at_is_a_finding_and_not_an_error(monkeypatch):
     def fail() -> None:
         raise OSError("gone")
 
-    monkeypatch.setitem(health.LOOKS, "Disk", fail)
+    monkeypatch.setitem(health._checks, "Disk", fail)
     assert state_of("Disk") == "bad"
     assert client_of("admin").get(reverse("health")).status_code == 200
 

@@ -16,9 +16,10 @@ from django.urls import reverse
 
 from da_platform.operation.logs import JsonFormatter, LineFormatter
 from hits.models import Participation, Worker
+from hits.rating.assignments import take_assignment
+from hits.rating.joining import take_part
 from hits.recruiting.framing import framed_address
 from hits.recruiting.invites import make_invites
-from hits.services import take_assignment, take_part
 from tests.factories import make_hits, make_worker
 from tests.subprocesses import manage
 from tests.two_step import PASSWORD
@@ -168,7 +169,7 @@ class TestKeysInAddresses:
         [new] = make_invites(campaign=make_hits(is_open=False), n=1, actor=None)
         client.get(reverse("join", args=[new.token]))
         assert client.get(reverse("join", args=[new.token])).status_code == 429
-        assert "Refused a rush at join/<str:token>/." in [line["message"] for line in told()]
+        assert "Rate limit exceeded at join/<str:token>/." in [line["message"] for line in told()]
         assert new.token not in str(told())
         assert "WARNING django.request: Too Many Requests: /join/<str:token>/" in lines()
         assert new.token not in str(lines())

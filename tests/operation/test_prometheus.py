@@ -14,7 +14,7 @@ from tests.setup_servers import server_path
 from tests.subprocesses import CHECKOUT, free_port
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("image")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 TOKEN = "only-for-tests"
 

@@ -24,7 +24,7 @@ def read(name: str) -> str:
     return (CHECKOUT / "deploy" / name).read_text()
 
 
-pytestmark = pytest.mark.xdist_group("image")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.stack.machines import Postgres, postgres
 from tests.subprocesses import CHECKOUT, manage, output_of
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("replica")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("replica")]
 
 DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
 SCANS = "SELECT seq_scan + idx_scan FROM pg_stat_user_tables WHERE relname = 'hits_rating'"

@@ -11,9 +11,8 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from da_platform.operation.environment import descriptions
 from tests.people import client_of
-from tests.subprocesses import CHECKOUT
+from tests.subprocesses import CHECKOUT, example_variables
 
 PACKAGES = ("hits", "analysis", "da_platform")
 # Modules with which a process can call out.
@@ -33,7 +32,7 @@ MAY_CALL = {
     "da_platform/serve.py": "its own port on loopback, to see whether it listens",
 }
 # Clients of crowd platforms and metrics services: their addresses come from settings only.
-MAY_CALL_FOLDERS = ("hits/providers/",)
+MAY_CALL_FOLDERS = ("hits/recruiting/providers/",)
 
 
 def imports_of(path: Path) -> set[str]:
@@ -114,7 +113,7 @@ def test_containers_run_without_rights_and_with_variables_that_exist():
     for name in ("web", "worker", "jobs", "beat", "backup", "migrate"):
         service = compose["services"][name]
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
-        assert set(service["environment"]) <= descriptions().keys()
+        assert set(service["environment"]) <= example_variables()
         # Whatever else there is to set comes from the file, for all of them.
         assert service["env_file"] == ".env"
         # Set here, it would contradict DA_SECRET_KEY_FILE.

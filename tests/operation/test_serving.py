@@ -17,7 +17,7 @@ from tests.operation.image import Image, Server
 from tests.subprocesses import free_port, output_of
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("image")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 # A browser waits longer; a health check, and a person, do not.
 SOON_SECONDS = 3.0

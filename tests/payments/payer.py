@@ -66,9 +66,9 @@ def main() -> None:
     # Loaded once, so that a child has nothing to do but to pay.
     import boto3
 
-    import hits.kinds  # noqa: F401
-    import hits.providers.mturk
-    import hits.providers.prolific  # noqa: F401
+    import hits.job_kinds  # noqa: F401
+    import hits.recruiting.providers.mturk
+    import hits.recruiting.providers.prolific  # noqa: F401
 
     # Made once: what it has read of the service stays in memory for all children.
     boto3.client("mturk", region_name="us-east-1")

@@ -8,8 +8,8 @@ from hits.models import Assignment, Campaign, Payment, PayRule
 from hits.payments.owing import Kind, plans
 from hits.payments.reporting import standing
 from hits.payments.runs import add_rule, mark_as_paid, withdraw_rule, write_off
-from hits.places import amount_owed, cost_per_hit, forecast, n_affordable
-from hits.services import take_assignment
+from hits.rating.assignments import take_assignment
+from hits.rating.places import amount_owed, cost_per_hit, forecast, n_affordable
 from tests.factories import make_hits, make_worker
 from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
 

@@ -25,6 +25,8 @@ from tests.simulators.mturk import MTurk, running_mturk
 from tests.simulators.prolific import TOKEN, ProlificSimulator, Session
 from tests.subprocesses import CHECKOUT, environment
 
+pytestmark = pytest.mark.slow
+
 # More steps than any of the runs below has.
 MAX_STEPS = 200
 BONUS = Decimal("0.25")

@@ -6,7 +6,7 @@ import pytest
 
 from hits.exceptions import ProviderFailed
 from hits.models import Recruitment, Submission
-from hits.providers.mturk import MTurkProvider
+from hits.recruiting.providers.mturk import MTurkProvider
 from tests.simulators.mturk import MTurk, TurkAssignment
 
 

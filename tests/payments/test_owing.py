@@ -15,7 +15,7 @@ from hits.payments.runs import (
     reject_assignment,
     withdraw_rule,
 )
-from hits.services import save_rating
+from hits.rating.saving import save_rating
 from tests.factories import make_campaign
 from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
 

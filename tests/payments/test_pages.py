@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from analysis.jobs import run_job
-from analysis.models import Job
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from hits.models import Assignment, Payment, PaymentRun, PayRule
 from hits.payments.owing import Kind, plan_run
 from tests.paying import PAY, confirm, hand_in, make_paid_campaign
@@ -135,7 +135,7 @@ def test_a_stopped_run_goes_on(mturk):
     mturk.mishaps["GetAssignment"] = ["lose_request"] * 2
     run_job(Job.objects.get().pk)
     page = text_of(client.get(url))
-    assert "does not answer" in page and "Go on" in page
+    assert "does not answer" in page and "Continue" in page
     client.post(url, {"action": "go_on"})
     run_job(Job.objects.latest("pk").pk)
     assert mturk.payments.total() == 2 and Payment.objects.filter(state="sent").count() == 2
@@ -178,13 +178,13 @@ class TestRejecting:
         alice = Assignment.objects.get(worker__external_id="alice")
         client.cookies = _cookies_of(alice.worker)
         page = text_of(client.get(reverse("done", args=[alice.code])))
-        assert "You &lt;b&gt;gave&lt;/b&gt; no scores." in page and "not paid" in page
+        assert "You &lt;b&gt;gave&lt;/b&gt; no scores." in page and "not be paid" in page
 
     def test_workers_who_are_not_rejected_read_nothing_of_it(self, client):
         make_paid_campaign("link")
         bob = Assignment.objects.get(worker__external_id="bob")
         client.cookies = _cookies_of(bob.worker)
-        assert "not paid" not in text_of(client.get(reverse("done", args=[bob.code])))
+        assert "not be paid" not in text_of(client.get(reverse("done", args=[bob.code])))
 
     def test_prolific_wants_more(self):
         campaign = make_paid_campaign("prolific")
@@ -217,7 +217,7 @@ def test_a_payment_in_doubt_is_settled_by_a_person():
     run = confirm(campaign)
     run.payments.update(state="unknown", settled_at=run.confirmed_at, sending_at=run.confirmed_at)
     payment = Payment.objects.get()
-    assert "please decide" in text_of(client.get(address("campaign_payments", campaign)))
+    assert "your decision is needed" in text_of(client.get(address("campaign_payments", campaign)))
     url = address("settle_payment", campaign, payment.code)
     client.post(url, {"answer": "paid", "reason": ""})
     payment.refresh_from_db()
@@ -232,7 +232,7 @@ def test_what_failed_for_good_is_written_off():
     run = confirm(campaign)
     run.payments.update(state="failed", settled_at=run.confirmed_at, problem="No such work")
     page = text_of(client.get(address("campaign_payments", campaign)))
-    assert "No such work" in page and "Write it off" in page
+    assert "No such work" in page and "Write off" in page
     url = address("settle_payment", campaign, Payment.objects.get().code)
     client.post(url, {"answer": "write_off", "reason": "Made-up ids"})
     page = text_of(client.get(address("campaign_payments", campaign)))

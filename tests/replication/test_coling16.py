@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from analysis.metrics.catalogue import BuiltIn, metrics_for
-from analysis.scores.gold import read_gold
-from analysis.scores.table import GoldTable, ScoreTable, align
+from analysis.scores.gold_tables import read_gold
+from analysis.scores.score_tables import GoldTable, ScoreTable, align
 from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
 

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from numpy.testing import assert_allclose
 
-from analysis.evaluating.results import EvaluationResult, GoldEvaluation
+from analysis.evaluation.results import EvaluationResult, GoldEvaluation
 from tests.replication.locating import replication_data
 
 # What they share is made once.

@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from numpy.testing import assert_allclose
 
-from analysis.evaluating.results import EvaluationResult, GoldEvaluation
-from analysis.jobs import run_job
-from analysis.models import Evaluation, Job, ScoreCollection
+from analysis.evaluation.results import EvaluationResult, GoldEvaluation
+from analysis.models import Evaluation, ScoreCollection
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from tests.people import client_of
 from tests.replication.locating import replication_data
 
@@ -142,7 +143,7 @@ def test_wmt14_run_again_gives_the_same_numbers(qe_page) -> None:
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.result["is_same"] is True
     text = client.get(reverse("evaluation", args=[evaluation.code])).content.decode()
-    assert "the same numbers, to the last bit" in text
+    assert "the numbers are identical, to the last bit" in text
 
 
 # WMT23 English to German -------------------------------------------------------------------------

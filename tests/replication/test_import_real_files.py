@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hits.campaigns.importing import import_campaign
 from hits.exceptions import ImportRefused
-from hits.importing import import_campaign
 from hits.models import SystemOutput, Translation
 
 from .locating import replication_data

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from hits.batches.writing import header
+from hits.batches.exporting import header
 from tests.replication.locating import replication_data
 
 

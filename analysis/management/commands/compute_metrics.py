@@ -9,16 +9,16 @@ from tqdm import tqdm
 from analysis.metrics import METRIC_NAMES
 from analysis.metrics.computing import compute_metrics
 from analysis.models import Metric
+from analysis.scores.score_tables import LEVELS
 from analysis.scores.storing import stored_tables
-from analysis.scores.table import LEVELS
-from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named
+from da_platform.exceptions import PlatformError
+from hits.management.base import campaign_named
 
 
 class Command(BaseCommand):
     help = (
-        "Compute metrics of all outputs of a campaign, for segments and systems, and store them. "
-        "What was computed before is not computed again."
+        "Compute and store metrics of a campaign's outputs at segment and system level. "
+        "Scores already computed are not computed again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,21 +28,21 @@ class Command(BaseCommand):
             nargs="+",
             choices=METRIC_NAMES,
             default=list(METRIC_NAMES),
-            help="which ones (default: all)",
+            help="metrics to compute (default: all)",
         )
         parser.add_argument(
             "--post-editions",
             type=Path,
             metavar="FILE",
-            help="compare with these instead of the references: columns system, segment, post_edition",
+            help="post-editions to use instead of the references: a table with the columns system, segment and post_edition",
         )
         parser.add_argument(
             "--tokenise",
             metavar="NAME",
             choices=["none", "13a", "intl", "zh", "char"],
-            help="how texts are cut into words: none, 13a, intl, zh or char (default: by language)",
+            help="tokeniser: none, 13a, intl, zh or char (default: by language)",
         )
-        parser.add_argument("--json", action="store_true", help="print the systems' scores as JSON")
+        parser.add_argument("--json", action="store_true", help="print the system scores as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                     tokenise=options["tokenise"],
                     progress=move,
                 )
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         facts = _facts([metric for metric in metrics if metric.level == Metric.Level.SYSTEM])
         self.stdout.write(

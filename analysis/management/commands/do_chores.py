@@ -6,23 +6,23 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.jobs import sweep_jobs
 from analysis.nightly import do_nightly_chores
+from da_platform.jobs.sweeping import sweep_jobs
 from da_platform.operation.signs import give_sign
 from hits.chores import do_chores
 
 
 class Command(BaseCommand):
     help = (
-        "Do what the schedule does every minute, for those who prefer cron: offer abandoned places again, "
-        "weigh evidence that is missing, start lost jobs again. It can be run at any time, and twice."
+        "Run the chores that the scheduler runs every minute: release abandoned assignments, compute "
+        "missing evidence, restart lost jobs. Use it if you prefer cron. Running it again does no harm."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--nightly",
             action="store_true",
-            help="also forget inactive workers, drop old logins and traces, and start gold jobs where ratings are new",
+            help="also forget inactive workers, delete old logins and events, and build gold where there are new ratings",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
@@ -32,11 +32,11 @@ class Command(BaseCommand):
         give_sign("cron")
         if options["nightly"]:
             counts.update(do_nightly_chores())
-        self._tell(counts, as_json=options["json"])
+        self._report(counts, as_json=options["json"])
         if n_failed := counts["n_chores_failed"]:
-            raise CommandError(f"{n_failed} of the chores failed; the log says why.")
+            raise CommandError(f"{n_failed} chores failed. See the log.")
 
-    def _tell(self, counts: Counter[str], *, as_json: bool) -> None:
+    def _report(self, counts: Counter[str], *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(json.dumps(counts))
             return

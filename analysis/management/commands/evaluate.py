@@ -1,4 +1,4 @@
-"""Evaluate metrics or predictions of quality in files against gold in files."""
+"""Evaluate metrics or quality predictions from files against gold from files."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from analysis.evaluating import (
+from analysis.evaluation import (
     Directions,
     DirectionsUnknown,
     EvaluationResult,
@@ -18,49 +18,51 @@ from analysis.evaluating import (
     evaluate_files,
     write_report,
 )
-from analysis.evaluating.engine import Progress
-from analysis.evaluating.report import PAGE, check_folder, findings
+from analysis.evaluation.engine import Progress
+from analysis.evaluation.report import PAGE, check_folder, findings
 from analysis.scores.reading import CHOICES
-from analysis.scores.table import GOLD_KINDS
-from hits.exceptions import HitsError
-from hits.management.sharing import CommandWithExamples
+from analysis.scores.score_tables import GOLD_KINDS
+from da_platform.exceptions import PlatformError
+from hits.management.base import CommandWithExamples
 
 DEFAULTS = Options()
 
 EXAMPLES = """\
 examples:
-  Metrics against DA, in tables with the columns system, segment and one for each metric:
+  Metrics against DA, from tables with the columns system, segment and one per metric:
     manage.py evaluate metrics.tsv --gold da=gold.tsv --higher BLEU --lower TER --out report/
 
-  Predictions of HTER, with errors:
+  Predictions of HTER, with their errors:
     manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --out report/
 
-  All metrics of a WMT language pair against two golds side by side:
+  All metrics of a WMT language pair against two golds:
     manage.py evaluate metric-scores/en-de \\
         --gold mqm=human-scores/en-de.mqm.seg.score --gold da=human-scores/en-de.da-sqm.seg.score \\
         --without refA --all-higher --out report/
 
-Gold is FILE, KIND=FILE or KIND=FILE::COLUMN. docs/evaluation.md describes files, numbers and report.
+Gold is FILE, KIND=FILE or KIND=FILE::COLUMN. See docs/evaluation.md for files, numbers and the report.
 """
 
 
 class Command(CommandWithExamples):
-    help = "Evaluate metrics or predictions of quality against gold, from files alone, and write a report."
+    help = "Evaluate metrics or quality predictions against gold, from files alone, and write a report."
     examples = EXAMPLES
     # Neither a database nor a configured site is needed.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("scores", nargs="+", help="files of metric scores, or folders of them")
+        parser.add_argument("scores", nargs="+", help="files or folders of metric scores")
         parser.add_argument(
             "--gold",
             action="append",
             required=True,
             metavar="[KIND=]FILE",
-            help=f"what to evaluate against, of the kind {', '.join(GOLD_KINDS)}; may be repeated",
+            help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated",
         )
-        parser.add_argument("--out", required=True, metavar="FOLDER", help="where the report goes")
-        parser.add_argument("--force", action="store_true", help="write into a folder in use")
+        parser.add_argument("--out", required=True, metavar="FOLDER", help="folder for the report")
+        parser.add_argument(
+            "--force", action="store_true", help="write into a folder that is not empty"
+        )
         _add_directions(parser)
         _add_options(parser)
 
@@ -91,15 +93,15 @@ class Command(CommandWithExamples):
                 )
         except DirectionsUnknown as error:
             raise CommandError(_what_to_confirm(error)) from error
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         for sentence in findings(evaluated.result):
             self.stdout.write(sentence)
-        self.stdout.write(f"{len(paths)} files written; begin with {Path(options['out']) / PAGE}.")
+        self.stdout.write(f"Wrote {len(paths)} files. Open {Path(options['out']) / PAGE}.")
 
 
 def _add_directions(parser: CommandParser) -> None:
-    directions = parser.add_argument_group("directions, which are never guessed")
+    directions = parser.add_argument_group("directions (never guessed)")
     for word in ("higher", "lower"):
         directions.add_argument(
             f"--{word}",
@@ -109,19 +111,23 @@ def _add_directions(parser: CommandParser) -> None:
             help=f"{word} is better for this metric or gold; may be repeated",
         )
     every = directions.add_mutually_exclusive_group()
-    every.add_argument("--all-higher", action="store_true", help="for all metrics not named")
-    every.add_argument("--all-lower", action="store_true", help="for all metrics not named")
+    every.add_argument("--all-higher", action="store_true", help="for all other metrics")
+    every.add_argument("--all-lower", action="store_true", help="for all other metrics")
     every.add_argument(
-        "--as-suggested", action="store_true", help="confirm what the names of metrics suggest"
+        "--as-suggested",
+        action="store_true",
+        help="accept the directions that metric names suggest",
     )
 
 
 def _add_options(parser: CommandParser) -> None:
     parser.add_argument(
-        "--qe", action="store_true", help="the scores predict the gold: measure errors too"
+        "--qe",
+        action="store_true",
+        help="the scores predict the gold (quality estimation): measure errors too",
     )
     parser.add_argument(
-        "--ranks", action="store_true", help="rankings that were submitted beside scores, too"
+        "--ranks", action="store_true", help="also evaluate rankings submitted with the scores"
     )
     parser.add_argument(
         "--without",
@@ -131,16 +137,24 @@ def _add_options(parser: CommandParser) -> None:
         help="leave out a system, such as a reference; may be repeated",
     )
     parser.add_argument(
-        "--ignore-extra", action="store_true", help="leave out scores that the gold does not know"
+        "--ignore-extra",
+        action="store_true",
+        help="ignore scores for translations that are not in the gold",
     )
-    parser.add_argument("--texts", metavar="FILE", help="a text per line: results by length")
-    parser.add_argument("--documents", metavar="FILE", help="a document's name per line")
+    parser.add_argument(
+        "--texts", metavar="FILE", help="text of each segment, one per line, for results by length"
+    )
+    parser.add_argument(
+        "--documents",
+        metavar="FILE",
+        help="document of each segment, one per line, for results by document",
+    )
     parser.add_argument(
         "--scatter",
         action="append",
         default=[],
         metavar="METRIC",
-        help="show this metric against gold (default: the best ones); may be repeated",
+        help="plot this metric against gold (default: the best ones); may be repeated",
     )
     parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
     parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
@@ -150,7 +164,7 @@ def _add_options(parser: CommandParser) -> None:
         parser.add_argument(
             f"--{role.replace('_', '-')}",
             metavar="NAME",
-            help=f"which {role.replace('_', ' ')} to read of files that hold several",
+            help=f"the {role.replace('_', ' ')} to read from files that hold several",
         )
 
 
@@ -167,9 +181,9 @@ def _directions(options: dict[str, Any]) -> Directions:
 def _options(options: dict[str, Any]) -> Options:
     for name in ("alpha", "confidence"):
         if not 0 < options[name] < 1:
-            raise CommandError(f"--{name} must lie between 0 and 1.")
+            raise CommandError(f"--{name} must be between 0 and 1.")
     if options["resamples"] < 1 or options["seed"] < 0:
-        raise CommandError("--resamples must be at least 1 and --seed not negative.")
+        raise CommandError("--resamples must be at least 1, and --seed must not be negative.")
     return Options(
         qe=options["qe"],
         alpha=options["alpha"],
@@ -182,14 +196,14 @@ def _options(options: dict[str, Any]) -> Options:
 
 
 def _check_scatters(names: list[str], result: EvaluationResult) -> None:
-    known = {one.metric for gold in result.golds for one in gold.segment}
+    known = {row.metric for gold in result.golds for row in gold.segment}
     for name in names:
         if name not in known:
-            raise CommandError(f"There is no metric {name!r} with segment scores to be drawn.")
+            raise CommandError(f"There is no metric {name!r} with segment scores to plot.")
 
 
 def _what_to_confirm(error: DirectionsUnknown) -> str:
-    """List what is unknown, and the options that would confirm what is suggested."""
+    """List the unknown directions, and the options that accept the suggestions."""
     suggested = [
         f"--{error.suggested[name][0]} {shlex.quote(name)}"
         for name in error.names
@@ -197,7 +211,7 @@ def _what_to_confirm(error: DirectionsUnknown) -> str:
     ]
     lines = [
         str(error),
-        "Nothing was written. Say which way each goes: --higher NAME, --lower NAME,",
+        "Nothing was written. Say whether higher or lower is better: --higher NAME, --lower NAME,",
     ]
     lines.append("or, for all metrics not named, --all-higher or --all-lower.")
     if suggested:
@@ -207,7 +221,7 @@ def _what_to_confirm(error: DirectionsUnknown) -> str:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Progress]:
-    """Show a bar on standard error while it is a terminal; yield what moves it."""
+    """Show a progress bar if standard error is a terminal."""
     with tqdm(desc=name, disable=None, leave=False) as bar:
 
         def move(n_done: int, n_total: int) -> None:

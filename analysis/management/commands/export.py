@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from analysis.exporting import FORMATS, KINDS, ExportError, ExportSummary, export
 from analysis.models import GoldRun
-from hits.management.sharing import CommandWithExamples, campaign_named, progress_bar
+from hits.management.base import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
 
 EXAMPLES = """\
@@ -24,45 +24,47 @@ examples:
     manage.py export segments "News cs-en" wmt26/ --format mtme
     manage.py export systems "News cs-en" wmt26/ --format mtme
 
-  A look at the ranking:
+  The ranking on standard output:
     manage.py export systems "News cs-en" - --format tsv
 
-  Ids as the crowd platform knows them, to settle a question with it:
-    manage.py export evidence "News cs-en" asked.csv --real-ids --actor ada --reason "Dispute 17"
+  Real worker ids, to resolve a dispute with the crowd platform:
+    manage.py export evidence "News cs-en" dispute.csv --real-ids --actor ada --reason "Dispute 17"
 
-Beside each file a NAME.meta.json says how it was made. docs/exports.md describes columns and formats.
+NAME.meta.json, written next to each file, says how it was made. See docs/exports.md for columns and formats.
 """
 
 
 class Command(CommandWithExamples):
     help = (
-        "Write a campaign's ratings, workers' evidence, segment scores or system ranking to a file."
+        "Export a campaign's ratings, worker evidence, segment scores or system ranking to a file."
     )
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("kind", choices=KINDS)
-        parser.add_argument("campaign", help="its name")
+        parser.add_argument("campaign", help="the campaign's name")
         parser.add_argument("path", help="a file, a folder, or - for standard output")
+        parser.add_argument("--format", choices=FORMATS, help="default: from the file name, or csv")
         parser.add_argument(
-            "--format", choices=FORMATS, help="default: as the file name ends, or else csv"
+            "--run", type=int, metavar="N", help="number of the gold run (default: the latest)"
         )
-        parser.add_argument("--run", type=int, metavar="N", help="gold run; default: the latest")
         parser.add_argument(
             "--history", action="store_true", help="evidence after every HIT, not only the latest"
         )
-        parser.add_argument("--force", action="store_true", help="replace a file that is there")
+        parser.add_argument("--force", action="store_true", help="replace an existing file")
         parser.add_argument(
-            "--real-ids", action="store_true", help="workers' ids instead of pseudonyms"
+            "--real-ids", action="store_true", help="real worker ids instead of pseudonyms"
         )
-        parser.add_argument("--actor", metavar="USERNAME", help="the admin who asks for real ids")
-        parser.add_argument("--reason", default="", help="why real ids are needed; it is recorded")
+        parser.add_argument("--actor", metavar="USERNAME", help="the admin who needs the real ids")
+        parser.add_argument(
+            "--reason", default="", help="why real ids are needed; recorded in the audit log"
+        )
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
         run, actor = _run(campaign, options["run"]), _user(options["actor"])
-        # Ended from outside, it still cleans up.
+        # On SIGTERM, exit through the cleanup of unfinished files.
         before = signal.signal(signal.SIGTERM, _stop)
         try:
             with progress_bar(unit="rows") as progress:
@@ -104,8 +106,8 @@ def _run(campaign: Campaign, number: int | None) -> GoldRun | None:
     run = campaign.gold_runs.numbered(number)
     if run is None:
         known = campaign.gold_runs.order_by("number").values_list("number", flat=True)
-        there = f"There are: {', '.join(map(str, known))}." if known else "There are none yet."
-        raise CommandError(f"{campaign} has no gold run {number}. {there}")
+        choices = f"Choose from: {', '.join(map(str, known))}." if known else "It has none yet."
+        raise CommandError(f"{campaign} has no gold run {number}. {choices}")
     return run
 
 
@@ -125,9 +127,7 @@ def _as_text(summary: ExportSummary) -> str:
         f"({summary.n_bytes:,} bytes, SHA-256 {summary.sha256})."
     ]
     if summary.n_incomplete:
-        lines.append(
-            f"Note: {summary.n_incomplete:,} outputs have too few ratings and carry no score."
-        )
+        lines.append(f"Note: {summary.n_incomplete:,} outputs have too few ratings and no score.")
     return "\n".join(lines)
 
 

@@ -4,19 +4,21 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.gold import SystemRanking, rank_systems
+from analysis.gold.runs import SystemRanking, rank_systems
 from analysis.models import GoldRun
-from analysis.plain import known_list, known_matrix
-from hits.management.sharing import campaign_named
+from da_platform.numbers import known_list, known_matrix
+from hits.management.base import campaign_named
 from hits.models import Campaign
 
 
 class Command(BaseCommand):
-    help = "Rank a campaign's systems by its gold, in clusters of those that cannot be told apart."
+    help = "Rank a campaign's systems by its gold, in clusters without significant differences."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
-        parser.add_argument("--run", type=int, metavar="N", help="which gold (default: the latest)")
+        parser.add_argument(
+            "--run", type=int, metavar="N", help="number of the gold run (default: the latest)"
+        )
         parser.add_argument("--json", action="store_true", help="print the ranking as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,8 +36,8 @@ def _find_run(campaign: Campaign, number: int | None) -> GoldRun:
         return run
     numbers = ", ".join(str(run.number) for run in campaign.gold_runs.order_by("number"))
     if numbers:
-        raise CommandError(f"{campaign} has no gold {number}. There are: {numbers}.")
-    raise CommandError(f"{campaign} has no gold yet. build_gold makes it.")
+        raise CommandError(f"{campaign} has no gold {number}. Choose from: {numbers}.")
+    raise CommandError(f"{campaign} has no gold yet. Run build_gold first.")
 
 
 def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
@@ -65,9 +67,7 @@ def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
 def _page(run: GoldRun, ranking: SystemRanking) -> str:
     scores = ranking.scores
     if not len(scores.systems):
-        return (
-            f"Gold {run.number} of {run.campaign} has no complete translation yet: nothing to rank."
-        )
+        return f"Gold {run.number} of {run.campaign} has no complete translations yet, so there is nothing to rank."
     width = max(6, *(len(name) for name in scores.systems))
     lines = [
         f"{run.campaign}, gold {run.number}",
@@ -83,6 +83,6 @@ def _page(run: GoldRun, ranking: SystemRanking) -> str:
         )
     lines.append("Every system above a line significantly beats every one below it.")
     if n_incomplete := int(ranking.n_incomplete.sum()):
-        lines.append(f"{n_incomplete} outputs have too few ratings yet and are left out.")
+        lines.append(f"{n_incomplete} outputs have too few ratings and are left out.")
     lines.append(f"Signature: {ranking.signature}")
     return "\n".join(lines)

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from analysis.stats import __version__
+from da_platform import __version__
 
 from ..exceptions import BackupRefused
 from . import files, postgresql, sqlite
@@ -100,11 +100,11 @@ def restore(folder: Path) -> Manifest:
     with connection.cursor() as cursor:
         if connection.introspection.table_names(cursor):
             raise BackupRefused("The database is not empty. A backup is restored to a new one.")
-    found = _TOOLS[connection.vendor].load(folder)
+    restored = _TOOLS[connection.vendor].load(folder)
     if wrong := sorted(
         name
-        for name in manifest.tables.keys() | found.keys()
-        if manifest.tables.get(name) != found.get(name)
+        for name in manifest.tables.keys() | restored.keys()
+        if manifest.tables.get(name) != restored.get(name)
     ):
         raise BackupRefused(f"Restored, but not as it was: {', '.join(wrong)}. Do not use it.")
     files.unpack(folder)

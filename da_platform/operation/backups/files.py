@@ -1,4 +1,4 @@
-"""What the platform keeps in its data folder beside the database: uploads, exports."""
+"""What the platform keeps in its data folder besides the database: uploads and exports."""
 
 import tarfile
 from fnmatch import fnmatchcase
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection
 
 FILES = "files.tar"
-# Not in a backup: messages and schedules (made anew), other backups, and the key, which must not lie beside
+# Not in a backup: messages and schedules (recreated), other backups, and the key, which must not lie next to
 # the data that it protects.
 LEFT_OUT = (
     "queue",
@@ -20,7 +20,7 @@ LEFT_OUT = (
     "static",
     "matplotlib",
 )
-# What SQLite keeps beside a database, named after it.
+# Files that SQLite keeps next to a database, named after it.
 _BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
 
 

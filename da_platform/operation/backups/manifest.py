@@ -1,4 +1,4 @@
-"""What a backup holds and how one knows that it is whole: the manifest beside its files."""
+"""The manifest of a backup: what it holds, and how to check that it is complete."""
 
 import hashlib
 import json

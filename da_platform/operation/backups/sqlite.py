@@ -19,7 +19,7 @@ def dump(folder: Path) -> dict[str, Table]:
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as copy:
         # All pages in one step: in several, every write of others would make it start again.
         connection.connection.backup(copy)
-        # One file, without a log beside it.
+        # One file, without a log next to it.
         copy.execute("PRAGMA journal_mode = DELETE")
         [[verdict]] = copy.execute("PRAGMA integrity_check(1)").fetchall()
         if verdict != "ok":

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from hits.building import build_hits
-from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named, progress_bar
+from da_platform.exceptions import PlatformError
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
+from hits.management.base import campaign_named, progress_bar
 from hits.models import Campaign
-from hits.services import change_status
 
 
 class Command(BaseCommand):
@@ -39,7 +39,7 @@ class Command(BaseCommand):
                 )
             if options["open"]:
                 change_status(campaign=campaign, to=Campaign.Status.OPEN)
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps(asdict(summary) | {"status": campaign.status}))

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from hits.campaigns.reporting import CampaignStatus, campaign_status, campaign_statuses
-from hits.management.sharing import campaign_named
+from hits.campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
+from hits.management.base import campaign_named
 from hits.models import Campaign
-from hits.places import Forecast, forecast
+from hits.rating.places import Forecast, forecast
 
 
 class Command(BaseCommand):

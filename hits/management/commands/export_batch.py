@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from da_platform.exceptions import PlatformError
 from hits.batches import export_batch
-from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named
+from hits.management.base import campaign_named
 
 
 class Command(BaseCommand):
@@ -31,6 +31,6 @@ class Command(BaseCommand):
                 real_ids=options["real_ids"],
                 force=options["force"],
             )
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{n_rows} rows written to {options['path']}.")

@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from hits.campaigns.importing import FORMATS, ImportSummary, import_campaign
 from hits.exceptions import ImportRefused
-from hits.importing import FORMATS, ImportSummary, import_campaign
-from hits.management.sharing import (
+from hits.management.base import (
     CommandWithExamples,
     add_campaign_arguments,
     progress_bar,

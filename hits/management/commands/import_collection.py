@@ -5,15 +5,15 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.stats.thresholds import MINIMUM_RATINGS
 from hits.archives import FORMATS, CollectionSummary, Judgement, import_collection
 from hits.exceptions import ImportRefused
-from hits.management.sharing import (
+from hits.management.base import (
     CommandWithExamples,
     add_campaign_arguments,
     progress_bar,
     summary_as_json,
 )
-from hits.models import DEFAULT_MIN_RATINGS
 
 EXAMPLES = """\
 examples:
@@ -43,9 +43,9 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--min-ratings",
             type=int,
-            default=DEFAULT_MIN_RATINGS,
+            default=MINIMUM_RATINGS,
             metavar="N",
-            help=f"trusted ratings each translation needs for gold (default: {DEFAULT_MIN_RATINGS})",
+            help=f"trusted ratings each translation needs for gold (default: {MINIMUM_RATINGS})",
         )
         parser.add_argument(
             "--workers-of",

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from da_platform.exceptions import PlatformError
 from hits.batches import import_results
-from hits.exceptions import HitsError
-from hits.management.sharing import campaign_named
+from hits.management.base import campaign_named
 
 
 class Command(BaseCommand):
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         campaign = campaign_named(options["campaign"])
         try:
             summary = import_results(campaign=campaign, paths=options["paths"])
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"{summary.n_assignments} assignments with {summary.n_ratings} ratings by "

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
-from hits.demo import make_first_admin, prepare_demo_campaign
+from hits.campaigns.demo import make_first_admin, prepare_demo_campaign
 
 
 class Command(BaseCommand):

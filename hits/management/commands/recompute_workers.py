@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.exceptions import RecomputingRefused
-from hits.management.sharing import campaign_named, progress_bar
+from hits.management.base import campaign_named, progress_bar
 from hits.workers.recomputing import recompute_workers
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.exceptions import HitsError
-from hits.management.sharing import CommandWithExamples, campaign_named, progress_bar
+from da_platform.exceptions import PlatformError
+from hits.campaigns.simulation import Behaviour, is_for_people, simulate_workers
+from hits.management.base import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
-from hits.simulation import Behaviour, is_for_people, simulate_workers
 
 KINDS = ", ".join(Behaviour)
 
@@ -79,7 +79,7 @@ class Command(CommandWithExamples):
                     seed=options["seed"],
                     progress=progress,
                 )
-        except HitsError as error:
+        except PlatformError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps(asdict(summary)))

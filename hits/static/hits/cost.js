@@ -1,7 +1,7 @@
 "use strict";
 
-// Recalculates costs while one plays with the numbers, as hits/campaigns/costs.py does. In cents and hundredths, so that
-// both round alike.
+// Recalculates the cost as the numbers change, as hits/campaigns/costs.py does. Works in cents and hundredths so that
+// both round the same way.
 (() => {
   const form = document.getElementById("cost-form");
   const hits = Number(form.dataset.hits);

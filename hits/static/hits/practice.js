@@ -1,6 +1,6 @@
 "use strict";
 
-// Practice pages: the slider on top of the plain form.
+// Adds the slider to the plain form on practice pages.
 (() => {
   const form = document.getElementById("practice-form");
   if (!form) return;

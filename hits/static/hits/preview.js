@@ -1,6 +1,6 @@
 "use strict";
 
-// The slider of the rating page, for a look: NEXT leads on, and nothing is sent but where to.
+// The slider in the preview of the rating page. "Next" goes to the next page; no rating is sent.
 (() => {
   const form = document.getElementById("rating-form");
   const next = document.getElementById("next");

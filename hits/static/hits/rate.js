@@ -1,12 +1,12 @@
 "use strict";
 
-// The rating page. The next item is shown at once; its rating travels behind and stays in a queue, kept
-// over reloads, until the server says that it is stored. Sending one twice does no harm.
+// The rating page. The next item is shown at once; the rating is sent in the background and stays in a queue,
+// which survives reloads, until the server confirms that it is stored. Sending a rating twice does no harm.
 (() => {
   const FIRST_RETRY_MS = 500;
   const LONGEST_RETRY_MS = 15000;
   const REQUEST_TIMEOUT_MS = 20000;
-  // Time to read why the page is loaded anew.
+  // Time to read why the page reloads.
   const CATCH_UP_MS = 1500;
   const REFUSED_MS = 4000;
 
@@ -36,14 +36,14 @@
 
   // The queue ----------------------------------------------------------------------------------
 
-  // Each unsent rating is stored by itself: two windows on one HIT do not wipe out each other's.
+  // Each unsent rating is stored separately, so that two windows on one HIT do not overwrite each other.
   const storageKey = (place) => `rating:${form.dataset.assignment}:${place}`;
 
   function store(rating) {
     try {
       localStorage.setItem(storageKey(rating.position), JSON.stringify(rating));
     } catch {
-      // Private windows may refuse to store; the queue then lives as long as the page.
+      // Private windows may refuse to store; the queue then lasts as long as the page.
     }
   }
 
@@ -59,11 +59,11 @@
     try {
       localStorage.removeItem(storageKey(place));
     } catch {
-      // Nothing was stored then.
+      // Nothing was stored.
     }
   }
 
-  // What an earlier visit could not send. Items are rated in order, so it ends at the first gap.
+  // Ratings that an earlier visit could not send. Items are rated in order, so they end at the first gap.
   function unsent() {
     const ratings = [];
     for (let place = 1; place < position; place += 1) forget(place);
@@ -73,7 +73,7 @@
 
   let queue = unsent();
 
-  // The server has everything before this place, from here or from another window.
+  // The server has every rating before this position, from here or from another window.
   function dropBefore(place) {
     queue.filter((rating) => rating.position < place).forEach((rating) => forget(rating.position));
     queue = queue.filter((rating) => rating.position >= place);
@@ -106,21 +106,21 @@
   }
 
   async function post(rating) {
-    // Not AbortSignal.timeout, which phones of 2021 do not know.
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), REQUEST_TIMEOUT_MS);
+    // Not AbortSignal.timeout: phones from 2021 do not support it.
+    const abortController = new AbortController();
+    const timer = setTimeout(() => abortController.abort(), REQUEST_TIMEOUT_MS);
     try {
       const response = await fetch(location.href, {
         method: "POST",
         headers: { Accept: "application/json", "X-CSRFToken": token },
         body: new URLSearchParams(rating),
-        signal: patience.signal,
+        signal: abortController.signal,
       });
       if (response.ok) return accept(await response.json());
-      if (response.status === 403) return await renewToken(patience.signal);
+      if (response.status === 403) return await renewToken(abortController.signal);
       return refuse(response.status, await response.json());
     } catch {
-      // No network, or an answer that is not the platform's: a proxy's page, say.
+      // No network, or a response that is not from the platform, such as a proxy's page.
       return "failed";
     } finally {
       clearTimeout(timer);
@@ -134,7 +134,7 @@
     return "stored";
   }
 
-  // The form went stale, as when somebody logs in in another tab. The next try has that of a new page.
+  // The CSRF token is out of date, for example after a login in another tab. Take one from a new page and retry.
   async function renewToken(signal) {
     const response = await fetch(location.href, { signal });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -145,37 +145,37 @@
   function refuse(status, { error }) {
     if (!error) return "failed";
     if (status === 400 || status === 409) {
-      // Asking for the same again would not help; the server knows the place to go on from.
+      // Sending it again would not help; the server knows where to continue.
       dropBefore(position);
-      loadAnew(state.dataset.refused, REFUSED_MS);
+      reloadPage(state.dataset.refused, REFUSED_MS);
       return "refused";
     }
-    // A lost cookie. The ratings are good and wait for it, if the browser keeps them.
+    // The cookie is lost. The ratings are valid and wait for it, provided that the browser stores them.
     if (status === 404 && queue.every((rating) => stored(rating.position))) {
-      loadAnew(error, CATCH_UP_MS);
+      reloadPage(error, CATCH_UP_MS);
       return "refused";
     }
     return "failed";
   }
 
-  const catchUp = () => loadAnew(state.dataset.elsewhere, CATCH_UP_MS);
+  const catchUp = () => reloadPage(state.dataset.elsewhere, CATCH_UP_MS);
 
-  // Load the page anew, at the place where the server is.
-  function loadAnew(why, afterMs) {
+  // Reload the page at the server's position.
+  function reloadPage(why, afterMs) {
     isLeaving = true;
     tell(why, "is-offline");
     setTimeout(() => location.reload(), afterMs);
   }
 
   window.addEventListener("online", () => {
-    // A request may just be failing: its next try must not wait as long as in the hours before.
+    // A request may be failing right now. Do not wait as long for its retry as during a long outage.
     retryMs = FIRST_RETRY_MS;
     send();
   });
   window.addEventListener("beforeunload", (event) => {
     if (queue.length && !isLeaving) event.preventDefault();
   });
-  // A browser that goes back to this page as it was left would show what is long done.
+  // Going back to a cached copy of this page would show items that are already rated.
   window.addEventListener("pageshow", (event) => {
     if (event.persisted && !queue.length) location.reload();
   });
@@ -189,7 +189,7 @@
   function tell(text, className) {
     if (state.textContent !== text) state.textContent = text;
     state.className = `save-state ${className}`;
-    // Spoken only when something is wrong: with every item, the next texts are what is to be heard.
+    // Announced only when something is wrong: otherwise the screen reader should read the next texts.
     const spoken = className === "is-offline" ? text : "";
     if (trouble.textContent !== spoken) trouble.textContent = spoken;
   }
@@ -255,7 +255,7 @@
     send();
   });
 
-  // Enter anywhere on the page goes on, as long as it does not press another button.
+  // Enter anywhere on the page submits the rating, unless it activates another control.
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.target.closest("a, button, [role=slider]")) form.requestSubmit();
   });

@@ -1,6 +1,6 @@
 "use strict";
 
-// A slider that starts unset. It follows the ARIA slider pattern and works with a pointer, a finger,
+// A slider that starts unset. It follows the ARIA slider pattern and works with a mouse, a finger,
 // the arrow, page, home and end keys, digits and two step buttons.
 
 // eslint-disable-next-line no-unused-vars
@@ -10,7 +10,7 @@ class Slider {
   static LARGE_STEP = 10;
   // Digits typed within this time belong to one number.
   static DIGIT_MS = 900;
-  // The upper end of each of the value's names, in the order of data-words.
+  // The upper limit of each word for the value, in the order of data-words.
   static WORD_LIMITS = [0, 12, 37, 62, 87, 99, 100];
 
   constructor({ onChange, onEnter }) {
@@ -28,7 +28,7 @@ class Slider {
     element.addEventListener("pointerdown", (event) => this.#grab(event));
     element.addEventListener("pointermove", (event) => this.#drag(event));
     element.addEventListener("keydown", (event) => this.#press(event));
-    // Every new item puts the focus on the slider. Those who use no keys need not see it there.
+    // Every new item focuses the slider. Hide the focus ring from people who use no keys.
     document.addEventListener("keydown", () => element.classList.remove("by-pointer"));
     for (const button of document.querySelectorAll(".step")) {
       button.hidden = false;
@@ -102,7 +102,7 @@ class Slider {
     event.preventDefault();
   }
 
-  // One digit jumps to that tenth, two or three make the number: 7 is 70, 7 3 is 73, 1 0 0 is 100.
+  // One digit jumps to that tenth; two or three digits make a number: 7 is 70, 7 3 is 73, 1 0 0 is 100.
   #type(digit) {
     const now = performance.now();
     const isFresh = now - this.lastDigitAt > Slider.DIGIT_MS || Number(this.digits + digit) > Slider.MAX;

@@ -1,4 +1,4 @@
-// The table of workers: tick all of a page at once, and count what is ticked. It works without, too.
+// The table of workers: select all on a page at once, and count the selected. Works without scripts too.
 "use strict";
 
 const form = document.querySelector("[data-workers]");
@@ -11,7 +11,7 @@ if (form) {
 
   const show = () => {
     const n = boxes.filter((box) => box.checked).length;
-    count.textContent = n ? `${n} ticked` : "";
+    count.textContent = n ? `${n} selected` : "";
     allBox.checked = n === boxes.length;
     allBox.indeterminate = n > 0 && n < boxes.length;
   };
@@ -24,6 +24,6 @@ if (form) {
   });
   form.addEventListener("change", show);
   all.hidden = false;
-  // The browser may have kept ticks over a step back.
+  // The browser may have kept the selection after going back.
   show();
 }

@@ -9,9 +9,10 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign, Participation, Rating, Worker
-from hits.services import change_status, take_part
-from hits.visitors import COOKIE
+from hits.rating.joining import take_part
+from hits.recruiting.visitors import COOKIE
 from tests.factories import make_campaign, make_hits, make_translations, rate_items
 from tests.hits.worker.steps import enter, page, take
 from tests.recruits import right_answer, wrong_answer

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from hits.models import Assignment, Campaign, Participation, Worker
-from hits.visitors import COOKIE, remember_worker
+from hits.recruiting.visitors import COOKIE, remember_worker
 from tests.factories import make_hits, make_worker, rate_items
 from tests.hits.worker.steps import JSON, enter, page, post_rating, take
 

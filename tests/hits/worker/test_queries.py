@@ -2,9 +2,11 @@
 
 import pytest
 
-from hits.building import build_hits
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign, Item
-from hits.services import change_status, take_assignment, take_part
+from hits.rating.assignments import take_assignment
+from hits.rating.joining import take_part
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
 from tests.hits.worker.steps import JSON, enter, page, take
 

@@ -8,8 +8,9 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
+from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign, Rating
-from hits.services import change_status, release_expired, take_assignment
+from hits.rating.assignments import release_expired, take_assignment
 from tests.factories import make_hits, make_worker, rate_items
 from tests.hits.worker.steps import enter, page, post_rating, take
 from tests.recruits import right_answer

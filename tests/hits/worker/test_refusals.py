@@ -84,7 +84,7 @@ def test_what_nobody_can_have_rated_is_refused_by_name(client, assignment, caplo
 
 def test_a_time_longer_than_the_hit_was_in_hand_is_refused(client, assignment, caplog):
     answer = post_rating(client, assignment, 1, elapsed_ms=10 * 60_000)
-    assert "in hand" in assert_refused(answer, caplog, status=400)
+    assert "since the HIT was taken" in assert_refused(answer, caplog, status=400)
 
 
 def test_a_time_as_long_as_the_hit_was_in_hand_is_taken(client, assignment):

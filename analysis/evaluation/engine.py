@@ -1,0 +1,350 @@
+"""Evaluate the scores of metrics against one or more golds."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from da_platform.files.problems import Problems
+
+from ..scores.errors import refuse_if_any
+from ..scores.score_tables import GoldTable, ScoreTable
+from ..stats._groups import is_constant
+from ..stats.correlation import correlate
+from ..stats.signature import signature
+from ..stats.williams import MIN_SEGMENTS
+from .aligned_rows import Rows, Texts
+from .predictions import gold_moments, prediction_results
+from .results import (
+    Breakdown,
+    Estimate,
+    EvaluationResult,
+    GoldComparison,
+    GoldEvaluation,
+    GoldFacts,
+    Input,
+    Options,
+    RankChange,
+)
+from .segment_level import (
+    break_down,
+    by_r,
+    compare_metrics,
+    comparison_of,
+    segment_results,
+    with_winners,
+)
+from .system_level import SystemRows, system_results, system_rows
+
+# Called with the number of steps done and the total.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Gold of one name, at segment level, system level or both."""
+
+    name: str
+    segment: GoldTable | None
+    system: GoldTable | None
+
+    @property
+    def table(self) -> GoldTable:
+        """The segment gold, or the system gold if there is none."""
+        table = self.segment or self.system
+        assert table is not None
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The result and, for figures, the aligned rows of each gold."""
+
+    result: EvaluationResult
+    rows: dict[str, Rows]
+
+
+def evaluate(
+    tables: Sequence[ScoreTable],
+    golds: Sequence[GoldTable],
+    *,
+    options: Options | None = None,
+    texts: Texts | None = None,
+    progress: Progress = lambda n_done, n_total: None,
+) -> Evaluated:
+    """Evaluate metrics against one or more golds.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+        One per metric and level.
+    golds : sequence of GoldTable
+        Segment and system gold of the same name belong together.
+    options : Options, optional
+    texts : Texts, optional
+        Segment lengths, for results by length.
+    progress : callable
+        Called with the number of steps done and the total.
+
+    Returns
+    -------
+    Evaluated
+
+    Raises
+    ------
+    ScoresRefused
+        Listing everything that is missing, duplicated or unknown.
+    """
+    options = options or Options()
+    named_golds = _golds_by_name(tables, golds, options)
+    tables = [without_systems(table, options.without_systems) for table in tables]
+    segment_tables = [table for table in tables if table.level == "segment"]
+    steps = _Steps(progress, len(named_golds) * (len(segment_tables) + _STEPS_PER_GOLD))
+    rows: dict[str, Rows] = {}
+    results = []
+    for gold in named_golds:
+        if gold.segment is not None and segment_tables:
+            rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
+            _check_enough(gold, rows[gold.name])
+        results.append(_evaluate_gold(gold, tables, rows.get(gold.name), options, texts, steps))
+    result = EvaluationResult(
+        inputs=_inputs(tables, golds),
+        options=options,
+        golds=tuple(results),
+        comparisons=_comparisons(results, rows),
+        signature=_signature(tables, golds, options),
+    )
+    return Evaluated(result, rows)
+
+
+# Apart from one step per metric: tests, errors, systems, breakdowns.
+_STEPS_PER_GOLD = 4
+
+
+class _Steps:
+    """Counts and reports the steps done."""
+
+    def __init__(self, progress: Progress, n_total: int) -> None:
+        self._progress = progress
+        self._n_total = n_total
+        self._n_done = 0
+
+    def done(self, name: str = "") -> None:
+        self._n_done += 1
+        self._progress(self._n_done, self._n_total)
+
+
+def _golds_by_name(
+    tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options: Options
+) -> list[Gold]:
+    """Combine golds of the same name, and refuse what cannot be evaluated."""
+    problems = Problems()
+    if not golds:
+        problems.add("", None, "there is no gold to evaluate against")
+    seen: dict[tuple[str, str], GoldTable] = {}
+    for gold in golds:
+        if (gold.name, gold.level) in seen:
+            problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
+        seen[gold.name, gold.level] = gold
+    all_keys = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    for system in options.without_systems:
+        if not any(system == name for keys in all_keys for name, _ in keys):
+            problems.add("", None, f"there is no system {system!r} to leave out")
+    levels = {table.level for table in tables}
+    for gold in golds:
+        if (
+            gold.level == "segment"
+            and "segment" not in levels
+            and (gold.name, "system") not in seen
+        ):
+            problems.add(gold.name, None, "is segment gold, but no metric has segment scores")
+    refuse_if_any(problems)
+    names = dict.fromkeys(gold.name for gold in golds)
+    return [Gold(name, seen.get((name, "segment")), seen.get((name, "system"))) for name in names]
+
+
+def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:
+    """Return the table without some systems, which need not be in the gold."""
+    kept = np.array([system not in systems for system, _ in table.keys], dtype=bool)
+    if kept.all():
+        return table
+    keys = tuple(key for key in table.keys if key[0] not in systems)
+    return replace(table, keys=keys, scores=table.scores[kept])
+
+
+def _check_enough(gold: Gold, rows: Rows) -> None:
+    if (n := len(rows.gold)) < MIN_SEGMENTS:
+        problems = Problems()
+        problems.add(gold.name, None, f"has {n} score(s), but a test needs at least {MIN_SEGMENTS}")
+        refuse_if_any(problems)
+    if is_constant(rows.gold):
+        problems = Problems()
+        problems.add(
+            gold.name, None, "has the same score everywhere, so nothing can correlate with it"
+        )
+        refuse_if_any(problems)
+
+
+def _evaluate_gold(
+    gold: Gold,
+    tables: Sequence[ScoreTable],
+    rows: Rows | None,
+    options: Options,
+    texts: Texts | None,
+    steps: _Steps,
+) -> GoldEvaluation:
+    """Evaluate all metrics against one gold."""
+    segment_tables = [table for table in tables if table.level == "segment"]
+    system_tables = [table for table in tables if table.level == "system"]
+    at_system_level = system_rows(segment_tables, system_tables, gold.segment, gold.system, options)
+    facts = _facts(gold, rows, at_system_level)
+    if rows is None:
+        system = system_results(at_system_level, None, options)
+        return GoldEvaluation(facts, (), None, (), None, None, system, ())
+    tests = compare_metrics(rows)
+    results = with_winners(segment_results(rows, options, steps.done), tests, options)
+    r = np.array([result.pearson.estimate for result in results], dtype=np.float64)
+    order = by_r(r)
+    comparison = None if tests is None else comparison_of(rows, tests, order)
+    steps.done()
+    predictions = {result.metric: result for result in prediction_results(rows, options)}
+    steps.done()
+    system = system_results(at_system_level, rows, options)
+    steps.done()
+    breakdowns = _breakdowns(rows, texts, order)
+    steps.done()
+    mean, sd = gold_moments(rows.gold)
+    metrics = [rows.metrics[i] for i in order]
+    return GoldEvaluation(
+        gold=facts,
+        segment=tuple(results[i] for i in order),
+        comparison=comparison,
+        predictions=tuple(predictions[name] for name in metrics if name in predictions),
+        gold_mean=mean,
+        gold_sd=sd,
+        system=system,
+        breakdowns=breakdowns,
+    )
+
+
+def _breakdowns(rows: Rows, texts: Texts | None, order: list[int]) -> tuple[Breakdown, ...]:
+    """Break down by system, document and length, where there is more than one group."""
+    groupings = [
+        rows.by_system(),
+        rows.by_document(),
+        None if texts is None else rows.by_length(texts),
+    ]
+    return tuple(
+        break_down(rows, grouping, order)
+        for grouping in groupings
+        if grouping is not None and len(grouping.groups) > 1
+    )
+
+
+def _facts(gold: Gold, rows: Rows | None, at_system_level: SystemRows) -> GoldFacts:
+    table = gold.table
+    return GoldFacts(
+        name=gold.name,
+        kind=table.kind,
+        higher_is_better=table.higher_is_better,
+        n=len(at_system_level.systems) if rows is None else len(rows.gold),
+        n_without_gold=0 if rows is None else rows.alignment.n_without_gold,
+        n_ignored=at_system_level.n_ignored + (0 if rows is None else rows.alignment.n_ignored),
+        n_systems=len(at_system_level.systems),
+        n_segments=0 if rows is None else rows.n_segments,
+        signature=table.signature,
+        notes=table.notes,
+    )
+
+
+def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[Input, ...]:
+    metrics = [
+        Input(t.name, "metric", t.level, bool(t.higher_is_better), t.sha256, t.signature)
+        for t in tables
+    ]
+    references = [
+        Input(gold.name, "gold", gold.level, gold.higher_is_better, gold.sha256, gold.signature)
+        for gold in golds
+    ]
+    return (*metrics, *references)
+
+
+def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options: Options) -> str:
+    lower = sorted({table.name for table in tables if not table.higher_is_better})
+    return signature(
+        evaluation="qe" if options.qe else "metrics",
+        metrics=len({table.name for table in tables}),
+        lower=lower or None,
+        gold=list(dict.fromkeys(gold.name for gold in golds)),
+        without=sorted(options.without_systems) or None,
+        extra="ignored" if options.ignore_extra else None,
+        test="williams,one-sided",
+        alpha=options.alpha,
+        interval="fisher",
+        confidence=options.confidence,
+        spa=f"{options.n_resamples},mid-p",
+        seed=options.seed,
+    )
+
+
+# Comparing golds -------------------------------------------------------------------------------
+
+
+def _comparisons(
+    results: Sequence[GoldEvaluation], rows: dict[str, Rows]
+) -> tuple[GoldComparison, ...]:
+    """Compare every two golds at each level that both have."""
+    pairs = list(combinations(results, 2))
+    by_segment = [
+        _compare(golds, "segment", rows) for golds in pairs if all(gold.segment for gold in golds)
+    ]
+    by_system = [
+        _compare(golds, "system", rows) for golds in pairs if all(gold.system for gold in golds)
+    ]
+    return (*by_segment, *by_system)
+
+
+def _compare(
+    golds: tuple[GoldEvaluation, GoldEvaluation], level: str, rows: dict[str, Rows]
+) -> GoldComparison:
+    is_segment = level == "segment"
+    first, second = (
+        {result.metric: result for result in (gold.segment if is_segment else gold.system)}
+        for gold in golds
+    )
+    first_name, second_name = (gold.gold.name for gold in golds)
+    names = [name for name in first if name in second]
+    ranks = [
+        {name: rank for rank, name in enumerate(order, 1)}
+        for order in (names, [name for name in second if name in first])
+    ]
+    changes = tuple(
+        RankChange(
+            metric=name,
+            first_r=first[name].pearson.estimate,
+            second_r=second[name].pearson.estimate,
+            first_rank=ranks[0][name],
+            second_rank=ranks[1][name],
+            wins_first=getattr(first[name], "is_winner", False),
+            wins_second=getattr(second[name], "is_winner", False),
+        )
+        for name in names
+    )
+    return GoldComparison(
+        first=first_name,
+        second=second_name,
+        level="segment" if is_segment else "system",
+        between=_between(rows[first_name], rows[second_name]) if is_segment else None,
+        changes=changes,
+    )
+
+
+def _between(first: Rows, second: Rows) -> Estimate | None:
+    """Correlate two golds over the rows that both have."""
+    second_truth = dict(zip(second.alignment.keys, second.truth.tolist(), strict=True))
+    shared = [i for i, key in enumerate(first.alignment.keys) if key in second_truth]
+    if len(shared) < MIN_SEGMENTS:
+        return None
+    shared_truth = [second_truth[first.alignment.keys[i]] for i in shared]
+    return Estimate.of(correlate(shared_truth, first.truth[shared]))

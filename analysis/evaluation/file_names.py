@@ -1,0 +1,59 @@
+"""Unique file names for the tables and figures of a result."""
+
+import re
+from collections.abc import Iterator
+
+from .results import EvaluationResult
+
+# What a file shows, such as ("scatter", metric, gold).
+Parts = tuple[str, ...]
+
+
+def stem(*parts: str) -> str:
+    """Join names from users into a file name of letters, digits, points and hyphens."""
+    plain = "-".join(parts).casefold()
+    return re.sub(r"[^\w.-]+", "-", plain).strip("-.") or "unnamed"
+
+
+def file_names(result: EvaluationResult) -> dict[Parts, str]:
+    """Name the file of every table and figure that a result can have.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+
+    Returns
+    -------
+    dict
+        File names without a suffix. Where two would be equal, as for BLEU and bleu, the second ends
+        in a number.
+    """
+    names: dict[Parts, str] = {}
+    taken: set[str] = set()
+    for parts in _all_parts(result):
+        names[parts] = _unused(stem(*parts), taken)
+        taken.add(names[parts])
+    return names
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}-{number}"
+    return candidate
+
+
+def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
+    for gold in result.golds:
+        name = gold.gold.name
+        for kind in ("segment", "prediction", "system", "significance", "densities"):
+            yield kind, name
+        for breakdown in gold.breakdowns:
+            yield "by", breakdown.by, name
+            yield "groups", breakdown.by, name
+        for metric in gold.segment:
+            yield "scatter", metric.metric, name
+    for comparison in result.comparisons:
+        for kind in ("compared", "rank-changes"):
+            yield kind, comparison.level, comparison.first, comparison.second

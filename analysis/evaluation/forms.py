@@ -1,0 +1,250 @@
+"""Forms for uploading scores and gold, confirming directions and starting evaluations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from da_platform.files.texts import fault_in_name
+from hits.campaigns.forms import SeveralFilesField
+
+from ..metrics import METRIC_NAMES
+from ..models import GoldUpload, Metric
+from ..scores.formats import FORMATS
+from ..scores.reading import CHOICES
+from .uploading import GoldReading, Reading
+
+WAYS = {"higher": True, "lower": False}
+WAY_CHOICES = [("higher", "Higher is better"), ("lower", "Lower is better")]
+MOST_SEED = 2**31 - 1
+LEVEL_NAMES = {"segment": "segments", "system": "systems"}
+
+
+class ReadingForm(forms.Form):
+    """What a file may not say itself."""
+
+    format = forms.ChoiceField(
+        choices=[("", "Detect automatically"), *((name, name) for name in FORMATS)],
+        required=False,
+        label="Format",
+    )
+    language_pair = forms.CharField(required=False, max_length=100, label="Language pair")
+    testset = forms.CharField(required=False, max_length=100, label="Test set")
+    reference = forms.CharField(required=False, max_length=100, label="Reference")
+    system = forms.CharField(
+        required=False,
+        max_length=200,
+        label="System",
+        help_text="The system that was scored, if this file does not name systems but your other files do.",
+    )
+
+    @property
+    def only(self) -> dict[str, str]:
+        return {role: value for role in CHOICES if (value := self.cleaned_data[role])}
+
+
+class ScoresForm(ReadingForm):
+    uploads = SeveralFilesField(
+        label="Score files",
+        help_text="One or more files: tables with a header, WMT metrics or QE submissions, mt-metrics-eval files. UTF-8, up to 64 MB in total.",
+    )
+    name = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Metric name",
+        help_text="For files that do not name the metric. The default is the file name.",
+    )
+    ranks = forms.BooleanField(required=False, label="Also keep rankings submitted with the scores")
+    replace = forms.BooleanField(required=False, label="Replace existing scores of the same name")
+
+    @property
+    def reading(self) -> Reading:
+        chosen = self.cleaned_data
+        return Reading(
+            format=chosen["format"] or None,
+            name=chosen["name"] or None,
+            system=chosen["system"],
+            only=self.only,
+            ranks=chosen["ranks"],
+        )
+
+
+class GoldUploadForm(ReadingForm):
+    prefix = "gold"
+
+    uploads = SeveralFilesField(
+        label="Gold files",
+        help_text="Any format supported for scores. Segment and system gold of the same name belong together.",
+    )
+    kind = forms.ChoiceField(choices=GoldUpload.Kind.choices, label="What it measures")
+    direction = forms.ChoiceField(
+        choices=WAY_CHOICES,
+        widget=forms.RadioSelect,
+        label="Direction",
+        help_text="For HTER and sums of MQM penalties, lower is better unless their sign was reversed.",
+    )
+    name = forms.CharField(required=False, max_length=200, label="Gold name")
+    column = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Column",
+        help_text="For tables with several columns of gold.",
+    )
+    documents = forms.FileField(
+        required=False,
+        label="Documents",
+        widget=forms.FileInput,
+        help_text="The document of each segment, one per line, for results by document.",
+    )
+    texts = forms.FileField(
+        required=False,
+        label="Texts",
+        widget=forms.FileInput,
+        help_text="The source of each segment, one per line, for results by length.",
+    )
+    replace = forms.BooleanField(required=False, label="Replace existing gold of the same name")
+
+    @property
+    def reading(self) -> GoldReading:
+        chosen = self.cleaned_data
+        return GoldReading(
+            kind=chosen["kind"],
+            higher_is_better=WAYS[chosen["direction"]],
+            format=chosen["format"] or None,
+            name=chosen["name"] or None,
+            column=chosen["column"] or None,
+            system=chosen["system"],
+            only=self.only,
+        )
+
+
+class ComputeForm(forms.Form):
+    names = forms.MultipleChoiceField(
+        choices=[(name, name) for name in METRIC_NAMES],
+        initial=METRIC_NAMES,
+        widget=forms.CheckboxSelectMultiple,
+        label="Metrics",
+    )
+
+
+class CollectionForm(forms.Form):
+    name = forms.CharField(
+        max_length=100, label="Name", help_text="For example, WMT14 QE task 1.2."
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        if fault := fault_in_name(name):
+            raise ValidationError(f"This name {fault}.")
+        return name
+
+
+def submitted_directions(post: QueryDict, metrics: Sequence[Metric]) -> dict[Metric, bool]:
+    """Return each metric's submitted direction; `rest` applies to metrics without one of their own."""
+    directions = {}
+    for metric in metrics:
+        word = post.get(f"way-{metric.code}") or post.get("rest", "")
+        if word in WAYS:
+            directions[metric] = WAYS[word]
+    return directions
+
+
+class OptionsForm(forms.Form):
+    """Options of every kind of evaluation."""
+
+    qe = forms.BooleanField(
+        required=False,
+        label="Quality estimation: the scores predict the gold, so measure errors too",
+    )
+    without = forms.CharField(
+        required=False,
+        max_length=5_000,
+        label="Systems to leave out",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One per line, such as a reference among the outputs.",
+    )
+    ignore_extra = forms.BooleanField(
+        required=False, label="Ignore scores for translations that are not in the gold"
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_SEED,
+        initial=1,
+        label="Seed",
+        help_text="The same seed gives the same random draws and so the same numbers.",
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        chosen = self.cleaned_data
+        names = [line.strip() for line in chosen["without"].splitlines()]
+        return {
+            "qe": chosen["qe"],
+            "without_systems": list(dict.fromkeys(name for name in names if name)),
+            "ignore_extra": chosen["ignore_extra"],
+            "seed": chosen["seed"],
+        }
+
+
+class EvaluateForm(OptionsForm):
+    """Choose gold and metrics of a campaign or a collection."""
+
+    golds = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Gold",
+        help_text="Choose two or more to see how the ranks of metrics change between them.",
+        error_messages={"required": "Choose at least one gold."},
+    )
+    metrics = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Metrics",
+        error_messages={"required": "Choose at least one metric."},
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        golds: Mapping[str, str],
+        first: Sequence[str],
+        metrics: Sequence[Metric],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        _offer(self.fields["golds"], golds, first)
+        labels = {str(one.code): f"{one.name} ({LEVEL_NAMES[one.level]})" for one in metrics}
+        _offer(self.fields["metrics"], labels, list(labels))
+
+
+class PoolForm(OptionsForm):
+    """Choose campaigns whose latest gold is pooled."""
+
+    campaigns = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Campaigns",
+        help_text="The latest gold of each is pooled without rescaling.",
+        error_messages={"required": "Choose at least two campaigns."},
+    )
+    uses = forms.MultipleChoiceField(
+        choices=[("z", "Standardised scores (z)"), ("raw", "Raw scores, 0 to 100")],
+        initial=["z"],
+        widget=forms.CheckboxSelectMultiple,
+        label="Scores",
+    )
+
+    def __init__(self, *args: Any, campaigns: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _offer(self.fields["campaigns"], campaigns, ())
+
+    def clean_campaigns(self) -> list[str]:
+        chosen: list[str] = list(dict.fromkeys(self.cleaned_data["campaigns"]))
+        if len(chosen) < 2:
+            raise ValidationError("Choose at least two campaigns.")
+        return chosen
+
+
+def _offer(field: forms.Field, choices: Mapping[str, str], initial: Sequence[str]) -> None:
+    assert isinstance(field, forms.MultipleChoiceField)
+    field.choices = list(choices.items())
+    field.initial = list(initial)

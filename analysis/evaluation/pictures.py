@@ -1,0 +1,112 @@
+"""The figures of an evaluation. Some need only the stored result, others the scores."""
+
+from collections.abc import Collection
+
+from da_platform.plots.rendering import Picture
+
+from ..plots.densities import densities
+from ..plots.heat_maps import correlation_map, significance_map
+from ..plots.scatter import scatter
+from ..scores.score_tables import shown
+from .aligned_rows import Rows
+from .engine import Evaluated
+from .file_names import file_names
+from .rank_changes import rank_changes
+from .results import EvaluationResult, GoldEvaluation, numbers
+
+# Scatter plots drawn by default, of the best metrics under each gold.
+SCATTERS = 2
+
+
+def pictures_of_result(result: EvaluationResult) -> list[Picture]:
+    """Return the figures that need only the result."""
+    names = file_names(result)
+    compared = [gold for gold in result.golds if gold.comparison is not None]
+    pictures = [_significance(gold, names["significance", gold.gold.name]) for gold in compared]
+    # Once is enough: under another gold, the correlations between metrics look the same.
+    pictures += [_between(gold) for gold in compared[:1]]
+    pictures += [
+        rank_changes(
+            pair.changes,
+            golds=(pair.first, pair.second),
+            name=names["rank-changes", pair.level, pair.first, pair.second],
+        )
+        for pair in result.comparisons
+    ]
+    return pictures
+
+
+def _significance(gold: GoldEvaluation, name: str) -> Picture:
+    compared = gold.comparison
+    assert compared is not None
+    return significance_map(
+        compared.metrics,
+        compared.r,
+        numbers(compared.pvalue),
+        winners=gold.winners,
+        name=name,
+        against=gold.gold.name,
+    )
+
+
+def _between(gold: GoldEvaluation) -> Picture:
+    compared = gold.comparison
+    assert compared is not None
+    return correlation_map(compared.metrics, numbers(compared.between))
+
+
+def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list[Picture]:
+    """Return all figures of an evaluation.
+
+    Parameters
+    ----------
+    evaluated : Evaluated
+    scatters : collection of str
+        Metrics to plot against gold; by default, the best `SCATTERS` under each gold.
+
+    Returns
+    -------
+    list of Picture
+    """
+    pictures, names = pictures_of_result(evaluated.result), file_names(evaluated.result)
+    for gold in evaluated.result.golds:
+        gold_name = gold.gold.name
+        rows = evaluated.rows.get(gold_name)
+        if rows is None:
+            continue
+        if gold.predictions:
+            pictures.append(densities_of(gold, rows, names["densities", gold_name]))
+        chosen = scatters or [row.metric for row in gold.segment[:SCATTERS]]
+        pictures += [
+            scatter_of(gold, rows, metric, names["scatter", metric, gold_name])
+            for metric in rows.metrics
+            if metric in chosen
+        ]
+    return pictures
+
+
+def densities_of(gold: GoldEvaluation, rows: Rows, name: str) -> Picture:
+    """Plot the distributions of predictions and gold."""
+    names = [row.metric for row in gold.predictions]
+    return densities(
+        names,
+        [rows.scores[rows.metrics.index(name)] for name in names],
+        rows.gold,
+        errors=[row.mae.estimate for row in gold.predictions],
+        gold_name=gold.gold.name,
+        name=name,
+    )
+
+
+def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Picture:
+    """Plot one metric against gold, with segments as hover texts."""
+    result = next(row for row in gold.segment if row.metric == metric)
+    return scatter(
+        metric,
+        rows.scores[rows.metrics.index(metric)],
+        rows.gold,
+        [shown(key) for key in rows.alignment.keys],
+        gold_name=gold.gold.name,
+        r=result.pearson.estimate,
+        name=name,
+    )

@@ -1,0 +1,240 @@
+"""A self-contained report: an HTML page, the same in Markdown, and its tables, figures and data."""
+
+import base64
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+import hits
+from da_platform.exceptions import PlatformError
+from da_platform.plots.rendering import Format, Picture, render_pictures
+
+from ..tables.table import Cell, Column, Table, text
+from ..tables.writing import escape_markdown, to_latex, to_markdown
+from .engine import Evaluated, Progress
+from .file_names import file_names
+from .pictures import pictures_of
+from .results import EvaluationResult
+from .tables import breakdown_csv, tables_of
+
+COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
+
+RESULT = "result.json"
+PAGE = "index.html"
+TEXT = "report.md"
+
+
+class ReportRefused(PlatformError):
+    """A report that cannot be written to its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A figure with its rendered files."""
+
+    picture: Picture
+    files: dict[Format, bytes]
+
+    @property
+    def inline(self) -> SafeString:
+        """The figure as HTML: inline SVG if its points have hover texts, otherwise an image."""
+        svg = self.files["svg"]
+        if self.picture.hover:
+            # Text from users was escaped by the XML writer.
+            return mark_safe(svg.decode().partition("?>")[2])  # nosec B308 B703
+        encoded = base64.b64encode(svg).decode()
+        return render_to_string(
+            "analysis/_embedded_picture.html", {"encoded": encoded, "picture": self.picture}
+        )
+
+
+def write_report(
+    evaluated: Evaluated,
+    folder: str | Path,
+    *,
+    scatters: Collection[str] = (),
+    force: bool = False,
+    processes: int = 1,
+    progress: Progress = lambda n_done, n_total: None,
+) -> list[Path]:
+    """Write the report with its tables, figures and data into a folder.
+
+    Parameters
+    ----------
+    evaluated : Evaluated
+    folder : str or Path
+        New or empty, unless `force`.
+    scatters : collection of str
+        Metrics to plot against gold; by default, the best ones.
+    force : bool
+        Write into a folder that is not empty.
+    processes : int
+        Number of processes that draw. More than one is safe only in a program without threads.
+    progress : callable
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    ReportRefused
+    """
+    root = Path(folder)
+    check_folder(root, force=force)
+    paths = []
+    for name, content in report_files(
+        evaluated, scatters=scatters, processes=processes, progress=progress
+    ):
+        path = root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise ReportRefused(f"Cannot write {path}: {error.strerror}.") from error
+        paths.append(path)
+    return paths
+
+
+def check_folder(root: Path, *, force: bool = False) -> None:
+    """Refuse a path that is not a folder, and without `force` a folder that is not empty."""
+    if root.exists() and not root.is_dir():
+        raise ReportRefused(f"{root} is not a folder.")
+    if root.is_dir() and any(root.iterdir()) and not force:
+        raise ReportRefused(f"{root} is not empty. Nothing was written.")
+
+
+def report_files(
+    evaluated: Evaluated,
+    *,
+    scatters: Collection[str] = (),
+    processes: int = 1,
+    progress: Progress = lambda n_done, n_total: None,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of every file of a report, the same bytes every time."""
+    result = evaluated.result
+    tables = tables_of(result)
+    pictures = pictures_of(evaluated, scatters=scatters)
+    drawn = []
+    for picture, files in zip(pictures, render_pictures(pictures, processes), strict=True):
+        drawn.append(_Drawn(picture, files))
+        progress(len(drawn), len(pictures))
+    yield RESULT, result.to_json(indent=1).encode()
+    for table in tables:
+        yield f"tables/{table.name}.tex", to_latex(table).encode()
+        yield f"tables/{table.name}.md", to_markdown(table).encode()
+        yield f"tables/{table.name}.csv", table.csv()
+    names = file_names(result)
+    for gold in result.golds:
+        for breakdown in gold.breakdowns:
+            name = names["groups", breakdown.by, gold.gold.name]
+            yield f"tables/{name}.csv", breakdown_csv(breakdown)
+    for figure in drawn:
+        for fmt, content in figure.files.items():
+            yield f"figures/{figure.picture.name}.{fmt}", content
+        yield f"figures/{figure.picture.name}.csv", figure.picture.csv()
+    yield TEXT, _markdown(result, tables, pictures).encode()
+    yield PAGE, _page(result, tables, drawn).encode()
+
+
+def _page(result: EvaluationResult, tables: Sequence[Table], drawn: Sequence[_Drawn]) -> str:
+    return render_to_string(
+        "analysis/evaluation_report.html",
+        {
+            "title": title_of(result),
+            "findings": findings(result),
+            "tables": tables,
+            "drawn": drawn,
+            "inputs": inputs_table(result),
+            "signature": result.signature,
+            "colours": mark_safe(COLOURS.read_text(encoding="utf-8")),  # nosec B308 B703
+        },
+    )
+
+
+def title_of(result: EvaluationResult) -> str:
+    """Return the title of an evaluation."""
+    names = " and ".join(gold.gold.name for gold in result.golds)
+    return f"{'Predictions' if result.options.qe else 'Metrics'} against {names}"
+
+
+def findings(result: EvaluationResult) -> list[str]:
+    """Summarise the result in a few sentences."""
+    sentences = []
+    for gold in result.golds:
+        name = gold.gold.name
+        if gold.segment:
+            best = gold.segment[0]
+            winners = ", ".join(gold.winners) or "none"
+            sentences.append(
+                f"Against {name}, {best.metric} has the highest r ({_shown(best.pearson.estimate)}). Not "
+                f"significantly outperformed by any other metric (Williams test): {winners}."
+            )
+        elif gold.system:
+            best_system = gold.system[0]
+            sentences.append(
+                f"Against {name}, at system level: {best_system.metric} has the highest r "
+                f"({_shown(best_system.pearson.estimate)})."
+            )
+        if gold.gold.n_without_gold:
+            sentences.append(
+                f"{gold.gold.n_without_gold:,} translations have no score in {name} and were left out."
+            )
+        if gold.gold.n_ignored:
+            sentences.append(
+                f"{gold.gold.n_ignored:,} scores for translations that are not in {name} were ignored."
+            )
+        sentences += gold.gold.notes
+    for comparison in result.comparisons:
+        changes = comparison.changes
+        n_moved = sum(metric.change != 0 for metric in changes)
+        sentences.append(
+            f"Between {comparison.first} and {comparison.second}, {n_moved} of {len(changes)} metrics "
+            f"change their rank at {comparison.level} level."
+        )
+    return sentences
+
+
+def _shown(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3f}"
+
+
+def inputs_table(result: EvaluationResult) -> Table:
+    """List the inputs, with the SHA-256 of each file."""
+    rows: list[list[Cell]] = [
+        [
+            text(source.name),
+            text(source.role),
+            text(source.level),
+            text("higher" if source.higher_is_better else "lower"),
+            text(source.sha256 or "–"),
+        ]
+        for source in result.inputs
+    ]
+    titles = ("name", "role", "level", "better", "SHA-256 of the file")
+    return Table(
+        name="inputs",
+        caption="Inputs",
+        columns=[Column(title, is_number=False) for title in titles],
+        rows=rows,
+    )
+
+
+def _markdown(
+    result: EvaluationResult, tables: Sequence[Table], pictures: Sequence[Picture]
+) -> str:
+    parts = [f"# {escape_markdown(title_of(result))}\n"]
+    parts += [f"* {escape_markdown(sentence)}" for sentence in findings(result)]
+    parts += ["\n## Tables\n", *(to_markdown(table) for table in tables)]
+    parts.append("## Figures\n")
+    for picture in pictures:
+        alt, caption = escape_markdown(picture.title), escape_markdown(picture.alternative)
+        parts.append(f"![{alt}](<figures/{picture.name}.svg>)\n\n{caption}\n")
+    parts += ["## Inputs and signature\n", to_markdown(inputs_table(result))]
+    # A backtick in a name would end the code span.
+    parts.append(f"`{result.signature.replace('`', chr(39))}`\n")
+    return "\n".join(parts)

@@ -1,0 +1,162 @@
+"""The tables and figures on the page of a stored evaluation, by file name."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from da_platform.jobs.models import Job
+from da_platform.plots.rendering import Picture
+
+from ..models import Evaluation, GoldUpload
+from ..tables.table import Table, correlation
+from ..tables.writing import to_latex, to_markdown
+from .file_names import file_names
+from .pictures import SCATTERS, densities_of, pictures_of_result, scatter_of
+from .results import EvaluationResult, GoldEvaluation
+from .stored_evaluations import rows_of
+from .tables import MOST_GROUPS, breakdown_csv, tables_of
+
+TABLE_TYPES = {
+    "tex": "application/x-tex; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """A table on the page, or one too wide for it that can only be downloaded."""
+
+    table: Table
+    formats: Sequence[str] = tuple(TABLE_TYPES)
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """The name and text of a figure, which is drawn when a browser requests it."""
+
+    name: str
+    title: str
+    alternative: str
+    has_hover: bool = False
+    # Drawn from the scores, not from the stored result alone.
+    needs_scores: bool = False
+
+
+def shown_tables(result: EvaluationResult) -> list[ShownTable]:
+    """Return all tables; breakdowns with too many groups have only a caption and a file."""
+    tables, names = [ShownTable(table) for table in tables_of(result)], file_names(result)
+    for gold in result.golds:
+        for breakdown in gold.breakdowns:
+            if (n_groups := len(breakdown.groups)) > MOST_GROUPS:
+                caption = f"Pearson correlation with {gold.gold.name} by {breakdown.by}"
+                name = names["groups", breakdown.by, gold.gold.name]
+                note = f"Too many groups to show here ({n_groups:,}); all are in the file."
+                empty = Table(name=name, caption=caption, columns=[], rows=[], note=note)
+                tables.append(ShownTable(empty, ("csv",)))
+    return tables
+
+
+def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
+    """Return the content of a table's file; None if there is no such table or format."""
+    names = file_names(result)
+    for gold in result.golds:
+        for breakdown in gold.breakdowns:
+            if fmt == "csv" and name == names["groups", breakdown.by, gold.gold.name]:
+                return breakdown_csv(breakdown)
+    table = next((table for table in tables_of(result) if table.name == name), None)
+    if table is None or fmt not in TABLE_TYPES:
+        return None
+    if fmt == "csv":
+        return table.csv()
+    return (to_latex(table) if fmt == "tex" else to_markdown(table)).encode()
+
+
+def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[ShownPicture]:
+    """Return all figures, with a scatter plot of the given metric or of the best ones."""
+    files = file_names(result)
+    pictures = [
+        ShownPicture(picture.name, picture.title, picture.alternative)
+        for picture in pictures_of_result(result)
+    ]
+    for gold in result.golds:
+        name = gold.gold.name
+        if gold.predictions:
+            pictures.append(
+                ShownPicture(
+                    files["densities", name],
+                    f"Predictions and {name}",
+                    f"The density of each system's predictions and of {name}. A narrow peak at the mean has small "
+                    "errors but hardly distinguishes segments.",
+                    needs_scores=True,
+                )
+            )
+        names = [row.metric for row in gold.segment]
+        chosen = [scatter] if scatter in names else names[:SCATTERS]
+        pictures += [
+            _shown_scatter(gold, metric, files["scatter", metric, name]) for metric in chosen
+        ]
+    return pictures
+
+
+def _shown_scatter(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture:
+    pearson = next(row.pearson for row in gold.segment if row.metric == metric)
+    r = correlation(pearson.estimate).text
+    return ShownPicture(
+        name,
+        f"{metric} against {gold.gold.name}",
+        f"Each of the {pearson.n:,} points is a translation; r = {r}.",
+        has_hover=True,
+        needs_scores=True,
+    )
+
+
+def picture_maker(
+    evaluation: Evaluation, result: EvaluationResult, name: str
+) -> Callable[[], Picture] | None:
+    """Return a function that makes the figure of a name; None if there is no such figure."""
+    by_name = {picture.name: picture for picture in pictures_of_result(result)}
+    if name in by_name:
+        return lambda: by_name[name]
+    files = file_names(result)
+    for gold in result.golds:
+        gold_name = gold.gold.name
+        if gold.predictions and name == files["densities", gold_name]:
+            return partial(_draw_densities, evaluation, gold, name)
+        for row in gold.segment:
+            if name == files["scatter", row.metric, gold_name]:
+                return partial(_draw_scatter, evaluation, gold, row.metric, name)
+    return None
+
+
+def _draw_densities(evaluation: Evaluation, gold: GoldEvaluation, name: str) -> Picture:
+    metrics = [row.metric for row in gold.predictions]
+    return densities_of(gold, rows_of(evaluation, gold.gold.name, metrics), name)
+
+
+def _draw_scatter(evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str) -> Picture:
+    return scatter_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
+
+
+def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:
+    """Return whether its scores and gold still exist."""
+    n_pooled = (
+        evaluation.pooled.count() if not (evaluation.campaign_id or evaluation.collection_id) else 1
+    )
+    n_tables = sum(source.role == "metric" for source in result.inputs)
+    codes = [choice["upload"] for choice in evaluation.golds if "upload" in choice]
+    return evaluation.metrics.count() == n_tables * n_pooled and (
+        not codes or GoldUpload.objects.filter(code__in=codes).count() == len(codes)
+    )
+
+
+def latest_check(evaluation: Evaluation) -> Job | None:
+    """Return the latest job that repeated the evaluation and compared the results."""
+    jobs = Job.objects.filter(
+        kind="evaluate_again", state=Job.State.DONE, arguments__evaluation=str(evaluation.code)
+    )
+    return jobs.order_by("-pk").first()

@@ -1,0 +1,270 @@
+"""The results of an evaluation, which can be written to JSON and read back unchanged.
+
+A number that cannot be computed (the r of a constant metric, the interval of one segment) is None,
+since JSON has no NaN.
+"""
+
+import json
+import types
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from da_platform.numbers import known
+
+from ..stats.resampling import DEFAULT_RESAMPLES
+from ..stats.significance import ALPHA
+
+Value = float | None
+Matrix = tuple[tuple[Value, ...], ...]
+GroupedBy = Literal["system", "document", "length"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options of an evaluation. The same options and inputs give the same numbers, to the last bit.
+
+    Attributes
+    ----------
+    qe : bool
+        The scores predict the gold, on its scale: measure errors too.
+    alpha : float
+        Significance level of the tests.
+    confidence : float
+        Level of all intervals.
+    seed, n_resamples : int
+        For soft pairwise accuracy and the intervals of errors.
+    without_systems : tuple of str
+        Systems to leave out, such as a reference.
+    ignore_extra : bool
+        Ignore scores for rows that are not in the gold, instead of refusing them.
+    """
+
+    qe: bool = False
+    alpha: float = ALPHA
+    confidence: float = 0.95
+    seed: int = 1
+    n_resamples: int = DEFAULT_RESAMPLES
+    without_systems: tuple[str, ...] = ()
+    ignore_extra: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and its interval."""
+
+    estimate: Value
+    low: Value = None
+    high: Value = None
+    n: int = 0
+
+    @classmethod
+    def of(cls, result: Any) -> "Estimate":
+        """Convert a result of a function in `analysis.stats`."""
+        return cls(known(result.estimate), known(result.low), known(result.high), int(result.n))
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Scores of a metric, or gold, that were evaluated."""
+
+    name: str
+    role: Literal["metric", "gold"]
+    level: str
+    higher_is_better: bool
+    sha256: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoldFacts:
+    """The gold that metrics were evaluated against."""
+
+    name: str
+    kind: str
+    higher_is_better: bool
+    n: int
+    n_without_gold: int
+    n_ignored: int
+    n_systems: int
+    n_segments: int
+    signature: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentResult:
+    """One metric over all translations with gold. Correlations are positive where it agrees.
+
+    `is_winner`: no other metric significantly outperforms it in r (Williams test). `acc_eq` and
+    `epsilon` are None where no segment has two translations.
+    """
+
+    metric: str
+    higher_is_better: bool
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    acc_eq: Estimate | None
+    epsilon: Value
+    best: Estimate | None
+    worst: Estimate | None
+    is_winner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionResult:
+    """Errors of predictions, as submitted and rescaled to the gold's mean and half its sd."""
+
+    metric: str
+    mae: Estimate
+    rmse: Estimate
+    rescaled_mae: Estimate
+    rescaled_rmse: Estimate
+    delta_avg: Estimate
+    prediction_mean: float
+    prediction_sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class SystemResult:
+    """One metric at system level. `from_segments`: its system scores are means of segment scores.
+
+    `spa` is None for a metric without segment scores.
+    """
+
+    metric: str
+    from_segments: bool
+    pearson: Estimate
+    spearman: Estimate
+    kendall: Estimate
+    accuracy: Estimate
+    spa: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """r of every metric within groups: `r[metric][group]`, None where there is no correlation."""
+
+    by: GroupedBy
+    groups: tuple[str, ...]
+    n: tuple[int, ...]
+    metrics: tuple[str, ...]
+    r: Matrix
+    mean: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Williams tests of all pairs of metrics, ordered by r. A small `pvalue[i][j]` favours i over j.
+
+    `between[i][j]` is the correlation of two metrics with each other.
+    """
+
+    metrics: tuple[str, ...]
+    r: tuple[Value, ...]
+    pvalue: Matrix
+    between: Matrix
+    n: int
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEvaluation:
+    """All metrics against one gold, best r first."""
+
+    gold: GoldFacts
+    segment: tuple[SegmentResult, ...]
+    comparison: Comparison | None
+    predictions: tuple[PredictionResult, ...]
+    gold_mean: Value
+    gold_sd: Value
+    system: tuple[SystemResult, ...]
+    breakdowns: tuple[Breakdown, ...]
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Metrics that no other significantly outperforms."""
+        return tuple(row.metric for row in self.segment if row.is_winner)
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """The r and rank of a metric under two golds."""
+
+    metric: str
+    first_r: Value
+    second_r: Value
+    first_rank: int
+    second_rank: int
+    wins_first: bool
+    wins_second: bool
+
+    @property
+    def change(self) -> int:
+        """Ranks gained under the second gold."""
+        return self.first_rank - self.second_rank
+
+
+@dataclass(frozen=True, slots=True)
+class GoldComparison:
+    """The same metrics against two golds. `between` is the correlation of the golds over shared rows."""
+
+    first: str
+    second: str
+    level: Literal["segment", "system"]
+    between: Estimate | None
+    changes: tuple[RankChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """The full result, with its inputs and options."""
+
+    inputs: tuple[Input, ...]
+    options: Options
+    golds: tuple[GoldEvaluation, ...]
+    comparisons: tuple[GoldComparison, ...]
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON types."""
+        return json.loads(self.to_json())
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the result as JSON; equal results give equal text."""
+        return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_dict(cls, facts: dict[str, Any]) -> "EvaluationResult":
+        """Restore a result from `to_dict`."""
+        return _restored(cls, facts)
+
+
+def numbers(values: Matrix | Sequence[Value]) -> np.ndarray:
+    """Convert a matrix or row to an array, with NaN for None."""
+    return np.array(values, dtype=np.float64)
+
+
+def _restored(kind: Any, facts: Any) -> Any:
+    """Restore an object of a type from JSON types."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(  # type: ignore[operator]
+            **{
+                field.name: _restored(hints[field.name], facts[field.name])
+                for field in fields(kind)
+            }
+        )
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        return tuple(_restored(parts[0], item) for item in facts)
+    if origin in (Union, types.UnionType):
+        if facts is None:
+            return None
+        return _restored(next(part for part in parts if part is not type(None)), facts)
+    return facts

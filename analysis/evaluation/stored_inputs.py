@@ -1,0 +1,232 @@
+"""Load the scores and gold of a stored evaluation: of a campaign, a collection, or pooled campaigns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from da_platform.exceptions import PlatformError
+from hits.models import Campaign
+
+from ..models import Evaluation, GoldRun, GoldUpload, Metric
+from ..scores.gold_tables import POOLING_SEPARATOR, campaign_gold, pool_gold, pool_scores
+from ..scores.score_tables import GoldTable, ScoreTable
+from ..scores.storing import stored_tables
+from .aligned_rows import Texts, lengths_of
+from .uploading import uploaded_gold, uploaded_texts
+
+USES = ("z", "raw")
+
+
+class EvaluationRefused(PlatformError):
+    """An evaluation that cannot be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldChoice:
+    """A gold run, and whether to use its standardised (z) or raw scores."""
+
+    run: int
+    use: str = "z"
+
+
+@dataclass(frozen=True, slots=True)
+class UploadChoice:
+    """Uploaded gold, by its code."""
+
+    upload: str
+
+
+@dataclass(frozen=True, slots=True)
+class PooledChoice:
+    """Pooled gold: the code of each campaign with the number of its gold run."""
+
+    pooled: tuple[tuple[str, int], ...]
+    use: str = "z"
+
+
+Choice = GoldChoice | UploadChoice | PooledChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The inputs of `engine.evaluate`."""
+
+    tables: list[ScoreTable]
+    golds: list[GoldTable]
+    texts: Texts | None
+
+
+def golds_from(facts: Sequence[Mapping[str, Any]]) -> list[GoldChoice | UploadChoice]:
+    """Return the choices of gold in JSON arguments."""
+    try:
+        return [
+            UploadChoice(**choice) if "upload" in choice else GoldChoice(**choice)
+            for choice in facts
+        ]
+    except TypeError:
+        raise EvaluationRefused("Choose gold by `run` (a number) and `use` (z or raw).") from None
+
+
+def choices_of(evaluation: Evaluation) -> list[Choice]:
+    """Return the gold that an evaluation was stored with."""
+    if evaluation.campaign or evaluation.collection:
+        return list(golds_from(evaluation.golds))
+    return [
+        PooledChoice(tuple((code, run) for code, run in choice["pooled"]), choice["use"])
+        for choice in evaluation.golds
+    ]
+
+
+def choice_as_json(choice: Choice) -> dict[str, Any]:
+    return asdict(choice)
+
+
+def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
+    """Load the scores and gold of an evaluation, which need not be stored yet.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    metrics : sequence of Metric
+        Of its campaign, its collection, or all pooled campaigns.
+
+    Returns
+    -------
+    Sources
+
+    Raises
+    ------
+    EvaluationRefused
+        If some gold does not exist.
+    """
+    choices = choices_of(evaluation)
+    if campaign := evaluation.campaign:
+        golds = [_gold(campaign, choice) for choice in choices]
+        return Sources(stored_tables(metrics), golds, _measured(_texts_by_segment(campaign)))
+    if evaluation.collection:
+        chosen = [choice for choice in choices if isinstance(choice, UploadChoice)]
+        uploads = [_upload(evaluation, choice) for choice in chosen]
+        texts = next((texts for upload in uploads if (texts := uploaded_texts(upload))), None)
+        return Sources(stored_tables(metrics), [uploaded_gold(upload) for upload in uploads], texts)
+    return _pooled(choices, metrics)
+
+
+def _gold(campaign: Campaign, choice: Choice) -> GoldTable:
+    if isinstance(choice, UploadChoice):
+        return uploaded_gold(_upload(Evaluation(campaign=campaign), choice))
+    assert isinstance(choice, GoldChoice)
+    # Without the campaign's name: figures and tables have little room.
+    name = f"gold {choice.run}" if choice.use == "z" else f"gold {choice.run}, raw"
+    run = run_numbered(campaign, choice.run)
+    # The digest of the ratings takes the place of a file's.
+    return replace(_run_gold(run, choice.use), name=name, sha256=run.input_digest)
+
+
+def _run_gold(run: GoldRun, use: str) -> GoldTable:
+    if use not in USES:
+        raise EvaluationRefused(f"{use!r} is not a kind of score. Choose z or raw.")
+    return campaign_gold(run, use=use)
+
+
+def run_numbered(campaign: Campaign, number: int) -> GoldRun:
+    run = campaign.gold_runs.numbered(number)
+    if run is None:
+        raise EvaluationRefused(f"{campaign} has no gold {number}. Build it first.")
+    return run
+
+
+def _upload(evaluation: Evaluation, choice: UploadChoice) -> GoldUpload:
+    """Return uploaded gold of the same campaign or collection."""
+    uploads = GoldUpload.objects.filter(
+        campaign=evaluation.campaign, collection=evaluation.collection
+    )
+    try:
+        upload = uploads.filter(code=choice.upload).first()
+    except ValidationError:
+        upload = None
+    if upload is None:
+        raise EvaluationRefused("Some gold of this evaluation does not exist or has been replaced.")
+    return upload
+
+
+def _measured(texts: dict[str, str]) -> Texts | None:
+    return lengths_of(texts) if all(texts.values()) else None
+
+
+def _texts_by_segment(campaign: Campaign) -> dict[str, str]:
+    """Return the source of each segment, or its reference if it has no source."""
+    rows = campaign.segments.values_list("name", "source", "reference")
+    return {name: source or reference for name, source, reference in rows}
+
+
+# Pooled ---------------------------------------------------------------------------------------
+
+
+def _pooled(choices: Sequence[Choice], metrics: Sequence[Metric]) -> Sources:
+    golds, campaigns, names = [], [], []
+    for choice in choices:
+        assert isinstance(choice, PooledChoice)
+        campaigns = campaigns_coded([code for code, _ in choice.pooled])
+        names = pooling_names(campaigns)
+        runs = [
+            run_numbered(campaign, number)
+            for campaign, (_, number) in zip(campaigns, choice.pooled, strict=True)
+        ]
+        pooled = pool_gold([_run_gold(run, choice.use) for run in runs], names=names)
+        name = "pooled gold" if choice.use == "z" else "pooled gold, raw"
+        digest = joined_digest([run.input_digest for run in runs])
+        golds.append(replace(pooled, name=name, sha256=digest))
+    tables = _pooled_tables(campaigns, names, metrics)
+    texts = {
+        f"{name}{POOLING_SEPARATOR}{segment}": text
+        for name, campaign in zip(names, campaigns, strict=True)
+        for segment, text in _texts_by_segment(campaign).items()
+    }
+    return Sources(tables, golds, _measured(texts) if texts else None)
+
+
+def _pooled_tables(
+    campaigns: Sequence[Campaign], names: Sequence[str], metrics: Sequence[Metric]
+) -> list[ScoreTable]:
+    """Pool the scores of each metric, in the order of the campaigns."""
+    tables = dict(zip(metrics, stored_tables(metrics), strict=True))
+    pooled = []
+    for name in dict.fromkeys(metric.name for metric in metrics):
+        parts_by_campaign = {
+            metric.campaign_id: table for metric, table in tables.items() if metric.name == name
+        }
+        missing = [str(campaign) for campaign in campaigns if campaign.pk not in parts_by_campaign]
+        if missing:
+            raise EvaluationRefused(f"{name} has no scores for {', '.join(missing)}.")
+        parts = [parts_by_campaign[campaign.pk] for campaign in campaigns]
+        digest = joined_digest([part.sha256 for part in parts])
+        pooled.append(replace(pool_scores(parts, names=names), sha256=digest))
+    return pooled
+
+
+def campaigns_coded(codes: Sequence[str]) -> list[Campaign]:
+    """Return the campaigns with these codes, in their order."""
+    queryset = Campaign.objects.filter(code__in=codes)
+    try:
+        campaigns = {str(campaign.code): campaign for campaign in queryset}
+    except ValidationError:
+        campaigns = {}
+    if len(campaigns) != len(codes):
+        raise EvaluationRefused("A campaign does not exist or was given twice.")
+    return [campaigns[code] for code in codes]
+
+
+def pooling_names(campaigns: Sequence[Campaign]) -> list[str]:
+    """Return a unique name for each campaign."""
+    names = [campaign.name for campaign in campaigns]
+    return [
+        name if names.count(name) == 1 else f"{name} {str(campaign.code)[:8]}"
+        for name, campaign in zip(names, campaigns, strict=True)
+    ]
+
+
+def joined_digest(digests: Sequence[str]) -> str:
+    return sha256("\n".join(digests).encode()).hexdigest()

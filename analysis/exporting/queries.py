@@ -1,0 +1,260 @@
+"""The columns of exports, and the SQL queries that fill them.
+
+Plain SQL, because an export of ten million rows is too large for model instances.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from django.db import connection
+
+from analysis.models import GoldRun
+from analysis.stats.roles import Role
+from hits.models import Campaign
+
+
+class Kind(Enum):
+    """The type of a column's cells, any of which may be empty."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "flag"
+    # Text such as 2026-03-01T09:30:00.000000Z, always UTC.
+    TIME = "time"
+    # Several texts.
+    NAMES = "names"
+    # Ids that are replaced by pseudonyms.
+    WORKER = "worker"
+    ASSIGNMENT = "assignment"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an export, and the SQL expression for its cells if a query fills it."""
+
+    name: str
+    kind: Kind
+    sql: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query and its columns."""
+
+    columns: tuple[Column, ...]
+    tables: str
+    parameters: Sequence[Any]
+    before: str = ""
+
+    @property
+    def sql(self) -> str:
+        cells = ", ".join(column.sql for column in self.columns)
+        return f"{self.before} SELECT {cells} {self.tables}"
+
+
+# --- differences between the databases ------------------------------------------------------------
+
+
+def _is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
+
+
+def _time(name: str) -> str:
+    """Format a time as text in SQL: converting it in Python would cost more than all the rest."""
+    if _is_postgresql():
+        return f"""to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+    # SQLite stores text, without a fraction if it is zero.
+    fraction = f"CASE length({name}) WHEN 19 THEN '.000000Z' ELSE 'Z' END"
+    return f"replace({name}, ' ', 'T') || {fraction}"
+
+
+def _json_list(name: str) -> str:
+    """Aggregate texts into a JSON list, since any separator may occur in a text."""
+    return f"json_agg({name})::text" if _is_postgresql() else f"json_group_array({name})"
+
+
+def _hex_code(name: str) -> str:
+    """Format a UUID as 32 digits, as SQLite stores it."""
+    return f"replace({name}::text, '-', '')" if _is_postgresql() else name
+
+
+# --- ratings and evidence -------------------------------------------------------------------------
+
+_WORKER = Column("worker", Kind.WORKER, "w.provider || ':' || w.external_id")
+# A decision by hand, or else the evidence: see Participation.state.
+_WORKER_STATE = Column(
+    "worker_state", Kind.TEXT, "coalesce(nullif(p.decision, ''), p.trust, 'unproven')"
+)
+_ROLE_NAMES = " ".join(f"WHEN {role.value} THEN '{role.name.lower()}'" for role in Role)
+
+
+def ratings(campaign: Campaign) -> Query:
+    """Select every rating, by HIT and assignment, in the order of the items."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        Column("hit", Kind.INTEGER, "h.number"),
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column("position", Kind.INTEGER, "i.position"),
+        Column("role", Kind.TEXT, f"CASE i.role {_ROLE_NAMES} END"),
+        Column("segment", Kind.TEXT, "f.segment"),
+        Column("document", Kind.TEXT, "f.document"),
+        Column("systems", Kind.NAMES, "f.systems"),
+        Column("score", Kind.INTEGER, "r.score"),
+        Column("received_at", Kind.TIME, _time("r.received_at")),
+        Column("elapsed_ms", Kind.INTEGER, "r.elapsed_ms"),
+        Column("active_ms", Kind.INTEGER, "r.active_ms"),
+        Column("assignment_status", Kind.TEXT, "a.status"),
+        Column("is_late", Kind.FLAG, "a.is_late"),
+        Column("is_rejected", Kind.FLAG, "a.is_rejected"),
+    )
+    # A translation is rated some twenty times, so its facts are collected once.
+    facts = f"""
+        WITH facts (translation_id, segment, document, systems) AS MATERIALIZED (
+            SELECT t.id, s.name, s.document, {_json_list("y.name")}
+            FROM hits_segment s
+            JOIN hits_translation t ON t.segment_id = s.id
+            LEFT JOIN hits_systemoutput o ON o.translation_id = t.id
+            LEFT JOIN hits_system y ON y.id = o.system_id
+            WHERE s.campaign_id = %s
+            GROUP BY t.id, s.id)"""
+    tables = """
+        FROM hits_campaign c
+        JOIN hits_hit h ON h.campaign_id = c.id
+        JOIN hits_assignment a ON a.hit_id = h.id
+        JOIN hits_rating r ON r.assignment_id = a.id
+        JOIN hits_item i ON i.id = r.item_id
+        JOIN facts f ON f.translation_id = i.translation_id
+        JOIN hits_worker w ON w.id = a.worker_id
+        LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
+        WHERE c.id = %s
+        ORDER BY h.number, a.id, i.position"""
+    return Query(columns, tables, [campaign.pk, campaign.pk], before=facts)
+
+
+_EVIDENCE_COLUMNS = (
+    ("origin", Kind.TEXT),
+    ("verdict", Kind.TEXT),
+    ("n_hits", Kind.INTEGER),
+    ("n_pairs", Kind.INTEGER),
+    ("mean_difference", Kind.NUMBER),
+    ("t", Kind.NUMBER),
+    ("p", Kind.NUMBER),
+    ("wilcoxon_p", Kind.NUMBER),
+    ("n_repeats", Kind.INTEGER),
+    ("repeat_mean_difference", Kind.NUMBER),
+    ("repeat_mean_absolute_difference", Kind.NUMBER),
+    ("repeat_p", Kind.NUMBER),
+    ("window_n_pairs", Kind.INTEGER),
+    ("window_p", Kind.NUMBER),
+    ("mean_genuine", Kind.NUMBER),
+    ("mean_bad_reference", Kind.NUMBER),
+    ("mean_reference", Kind.NUMBER),
+    ("fastest_hit_seconds", Kind.NUMBER),
+    ("longest_run", Kind.INTEGER),
+    ("n_rejected", Kind.INTEGER),
+    ("has_scores_flag", Kind.FLAG),
+    ("has_time_flag", Kind.FLAG),
+    ("has_sequence_flag", Kind.FLAG),
+    ("has_rejection_flag", Kind.FLAG),
+    ("signature", Kind.TEXT),
+)
+
+
+def evidence(campaign: Campaign, *, history: bool) -> Query:
+    """Select the latest evidence of each worker, or the evidence after every HIT."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column("decision", Kind.TEXT, "p.decision"),
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+        Column("hit", Kind.INTEGER, "h.number"),
+        Column("computed_at", Kind.TIME, _time("e.computed_at")),
+        *(Column(name, kind, f"e.{name}") for name, kind in _EVIDENCE_COLUMNS),
+    )
+    only_latest = """AND e.id = (SELECT max(latest.id) FROM hits_evidence latest
+                                 WHERE latest.participation_id = p.id)"""
+    tables = f"""
+        FROM hits_participation p
+        JOIN hits_campaign c ON c.id = p.campaign_id
+        JOIN hits_worker w ON w.id = p.worker_id
+        JOIN hits_evidence e ON e.participation_id = p.id
+        JOIN hits_assignment a ON a.id = e.assignment_id
+        JOIN hits_hit h ON h.id = a.hit_id
+        WHERE p.campaign_id = %s {"" if history else only_latest}
+        ORDER BY p.id, e.id"""
+    return Query(columns, tables, [campaign.pk])
+
+
+# --- gold -----------------------------------------------------------------------------------------
+
+
+def segments(run: GoldRun) -> Query:
+    """Select the score of every output, by system, including outputs without ratings."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        Column("system", Kind.TEXT, "y.name"),
+        Column("segment", Kind.TEXT, "s.name"),
+        Column("position", Kind.INTEGER, "s.position"),
+        Column("document", Kind.TEXT, "s.document"),
+        Column("raw", Kind.NUMBER, "g.raw"),
+        Column("z", Kind.NUMBER, "g.z"),
+        Column("raw_se", Kind.NUMBER, "g.raw_se"),
+        Column("z_se", Kind.NUMBER, "g.z_se"),
+        Column("n", Kind.INTEGER, "coalesce(g.n, 0)"),
+        Column("n_ratings", Kind.INTEGER, "coalesce(g.n_ratings, 0)"),
+        Column("is_complete", Kind.FLAG, "coalesce(g.is_complete, %s)"),
+        # Rows with the same translation share one score and are not independent.
+        Column("translation", Kind.INTEGER, "o.translation_id"),
+    )
+    tables = """
+        FROM hits_system y
+        JOIN hits_campaign c ON c.id = y.campaign_id
+        JOIN hits_systemoutput o ON o.system_id = y.id
+        JOIN hits_segment s ON s.id = o.segment_id
+        LEFT JOIN analysis_goldscore g ON g.translation_id = o.translation_id AND g.run_id = %s
+        WHERE y.campaign_id = %s
+        ORDER BY y.id, s.position"""
+    return Query(columns, tables, [False, run.pk, run.campaign_id])
+
+
+def complete_segments(run: GoldRun) -> Query:
+    """Select the outputs that have a score."""
+    columns = (
+        Column("system", Kind.TEXT, "y.name"),
+        Column("segment", Kind.TEXT, "s.name"),
+        Column("raw", Kind.NUMBER, "g.raw"),
+        Column("z", Kind.NUMBER, "g.z"),
+        Column("n", Kind.INTEGER, "g.n"),
+    )
+    tables = """
+        FROM hits_system y
+        JOIN hits_systemoutput o ON o.system_id = y.id
+        JOIN hits_segment s ON s.id = o.segment_id
+        JOIN analysis_goldscore g ON g.translation_id = o.translation_id AND g.run_id = %s
+        WHERE y.campaign_id = %s AND g.is_complete
+        ORDER BY y.id, s.position"""
+    return Query(columns, tables, [run.pk, run.campaign_id])
+
+
+def every_cell(run: GoldRun, score: str) -> Query:
+    """Select a score for every system and segment, empty if it is incomplete or has no output."""
+    columns = (
+        Column("system", Kind.TEXT, "y.name"),
+        Column("score", Kind.NUMBER, f"g.{score}"),
+    )
+    tables = """
+        FROM hits_system y
+        JOIN hits_segment s ON s.campaign_id = y.campaign_id
+        LEFT JOIN hits_systemoutput o ON o.system_id = y.id AND o.segment_id = s.id
+        LEFT JOIN analysis_goldscore g ON g.translation_id = o.translation_id AND g.run_id = %s
+        WHERE y.campaign_id = %s
+        ORDER BY y.id, s.position"""
+    return Query(columns, tables, [run.pk, run.campaign_id])

@@ -1,0 +1,1 @@
+"""Gold scores: loading ratings, building runs, ranking systems, reporting."""

@@ -1,0 +1,207 @@
+"""Figures of a campaign's results: scores, systems, agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from da_platform.plots.rendering import Picture
+from da_platform.plots.style import COLOURS, QUIET, TWO_COLUMNS, count_in_whole_numbers, new_figure
+
+from ..plots.heat_maps import draw_significance, significance_levels
+from ..stats.thresholds import ALPHA, bare
+from .runs import GoldArrays, SystemRanking
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+N_BINS = 30
+LINE_INCHES = 0.28
+
+
+def score_histogram(gold: GoldArrays) -> Picture:
+    """Plot the distribution of a run's segment scores."""
+    z = gold.z[gold.is_complete]
+    n_bins = min(N_BINS, max(5, len(z) // 4))
+    counts, edges = np.histogram(z, bins=n_bins) if len(z) else (np.zeros(1), np.array([0.0, 1.0]))
+
+    def draw() -> Figure:
+        figure = new_figure(TWO_COLUMNS, 2.8)
+        axes = figure.subplots()
+        axes.bar(
+            edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], ec="white", lw=0.4
+        )
+        axes.set(xlabel="Segment score (z)", ylabel="Translations")
+        count_in_whole_numbers(axes.yaxis)
+        if len(z):
+            axes.axvline(float(z.mean()), color=COLOURS[1], ls="--", lw=1.2)
+            axes.annotate(
+                f" mean {z.mean() + 0:.2f}".replace("-0.00", "0.00"),
+                (float(z.mean()), axes.get_ylim()[1]),
+                va="top",
+            )
+        return figure
+
+    spread = f"from {z.min():.2f} to {z.max():.2f}, mean {z.mean():.2f}" if len(z) else "none yet"
+    return Picture(
+        name="segment-scores",
+        title="Segment scores",
+        alternative=f"Histogram of the z-scores of {len(z):,} complete translations: {spread}.",
+        draw=draw,
+        columns=("from", "to", "translations"),
+        rows=list(zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)),
+    )
+
+
+def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
+    """Plot the number of trusted ratings per translation, and the minimum."""
+    sizes = np.arange(int(gold.n.max(initial=minimum)) + 1)
+    counts = np.bincount(gold.n, minlength=len(sizes))
+
+    def draw() -> Figure:
+        figure = new_figure(TWO_COLUMNS, 2.4)
+        axes = figure.subplots()
+        colours = [COLOURS[1] if size < minimum else COLOURS[0] for size in sizes]
+        hatches = ["//" if size < minimum else "" for size in sizes]
+        axes.bar(sizes, counts, color=colours, hatch=hatches, ec="white", lw=0.4)
+        axes.axvline(minimum - 0.5, color=QUIET, ls="--", lw=1)
+        axes.set(
+            xlabel=f"Trusted ratings ({minimum} needed for a complete score)", ylabel="Translations"
+        )
+        count_in_whole_numbers(axes.xaxis)
+        count_in_whole_numbers(axes.yaxis)
+        return figure
+
+    n_incomplete = int((~gold.is_complete).sum())
+    return Picture(
+        name="ratings-per-translation",
+        title="Ratings per translation",
+        alternative=f"{n_incomplete:,} of {len(gold):,} translations have fewer than {minimum} ratings.",
+        draw=draw,
+        columns=("ratings", "translations"),
+        rows=list(zip(sizes.tolist(), counts.tolist(), strict=True)),
+    )
+
+
+def system_ranking(ranking: SystemRanking) -> Picture:
+    """Plot the systems from best to worst with their intervals, and lines between clusters."""
+    scores, clusters = ranking.scores, ranking.clusters
+    names = [str(name) for name in scores.systems]
+    places = np.arange(len(names))
+
+    def draw() -> Figure:
+        figure = new_figure(TWO_COLUMNS, 0.9 + LINE_INCHES * max(len(names), 2))
+        axes = figure.subplots()
+        errors = np.array([scores.z - scores.z_low, scores.z_high - scores.z])
+        axes.errorbar(
+            scores.z, places, xerr=np.nan_to_num(errors), fmt="o", color=COLOURS[0], capsize=3
+        )
+        for place in np.flatnonzero(np.diff(clusters)):
+            axes.axhline(float(place) + 0.5, color=QUIET, lw=0.8, ls="--")
+        axes.set(yticks=places, yticklabels=names, xlabel="Mean z-score, 95 % interval")
+        axes.invert_yaxis()
+        axes.grid(axis="x")
+        return figure
+
+    columns: dict[str, Any] = {
+        "system": scores.systems,
+        "z": scores.z,
+        "low": scores.z_low,
+        "high": scores.z_high,
+        "raw": scores.raw,
+        "cluster": clusters,
+        "segments": scores.n_segments,
+        "ratings": scores.n_ratings,
+    }
+    best = f"{names[0]} leads with {scores.z[0]:.3f}" if names else "No system is ranked"
+    return Picture(
+        name="system-ranking",
+        title="System ranking",
+        alternative=f"{len(names)} systems in {int(clusters.max(initial=0))} clusters. {best}.",
+        draw=draw,
+        columns=tuple(columns),
+        rows=list(zip(*(values.tolist() for values in columns.values()), strict=True)),
+    )
+
+
+def system_significance(ranking: SystemRanking) -> Picture:
+    """Plot which systems significantly beat which: row beats column."""
+    names = [str(name) for name in ranking.scores.systems]
+    pvalues = ranking.comparison.pvalues
+    n_wins = int((significance_levels(pvalues) > 0).sum())
+    n = len(names)
+    return Picture(
+        name="system-significance",
+        title="Which system beats which",
+        alternative=(
+            f"Of {n * (n - 1) // 2} pairs of systems, {n_wins} differ significantly at {bare(ALPHA)} "
+            "(one-sided Mann-Whitney U on segment z-scores)."
+        ),
+        draw=lambda: draw_significance(names, names, pvalues, "Row is better than column"),
+        columns=("row", "column", "difference", "p"),
+        rows=[
+            (names[i], names[j], float(ranking.comparison.differences[i, j]), float(pvalues[i, j]))
+            for i in range(n)
+            for j in range(n)
+            if i != j
+        ],
+    )
+
+
+def how_many_ratings(curve: dict[str, Any], wanted: int) -> Picture:
+    """Plot how agreement grows with ratings per translation, measured and predicted.
+
+    `curve` comes from `CampaignAgreement.as_json`.
+    """
+    points = [
+        (size, r, low, high, predicted, n)
+        for size, r, low, high, predicted, n in zip(
+            *(curve[name] for name in ("sizes", "r", "low", "high", "predicted", "n_translations")),
+            strict=True,
+        )
+    ]
+
+    def draw() -> Figure:
+        figure = new_figure(TWO_COLUMNS, 3.2)
+        axes = figure.subplots()
+        predictions = [
+            (size, predicted) for size, _, _, _, predicted, _ in points if predicted is not None
+        ]
+        if predictions:
+            axes.plot(
+                *zip(*predictions, strict=True), color=COLOURS[1], ls="--", label="Spearman-Brown"
+            )
+        _draw_measured(axes, [point[:4] for point in points if point[1] is not None])
+        axes.axvline(wanted, color=QUIET, lw=0.8, ls=":")
+        axes.set(
+            xlabel="Ratings per translation", ylabel="Correlation of two halves (r)", ylim=(0, 1.02)
+        )
+        axes.grid(axis="y")
+        axes.legend(loc="lower right")
+        return figure
+
+    measured = [f"{r:.2f} at {size}" for size, r, *_ in points if r is not None]
+    return Picture(
+        name="how-many-ratings",
+        title="How many ratings are enough",
+        alternative=f"Correlation of the mean of N ratings with the mean of N others: {', '.join(measured) or 'too few ratings yet'}.",
+        draw=draw,
+        columns=("ratings", "r", "low", "high", "predicted", "translations"),
+        rows=points,
+    )
+
+
+def _draw_measured(axes: Any, points: Sequence[Sequence[Any]]) -> None:
+    if not points:
+        return
+    sizes, r, low, high = (
+        np.array(column, dtype=np.float64) for column in zip(*points, strict=True)
+    )
+    # With three translations or fewer there is no interval.
+    errors = np.nan_to_num(np.clip(np.array([r - low, high - r]), 0, None))
+    axes.errorbar(sizes, r, yerr=errors, fmt="o", color=COLOURS[0], capsize=3, label="measured")

@@ -1,0 +1,247 @@
+"""A campaign's report: methods, people, systems and figures, for a paper's appendix."""
+
+import json
+import tempfile
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, Sum
+from django.utils import timezone
+
+from da_platform.plots.rendering import Picture
+from hits.languages import name_of
+from hits.models import Assignment, AssignmentQuerySet, Campaign, Participation
+
+from ..models import GoldRun
+from ..stats.thresholds import ALPHA, MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS, bare
+from .results import Results, agreement_picture, latest_agreement
+
+TEMPLATE = Path(__file__).with_name("report.typ")
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Counts of workers when a run was made.
+
+    `n_recruited` agreed to take part. Verdicts of the evidence and decisions by hand are counted
+    separately, as of today.
+    """
+
+    n_recruited: int
+    n_finished: int
+    n_passed: int
+    n_unreliable: int
+    n_unproven: int
+    n_excluded: int
+    n_reinstated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Work submitted before a run; `n_ratings` includes the ratings of unreliable workers."""
+
+    n_assignments: int
+    n_late: int
+    n_ratings: int
+    first: datetime | None
+    last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignReport:
+    campaign: Campaign
+    run: GoldRun
+    people: People
+    work: Work
+    ranked: list[dict[str, Any]]
+    agreement: dict[str, Any] | None
+    agreement_at: datetime | None
+    pictures: list[Picture]
+    at: datetime
+
+    @property
+    def methods(self) -> list[str]:
+        """The paragraphs of a methods section."""
+        return [_collecting(self), _trusting(self), _scoring(self), *_agreeing(self)]
+
+
+def make_report(run: GoldRun) -> CampaignReport:
+    campaign, results, job = run.campaign, Results(run), latest_agreement(run.campaign)
+    pictures = list(results.pictures().values())
+    if job:
+        pictures.append(agreement_picture(job, campaign))
+    return CampaignReport(
+        campaign=campaign,
+        run=run,
+        people=_people(run),
+        work=_work(run),
+        ranked=results.ranking.rows if run.n_scored else [],
+        agreement=job.result if job else None,
+        agreement_at=job.finished_at if job else None,
+        pictures=pictures,
+        at=timezone.now(),
+    )
+
+
+def _people(run: GoldRun) -> People:
+    has_rated = Q(worker__in=_submitted(run).values("worker"))
+    # Imported work has no record of consent.
+    has_agreed = Q(consented_at__lte=run.created_at) | Q(consented_at=None) & has_rated
+    recruited = run.campaign.participations.filter(has_agreed)
+    rated = recruited.filter(has_rated)
+    return People(
+        n_finished=run.n_workers,
+        **rated.aggregate(
+            n_passed=_count_if(trust__in=Participation.TRUSTED),
+            n_unreliable=_count_if(trust=Participation.Trust.UNRELIABLE),
+            n_unproven=_count_if(trust=Participation.Trust.UNPROVEN),
+        ),
+        **recruited.aggregate(
+            n_recruited=Count("pk"),
+            n_excluded=_count_if(decision=Participation.Decision.EXCLUDED),
+            n_reinstated=_count_if(decision=Participation.Decision.REINSTATED),
+        ),
+    )
+
+
+def _count_if(**facts: Any) -> Count:
+    return Count("pk", filter=Q(**facts))
+
+
+def _submitted(run: GoldRun) -> AssignmentQuerySet:
+    submitted = Assignment.objects.submitted().filter(hit__campaign=run.campaign)
+    return submitted.filter(submitted_at__lte=run.created_at)
+
+
+def _work(run: GoldRun) -> Work:
+    return Work(
+        **_submitted(run).aggregate(
+            n_assignments=Count("pk"),
+            n_late=Count("pk", filter=Q(is_late=True)),
+            n_ratings=Sum("hit__size", default=0),
+            first=Min("submitted_at"),
+            last=Max("submitted_at"),
+        )
+    )
+
+
+# The text -------------------------------------------------------------------------------------
+
+
+def _collecting(report: CampaignReport) -> str:
+    campaign, work, people = report.campaign, report.work, report.people
+    criterion = {
+        Campaign.Task.REFERENCE_ADEQUACY: "how adequately it expresses the meaning of the reference",
+        Campaign.Task.SOURCE_ADEQUACY: "how adequately it expresses the meaning of the source",
+        Campaign.Task.FLUENCY: "how fluent it is",
+    }[Campaign.Task(campaign.task)]
+    languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
+    when = (
+        f" between {work.first:%d %B %Y} and {work.last:%d %B %Y}"
+        if work.first and work.last
+        else ""
+    )
+    return (
+        f"Translations from {languages} were rated by direct assessment: one at a time, on a scale "
+        f"from 0 to 100, for {criterion}. {_count(people.n_recruited, 'worker')} agreed to take part, and "
+        f"{people.n_finished:,} of them submitted at least one HIT. They submitted "
+        f"{_count(work.n_assignments, 'assignment')}{when} with {_count(work.n_ratings, 'rating')} "
+        "in total, including degraded and repeated items. HITs were built with seed "
+        f"{campaign.seed}."
+    )
+
+
+def _trusting(report: CampaignReport) -> str:
+    people, run = report.people, report.run
+    share = f" ({people.n_passed / people.n_finished:.0%})" if people.n_finished else ""
+    text = (
+        "Each HIT contained degraded translations, hidden among the other items. A worker was considered "
+        "reliable if they scored these lower than the genuine translations (one-sided paired t-test "
+        f"over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} pairs). The same "
+        f"test over the latest {WINDOW_HITS} HITs monitored drift. "
+        f"By {report.at:%d %B %Y} {_count(people.n_passed, 'worker')}{share} passed, "
+        f"{people.n_unreliable:,} did not, and {people.n_unproven:,} had too few pairs to decide."
+    )
+    if people.n_excluded or people.n_reinstated:
+        text += f" Manually, {people.n_excluded:,} were excluded and {people.n_reinstated:,} reinstated."
+    return text + (
+        f" Gold {run.number}, of {run.created_at:%d %B %Y}, is based on the ratings of "
+        f"{run.n_workers_trusted:,} of the {_count(run.n_workers, 'worker')}."
+    )
+
+
+def _scoring(report: CampaignReport) -> str:
+    run = report.run
+    repeats = {
+        GoldRun.Method.PER_WORKER: "after averaging a worker's repeated ratings of the same translation",
+        GoldRun.Method.POOLED: "counting every rating",
+    }[GoldRun.Method(run.method)]
+    return (
+        "Ratings were standardised per worker (mean and sample standard deviation over all of the "
+        f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
+        f"of genuine and repeated items by trusted workers. {run.n_scored:,} translations have the "
+        f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
+        "Systems were ranked by mean z-score over segments and compared pairwise by one-sided "
+        "Mann-Whitney U tests on segment z-scores. A line separates clusters where every system "
+        f"above significantly beats every system below (p < {bare(ALPHA)})."
+    )
+
+
+def _agreeing(report: CampaignReport) -> list[str]:
+    if report.agreement is None:
+        return []
+    between, within = report.agreement["between"], report.agreement["within"]
+    if between["pearson"] is None:
+        return []
+    text = (
+        f"As measured on {report.agreement_at:%d %B %Y}, two workers' single ratings of the same "
+        f"translation correlate at r = "
+        f"{between['pearson']:.2f} ({_count(between['n_pairs'], 'pair')})"
+    )
+    if within["pearson"] is not None:
+        text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({_count(within['n_pairs'], 'pair')})"
+    return [f"{text}."]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+# The PDF --------------------------------------------------------------------------------------
+
+
+def report_as_pdf(report: CampaignReport) -> bytes:
+    """Typeset the report as PDF. Text from users is passed as data, never as markup."""
+    # Imported here because they take a second to load.
+    import matplotlib
+    import typst
+
+    with tempfile.TemporaryDirectory(prefix="report-") as folder:
+        root = Path(folder)
+        (root / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())
+        for picture in report.pictures:
+            (root / f"{picture.name}.svg").write_bytes(picture.render("svg"))
+        (root / "report.json").write_text(json.dumps(_as_json(report)), encoding="utf-8")
+        # Matplotlib brings a font for scripts that the built-in one lacks.
+        fonts = [str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")]
+        content: bytes = typst.compile(str(root / TEMPLATE.name), root=str(root), font_paths=fonts)
+        return content
+
+
+def _as_json(report: CampaignReport) -> dict[str, Any]:
+    return {
+        "name": report.campaign.name,
+        "at": f"{report.at:%d %B %Y %H:%M} UTC",
+        "run": report.run.number,
+        "signature": report.run.signature,
+        "digest": report.run.input_digest,
+        "methods": report.methods,
+        "people": asdict(report.people),
+        "systems": report.ranked,
+        "pictures": [
+            {"file": f"{picture.name}.svg", "title": picture.title, "text": picture.alternative}
+            for picture in report.pictures
+        ],
+    }

@@ -1,0 +1,441 @@
+"""Gold runs: the mean score of every translation, computed from trusted ratings.
+
+Every run is computed from all ratings. Its signature says how, and its digest from what: runs with equal
+digests have equal scores, to the last bit.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from da_platform import __version__
+from da_platform.jobs.models import Job
+from da_platform.numbers import known_list
+from hits.models import Campaign, Participation
+from hits.rating.arrays import Ids, RatingArrays, load_outputs, load_ratings, load_translations
+
+from ..models import GoldRun, GoldScore
+from ..stats._pearson import pearson
+from ..stats.segments import Method, SegmentScores, counts_for_gold, segment_scores
+from ..stats.signature import signature
+from ..stats.standardise import Standardised, standardise_by_worker
+from ..stats.systems import (
+    SystemComparison,
+    SystemScores,
+    compare_systems,
+    expand_to_systems,
+    system_scores,
+)
+from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+# Steps of progress: loading, standardising, averaging, storing.
+N_STAGES = 4
+
+_ARRAYS = ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete")
+_COLUMNS = ("translation_id", *_ARRAYS[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class GoldArrays:
+    """A run's scores, one element per translation, ordered by its key. NaN: no score."""
+
+    translation: Ids
+    raw: Floats
+    z: Floats
+    raw_se: Floats
+    z_se: Floats
+    n: Ids
+    n_ratings: Ids
+    is_complete: NDArray[np.bool_]
+    signature: str
+
+    def __len__(self) -> int:
+        return len(self.translation)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRanking:
+    """Systems from best to worst, with tests of their differences.
+
+    `n_incomplete` counts the outputs of each system that have no score yet.
+    """
+
+    scores: SystemScores
+    comparison: SystemComparison
+    n_incomplete: Ids
+    signature: str
+
+    @property
+    def clusters(self) -> Ids:
+        """The cluster of each system, from 1 for the best."""
+        return self.comparison.clusters
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One record per system, best first; None where a number cannot be computed."""
+        scores = self.scores
+        columns: dict[str, NDArray[Any]] = {
+            "system": scores.systems,
+            "z": scores.z,
+            "low": scores.z_low,
+            "high": scores.z_high,
+            "raw": scores.raw,
+            "cluster": self.clusters,
+            "wins": self.comparison.wins,
+            "n_segments": scores.n_segments,
+            "n_ratings": scores.n_ratings,
+            "n_incomplete": self.n_incomplete,
+        }
+        rows = zip(*(known_list(values) for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """How a later run differs from an earlier one, over translations complete in both.
+
+    `newly_complete` and `no_longer_complete` hold keys of translations. Correlations are NaN with
+    fewer than three shared translations or constant scores, differences with none shared.
+    """
+
+    n_shared: int
+    raw_r: float
+    z_r: float
+    largest_raw_difference: float
+    largest_z_difference: float
+    newly_complete: Ids
+    no_longer_complete: Ids
+    has_equal_input: bool
+    signature: str
+
+
+def build_gold(
+    *,
+    campaign: Campaign,
+    method: Method = "per_worker",
+    minimum: int | None = None,
+    job: Job | None = None,
+    progress: Progress | None = None,
+) -> GoldRun:
+    """Compute the campaign's gold from its current ratings, and store it as a new run.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    method : {"per_worker", "pooled"}
+        See `segments.segment_scores`.
+    minimum : int, optional
+        Ratings needed for a complete score; by default, the campaign's setting.
+    job : Job, optional
+        At most one run is stored for a job, even if it is restarted.
+    progress : callable, optional
+        Called with the number of stages done and the total. If it raises, nothing is stored.
+
+    Returns
+    -------
+    GoldRun
+        With a row for every translation of the campaign; incomplete ones have n and no score.
+        Only workers trusted by the evidence or by decision count. Their z-scores are computed over
+        all their items in the campaign, including those for quality control.
+    """
+    report = progress or (lambda done, total: None)
+    # Taken before loading, so that ratings that arrive meanwhile count as newer than the run.
+    started_at = timezone.now()
+    minimum = campaign.min_ratings if minimum is None else minimum
+    ratings, translations = load_ratings(campaign), load_translations(campaign)
+    trust = load_trust(campaign)
+    report(1, N_STAGES)
+    trusted = _Columns.of(ratings, trust.trusted)
+    standardised = standardise_by_worker(trusted.score, trusted.worker)
+    report(2, N_STAGES)
+    gold = _average(trusted, standardised.z, translations, method, minimum)
+    report(3, N_STAGES)
+    run = GoldRun(
+        campaign=campaign,
+        created_at=started_at,
+        method=method,
+        minimum=minimum,
+        job=job,
+        n_workers=len(np.unique(ratings.worker)),
+        n_workers_trusted=len(standardised.workers),
+        n_ratings=int(gold.n_ratings.sum()),
+        n_scored=int(gold.is_complete.sum()),
+        n_incomplete=int((~gold.is_complete).sum()),
+        input_digest=_digest(trusted, translations, method, minimum),
+        signature=_signature(trust, standardised, method, minimum),
+    )
+    stored = _stored_once(run, gold)
+    report(4, N_STAGES)
+    return stored
+
+
+# Computing ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The trusted workers of a campaign, and the number of decisions by hand."""
+
+    trusted: Ids
+    n_reinstated: int
+    n_excluded: int
+
+
+def load_trust(campaign: Campaign) -> Trust:
+    people = Participation.objects.filter(campaign=campaign)
+    trusted = people.trusted().order_by("worker").values_list("worker_id", flat=True)
+    return Trust(
+        trusted=np.array(list(trusted), dtype=np.int64),
+        n_reinstated=people.filter(decision=Participation.Decision.REINSTATED).count(),
+        n_excluded=people.filter(decision=Participation.Decision.EXCLUDED).count(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Ratings of trusted workers: only the columns that gold depends on."""
+
+    translation: Ids
+    worker: Ids
+    role: NDArray[np.int16]
+    score: NDArray[np.int16]
+
+    @classmethod
+    def of(cls, ratings: RatingArrays, trusted: Ids) -> "_Columns":
+        kept = np.isin(ratings.worker, trusted)
+        return cls(
+            ratings.translation[kept], ratings.worker[kept], ratings.role[kept], ratings.score[kept]
+        )
+
+
+def _average(
+    ratings: _Columns, z: Floats, translations: Ids, method: Method, minimum: int
+) -> GoldArrays:
+    counts = counts_for_gold(ratings.role)
+    rated, z = ratings.translation[counts], z[counts]
+    segments = segment_scores(
+        ratings.score[counts],
+        z,
+        ratings.worker[counts],
+        rated,
+        method=method,
+        minimum=minimum,
+        expected=translations,
+    )
+    # Counted for incomplete translations too; ratings without a z do not count.
+    at_rated = np.searchsorted(translations, rated[~np.isnan(z)])
+    n_ratings = np.bincount(at_rated, minlength=len(translations))
+    return _lay_out(segments, n_ratings, translations)
+
+
+def _lay_out(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> GoldArrays:
+    """Return a row for every translation of the campaign, complete or not."""
+    at_complete = np.searchsorted(translations, segments.translations)
+    at_incomplete = np.searchsorted(translations, segments.incomplete)
+
+    def scores(values: Floats) -> Floats:
+        column = np.full(len(translations), np.nan)
+        column[at_complete] = values
+        return column
+
+    n = np.zeros(len(translations), dtype=np.int64)
+    n[at_complete], n[at_incomplete] = segments.n, segments.incomplete_n
+    is_complete = np.zeros(len(translations), dtype=np.bool_)
+    is_complete[at_complete] = True
+    return GoldArrays(
+        translation=translations,
+        raw=scores(segments.raw),
+        z=scores(segments.z),
+        raw_se=scores(segments.raw_se),
+        z_se=scores(segments.z_se),
+        n=n,
+        n_ratings=n_ratings,
+        is_complete=is_complete,
+        signature=segments.signature,
+    )
+
+
+def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> str:
+    """Hash everything that the scores depend on."""
+    digest = sha256(f"{method} {minimum} {__version__}".encode())
+    for values in (
+        translations,
+        ratings.translation,
+        ratings.worker,
+        ratings.role,
+        ratings.score,
+    ):
+        # With fixed widths and byte order, and the length of each array, no two inputs collide.
+        fixed = np.ascontiguousarray(values, dtype="<i2" if values.itemsize == 2 else "<i8")
+        digest.update(f" {len(fixed)} ".encode())
+        digest.update(fixed.data)
+    return digest.hexdigest()
+
+
+def _signature(trust: Trust, standardised: Standardised, method: str, minimum: int) -> str:
+    decisions = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
+    reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
+    aside = [f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True)]
+    return signature(
+        qc=("paired-t", f"p<{RELIABLE_P:g}", f"pairs>={MINIMUM_PAIRS}"),
+        decided=[f"{n} {name}" for name, n in decisions.items() if n] or None,
+        std=("worker", "ddof=1", "all items"),
+        aside=aside or None,
+        seg=method,
+        min=minimum,
+    )
+
+
+# Storing --------------------------------------------------------------------------------------
+
+
+def _stored_once(run: GoldRun, gold: GoldArrays) -> GoldRun:
+    """Store the run, or return the one that another attempt at the same job has stored."""
+    try:
+        _store(run, gold)
+    except IntegrityError:
+        stored = GoldRun.objects.filter(job=run.job).first() if run.job else None
+        if stored is None:
+            raise
+        return stored
+    return run
+
+
+@transaction.atomic
+def _store(run: GoldRun, gold: GoldArrays) -> None:
+    """Number the run and store it with all its scores, or store nothing."""
+    # Locked, so that simultaneous runs do not take the same number.
+    Campaign.objects.select_for_update(no_key=True).get(pk=run.campaign_id)
+    latest = GoldRun.objects.filter(campaign=run.campaign_id).aggregate(Max("number"))
+    run.number = (latest["number__max"] or 0) + 1
+    run.save(force_insert=True)
+    _insert(run.pk, gold)
+
+
+def _insert(run: int, gold: GoldArrays) -> None:
+    """Write the scores without model instances: there can be a hundred thousand."""
+    table = connection.ops.quote_name(GoldScore._meta.db_table)
+    columns = ", ".join(["run_id", *_COLUMNS])
+    rows = list(_rows(run, gold))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            places = ", ".join(["%s"] * (1 + len(_COLUMNS)))
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", rows)
+
+
+def _rows(run: int, gold: GoldArrays) -> Iterator[tuple[Any, ...]]:
+    columns = [known_list(getattr(gold, name)) for name in _ARRAYS]
+    return ((run, *row) for row in zip(*columns, strict=True))
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def gold_scores(run: GoldRun) -> GoldArrays:
+    """Load a stored run's scores, exactly as they were computed."""
+    rows = run.scores.order_by("translation_id").values_list(*_COLUMNS)
+    columns = list(zip(*rows.iterator(10_000), strict=True)) or [()] * len(_COLUMNS)
+    kinds = (np.int64, *[np.float64] * 4, np.int64, np.int64, np.bool_)
+    arrays: dict[str, NDArray[Any]] = {
+        # None becomes NaN.
+        name: np.array(values, dtype=kind)
+        for name, values, kind in zip(_ARRAYS, columns, kinds, strict=True)
+    }
+    return GoldArrays(**arrays, signature=run.signature)
+
+
+def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanking:
+    """Rank the campaign's systems by the scores of a run.
+
+    Parameters
+    ----------
+    run : GoldRun
+    gold : GoldArrays, optional
+        Its scores, if they are already loaded.
+
+    Returns
+    -------
+    SystemRanking
+        Over complete translations only. A translation shared by several systems counts for each.
+        A system without any complete translation is not ranked.
+    """
+    gold, outputs = gold or gold_scores(run), load_outputs(run.campaign)
+    scored = np.flatnonzero(gold.is_complete)
+    rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
+    rows = scored[rows]
+    scores = system_scores(gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems)
+    comparison = compare_systems(gold.z[rows], systems)
+    n_outputs = np.array(
+        [np.sum(outputs.system == name) for name in scores.systems], dtype=np.int64
+    )
+    return SystemRanking(
+        scores=scores,
+        comparison=comparison,
+        n_incomplete=n_outputs - scores.n_segments,
+        signature=_joined(run.signature, scores.signature, comparison.signature),
+    )
+
+
+def _joined(*signatures: str) -> str:
+    """Join signatures into one, with the version once at the end."""
+    parts = [part for signature in signatures for part in signature.split("|")]
+    facts = [part for part in parts if not part.startswith("version:")]
+    return "|".join([*facts, f"version:{__version__}"])
+
+
+def compare_runs(earlier: GoldRun, later: GoldRun) -> RunComparison:
+    """Compare two runs of one campaign.
+
+    Parameters
+    ----------
+    earlier, later : GoldRun
+
+    Returns
+    -------
+    RunComparison
+    """
+    if earlier.campaign_id != later.campaign_id:
+        raise ValueError("`earlier` and `later` must be runs of the same campaign.")
+    before, after = _complete(gold_scores(earlier)), _complete(gold_scores(later))
+    shared, at_before, at_after = np.intersect1d(
+        before.translation, after.translation, assume_unique=True, return_indices=True
+    )
+    raw = before.raw[at_before], after.raw[at_after]
+    z = before.z[at_before], after.z[at_after]
+    return RunComparison(
+        n_shared=len(shared),
+        raw_r=pearson(*raw),
+        z_r=pearson(*z),
+        largest_raw_difference=_largest_difference(*raw),
+        largest_z_difference=_largest_difference(*z),
+        newly_complete=np.setdiff1d(after.translation, before.translation),
+        no_longer_complete=np.setdiff1d(before.translation, after.translation),
+        has_equal_input=earlier.input_digest == later.input_digest,
+        signature=signature(runs=(earlier.number, later.number), r="pearson"),
+    )
+
+
+def _complete(gold: GoldArrays) -> GoldArrays:
+    kept = gold.is_complete
+    return GoldArrays(
+        **{name: getattr(gold, name)[kept] for name in _ARRAYS}, signature=gold.signature
+    )
+
+
+def _largest_difference(first: Floats, second: Floats) -> float:
+    return float(np.abs(first - second).max()) if len(first) else math.nan

@@ -1,0 +1,199 @@
+"""Background jobs for gold, metrics, evaluations and exports. Each calls one service."""
+
+from pathlib import Path
+from typing import Any
+
+from django.db.models import QuerySet
+
+from da_platform.jobs.kinds import JobRefused, job_kind
+from da_platform.jobs.models import Job
+from da_platform.jobs.reports import Report
+from hits.people.access import Level, campaigns_of
+
+from .evaluation.access import visible_collections, visible_evaluations
+from .evaluation.stored_evaluations import (
+    PooledChoice,
+    UploadChoice,
+    evaluate_again,
+    evaluate_campaign,
+    evaluate_collection,
+    evaluate_pooled,
+    golds_from,
+    options_from,
+    result_of,
+)
+from .exporting import export
+from .gold.agreement import measure_agreement
+from .gold.runs import build_gold, rank_systems
+from .models import Evaluation, GoldRun, Metric, ScoreCollection
+
+
+@job_kind("build_gold", needs_campaign=True, needs=Level.RESEARCHER)
+def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
+    """Build gold. Optional arguments: `method` and `minimum`."""
+    assert job.campaign is not None
+    run = GoldRun.objects.filter(job=job).first()
+    if run is None:
+        run = build_gold(campaign=job.campaign, job=job, progress=report.progress, **job.arguments)
+    counts = {name: getattr(run, name) for name in ("n_ratings", "n_scored", "n_incomplete")}
+    return {"run": run.number, "signature": run.signature} | counts
+
+
+@job_kind("measure_agreement", needs_campaign=True, needs=Level.RESEARCHER)
+def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
+    assert job.campaign is not None
+    return measure_agreement(job.campaign, progress=report.progress).as_json()
+
+
+@job_kind("rank_systems", needs_campaign=True, needs=Level.RESEARCHER)
+def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
+    """Rank the systems by the latest gold, or by the gold run numbered `run`."""
+    assert job.campaign is not None
+    ranking = rank_systems(_run_of(job))
+    names = ("system", "z", "raw", "cluster", "n_segments")
+    return {
+        "systems": [{name: row[name] for name in names} for row in ranking.rows],
+        "signature": ranking.signature,
+    }
+
+
+@job_kind("evaluate", needs_campaign=True, needs=Level.RESEARCHER)
+def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
+    """Evaluate metrics against gold.
+
+    Optional arguments: `golds` (numbers of runs with `use`, or codes of `upload`s), `metrics`
+    (codes) and `options`.
+    """
+    assert job.campaign is not None
+    evaluation = evaluate_campaign(
+        campaign=job.campaign,
+        golds=golds_from(job.arguments.get("golds", [])),
+        metrics=_chosen(Metric.objects.filter(campaign=job.campaign), job),
+        options=options_from(job.arguments.get("options", {})),
+        job=job,
+        created_by=job.started_by,
+        progress=report.progress,
+    )
+    return _summary(evaluation)
+
+
+@job_kind("evaluate_collection", needs=Level.RESEARCHER)
+def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
+    """Evaluate the scores in a `collection`. The other arguments are those of `evaluate`."""
+    collections = ScoreCollection.objects.all()
+    if job.started_by:
+        collections = visible_collections(job.started_by)
+    collection = collections.filter(code=job.arguments["collection"]).first()
+    if collection is None:
+        raise JobRefused("This collection does not exist, or you may not see it.")
+    golds = golds_from(job.arguments.get("golds", []))
+    evaluation = evaluate_collection(
+        collection=collection,
+        golds=[one for one in golds if isinstance(one, UploadChoice)],
+        metrics=_chosen(collection.metrics.all(), job),
+        options=options_from(job.arguments.get("options", {})),
+        job=job,
+        created_by=job.started_by,
+        progress=report.progress,
+    )
+    return _summary(evaluation)
+
+
+@job_kind("evaluate_pooled", needs=Level.RESEARCHER)
+def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
+    """Evaluate against pooled gold.
+
+    Arguments: `runs` (pairs of a campaign's code and the number of its run) and optionally
+    `uses` (z, raw), `metrics` (names) and `options`.
+    """
+    runs = tuple((str(code), int(number)) for code, number in job.arguments["runs"])
+    if job.started_by:
+        visible = campaigns_of(job.started_by).filter(code__in=[code for code, _ in runs])
+        if visible.count() != len(runs):
+            raise JobRefused("Some of these campaigns do not exist, or you may not see them.")
+    evaluation = evaluate_pooled(
+        golds=[PooledChoice(runs, use) for use in job.arguments.get("uses", ["z"])],
+        names=job.arguments.get("metrics"),
+        options=options_from(job.arguments.get("options", {})),
+        job=job,
+        created_by=job.started_by,
+        progress=report.progress,
+    )
+    return _summary(evaluation)
+
+
+@job_kind("evaluate_again", needs=Level.RESEARCHER)
+def evaluate_again_job(job: Job, report: Report) -> dict[str, Any]:
+    """Repeat an evaluation and compare the results, which must be equal to the last bit."""
+    evaluations = Evaluation.objects.all()
+    if job.started_by:
+        evaluations = visible_evaluations(job.started_by)
+    evaluation = evaluations.filter(code=job.arguments["evaluation"]).first()
+    if evaluation is None:
+        raise JobRefused("This evaluation does not exist, or you may not see it.")
+    repeated = evaluate_again(evaluation, report.progress).result
+    return {
+        "evaluation": str(evaluation.code),
+        "is_same": repeated.to_dict() == evaluation.result,
+        "signature": repeated.signature,
+    }
+
+
+def _summary(evaluation: Evaluation) -> dict[str, Any]:
+    winners = {gold.gold.name: list(gold.winners) for gold in result_of(evaluation).golds}
+    return {
+        "evaluation": str(evaluation.code),
+        "number": evaluation.number,
+        "winners": winners,
+        "signature": evaluation.signature,
+    }
+
+
+def _chosen(metrics: QuerySet[Metric], job: Job) -> list[Metric] | None:
+    """Return the metrics that the arguments name by code; None for all of them."""
+    codes = job.arguments.get("metrics")
+    if codes is None:
+        return None
+    chosen = list(metrics.filter(code__in=codes))
+    if len(chosen) != len(set(codes)):
+        raise JobRefused(f"{job.campaign or 'The collection'} does not have all of these metrics.")
+    return chosen
+
+
+@job_kind("compute_metrics", needs_campaign=True, needs=Level.RESEARCHER)
+def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
+    """Compute built-in metrics. Optional arguments: `names`, `levels`, `tokenise`, `post_editions`."""
+    # sacreBLEU is slow to import, and web pages do not need it.
+    from .metrics.computing import compute_metrics
+
+    assert job.campaign is not None
+    arguments = dict(job.arguments)
+    if path := arguments.get("post_editions"):
+        arguments["post_editions"] = Path(path)
+    metrics = compute_metrics(
+        campaign=job.campaign, actor=job.started_by, progress=report.progress, **arguments
+    )
+    return {"metrics": [{"name": one.name, "level": one.level} for one in metrics]}
+
+
+@job_kind("export", needs_campaign=True)
+def export_job(job: Job, report: Report) -> dict[str, Any]:
+    """Write an export. The arguments are those of `export`, with `run` as a number."""
+    assert job.campaign is not None
+    arguments = job.arguments | {"path": Path(job.arguments["path"])}
+    if "run" in arguments:
+        arguments["run"] = _run_of(job)
+    # An earlier attempt may have finished the file, which is then replaced.
+    arguments["force"] = arguments.get("force", False) or job.was_cut_off
+    summary = export(
+        campaign=job.campaign, actor=job.started_by, progress=report.advance, **arguments
+    )
+    return {"path": str(summary.path), "n_rows": summary.n_rows, "sha256": summary.sha256}
+
+
+def _run_of(job: Job) -> GoldRun:
+    runs = GoldRun.objects.filter(campaign=job.campaign)
+    run = runs.numbered_or_newest(job.arguments.get("run") or None)
+    if run is None:
+        raise JobRefused(f"{job.campaign} does not have this gold yet. Build it first.")
+    return run

@@ -1,0 +1,299 @@
+"""Tables of metric scores and gold, and their alignment row by row."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from da_platform.files.problems import Problems
+
+from .errors import refuse_if_any
+
+# System and segment; the segment is empty at system level.
+Key = tuple[str, str]
+Level = Literal["segment", "system"]
+
+LEVELS: tuple[Level, ...] = ("segment", "system")
+
+GoldKind = Literal["da", "hter", "mqm", "ranking", "other"]
+GOLD_KINDS: tuple[GoldKind, ...] = ("da", "hter", "mqm", "ranking", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """One metric's scores, in the order of its file.
+
+    Attributes
+    ----------
+    name : str
+    level : {"segment", "system"}
+    keys : tuple of (system, segment)
+        The segment is empty at system level.
+    scores : ndarray, shape (n,)
+        Finite, one per key.
+    higher_is_better : bool or None
+        None until the direction is declared or confirmed.
+    sha256 : str
+        Of the file, or of the texts from which the platform computed the scores.
+    signature : str
+        How the scores were made, if known.
+    """
+
+    name: str
+    level: Level
+    keys: tuple[Key, ...]
+    scores: NDArray[np.float64]
+    higher_is_better: bool | None
+    sha256: str = ""
+    signature: str = ""
+
+    def __post_init__(self) -> None:
+        _check_parallel(self.keys, self.scores)
+        if not np.isfinite(self.scores).all():
+            raise ValueError("`scores` must be finite.")
+
+    def with_direction(self, higher_is_better: bool) -> "ScoreTable":
+        """Return the table with a direction."""
+        return replace(self, higher_is_better=higher_is_better)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTable:
+    """Gold to evaluate metrics against, in the order of segments.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"da", "hter", "mqm", "ranking", "other"}
+    level : {"segment", "system"}
+    keys : tuple of (system, segment)
+    scores : ndarray, shape (n,)
+        NaN where there is no gold, such as for a translation with too few ratings.
+    higher_is_better : bool
+    signature : str
+        How the gold was made.
+    documents, origins : tuple of str or None
+        The document of each row, and the campaign or file it came from if several were pooled.
+    n_ratings : ndarray of int, shape (n,), or None
+        Number of ratings behind each score.
+    notes : tuple of str
+        Remarks for the reader of results, such as how golds were pooled.
+    sha256 : str
+        Of the file; empty for a campaign's own gold.
+    """
+
+    name: str
+    kind: GoldKind
+    level: Level
+    keys: tuple[Key, ...]
+    scores: NDArray[np.float64]
+    higher_is_better: bool
+    signature: str = ""
+    documents: tuple[str, ...] | None = None
+    origins: tuple[str, ...] | None = None
+    n_ratings: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        _check_parallel(self.keys, self.scores)
+        for parallel in (self.documents, self.origins, self.n_ratings):
+            if parallel is not None and len(parallel) != len(self.keys):
+                raise ValueError("`documents`, `origins` and `n_ratings` must match `keys`.")
+        if np.isinf(self.scores).any():
+            raise ValueError("`scores` must be finite or NaN.")
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The distinct systems, in order of appearance."""
+        return tuple(dict.fromkeys(system for system, _ in self.keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Scores of metrics and gold for the same rows, those with a gold score.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+    scores : ndarray, shape (metrics, n)
+        As given, with no signs reversed.
+    higher_is_better : tuple of bool
+    keys : tuple of (system, segment), n long
+    gold : ndarray, shape (n,)
+    gold_is_better_higher : bool
+    systems, segments : ndarray of int, shape (n,)
+        Index of each row's system and segment, in order of appearance.
+    documents, origins : tuple of str or None
+    n_without_gold : int
+        Rows left out for lack of a gold score.
+    n_ignored : int
+        Scores left out because the gold does not have their rows.
+    """
+
+    metrics: tuple[str, ...]
+    scores: NDArray[np.float64]
+    higher_is_better: tuple[bool, ...]
+    keys: tuple[Key, ...]
+    gold: NDArray[np.float64]
+    gold_is_better_higher: bool
+    systems: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    documents: tuple[str, ...] | None
+    origins: tuple[str, ...] | None
+    n_without_gold: int
+    n_ignored: int
+
+
+def align(
+    tables: Sequence[ScoreTable],
+    gold: GoldTable,
+    *,
+    without_systems: Collection[str] = (),
+    ignore_extra: bool = False,
+) -> Alignment:
+    """Align the scores of metrics with gold, row by row.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+        Each must have exactly one score for every row of the gold, even where the gold has none.
+    gold : GoldTable
+    without_systems : collection of str
+        Systems to leave out on both sides, such as a reference among the outputs.
+    ignore_extra : bool
+        Ignore scores for rows that are not in the gold, instead of refusing them.
+
+    Returns
+    -------
+    Alignment
+
+    Raises
+    ------
+    ScoresRefused
+        Listing missing, extra and duplicate scores of each metric, a level other than that of the
+        gold, and unconfirmed directions.
+    """
+    problems = Problems()
+    if not tables:
+        problems.add("", None, "there are no metrics to evaluate")
+    for name, count in Counter(table.name for table in tables).items():
+        if count > 1:
+            problems.add("", None, f"{count} metrics are named {name!r}")
+    _check_gold(gold, problems)
+    _check_left_out(tables, gold, without_systems, problems)
+    wanted = {key: None for key in gold.keys if key[0] not in without_systems}
+    n_ignored = 0
+    columns = []
+    for table in tables:
+        column = _column(table, gold, wanted, problems)
+        extra = [key for key in column if key not in wanted]
+        n_ignored += len(extra)
+        if not ignore_extra:
+            _report_extra(table, extra, without_systems, problems)
+        columns.append(column)
+    refuse_if_any(problems)
+    matrix = np.array([[column[key] for key in wanted] for column in columns], dtype=np.float64)
+    return _alignment(tables, gold, matrix, without_systems, n_ignored)
+
+
+def _alignment(
+    tables: Sequence[ScoreTable],
+    gold: GoldTable,
+    matrix: NDArray[np.float64],
+    without_systems: Collection[str],
+    n_ignored: int,
+) -> Alignment:
+    used = np.array([system not in without_systems for system, _ in gold.keys], dtype=bool)
+    has_gold = ~np.isnan(gold.scores)
+    rows = np.flatnonzero(used & has_gold)
+    keys = tuple(gold.keys[row] for row in rows)
+    return Alignment(
+        metrics=tuple(table.name for table in tables),
+        scores=matrix[:, has_gold[used]],
+        higher_is_better=tuple(bool(table.higher_is_better) for table in tables),
+        keys=keys,
+        gold=gold.scores[rows],
+        gold_is_better_higher=gold.higher_is_better,
+        systems=_numbered(system for system, _ in keys),
+        segments=_numbered(segment for _, segment in keys),
+        documents=_picked(gold.documents, rows),
+        origins=_picked(gold.origins, rows),
+        n_without_gold=int(used.sum()) - len(rows),
+        n_ignored=n_ignored,
+    )
+
+
+def _check_gold(gold: GoldTable, problems: Problems) -> None:
+    for key, count in Counter(gold.keys).items():
+        if count > 1:
+            problems.add(gold.name, None, f"has {count} gold scores for {shown(key)}")
+
+
+def _check_left_out(
+    tables: Sequence[ScoreTable],
+    gold: GoldTable,
+    without_systems: Collection[str],
+    problems: Problems,
+) -> None:
+    """Refuse unknown names: with a misspelt one, the system would stay in unnoticed."""
+    known = set(gold.systems).union(*({system for system, _ in table.keys} for table in tables))
+    for system in without_systems:
+        if system not in known:
+            problems.add("", None, f"there is no system {system!r} to leave out")
+
+
+def _column(
+    table: ScoreTable, gold: GoldTable, wanted: dict[Key, None], problems: Problems
+) -> dict[Key, float]:
+    """Return the table's scores by key, adding problems for missing and duplicate ones."""
+    if table.higher_is_better is None:
+        problems.add(table.name, None, "needs a confirmed direction: is higher or lower better?")
+    if table.level != gold.level:
+        problems.add(
+            table.name, None, f"has {table.level} scores, but {gold.name} is at {gold.level} level"
+        )
+        return dict.fromkeys(wanted, np.nan)
+    for key, count in Counter(table.keys).items():
+        if count > 1:
+            problems.add(table.name, None, f"has {count} scores for {shown(key)}")
+    column = dict(zip(table.keys, table.scores.tolist(), strict=True))
+    for key in wanted:
+        if key not in column:
+            problems.add(table.name, None, f"has no score for {shown(key)}")
+    return column
+
+
+def _report_extra(
+    table: ScoreTable, extra: Iterable[Key], without_systems: Collection[str], problems: Problems
+) -> None:
+    for key in extra:
+        if key[0] not in without_systems:
+            problems.add(
+                table.name, None, f"has a score for {shown(key)}, which is not in the gold"
+            )
+
+
+def shown(key: Key) -> str:
+    """Describe a row in a message."""
+    system, segment = key
+    if not segment:
+        return f"system {system}"
+    return f"segment {segment} by {system}" if system else f"segment {segment}"
+
+
+def _numbered(names: Iterable[str]) -> NDArray[np.int64]:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def _picked(values: tuple[str, ...] | None, rows: NDArray[np.int64]) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values[row] for row in rows)
+
+
+def _check_parallel(keys: Sequence[Key], scores: NDArray[np.float64]) -> None:
+    if scores.shape != (len(keys),):
+        raise ValueError("`scores` must have one element per key.")

@@ -1,0 +1,80 @@
+"""The API's reference, drawn from its own description."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from hits.people.access import for_anyone
+
+from .api import api
+
+
+@require_GET
+@for_anyone
+def api_reference(request: HttpRequest) -> HttpResponse:
+    schema = api.get_openapi_schema()
+    context = {"info": schema["info"], "groups": _groups(schema)}
+    return render(request, "hits/api_reference.html", context)
+
+
+def _groups(schema: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            entry = {
+                "path": path,
+                "method": method.upper(),
+                "text": operation.get("description", ""),
+                "fields": [*_parameters(operation, schema), *_body(operation, schema)],
+            }
+            groups.setdefault(operation.get("tags", ["Other"])[0], []).append(entry)
+    return groups
+
+
+def _parameters(operation: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": parameter["name"],
+            "place": parameter["in"],
+            "is_needed": parameter.get("required", False),
+            "kind": _kind(parameter.get("schema", {}), schema),
+        }
+        for parameter in operation.get("parameters", [])
+    ]
+
+
+def _body(operation: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The fields that an operation takes in its body."""
+    fields = []
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        shape = _resolved(content.get("schema", {}), schema)
+        needed = shape.get("required", [])
+        fields += [
+            {
+                "name": name,
+                "place": "body",
+                "is_needed": name in needed,
+                "kind": _kind(field, schema),
+            }
+            for name, field in shape.get("properties", {}).items()
+        ]
+    return fields
+
+
+def _resolved(shape: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    name = shape.get("$ref", "").rpartition("/")[2]
+    return schema["components"]["schemas"].get(name, shape)
+
+
+def _kind(shape: dict[str, Any], schema: dict[str, Any]) -> str:
+    """In words: what a field holds."""
+    shape = _resolved(shape, schema)
+    if "enum" in shape:
+        return ", ".join(map(str, shape["enum"]))
+    if "anyOf" in shape:
+        return " or ".join(_kind(option, schema) for option in shape["anyOf"])
+    if shape.get("type") == "array":
+        return f"list of {_kind(shape.get('items', {}), schema)}"
+    return str(shape.get("format") or shape.get("const") or shape.get("type", "anything"))

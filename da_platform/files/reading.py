@@ -1,0 +1,174 @@
+"""Read the lines of uploaded files within limits, collecting all problems."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+
+from .problems import Problems
+
+# Several times the longest text, with every character written as two JSON escapes.
+MAX_LINE_BYTES = 1_000_000
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+LEADS_OUT = "is a link to a place outside the campaign's folder"
+
+# Line number and text without the line end; None if the line could not be read.
+Line = tuple[int, str | None]
+
+
+class ReadingLimits:
+    """Limits on the number of lines of a file and the time to read it, which starts now."""
+
+    _LINES_BETWEEN_CHECKS = 1_000
+
+    def __init__(self) -> None:
+        self._ends_at = time.monotonic() + settings.MAX_READING_SECONDS
+
+    def fault_at(self, number: int) -> str | None:
+        if number > settings.MAX_FILE_LINES:
+            return f"exceeds the limit of {settings.MAX_FILE_LINES:,} lines per file; the rest was not read"
+        return self.fault_in_time() if number % self._LINES_BETWEEN_CHECKS == 0 else None
+
+    def fault_in_time(self) -> str | None:
+        if time.monotonic() > self._ends_at:
+            return f"was not reached in {settings.MAX_READING_SECONDS:,} seconds; the rest was not read"
+        return None
+
+
+@dataclass(frozen=True)
+class CampaignFolder:
+    """The file or folder that an import may read."""
+
+    path: Path
+
+    def shown(self, path: Path) -> str:
+        """Return the printable path of a file relative to the folder."""
+        base = self.path if path != self.path and path.is_relative_to(self.path) else path.parent
+        return printable(path.relative_to(base).as_posix())
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a file is really in this folder, and not a link to elsewhere."""
+        # Unlike `Path.resolve`, this handles circular links.
+        real_path = Path(os.path.realpath(path))
+        return real_path.is_relative_to(os.path.realpath(self.path))
+
+    @contextmanager
+    def opened(self, path: Path, problems: Problems) -> Iterator[BinaryIO | None]:
+        """Open a regular file of this folder; add a problem and yield None if that is impossible."""
+        name = self.shown(path)
+        if not path.exists():
+            problems.add(name, None, "does not exist")
+        elif not self.holds(path):
+            problems.add(name, None, LEADS_OUT)
+        elif not path.is_file():
+            problems.add(name, None, "is not a regular file")
+        else:
+            try:
+                file = path.open("rb")
+            except OSError as error:
+                problems.add(name, None, f"cannot be read: {error.strerror}")
+            else:
+                with file:
+                    yield file
+                return
+        yield None
+
+
+def printable(text: str) -> str:
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def read_lines(
+    folder: CampaignFolder, path: Path, problems: Problems, *, may_have_crlf: bool = False
+) -> Iterator[Line]:
+    """Yield the lines of a UTF-8 file, adding a problem for each that is not valid.
+
+    Lines end with LF, or with CR LF in formats that allow it; the last line may have no end. Unlike
+    `str.splitlines`, this does not split at other line breaks.
+    """
+    with folder.opened(path, problems) as file:
+        if file is not None:
+            name = folder.shown(path)
+            yield from decoded_lines(file, name, problems, may_have_crlf=may_have_crlf)
+
+
+def decoded_lines(
+    file: BinaryIO, name: str, problems: Problems, *, may_have_crlf: bool = False
+) -> Iterator[Line]:
+    """Yield the lines of an open file, as `read_lines` does. `name` is used in problems."""
+    has_crlf = False
+    number = 0
+    limits = ReadingLimits()
+    for number, (offset, raw) in enumerate(_raw_lines(file), start=1):
+        if fault := limits.fault_at(number):
+            problems.add(name, number, fault)
+            return
+        if number == 1 and (fault := _byte_order_mark(raw)):
+            problems.add(name, 1, fault)
+            return
+        if raw.endswith(b"\r\n"):
+            if not (may_have_crlf or has_crlf):
+                problems.add(
+                    name, number, "ends with CR LF, as other lines may; convert them to LF"
+                )
+            has_crlf = True
+            raw = raw[:-2]
+        yield number, _decode(raw.removesuffix(b"\n"), name, number, offset, problems)
+    if number == 0:
+        problems.add(name, None, "has no lines")
+
+
+def _raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield each line with its offset, including its end; only the beginning if it is too long."""
+    offset = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        yield offset, raw
+        offset += len(raw)
+        rest = raw
+        while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_LINE_BYTES + 1)
+            offset += len(rest)
+
+
+def _byte_order_mark(raw: bytes) -> str | None:
+    if raw.startswith(_UTF8_MARK):
+        return "begins with a byte order mark (BOM); save the file as UTF-8 without one"
+    if raw.startswith(_UTF16_MARKS):
+        return "is UTF-16; save the file as UTF-8"
+    return None
+
+
+def _decode(raw: bytes, name: str, number: int, offset: int, problems: Problems) -> str | None:
+    if len(raw) > MAX_LINE_BYTES:
+        problems.add(name, number, f"is longer than {MAX_LINE_BYTES:,} bytes")
+        return None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        byte = raw[error.start]
+        problems.add(
+            name, number, f"is not UTF-8: byte 0x{byte:02X} at offset {offset + error.start:,}"
+        )
+        return None
+
+
+def files_in(folder: Path) -> list[Path]:
+    """List a folder by name, without hidden files, READMEs and licences."""
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries)
+    return [folder / name for name in names if not _is_note(name)]
+
+
+def _is_note(name: str) -> bool:
+    return name.startswith(".") or name.upper().startswith(("README", "LICENSE", "LICENCE"))

@@ -1,0 +1,91 @@
+"""The row of a job."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+# Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
+MAX_ATTEMPTS = 3
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def unfinished(self) -> "JobQuerySet":
+        return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
+
+
+class Job(models.Model):
+    """A piece of work that runs behind the pages. This row is the truth; a queue's message is a hint."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Waiting"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=40)
+    # By name: the ground knows nothing of `hits` but that jobs belong to its campaigns.
+    campaign = models.ForeignKey(
+        "hits.Campaign", models.CASCADE, null=True, blank=True, related_name="jobs"
+    )
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
+    n_done = models.PositiveBigIntegerField(default=0)
+    n_total = models.PositiveBigIntegerField(null=True, blank=True)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="jobs",
+        help_text="Empty: the platform itself.",
+    )
+    # Counts the starts; only the latest one may report progress or a result.
+    attempt = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    log = models.TextField(blank=True)
+    result = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True, help_text="A plain sentence for everyone.")
+    traceback = models.TextField(blank=True, help_text="For admins only.")
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(
+                fields=["heartbeat_at"],
+                condition=Q(state__in=["queued", "running"]),
+                name="job_unfinished",
+            )
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="job_state_is_known",
+                condition=Q(state__in=["queued", "running", "done", "failed", "cancelled"]),
+            ),
+            models.CheckConstraint(
+                name="job_is_finished_with_a_time",
+                condition=(~Q(state__in=["done", "failed", "cancelled"]) & Q(finished_at=None))
+                | Q(state__in=["done", "failed", "cancelled"], finished_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.state})"
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether an earlier start ended without a word, so that what it did may be there already.
+
+        Asked while it runs. A start that follows a retry is a first one: the one before has had its say.
+        """
+        return self.attempt % MAX_ATTEMPTS != 1

@@ -1,0 +1,66 @@
+"""The demo campaign and the first admin: what a fresh checkout shows. Every step can be run twice."""
+
+import secrets
+from decimal import Decimal
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hits.campaigns.lifecycle import change_status
+
+from ..models import Campaign, Recruitment
+
+DEMO_NAME = "Demo: German to English"
+DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en" / "campaign"
+# Fixed, so that every demo shows the same HITs.
+DEMO_SEED = 2026
+
+
+def prepare_demo_campaign() -> Campaign:
+    """Make the demo campaign, or finish making it where an earlier start was interrupted."""
+    campaign = Campaign.objects.filter(name=DEMO_NAME).first() or _import_demo()
+    if campaign.status == Campaign.Status.DRAFT:
+        _open_demo(campaign)
+    return campaign
+
+
+# What follows happens once. The imports stand inside, so that later starts do not wait for them.
+
+
+@transaction.atomic
+def _open_demo(campaign: Campaign) -> None:
+    """Open the campaign with HITs and first ratings, all at once, or leave it a draft."""
+    from .building import build_hits
+    from .simulation import Behaviour, simulate_workers
+
+    if not campaign.hits.exists():
+        build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    # Whoever tries the demo out has only its address.
+    Recruitment.objects.get_or_create(campaign=campaign, defaults={"is_open": True})
+    crowd = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
+    simulate_workers(campaign=campaign, crowd=crowd, seed=DEMO_SEED)
+
+
+def _import_demo() -> Campaign:
+    from .importing import import_campaign
+
+    summary = import_campaign(
+        path=DEMO_FOLDER,
+        name=DEMO_NAME,
+        source_language="de",
+        target_language="en",
+        seed=DEMO_SEED,
+        pay_per_hit=Decimal("2.00"),
+        currency="EUR",
+    )
+    return summary.campaign
+
+
+def make_first_admin() -> tuple[User, str] | None:
+    """Make an admin with a random password, or None if there is one; the password is not kept."""
+    if User.objects.filter(is_superuser=True).exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    return User.objects.create_superuser("admin", password=password), password

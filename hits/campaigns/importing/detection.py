@@ -1,0 +1,65 @@
+"""Which format a campaign's files have, and who reads it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from da_platform.files.problems import Problems
+from da_platform.files.reading import printable
+
+from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
+from .plain_text import read_plain_text
+from .records import Draft, ReadingOptions
+from .tables import read_csv, read_jsonl, read_tsv
+from .wmt_xml import read_wmt_xml
+
+Reader = Callable[[Path, ReadingOptions, Problems], Draft]
+
+FOLDER_READERS: dict[str, Reader] = {
+    "plain-text": read_plain_text,
+    "mt-metrics-eval": read_mt_metrics_eval,
+}
+FILE_READERS: dict[str, Reader] = {
+    "tsv": read_tsv,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+    "wmt-xml": read_wmt_xml,
+}
+FORMATS = (*FOLDER_READERS, *FILE_READERS)
+
+_FORMAT_OF_SUFFIX = {
+    ".tsv": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xml": "wmt-xml",
+}
+
+
+def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | None:
+    """Return what reads this path; None, and a problem, when nothing does."""
+    if not path.exists():
+        problems.add(printable(str(path)), None, "does not exist")
+        return None
+    format = format or _format_of(path)
+    if format is None:
+        problems.add(
+            path.name,
+            None,
+            "has an ending that says nothing of its format: name it .tsv, .csv, .jsonl or .xml, "
+            "or give the format",
+        )
+        return None
+    if format not in FORMATS:
+        problems.add("", None, f"{format!r} is not a format; there are {', '.join(FORMATS)}")
+        return None
+    if path.is_dir() != (format in FOLDER_READERS):
+        wanted = "a folder" if format in FOLDER_READERS else "one file"
+        problems.add(path.name, None, f"is not {wanted}, which the format {format} is")
+        return None
+    return (FOLDER_READERS | FILE_READERS)[format]
+
+
+def _format_of(path: Path) -> str | None:
+    if path.is_dir():
+        return "mt-metrics-eval" if (path / OUTPUTS_FOLDER).is_dir() else "plain-text"
+    return _FORMAT_OF_SUFFIX.get(path.suffix.lower())

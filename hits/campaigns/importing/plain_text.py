@@ -1,0 +1,323 @@
+"""Folders of plain text files: one segment a line, the same line in every file."""
+
+import itertools
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from da_platform.files.problems import Problems
+from da_platform.files.reading import LEADS_OUT, CampaignFolder, files_in, printable, read_lines
+from da_platform.files.texts import fault_in_name, fault_in_text
+
+from .records import NO_TEXT, Draft, ReadingOptions
+
+SOURCE_NAMES = ("sources", "source")
+REFERENCE_NAMES = ("references", "reference")
+SYSTEM_FOLDERS = ("systems", "system")
+
+
+@dataclass
+class Layout:
+    """Which file holds what."""
+
+    folder: CampaignFolder
+    sources: Path | None = None
+    references: dict[str, Path] = field(default_factory=dict)
+    systems: dict[str, Path] = field(default_factory=dict)
+    documents: Path | None = None
+    ids: Path | None = None
+    # Lines of the documents' file say "domain TAB document".
+    documents_have_domains: bool = False
+    # How the files of one system are to be called when none is there.
+    where_systems_go: str = "systems/NAME.txt"
+
+
+def read_plain_text(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    layout = find_layout(CampaignFolder(path), options, problems)
+    return read_layout(layout, options, problems)
+
+
+# Which file is what ---------------------------------------------------------------------------
+
+
+def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Problems) -> Layout:
+    """Sort the files of a folder into sources, references, systems, documents and ids."""
+    layout = Layout(folder)
+    sources: list[Path] = []
+    references: list[Path] = []
+    system_folders: list[Path] = []
+    for path in files_in(folder.path):
+        stem = path.name.partition(".")[0]
+        if stem in SOURCE_NAMES:
+            sources += _files_of(path)
+        elif stem in REFERENCE_NAMES:
+            references += _files_of(path)
+        elif not folder.holds(path):
+            problems.add(folder.shown(path), None, LEADS_OUT)
+        elif path.is_dir():
+            system_folders.append(path)
+        elif path.name == "documents.txt":
+            layout.documents = path
+        elif path.name == "ids.txt":
+            layout.ids = path
+        else:
+            problems.add(folder.shown(path), None, "is none of the files of a campaign folder")
+    if len(sources) > 1:
+        listed = ", ".join(folder.shown(path) for path in sources)
+        problems.add(folder.shown(folder.path), None, f"has several files of sources: {listed}")
+    layout.sources = sources[0] if sources else None
+    names = [_reference_name(path) for path in references]
+    layout.references = by_name(folder, "reference", names, references, problems)
+    layout.systems = _find_systems(folder, system_folders, options, problems)
+    return layout
+
+
+def _files_of(path: Path) -> list[Path]:
+    return files_in(path) if path.is_dir() else [path]
+
+
+def _reference_name(path: Path) -> str:
+    """Name a reference after its file: `references.A.txt` and `references/A.txt` are both A."""
+    name = path.name.removesuffix(".txt")
+    stem, _, rest = name.partition(".")
+    return rest if stem in REFERENCE_NAMES and rest else name
+
+
+def _find_systems(
+    folder: CampaignFolder, candidates: list[Path], options: ReadingOptions, problems: Problems
+) -> dict[str, Path]:
+    own = [path for path in candidates if path.name in SYSTEM_FOLDERS]
+    holding = own or [found for path in candidates for found in _folders_with_files(path)]
+    if len(holding) > 1:
+        pair = f"{options.source_language}-{options.target_language}"
+        holding = [path for path in holding if path.name == pair] or holding
+    if len(holding) > 1:
+        listed = ", ".join(folder.shown(path) for path in holding)
+        problems.add(
+            folder.shown(folder.path), None, f"has several folders that may hold systems: {listed}"
+        )
+    if not holding:
+        return {}
+    files = files_in(holding[0])
+    if own:
+        names = [_without_extension(path.name, options) for path in files]
+    else:
+        names = without_common_parts([path.name for path in files])
+    return by_name(folder, "system", names, files, problems)
+
+
+def _folders_with_files(path: Path) -> list[Path]:
+    """List this folder and those below that hold a file. Links are not followed, so it ends."""
+    entries = files_in(path)
+    below = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
+    found = [path] if len(below) < len(entries) else []
+    return found + [deeper for entry in below for deeper in _folders_with_files(entry)]
+
+
+def _without_extension(name: str, options: ReadingOptions) -> str:
+    for extension in (".txt", f".{options.target_language}"):
+        if name.endswith(extension) and name != extension:
+            return name.removesuffix(extension)
+    return name
+
+
+def without_common_parts(names: list[str]) -> list[str]:
+    """Take away what all names begin or end with, in whole parts between dots.
+
+    A single name has nothing in common with others: it loses its `.txt` only.
+    """
+    if len(names) == 1:
+        return [names[0].removesuffix(".txt") or names[0]]
+    parts = [name.split(".") for name in names]
+    n_before = _n_common(parts)
+    n_after = _n_common([part[n_before:][::-1] for part in parts])
+    return [".".join(part[n_before : len(part) - n_after]) for part in parts]
+
+
+def _n_common(rows: list[list[str]]) -> int:
+    """Count the first elements that all rows share, leaving each row at least one."""
+    columns = list(zip(*rows, strict=False))[: min(map(len, rows), default=1) - 1]
+    return sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, columns))
+
+
+def by_name(
+    folder: CampaignFolder, what: str, names: list[str], files: list[Path], problems: Problems
+) -> dict[str, Path]:
+    """Pair each name with its file, in the order of the names."""
+    named: dict[str, Path] = {}
+    for name, path in zip(names, files, strict=True):
+        if fault := fault_in_name(name):
+            problems.add(folder.shown(path), None, f"the {what}'s name {name!r} {fault}")
+        elif name in named:
+            other = folder.shown(named[name])
+            problems.add(folder.shown(path), None, f"names {what} {name!r}, as {other} does")
+        named.setdefault(name, path)
+    return dict(sorted(named.items()))
+
+
+# Reading the files ----------------------------------------------------------------------------
+
+
+def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> Draft:
+    draft = Draft()
+    folder = layout.folder
+    reference = choose_reference(
+        layout.references, options, problems, file=folder.shown(folder.path)
+    )
+    _report_absent(layout, reference, options, problems)
+    columns = _Columns(folder, draft, problems)
+    sources = columns.read(layout.sources, "the source")
+    references = columns.read(
+        None if reference is None else layout.references[reference], "the reference"
+    )
+    ids = columns.read_names(layout.ids, "the segment's id")
+    documents = columns.read_documents(layout.documents, layout.documents_have_domains)
+    outputs = {
+        name: columns.read(path, "the translation", may_be_empty=options.allow_empty_translations)
+        for name, path in layout.systems.items()
+    }
+    columns.report_wrong_lengths()
+    if ids:
+        columns.report_doubled(layout.ids, ids)
+    if problems.total == 0:
+        _fill(draft, columns.n_lines, sources, references, ids, documents, outputs)
+    return draft
+
+
+def choose_reference(
+    names: Iterable[str], options: ReadingOptions, problems: Problems, *, file: str
+) -> str | None:
+    """Pick the reference that was asked for, or the only one there is."""
+    names = list(names)
+    listed = ", ".join(map(printable, names))
+    if options.reference is not None:
+        if options.reference in names:
+            return options.reference
+        have = f"there are {listed}" if names else "there are no references"
+        problems.add(file, None, f"has no reference {options.reference!r}; {have}")
+    elif len(names) > 1:
+        problems.add(file, None, f"has several references; name one (--reference): {listed}")
+    elif names:
+        return names[0]
+    elif options.needs_reference:
+        problems.add(file, None, "has no references, which the task needs")
+    return None
+
+
+def _report_absent(
+    layout: Layout, reference: str | None, options: ReadingOptions, problems: Problems
+) -> None:
+    name = layout.folder.shown(layout.folder.path)
+    if layout.sources is None and options.needs_source:
+        problems.add(name, None, "has no sources, which the task needs")
+    elif layout.sources is None and not layout.references and not options.needs_reference:
+        problems.add(name, None, "has neither sources nor references")
+    if not layout.systems:
+        problems.add(name, None, f"has no system; put files at {layout.where_systems_go}")
+
+
+class _Columns:
+    """Reads files line by line and remembers how long each was."""
+
+    def __init__(self, folder: CampaignFolder, draft: Draft, problems: Problems) -> None:
+        self.folder = folder
+        self.draft = draft
+        self.problems = problems
+        self.lengths: dict[str, int] = {}
+
+    @property
+    def n_lines(self) -> int:
+        return next(iter(self.lengths.values()), 0)
+
+    def read(self, path: Path | None, what: str, *, may_be_empty: bool = False) -> "array[int]":
+        places = array("q")
+        if path is None:
+            return places
+        file = self.folder.shown(path)
+        for number, text in read_lines(self.folder, path, self.problems):
+            if text is None:
+                places.append(NO_TEXT)
+                continue
+            if fault := fault_in_text(text, may_be_empty=may_be_empty):
+                self.problems.add(file, number, f"{what} {fault}")
+            places.append(self.draft.add_text(text))
+        if places:
+            self.lengths[file] = len(places)
+        return places
+
+    def read_names(self, path: Path | None, what: str) -> list[str]:
+        names: list[str] = []
+        if path is None:
+            return names
+        file = self.folder.shown(path)
+        for number, name in read_lines(self.folder, path, self.problems):
+            if name is not None and (fault := fault_in_name(name)):
+                self.problems.add(file, number, f"{what} {fault}")
+            names.append(name or "")
+        if names:
+            self.lengths[file] = len(names)
+        return names
+
+    def read_documents(self, path: Path | None, have_domains: bool) -> list[str]:
+        if path is None or not have_domains:
+            return self.read_names(path, "the document's name")
+        documents: list[str] = []
+        file = self.folder.shown(path)
+        for number, line in read_lines(self.folder, path, self.problems):
+            _, tab, document = (line or "").partition("\t")
+            if line is not None and not tab:
+                self.problems.add(file, number, "is not a domain, a tab and a document's name")
+            elif line is not None and (fault := fault_in_name(document)):
+                self.problems.add(file, number, f"the document's name {fault}")
+            documents.append(document)
+        if documents:
+            self.lengths[file] = len(documents)
+        return documents
+
+    def report_wrong_lengths(self) -> None:
+        """Compare each file with the first, which is the sources' where there are any."""
+        (first, n_expected), *others = self.lengths.items() or [("", 0)]
+        for file, n_lines in others:
+            if n_lines != n_expected:
+                self.problems.add(
+                    file, None, f"has {_lines(n_lines)}, but {first} has {_lines(n_expected)}"
+                )
+
+    def report_doubled(self, path: Path | None, ids: list[str]) -> None:
+        assert path is not None
+        first_lines: dict[str, int] = {}
+        for number, name in enumerate(ids, start=1):
+            first = first_lines.setdefault(name, number)
+            if name and first != number:
+                self.problems.add(
+                    self.folder.shown(path),
+                    number,
+                    f"the segment's id {name!r} is already on line {first}",
+                )
+
+
+def _lines(n: int) -> str:
+    return "1 line" if n == 1 else f"{n:,} lines"
+
+
+def _fill(
+    draft: Draft,
+    n_segments: int,
+    sources: "array[int]",
+    references: "array[int]",
+    ids: list[str],
+    documents: list[str],
+    outputs: dict[str, "array[int]"],
+) -> None:
+    for index in range(n_segments):
+        draft.add_segment(
+            ids[index] if ids else str(index + 1),
+            document=documents[index] if documents else "",
+            source=sources[index] if sources else NO_TEXT,
+            reference=references[index] if references else NO_TEXT,
+        )
+    for name, places in outputs.items():
+        system = draft.add_system(name)
+        for index, place in enumerate(places):
+            draft.set_output(system, index, place)

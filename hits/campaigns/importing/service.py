@@ -1,0 +1,188 @@
+"""The one way in: read, check, and only then store."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+
+from da_platform.exceptions import TooMuch
+from da_platform.files.problems import Problem, Problems
+from da_platform.files.reading import printable
+from da_platform.files.texts import fault_in_name, fault_in_text
+from hits.exceptions import ImportRefused
+
+from ...models import Campaign
+from .detection import find_reader
+from .records import Draft, ReadingOptions
+from .storing import store
+
+
+class CampaignSettings(TypedDict, total=False):
+    """Fields of a campaign that have a default."""
+
+    hit_size: int
+    min_ratings: int
+    seed: int
+    instructions: str
+    pay_per_hit: Decimal
+    currency: str
+    merges_near_identical: bool
+    lease_minutes: int
+    interface_language: str
+    spending_cap: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSummary:
+    """What was stored; `n_translations` counts distinct ones, `n_outputs` those of all systems."""
+
+    campaign: Campaign
+    n_systems: int
+    n_segments: int
+    n_translations: int
+    n_outputs: int
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """What files hold that could be imported."""
+
+    systems: list[str]
+    n_segments: int
+    notes: list[str]
+
+
+def import_campaign(
+    *,
+    path: Path,
+    name: str,
+    source_language: str,
+    target_language: str,
+    task: str = Campaign.Task.REFERENCE_ADEQUACY,
+    format: str | None = None,
+    reference: str | None = None,
+    allow_empty_translations: bool = False,
+    progress: Callable[[int], object] | None = None,
+    **settings: Unpack[CampaignSettings],
+) -> ImportSummary:
+    """Store a new campaign with all of its texts, or raise `ImportRefused` and store nothing.
+
+    `progress` is called with the number of outputs stored since the last call.
+    """
+    problems = Problems()
+    campaign, options = _begin(
+        problems,
+        name=name,
+        source_language=source_language,
+        target_language=target_language,
+        task=task,
+        reference=reference,
+        allow_empty_translations=allow_empty_translations,
+        **settings,
+    )
+    with closing(_read(path, format, options, problems)) as draft:
+        problems.refuse_if_any(ImportRefused)
+        n_translations = _store(campaign, draft, progress)
+    return _summary(campaign, draft, n_translations)
+
+
+def check_campaign(*, path: Path, format: str | None = None, **settings: Any) -> CheckSummary:
+    """Read and check what `import_campaign` would store with these arguments, and store nothing."""
+    problems = Problems()
+    _, options = _begin(problems, **settings)
+    with closing(_read(path, format, options, problems)) as draft:
+        problems.refuse_if_any(ImportRefused)
+        return CheckSummary(list(draft.systems), draft.n_segments, list(draft.notes))
+
+
+def _begin(
+    problems: Problems,
+    *,
+    reference: str | None = None,
+    allow_empty_translations: bool = False,
+    **settings: Any,
+) -> tuple[Campaign, ReadingOptions]:
+    """Make the campaign's row, not stored yet, and say how its files are read."""
+    campaign = Campaign(**settings)
+    _check_settings(campaign, problems)
+    options = ReadingOptions(
+        campaign.source_language,
+        campaign.target_language,
+        campaign.task,
+        reference,
+        allow_empty_translations,
+    )
+    return campaign, options
+
+
+def _read(path: Path, format: str | None, options: ReadingOptions, problems: Problems) -> Draft:
+    try:
+        reader = find_reader(path, format, problems)
+        return Draft() if reader is None else reader(path, options, problems)
+    except TooMuch as error:
+        problems.add(printable(path.name), None, str(error))
+        return Draft()
+    except OSError as error:
+        # A folder that may not be listed, or a disk that fails half-way.
+        problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
+        return Draft()
+
+
+def _check_settings(campaign: Campaign, problems: Problems) -> None:
+    n_before = problems.total
+    for setting, value in [("name", campaign.name), ("currency", campaign.currency)]:
+        if value and (fault := fault_in_name(value)):
+            problems.add("", None, f"{setting}: {fault}")
+    for number, line in enumerate(campaign.instructions.split("\n"), start=1):
+        if line.strip() and (fault := fault_in_text(line)):
+            problems.add("", None, f"instructions: line {number} {fault}")
+    try:
+        if problems.total == n_before:
+            campaign.full_clean()
+        else:
+            # The database is not asked about texts that it may be unable to read.
+            campaign.clean_fields()
+    except ValidationError as error:
+        for setting, messages in error.message_dict.items():
+            for message in messages:
+                problems.add("", None, f"{setting}: {message}")
+
+
+def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
+    try:
+        return store(campaign, draft, progress)
+    except IntegrityError as error:
+        # Another import may have taken the name since it was checked. Anything else is a fault here.
+        if not Campaign.objects.filter(name=campaign.name).exists():
+            raise
+        taken = Problem("", None, "name: Campaign with this Name already exists.")
+        raise ImportRefused([taken], 1) from error
+
+
+def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSummary:
+    n_outputs = len(draft.systems) * draft.n_segments
+    notes = list(draft.notes)
+    if n_shared := n_outputs - n_translations:
+        alike = "near-identical" if campaign.merges_near_identical else "identical"
+        outputs = "1 output" if n_shared == 1 else f"{n_shared:,} outputs"
+        verb = "is" if n_shared == 1 else "are"
+        notes.append(f"{outputs} {alike} to another system's {verb} rated once")
+    if draft.n_with_c1_controls:
+        notes.append(
+            f"{draft.n_with_c1_controls:,} texts hold invisible control characters (U+0080 to "
+            "U+009F), often punctuation that was decoded wrongly; they are kept as given"
+        )
+    return ImportSummary(
+        campaign=campaign,
+        n_systems=len(draft.systems),
+        n_segments=draft.n_segments,
+        n_translations=n_translations,
+        n_outputs=n_outputs,
+        notes=notes,
+    )

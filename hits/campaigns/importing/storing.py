@@ -1,0 +1,107 @@
+"""Checked texts -> rows. Systems that gave the same text share its translation."""
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator
+
+import regex
+from django.db import transaction
+
+from ...models import Campaign, Segment, System, SystemOutput, Translation
+from .records import Draft, SegmentTexts
+
+FINGERPRINT_BYTES = 16
+
+# Outputs held as rows at a time: enough to fill the database's statements, little enough for memory.
+BATCH_OUTPUTS = 2_000
+
+_PUNCTUATION_OR_SPACE = regex.compile(r"[\p{P}\s]+")
+
+
+def fingerprint(text: str, near: bool = False) -> bytes:
+    """Return 16 bytes that are the same for texts that count as the same translation.
+
+    With `near`, letter case, punctuation and white space do not count, unless there is nothing else.
+    """
+    comparing = _near_form(text) if near else text
+    return hashlib.sha256(comparing.encode()).digest()[:FINGERPRINT_BYTES]
+
+
+def _near_form(text: str) -> str:
+    return _PUNCTUATION_OR_SPACE.sub("", text.lower()) or text
+
+
+@transaction.atomic
+def store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
+    """Write the campaign and all of its texts; return how many distinct translations it has."""
+    campaign.save(force_insert=True)
+    systems = System.objects.bulk_create(
+        System(campaign=campaign, name=name) for name in draft.systems
+    )
+    n_translations = position = 0
+    for batch in _batches(draft, n_systems=len(systems)):
+        n_translations += _store_batch(campaign, systems, batch, first_position=position + 1)
+        position += len(batch)
+        if progress is not None:
+            progress(len(batch) * len(systems))
+    return n_translations
+
+
+def _batches(draft: Draft, *, n_systems: int) -> Iterator[list[SegmentTexts]]:
+    segments = draft.segments()
+    size = max(1, BATCH_OUTPUTS // n_systems)
+    while batch := list(itertools.islice(segments, size)):
+        yield batch
+
+
+def _store_batch(
+    campaign: Campaign, systems: list[System], batch: list[SegmentTexts], *, first_position: int
+) -> int:
+    segments = Segment.objects.bulk_create(
+        Segment(
+            campaign_id=campaign.pk,
+            position=position,
+            name=texts.name,
+            document=texts.document,
+            source=texts.source,
+            reference=texts.reference,
+        )
+        for position, texts in enumerate(batch, start=first_position)
+    )
+    translations: list[Translation] = []
+    # The translation of each output, in the order of the outputs.
+    shared: list[Translation] = []
+    for segment, texts in zip(segments, batch, strict=True):
+        by_fingerprint = _translations(segment, texts.outputs, shared, campaign)
+        translations.extend(by_fingerprint.values())
+    Translation.objects.bulk_create(translations)
+    SystemOutput.objects.bulk_create(_outputs(systems, batch, shared))
+    return len(translations)
+
+
+def _translations(
+    segment: Segment, texts: list[str], shared: list[Translation], campaign: Campaign
+) -> dict[bytes, Translation]:
+    """Make the distinct translations of a segment, and add to `shared` the one of each text."""
+    distinct: dict[bytes, Translation] = {}
+    for text in texts:
+        key = fingerprint(text, near=campaign.merges_near_identical)
+        if key not in distinct:
+            distinct[key] = Translation(segment_id=segment.pk, text=text, fingerprint=key)
+        shared.append(distinct[key])
+    return distinct
+
+
+def _outputs(
+    systems: list[System], batch: list[SegmentTexts], shared: list[Translation]
+) -> Iterator[SystemOutput]:
+    translations = iter(shared)
+    for texts in batch:
+        for system, text in zip(systems, texts.outputs, strict=True):
+            translation = next(translations)
+            yield SystemOutput(
+                system_id=system.pk,
+                segment_id=translation.segment_id,
+                translation_id=translation.pk,
+                own_text=None if text == translation.text else text,
+            )

@@ -1,0 +1,279 @@
+"""Tables with a row for each translation: TSV, CSV or JSONL, in any order of rows."""
+
+import csv
+import hashlib
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from da_platform.files.problems import Problems
+from da_platform.files.reading import CampaignFolder, Line, read_lines
+from da_platform.files.texts import fault_in_name, fault_in_text
+
+from .records import NO_TEXT, Draft, Grid, ReadingOptions
+
+REQUIRED_COLUMNS = ("segment", "system", "translation")
+OPTIONAL_COLUMNS = ("document", "source", "reference")
+COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+
+# The line a row begins on, and its cells by column.
+Row = tuple[int, dict[str, str]]
+
+
+def read_tsv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    """Read tab-separated values. There is no quoting: a quotation mark is part of the text."""
+    folder = CampaignFolder(path)
+    lines = read_lines(folder, path, problems)
+    cells = ((number, line.split("\t")) for number, line in lines if line is not None)
+    return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
+
+
+def read_csv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    # RFC 4180 ends lines with CR LF, and so do Excel and our own exports.
+    lines = read_lines(CampaignFolder(path), path, problems, may_have_crlf=True)
+    cells = csv_cells(lines, path.name, problems)
+    return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
+
+
+def read_jsonl(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    return _read_rows(_json_rows(path, options, problems), path, options, problems)
+
+
+# Rows of each kind of file --------------------------------------------------------------------
+
+
+class _LineCounter:
+    """Gives lines to a CSV reader and remembers the number of the last, as some cannot be read."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines = lines
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in self._lines:
+            if line is not None:
+                self.number = number
+                yield f"{line}\n"
+
+
+def csv_cells(
+    numbered: Iterable[Line], file: str, problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV file, each with the number of the line it begins on."""
+    lines = _LineCounter(numbered)
+    reader = csv.reader(lines, strict=True)
+    n_given = 0
+    try:
+        for cells in reader:
+            yield lines.number - (reader.line_num - n_given) + 1, cells
+            n_given = reader.line_num
+    except csv.Error as error:
+        first_line = max(1, lines.number - (reader.line_num - n_given) + 1)
+        problems.add(file, first_line, f"is not CSV: {error}; the rest was not read")
+
+
+def _with_header(
+    rows: Iterator[tuple[int, list[str]]], path: Path, options: ReadingOptions, problems: Problems
+) -> Iterator[Row]:
+    number, header = next(rows, (0, []))
+    if number != 1:
+        # The first line could not be read, and that was reported.
+        return
+    n_before = problems.total
+    _check_columns(header, path.name, 1, options, problems)
+    if problems.total > n_before:
+        return
+    for number, cells in rows:
+        if cells in ([], [""]):
+            problems.add(path.name, number, "is an empty line")
+        elif len(cells) != len(header):
+            problems.add(
+                path.name, number, f"has {len(cells)} cells, but the header has {len(header)}"
+            )
+        else:
+            yield number, dict(zip(header, cells, strict=True))
+
+
+def _check_columns(
+    names: Iterable[str], file: str, line: int, options: ReadingOptions, problems: Problems
+) -> None:
+    counts = Counter(names)
+    if not counts.keys() & set(COLUMNS):
+        problems.add(file, line, f"does not name the columns: {', '.join(COLUMNS)}")
+        return
+    for name, count in counts.items():
+        if name not in COLUMNS:
+            problems.add(file, line, f"column {name!r} is unknown; there are {', '.join(COLUMNS)}")
+        elif count > 1:
+            problems.add(file, line, f"column {name!r} is there {count} times")
+    missing = [name for name in _needed_columns(options) if name not in counts]
+    if missing:
+        problems.add(file, line, f"has no column {' and no column '.join(map(repr, missing))}")
+    elif not {"source", "reference"} & counts.keys():
+        problems.add(file, line, "has neither a column 'source' nor a column 'reference'")
+
+
+def _needed_columns(options: ReadingOptions) -> tuple[str, ...]:
+    if options.needs_source:
+        return (*REQUIRED_COLUMNS, "source")
+    if options.needs_reference:
+        return (*REQUIRED_COLUMNS, "reference")
+    return REQUIRED_COLUMNS
+
+
+def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Iterator[Row]:
+    columns: tuple[str, ...] | None = None
+    for number, line in read_lines(CampaignFolder(path), path, problems):
+        pairs = None if line is None else json_pairs(line, path.name, number, problems)
+        if pairs is None:
+            continue
+        names = tuple(sorted(name for name, _ in pairs))
+        if names != columns:
+            # Rows are alike as a rule: look closely at those that differ from the row before.
+            n_before = problems.total
+            _check_columns(names, path.name, number, options, problems)
+            columns = names if problems.total == n_before else None
+        if columns is not None and _are_strings(pairs, path.name, number, problems):
+            yield number, dict(pairs)
+
+
+def json_pairs(
+    line: str, file: str, number: int, problems: Problems
+) -> list[tuple[str, Any]] | None:
+    """Read one object as pairs, so that a doubled key is not lost; None, and a problem, otherwise."""
+    if not line.strip():
+        problems.add(file, number, "is an empty line")
+        return None
+    try:
+        pairs = json.loads(line, object_pairs_hook=_Pairs)
+    except json.JSONDecodeError as error:
+        problems.add(file, number, f"is not JSON: {error.msg} at character {error.pos + 1}")
+        return None
+    except (ValueError, RecursionError):
+        # A number of thousands of digits, or brackets within brackets without end.
+        problems.add(file, number, "is not JSON that can be read")
+        return None
+    if not isinstance(pairs, _Pairs):
+        problems.add(file, number, "is not a JSON object")
+        return None
+    return pairs
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object; a plain list is a JSON array."""
+
+
+def _are_strings(pairs: list[tuple[str, Any]], file: str, number: int, problems: Problems) -> bool:
+    wrong = [name for name, value in pairs if not isinstance(value, str)]
+    for name in wrong:
+        problems.add(file, number, f"the value of {name!r} is not a string")
+    return not wrong
+
+
+# From rows to a draft -------------------------------------------------------------------------
+
+
+def _read_rows(
+    rows: Iterator[Row], path: Path, options: ReadingOptions, problems: Problems
+) -> Draft:
+    table = _Table(path.name, options, problems)
+    n_before = problems.total
+    for number, cells in rows:
+        table.add(number, cells)
+    if problems.total - n_before > table.n_problems:
+        # Some rows could not be read at all, so it is not known which are missing.
+        return table.draft
+    if not table.systems:
+        problems.add(path.name, None, "has no rows below its header")
+    table.draft.report_missing_outputs(path.name, problems)
+    return table.draft
+
+
+class _Table:
+    """Puts rows in their place, and holds each against what earlier rows said of its segment."""
+
+    def __init__(self, file: str, options: ReadingOptions, problems: Problems) -> None:
+        self.draft = Draft()
+        self.systems: dict[str, int] = {}
+        self.n_problems = 0
+        self._file = file
+        self._problems = problems
+        self._may_be_empty = options.allow_empty_translations
+        self._segments: dict[str, int] = {}
+        # The line that each segment and each output was first on.
+        self._segment_lines = array("q")
+        self._output_lines = Grid()
+        self._digests: list[tuple[bytes, ...]] = []
+
+    def add(self, number: int, cells: dict[str, str]) -> None:
+        segment = self._segments.get(cells["segment"])
+        if segment is None:
+            segment = self._add_segment(number, cells)
+        else:
+            self._compare(segment, number, cells)
+        system = self.systems.get(cells["system"])
+        if system is None:
+            self._check_name("system", number, cells)
+            system = self.systems[cells["system"]] = self.draft.add_system(cells["system"])
+        if (first := self._output_lines.get(system, segment)) != NO_TEXT:
+            self._report(
+                number,
+                f"system {cells['system']!r} already has a translation of segment "
+                f"{cells['segment']!r} on line {first}",
+            )
+        self._output_lines.set(system, segment, number)
+        place = self._add_text("translation", number, cells, may_be_empty=self._may_be_empty)
+        self.draft.set_output(system, segment, place)
+
+    def _add_segment(self, number: int, cells: dict[str, str]) -> int:
+        self._check_name("segment", number, cells)
+        if cells.get("document"):
+            self._check_name("document", number, cells)
+        segment = self.draft.add_segment(
+            cells["segment"],
+            document=cells.get("document", ""),
+            source=self._add_text("source", number, cells),
+            reference=self._add_text("reference", number, cells),
+        )
+        self._segments[cells["segment"]] = segment
+        self._segment_lines.append(number)
+        self._digests.append(_digests(cells))
+        return segment
+
+    def _compare(self, segment: int, number: int, cells: dict[str, str]) -> None:
+        known, own = self._digests[segment], _digests(cells)
+        for column, digest, own_digest in zip(OPTIONAL_COLUMNS, known, own, strict=True):
+            if digest != own_digest:
+                self._report(
+                    number,
+                    f"the {column} of segment {cells['segment']!r} is not the same "
+                    f"as on line {self._segment_lines[segment]}",
+                )
+
+    def _add_text(
+        self, column: str, number: int, cells: dict[str, str], *, may_be_empty: bool = False
+    ) -> int:
+        if column not in cells:
+            return NO_TEXT
+        if fault := fault_in_text(cells[column], may_be_empty=may_be_empty):
+            self._report(number, f"the {column} {fault}")
+        return self.draft.add_text(cells[column])
+
+    def _check_name(self, column: str, number: int, cells: dict[str, str]) -> None:
+        if fault := fault_in_name(cells[column]):
+            self._report(number, f"the {column}'s name {fault}")
+
+    def _report(self, number: int, reason: str) -> None:
+        self.n_problems += 1
+        self._problems.add(self._file, number, reason)
+
+
+def _digests(cells: dict[str, str]) -> tuple[bytes, ...]:
+    """Stand for the source and so on of a row, so that the texts need not be kept."""
+    return tuple(
+        hashlib.blake2b(cells.get(column, "").encode(errors="replace"), digest_size=16).digest()
+        for column in OPTIONAL_COLUMNS
+    )

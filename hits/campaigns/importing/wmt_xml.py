@@ -1,0 +1,327 @@
+"""The XML files of WMT test sets: documents, each with its source, references and outputs."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.expatreader import create_parser
+
+from da_platform.files.problems import Problems
+from da_platform.files.reading import CampaignFolder, ReadingLimits
+from da_platform.files.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, fault_in_name, fault_in_text
+
+from .plain_text import choose_reference
+from .records import NO_TEXT, Draft, ReadingOptions
+
+BLOCK_BYTES = 65_536
+# Enough to know that a text is too long, without keeping it all.
+_KEPT_LENGTH = MAX_TEXT_LENGTH + 1
+
+# Test sets have five: the set, a collection, documents, their parts and paragraphs, segments.
+MAX_DEPTH = 10
+# Systems and references of a whole test set, in any language: far above any there is.
+MAX_PARTS = 1_000
+
+_NAMING_ATTRIBUTE = {"src": "translator", "ref": "translator", "hyp": "system"}
+
+
+def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
+    handler = _TestSet(path.name, options, problems)
+    with CampaignFolder(path).opened(path, problems) as file:
+        if file is None:
+            return handler.draft
+        # A document type is where entities are declared; test sets have neither.
+        parser = create_parser(forbid_dtd=True)
+        parser.setContentHandler(handler)
+        # Only `parse` would do this, and it reads the file by itself.
+        handler.setDocumentLocator(parser)
+        try:
+            while block := file.read(BLOCK_BYTES):
+                parser.feed(block)
+                handler.check_time()
+            parser.close()
+        except SAXParseException as error:
+            reason = (
+                f"is not XML: {error.getMessage()} at column {(error.getColumnNumber() or 0) + 1}"
+            )
+            problems.add(path.name, error.getLineNumber(), f"{reason}; the rest was not read")
+            return handler.draft
+        except DefusedXmlException:
+            problems.add(
+                path.name,
+                handler.line,
+                "declares a document type or an entity, which is not allowed",
+            )
+            return handler.draft
+        except (LookupError, ValueError):
+            # The parser knows UTF-8, UTF-16 and encodings of one byte a character.
+            problems.add(
+                path.name, 1, "declares an encoding that cannot be read; save the file as UTF-8"
+            )
+            return handler.draft
+    handler.finish()
+    return handler.draft
+
+
+@dataclass
+class _Part:
+    """The segments of a document in one language: its source, a reference or an output."""
+
+    kind: str
+    name: str
+    line: int
+    # By segment id: the line and where the text is kept.
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass
+class _Document:
+    name: str
+    line: int
+    is_doubled: bool
+    parts: list[_Part] = field(default_factory=list)
+    # What it has by kind and name, so that each part is looked for once.
+    had: set[tuple[str, str]] = field(default_factory=set)
+
+    def of_kind(self, kind: str) -> list[_Part]:
+        return [part for part in self.parts if part.kind == kind]
+
+
+class _TestSet(ContentHandler):
+    """Follows the parser through the file, one document in memory at a time."""
+
+    def __init__(self, file: str, options: ReadingOptions, problems: Problems) -> None:
+        super().__init__()
+        self.draft = Draft()
+        self._file = file
+        self._options = options
+        self._problems = problems
+        self._locator: Locator | None = None
+        self._document_lines: dict[str, int] = {}
+        self._segment_names: set[str] = set()
+        self._systems: dict[str, int] = {}
+        self._reference_names: dict[str, None] = {}
+        self._document: _Document | None = None
+        self._part: _Part | None = None
+        self._segment: tuple[str, int] | None = None
+        self._chunks: list[str] = []
+        self._n_characters = 0
+        self._n_elements = 0
+        self._depth = 0
+        self._parts: set[tuple[str, str]] = set()
+        self._limits = ReadingLimits()
+
+    def setDocumentLocator(self, locator: Locator) -> None:
+        self._locator = locator
+
+    @property
+    def line(self) -> int:
+        return (self._locator.getLineNumber() if self._locator else None) or 1
+
+    # What the parser meets ------------------------------------------------------------------
+
+    def startElement(self, tag: str, attributes: AttributesImpl) -> None:
+        self._count_element()
+        if self._segment is not None:
+            reason = f"has an element {tag[:MAX_NAME_LENGTH]!r} inside a segment; a text is plain"
+            self._report(self.line, reason)
+        elif tag == "doc":
+            self._begin_document(attributes)
+        elif tag in _NAMING_ATTRIBUTE:
+            self._begin_part(tag, attributes)
+        elif tag == "seg" and self._part is not None:
+            self._segment = (attributes.get("id", ""), self.line)
+            self._chunks, self._n_characters = [], 0
+
+    def characters(self, content: str) -> None:
+        if self._segment is not None and self._n_characters <= _KEPT_LENGTH:
+            self._chunks.append(content)
+            self._n_characters += len(content)
+
+    def endElement(self, tag: str) -> None:
+        self._depth -= 1
+        if self._segment is not None:
+            # Whatever else ends here was reported when it began.
+            if tag == "seg":
+                self._end_segment()
+        elif tag in _NAMING_ATTRIBUTE:
+            self._part = None
+        elif tag == "doc":
+            self._end_document()
+
+    def check_time(self) -> None:
+        """Give up if it takes too long: a single element may be as long as the file."""
+        if fault := self._limits.fault_in_time():
+            self.draft.give_up(f"line {self.line:,} {fault}")
+
+    def _count_element(self) -> None:
+        """Give up on elements without end, beside each other or within each other, whatever they are."""
+        self._n_elements += 1
+        self._depth += 1
+        if fault := self._limits.fault_at(self._n_elements):
+            self.draft.give_up(f"element {self._n_elements:,} {fault}")
+        if self._depth > MAX_DEPTH:
+            self.draft.give_up(
+                f"line {self.line:,} has elements within elements, more than {MAX_DEPTH} deep; "
+                "the rest was not read"
+            )
+
+    def _begin_document(self, attributes: AttributesImpl) -> None:
+        name = attributes.get("id", "")
+        if fault := fault_in_name(name):
+            self._report(self.line, f"the document's id {fault}")
+        elif name in self._document_lines:
+            first = self._document_lines[name]
+            self._report(self.line, f"document {name!r} is already on line {first}")
+        elif self._document is not None:
+            outer = self._document.name
+            self._report(self.line, f"document {name!r} begins inside document {outer!r}")
+        self._document = _Document(name, self.line, is_doubled=name in self._document_lines)
+        self._document_lines.setdefault(name, self.line)
+
+    def _begin_part(self, tag: str, attributes: AttributesImpl) -> None:
+        if self._document is None:
+            self._report(self.line, f"has an element {tag!r} outside of a document")
+            return
+        language = attributes.get("lang") or attributes.get("language") or ""
+        wanted = self._options.source_language if tag == "src" else self._options.target_language
+        if not _agree(language, wanted):
+            if tag != "src":
+                return
+            told = language[:MAX_NAME_LENGTH]
+            self._report(self.line, f"the source is in {told!r}, not in {wanted!r}")
+        name = attributes.get(_NAMING_ATTRIBUTE[tag], "")
+        part = _Part(tag, name, self.line)
+        if tag == "hyp":
+            self._check_system(name)
+        elif tag == "ref":
+            self._reference_names.setdefault(name)
+        if (tag, name) in self._document.had:
+            # Read to be looked at, and not kept.
+            self._report(self.line, f"document {self._document.name!r} has {_what(part)} twice")
+        else:
+            self._keep(part, self._document)
+        self._part = part
+
+    def _keep(self, part: _Part, document: _Document) -> None:
+        self._parts.add((part.kind, part.name))
+        if len(self._parts) > MAX_PARTS:
+            self.draft.give_up(
+                f"has more than {MAX_PARTS:,} systems and references; the rest was not read"
+            )
+        document.had.add((part.kind, part.name))
+        document.parts.append(part)
+
+    def _check_system(self, name: str) -> None:
+        if name not in self._systems:
+            if fault := fault_in_name(name):
+                self._report(self.line, f"the system's name {fault}")
+            self._systems[name] = self.draft.add_system(name)
+
+    def _end_segment(self) -> None:
+        assert self._segment is not None and self._part is not None
+        (name, line), text, part = self._segment, "".join(self._chunks), self._part
+        self._segment = None
+        if fault := fault_in_name(name):
+            self._report(line, f"the segment's id {fault}")
+        elif name in part.places:
+            self._report(line, f"segment {name!r} is already on line {part.places[name][0]}")
+        may_be_empty = part.kind == "hyp" and self._options.allow_empty_translations
+        if fault := fault_in_text(text, may_be_empty=may_be_empty):
+            self._report(line, f"{_what(part)} {fault}")
+        part.places[name] = (line, self.draft.add_text(text))
+
+    # From a document to the draft -----------------------------------------------------------
+
+    def _end_document(self) -> None:
+        document, self._document = self._document, None
+        if document is None or document.is_doubled:
+            return
+        sources = document.of_kind("src")
+        if not sources or not sources[0].places:
+            self._report(document.line, f"document {document.name!r} has no source segments")
+            return
+        source = sources[0]
+        reference = self._reference_of(document)
+        indices = {
+            name: self._add_segment(document, name, source, reference) for name in source.places
+        }
+        for part in document.parts:
+            self._report_strangers(part, source)
+        for part in document.of_kind("hyp"):
+            for name, (_, place) in part.places.items():
+                if name in indices:
+                    self.draft.set_output(self._systems[part.name], indices[name], place)
+
+    def _reference_of(self, document: _Document) -> _Part | None:
+        wanted = self._options.reference
+        references = document.of_kind("ref")
+        if wanted is not None:
+            references = [part for part in references if part.name == wanted]
+        if references:
+            return references[0]
+        if self._options.needs_reference:
+            which = "reference" if wanted is None else f"reference {wanted!r}"
+            self._report(document.line, f"document {document.name!r} has no {which}")
+        return None
+
+    def _add_segment(
+        self, document: _Document, name: str, source: _Part, reference: _Part | None
+    ) -> int:
+        line, place = source.places[name]
+        # Segments count anew in each document, so the document is part of the name.
+        full_name = f"{document.name}:{name}"
+        if full_name in self._segment_names:
+            self._report(line, f"segment {full_name!r} is there twice")
+        elif len(full_name) > MAX_NAME_LENGTH:
+            self._report(line, f"the document's and the segment's id {fault_in_name(full_name)}")
+        self._segment_names.add(full_name)
+        reference_place = NO_TEXT
+        if reference is not None:
+            if name in reference.places:
+                reference_place = reference.places[name][1]
+            else:
+                self._report(line, f"segment {name!r} has no reference")
+        return self.draft.add_segment(
+            full_name, document=document.name, source=place, reference=reference_place
+        )
+
+    def _report_strangers(self, part: _Part, source: _Part) -> None:
+        for name, (line, _) in part.places.items():
+            if name not in source.places:
+                self._report(line, f"{_what(part)} has segment {name!r}, which the source has not")
+
+    def finish(self) -> None:
+        """Report what can be known at the end only."""
+        if not self._document_lines:
+            self._problems.add(self._file, None, "has no documents (elements 'doc')")
+            return
+        if not self._systems:
+            target = self._options.target_language
+            self._problems.add(self._file, None, f"has no system (elements 'hyp') in {target!r}")
+        if self._reference_names or self._options.reference is not None:
+            choose_reference(self._reference_names, self._options, self._problems, file=self._file)
+        self.draft.report_missing_outputs(self._file, self._problems)
+
+    def _report(self, line: int, reason: str) -> None:
+        self._problems.add(self._file, line, reason)
+
+
+def _agree(language: str, wanted: str) -> bool:
+    """Say whether two codes name one language, whatever they say of script and region."""
+    return not language or _primary(language) == _primary(wanted)
+
+
+def _primary(code: str) -> str:
+    return code.replace("_", "-").partition("-")[0].lower()
+
+
+def _what(part: _Part) -> str:
+    if part.kind == "src":
+        return "the source"
+    if part.kind == "ref":
+        return f"reference {part.name!r}" if part.name else "the reference"
+    return f"the translation by {part.name!r}"

@@ -1,0 +1,283 @@
+"""Simulated workers, good and bad, who go through the same services as people.
+
+Behind every translation stands a true quality; a worker's behaviour says what becomes of it on the way to
+the slider. The same campaign and seed give the same ratings.
+"""
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.utils import timezone
+from scipy import special
+
+from analysis.stats.roles import Role
+from hits.rating.assignments import submit_assignment, take_assignment
+from hits.rating.joining import find_or_make_worker
+from hits.rating.saving import save_rating
+
+from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Translation, Worker
+
+PROVIDER = "simulation"
+
+# True quality of a campaign's translations on the 0-100 scale.
+TRUTH_MEAN, TRUTH_SD = 55.0, 18.0
+# Share of the true quality's variance that likeness to the reference explains; the rest is chance.
+TRUTH_FROM_LIKENESS = 0.6
+
+# One honest rating of a translation correlates at 0.41 with another's (Graham et al., NAACL 2015). This is
+# the noise that would give it on a slider without ends; see `honest_noise_sd` for one with ends.
+SINGLE_RATING_AGREEMENT = 0.41
+HONEST_NOISE_SD = TRUTH_SD * float(np.sqrt(1 / SINGLE_RATING_AGREEMENT - 1))
+# A noisy worker's noise is this many times an honest one's.
+NOISY_FACTOR = 1.7
+# Share of the noise that is a person's lasting taste: people agree better with themselves than with others.
+# Assumed; a worker's repeats then correlate at about 0.76 with their originals.
+NOISE_FROM_TASTE = 0.6
+
+# How good references and degraded texts look to someone who reads them.
+REFERENCE_QUALITY = 92.0
+DEGRADED_SHARE = 0.35
+
+# A drifting worker is honest for this many HITs and careless from then on.
+HONEST_HITS_BEFORE_DRIFT = 2
+
+CAREFUL_SECONDS, CARELESS_SECONDS = 9.0, 1.5
+
+
+class Behaviour(enum.StrEnum):
+    """How a simulated worker rates."""
+
+    HONEST = "honest"
+    NOISY = "noisy"
+    LENIENT = "lenient"
+    HARSH = "harsh"
+    CONSTANT = "constant"
+    RANDOM = "random"
+    ADVERSARIAL = "adversarial"
+    DRIFTING = "drifting"
+
+    @property
+    def is_careful(self) -> bool:
+        return self in {self.HONEST, self.NOISY, self.LENIENT, self.HARSH}
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSummary:
+    n_workers: int
+    n_assignments: int
+    n_ratings: int
+
+
+def true_qualities(*, campaign: Campaign, seed: int) -> dict[int, float]:
+    """Return the quality that simulated workers see in each translation, by its primary key."""
+    rows = list(
+        Translation.objects.filter(segment__campaign=campaign)
+        .order_by("segment__position", "pk")
+        .values_list("pk", "text", "segment__reference")
+    )
+    likeness = _standardised(np.array([word_f1(text, reference) for _, text, reference in rows]))
+    chance = np.random.default_rng([seed, 0]).standard_normal(len(rows))
+    mixed = _standardised(
+        np.sqrt(TRUTH_FROM_LIKENESS) * likeness + np.sqrt(1 - TRUTH_FROM_LIKENESS) * chance
+    )
+    qualities = TRUTH_MEAN + TRUTH_SD * mixed
+    return {pk: float(q) for (pk, _, _), q in zip(rows, qualities, strict=True)}
+
+
+def word_f1(text: str, reference: str) -> float:
+    """Return how much of its words a text shares with the reference, from 0 to 1."""
+    words, others = Counter(text.lower().split()), Counter(reference.lower().split())
+    total = words.total() + others.total()
+    return 2 * (words & others).total() / total if total else 0.0
+
+
+def _standardised(values: np.ndarray) -> np.ndarray:
+    spread = values.std() if len(values) else 0.0
+    return (values - values.mean()) / spread if spread else np.zeros(len(values))
+
+
+def honest_noise_sd(qualities: Collection[float]) -> float:
+    """Return the noise with which two honest ratings of these translations correlate at 0.41.
+
+    The ends of the slider cut off noise and truth alike, how much of which depends on the qualities. Found
+    by halving: the more noise, the less agreement.
+    """
+    truth = np.fromiter(qualities, dtype=np.float64)
+    if not truth.size or not truth.std():
+        return HONEST_NOISE_SD
+    low, high = 0.1 * HONEST_NOISE_SD, 10 * HONEST_NOISE_SD
+    for _ in range(40):
+        middle = (low + high) / 2
+        if _agreement(truth, middle) > SINGLE_RATING_AGREEMENT:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _agreement(truth: np.ndarray, noise_sd: float) -> float:
+    """Return how two ratings correlate, from the moments of a normal variable that is clipped."""
+    low, high = (SCORE_MIN - truth) / noise_sd, (SCORE_MAX - truth) / noise_sd
+    below, above = special.ndtr(low), special.ndtr(-high)
+    inside = 1 - below - above
+    density_low, density_high = np.exp([-(low**2) / 2, -(high**2) / 2]) / np.sqrt(2 * np.pi)
+    # In units of the noise and relative to the truth, like the bounds.
+    mean = low * below + (density_low - density_high) + high * above
+    square = low**2 * below + (inside + low * density_low - high * density_high) + high**2 * above
+    means = truth + noise_sd * mean
+    variances = noise_sd**2 * (square - mean**2)
+    return float(means.var() / (means.var() + variances.mean()))
+
+
+@dataclass(slots=True)
+class SimulatedWorker:
+    """One behaviour with a random stream, a taste and a slider habit of its own."""
+
+    behaviour: Behaviour
+    rng: np.random.Generator
+    noise_sd: float = HONEST_NOISE_SD
+    n_hits_done: int = 0
+    habit: float = 0.0
+    tastes: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.habit = float(self.rng.uniform(SCORE_MIN, SCORE_MAX))
+
+    def score(self, role: Role, translation: int, quality: float) -> int:
+        """Rate an item whose translation has this true quality."""
+        impression = self._impression(role, translation, quality)
+        return int(np.clip(round(impression), SCORE_MIN, SCORE_MAX))
+
+    def _impression(self, role: Role, translation: int, quality: float) -> float:
+        match self._present_behaviour():
+            case Behaviour.CONSTANT:
+                return self.habit
+            case Behaviour.RANDOM:
+                return self.rng.uniform(SCORE_MIN, SCORE_MAX)
+            case Behaviour.ADVERSARIAL if role == Role.BAD_REFERENCE:
+                return REFERENCE_QUALITY + self._noise(Role.REFERENCE, translation)
+            case Behaviour.NOISY:
+                noise = NOISY_FACTOR * self._noise(role, translation)
+                return _seen_quality(role, quality) + noise
+            case Behaviour.LENIENT:
+                return 50 + self._reading(role, translation, quality) / 2
+            case Behaviour.HARSH:
+                return self._reading(role, translation, quality) / 2
+            case _:
+                return self._reading(role, translation, quality)
+
+    def _present_behaviour(self) -> Behaviour:
+        if self.behaviour != Behaviour.DRIFTING:
+            return self.behaviour
+        drifted = self.n_hits_done >= HONEST_HITS_BEFORE_DRIFT
+        return Behaviour.RANDOM if drifted else Behaviour.HONEST
+
+    def _reading(self, role: Role, translation: int, quality: float) -> float:
+        return _seen_quality(role, quality) + self._noise(role, translation)
+
+    def _noise(self, role: Role, translation: int) -> float:
+        """Draw the noise of one look: partly the worker's taste in this translation, which lasts."""
+        if role == Role.REFERENCE:  # Another text, about which nothing has been felt yet.
+            return self.rng.normal(0, self.noise_sd)
+        if translation not in self.tastes:
+            self.tastes[translation] = self.rng.standard_normal()
+        lasting = np.sqrt(NOISE_FROM_TASTE) * self.tastes[translation]
+        passing = np.sqrt(1 - NOISE_FROM_TASTE) * self.rng.standard_normal()
+        return self.noise_sd * float(lasting + passing)
+
+    def seconds(self) -> float:
+        """How long the next item takes, with the long tail that people have."""
+        typical = CAREFUL_SECONDS if self.behaviour.is_careful else CARELESS_SECONDS
+        return typical * self.rng.lognormal(0, 0.5)
+
+
+def _seen_quality(role: Role, quality: float) -> float:
+    """Return how good an item looks to someone who reads it."""
+    if role == Role.REFERENCE:
+        return REFERENCE_QUALITY
+    return DEGRADED_SHARE * quality if role == Role.BAD_REFERENCE else quality
+
+
+def is_for_people(campaign: Campaign) -> bool:
+    """Whether simulated work would do harm: people take part in the campaign, or it pays."""
+    people = campaign.participations.exclude(worker__provider=PROVIDER)
+    return campaign.pay_per_hit > 0 or people.exists()
+
+
+def simulate_workers(
+    *,
+    campaign: Campaign,
+    crowd: Mapping[Behaviour, int],
+    hits_per_worker: int = 1,
+    seed: int,
+    truth_seed: int | None = None,
+    start: datetime | None = None,
+    progress: Callable[[int], None] | None = None,
+    after_hit: Callable[[Assignment], object] | None = None,
+) -> SimulationSummary:
+    """Let a crowd loose on an open campaign. `progress` is called with the ratings since the last call.
+
+    Workers come one after another within a day from `start`, by default the day that ends now, in an
+    order the seed decides. A worker stops early when no HIT is left. `after_hit` is called with each
+    assignment handed in, before the next one is taken. With a `truth_seed` of its own a crowd sees the
+    same true qualities as another crowd with that one, but rates them independently.
+    """
+    qualities = true_qualities(campaign=campaign, seed=seed if truth_seed is None else truth_seed)
+    noise_sd = honest_noise_sd(qualities.values())
+    start = start or timezone.now() - timedelta(days=1)
+    people = [kind for kind, count in crowd.items() for _ in range(count)]
+    order = np.random.default_rng([seed, 1]).permutation(len(people))
+    n_assignments = n_ratings = 0
+    for turn, number in enumerate(order):
+        kind = people[number]
+        worker = find_or_make_worker(provider=PROVIDER, external_id=f"{kind}-{seed}-{number + 1}")
+        person = SimulatedWorker(kind, np.random.default_rng([seed, 2, int(number)]), noise_sd)
+        clock = start + timedelta(days=1) * (turn / len(people))
+        for _ in range(hits_per_worker):
+            done = do_one_hit(
+                campaign=campaign, worker=worker, person=person, qualities=qualities, at=clock
+            )
+            if done is None:
+                break
+            clock = done.submitted_at or clock
+            n_assignments, n_ratings = n_assignments + 1, n_ratings + done.hit.size
+            if progress:
+                progress(done.hit.size)
+            if after_hit:
+                after_hit(done)
+    return SimulationSummary(len(people), n_assignments, n_ratings)
+
+
+def do_one_hit(
+    *,
+    campaign: Campaign,
+    worker: Worker,
+    person: SimulatedWorker,
+    qualities: Mapping[int, float],
+    at: datetime,
+) -> Assignment | None:
+    """Let a worker do the HIT in hand, or the next one, from that moment on; None if there is none."""
+    assignment = take_assignment(campaign=campaign, worker=worker, at=at)
+    if assignment is None:
+        return None
+    clock = at
+    for item in assignment.hit.items.order_by("position"):
+        seconds = person.seconds()
+        clock += timedelta(seconds=seconds)
+        save_rating(
+            assignment=assignment,
+            position=item.position,
+            item_code=item.code,
+            score=person.score(
+                Role(item.role), item.translation_id, qualities[item.translation_id]
+            ),
+            elapsed_ms=round(1000 * seconds),
+            active_ms=round(1000 * seconds),
+            at=clock,
+        )
+    person.n_hits_done += 1
+    return submit_assignment(assignment=assignment, at=clock)

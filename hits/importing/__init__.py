@@ -1,8 +1,0 @@
-"""Campaign files -> rows. A campaign that is refused leaves nothing behind but a list of what to mend."""
-
-from .detection import FORMATS
-from .problems import MAX_LISTED, Problem
-from .service import ImportSummary, import_campaign
-from .storing import fingerprint
-
-__all__ = ["FORMATS", "MAX_LISTED", "ImportSummary", "Problem", "fingerprint", "import_campaign"]

@@ -1,0 +1,347 @@
+"""From rows to arrays: the one bridge between the tables and the statistics.
+
+A campaign may have millions of ratings, so no model instance is made of them. PostgreSQL copies rows out in
+its binary form, which NumPy reads directly; SQLite's rows go from its cursor into arrays, some thousands at a
+time. Ratings are fetched without joins to texts; what items and assignments know is looked up here.
+One worker's ratings are few, and come through the ORM.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.backends.base.base import BaseDatabaseWrapper
+from numpy.typing import NDArray
+
+from analysis.stats.quality_control import NO_PARTNER
+from da_platform.replica import read_much
+
+from ..models import Assignment, Campaign, Participation, Rating, SystemOutput, Translation
+
+Ids = NDArray[np.int64]
+Moments = NDArray[np.datetime64]
+
+# Rows turned into arrays at a time: what waits as Python objects or bytes stays small.
+CHUNK_ROWS = 50_000
+
+# Column types as PostgreSQL sends them, biggest byte first, and as NumPy is to keep them.
+_ID, _SMALL, _COUNT, _FLAG, _MOMENT = "i8", "i2", "i4", "?", "M8[us]"
+_SENT = {_ID: ">i8", _SMALL: ">i2", _COUNT: ">i4", _FLAG: "?", _MOMENT: ">i8"}
+_CAST = {_ID: "bigint", _SMALL: "smallint", _COUNT: "integer", _FLAG: "boolean"}
+# PostgreSQL counts microseconds from here.
+_POSTGRES_EPOCH = np.datetime64("2000-01-01T00:00:00", "us")
+# What stands before the first row of a binary copy (signature, flags, empty extension) and after the last.
+_COPY_HEADER, _COPY_TRAILER = 19, 2
+
+
+@dataclass(frozen=True, slots=True)
+class RatingArrays:
+    """The ratings of submitted assignments, one element each, in order of assignment, then item.
+
+    `partner` is `NO_PARTNER` for genuine items. Times are UTC. `elapsed_ms` and `active_ms` are -1 where
+    the browser said nothing.
+    """
+
+    assignment: Ids
+    item: Ids
+    score: NDArray[np.int16]
+    received: Moments
+    elapsed_ms: NDArray[np.int32]
+    active_ms: NDArray[np.int32]
+    partner: Ids
+    role: NDArray[np.int16]
+    position: NDArray[np.int16]
+    translation: Ids
+    worker: Ids
+    submitted: Moments
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentArrays:
+    """Submitted assignments, one element each, in order of their keys. Times are UTC."""
+
+    assignment: Ids
+    hit: Ids
+    worker: Ids
+    started: Moments
+    submitted: Moments
+    is_late: NDArray[np.bool_]
+    is_rejected: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.assignment)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputArrays:
+    """Which system gave which translation; a translation that systems share has a row for each."""
+
+    translation: Ids
+    system: NDArray[np.str_]
+
+    def __len__(self) -> int:
+        return len(self.translation)
+
+
+def load_ratings(campaign: Campaign) -> RatingArrays:
+    """Load every rating of the campaign's submitted assignments.
+
+    Parameters
+    ----------
+    campaign : Campaign
+
+    Returns
+    -------
+    RatingArrays
+        As of one moment, that of the look at the assignments: their ratings are frozen, and what is
+        submitted while the ratings are being read is left for next time.
+    """
+    assignments = load_assignments(campaign)
+    items = _fetch(_ITEMS, campaign)
+    ratings = _in_order(_fetch(_RATINGS, campaign))
+    known, at_assignment = _look_up(assignments.assignment, ratings["assignment"])
+    if not known.all():
+        ratings = {name: values[known] for name, values in ratings.items()}
+        at_assignment = at_assignment[known]
+    _, at_item = _look_up(items.pop("item"), ratings["item"])
+    return RatingArrays(
+        **ratings,
+        **{name: values[at_item] for name, values in items.items()},
+        worker=assignments.worker[at_assignment],
+        submitted=assignments.submitted[at_assignment],
+    )
+
+
+def load_assignments(campaign: Campaign) -> AssignmentArrays:
+    """Load the campaign's submitted assignments."""
+    return AssignmentArrays(**_fetch(_ASSIGNMENTS, campaign))
+
+
+def load_worker_ratings(participation: Participation) -> NDArray[Any]:
+    """Load one worker's submitted ratings in a campaign, as a structured array in order of assignment and position.
+
+    `received` is in seconds since the epoch.
+    """
+    rows = Rating.objects.filter(
+        assignment__hit__campaign=participation.campaign_id,
+        assignment__worker=participation.worker_id,
+        assignment__status=Assignment.Status.SUBMITTED,
+    ).values_list(
+        "assignment_id",
+        "item__position",
+        "item_id",
+        "item__partner_id",
+        "item__role",
+        "score",
+        "received_at",
+    )
+    ints = ("assignment", "position", "item", "partner", "role", "score")
+    return np.array(
+        sorted(
+            (*keys, NO_PARTNER if partner is None else partner, role, score, received.timestamp())
+            for *keys, partner, role, score, received in rows
+        ),
+        dtype=[*((name, "i8") for name in ints), ("received", "f8")],
+    )
+
+
+def load_worker_assignments(participation: Participation) -> NDArray[Any]:
+    """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds."""
+    assignments = Assignment.objects.submitted().of(participation).order_by("submitted_at", "pk")
+    return np.array(
+        [
+            (pk, started.timestamp(), submitted.timestamp(), is_rejected)
+            for pk, started, submitted, is_rejected in assignments.values_list(
+                "pk", "started_at", "submitted_at", "is_rejected"
+            )
+            if submitted
+        ],
+        dtype=[("pk", "i8"), ("started", "f8"), ("submitted", "f8"), ("rejected", "?")],
+    )
+
+
+def load_outputs(campaign: Campaign) -> OutputArrays:
+    """Load who gave what: pairs of a translation and a system's name."""
+    rows = SystemOutput.objects.filter(system__campaign=campaign).order_by("translation", "system")
+    pairs = list(rows.values_list("translation_id", "system__name"))
+    return OutputArrays(
+        translation=np.array([pk for pk, _ in pairs], dtype=np.int64),
+        system=np.array([name for _, name in pairs], dtype=np.str_),
+    )
+
+
+def load_translations(campaign: Campaign) -> Ids:
+    """Load the keys of all translations of the campaign, rated or not, in order."""
+    rows = Translation.objects.filter(segment__campaign=campaign).order_by("pk")
+    return np.fromiter(rows.values_list("pk", flat=True).iterator(CHUNK_ROWS), dtype=np.int64)
+
+
+# Queries --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """Columns (name, type, SQL), none of them ever NULL, and where the rows come from."""
+
+    columns: tuple[tuple[str, str, str], ...]
+    source: str
+    order: str = ""
+
+
+_RATINGS = _Query(
+    columns=(
+        ("assignment", _ID, "rating.assignment_id"),
+        ("item", _ID, "rating.item_id"),
+        ("score", _SMALL, "rating.score"),
+        ("received", _MOMENT, "rating.received_at"),
+        ("elapsed_ms", _COUNT, "COALESCE(rating.elapsed_ms, -1)"),
+        ("active_ms", _COUNT, "COALESCE(rating.active_ms, -1)"),
+    ),
+    source=f"""
+        hits_rating rating
+        JOIN hits_assignment assignment ON assignment.id = rating.assignment_id
+        JOIN hits_hit hit ON hit.id = assignment.hit_id
+        WHERE hit.campaign_id = {{campaign}} AND assignment.status = '{Assignment.Status.SUBMITTED}'
+    """,
+)
+_ITEMS = _Query(
+    columns=(
+        ("item", _ID, "item.id"),
+        ("partner", _ID, f"COALESCE(item.partner_id, {NO_PARTNER})"),
+        ("role", _SMALL, "item.role"),
+        ("position", _SMALL, "item.position"),
+        ("translation", _ID, "item.translation_id"),
+    ),
+    source="hits_item item JOIN hits_hit hit ON hit.id = item.hit_id WHERE hit.campaign_id = {campaign}",
+    order="item.id",
+)
+_ASSIGNMENTS = _Query(
+    columns=(
+        ("assignment", _ID, "assignment.id"),
+        ("hit", _ID, "assignment.hit_id"),
+        ("worker", _ID, "assignment.worker_id"),
+        ("started", _MOMENT, "assignment.started_at"),
+        ("submitted", _MOMENT, "assignment.submitted_at"),
+        ("is_late", _FLAG, "assignment.is_late"),
+        ("is_rejected", _FLAG, "assignment.is_rejected"),
+    ),
+    source=f"""
+        hits_assignment assignment JOIN hits_hit hit ON hit.id = assignment.hit_id
+        WHERE hit.campaign_id = {{campaign}} AND assignment.status = '{Assignment.Status.SUBMITTED}'
+    """,
+    order="assignment.id",
+)
+
+
+def _fetch(query: _Query, campaign: Campaign) -> dict[str, NDArray[Any]]:
+    """Run a query and return its columns."""
+
+    def fetch(connection: BaseDatabaseWrapper) -> list[dict[str, NDArray[Any]]]:
+        chunks_of = _copied_chunks if connection.vendor == "postgresql" else _fetched_chunks
+        return [_columns_of(chunk, query) for chunk in chunks_of(connection, query, campaign)]
+
+    chunks = read_much(fetch)
+    return {
+        name: np.concatenate([np.zeros(0, kind), *(chunk.pop(name) for chunk in chunks)])
+        for name, kind, _ in query.columns
+    }
+
+
+def _columns_of(chunk: NDArray[Any], query: _Query) -> dict[str, NDArray[Any]]:
+    """Take a chunk of rows apart, each column in memory of its own."""
+    columns = {}
+    for name, kind, _ in query.columns:
+        values = chunk[name]
+        if kind == _MOMENT and values.dtype.kind == "i":
+            values = _POSTGRES_EPOCH + values.astype("m8[us]")
+        columns[name] = values.astype(kind)
+    return columns
+
+
+# PostgreSQL -----------------------------------------------------------------------------------
+
+
+def _copied_chunks(
+    connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
+) -> Iterator[NDArray[Any]]:
+    """Give rows as a binary copy has them: a count of fields, then size and bytes of each.
+
+    No column is NULL and all have a fixed width, so every row has the same layout.
+    """
+    row = np.dtype(
+        [("n_fields", ">i2")]
+        + [
+            part
+            for name, kind, _ in query.columns
+            for part in ((f"size of {name}", ">i4"), (name, _SENT[kind]))
+        ]
+    )
+    waiting = bytearray()
+    n_to_skip = _COPY_HEADER
+    with connection.cursor() as cursor, cursor.copy(_copy_statement(query, campaign)) as copy:
+        for block in copy:
+            waiting += block
+            if len(waiting) > n_to_skip + CHUNK_ROWS * row.itemsize:
+                n_rows = (len(waiting) - n_to_skip) // row.itemsize
+                # A last chunk may hold the trailer, which is shorter than any row.
+                end = n_to_skip + n_rows * row.itemsize
+                yield np.frombuffer(bytes(waiting[n_to_skip:end]), row)
+                del waiting[:end]
+                n_to_skip = 0
+    yield np.frombuffer(bytes(waiting[n_to_skip:-_COPY_TRAILER]), row)
+
+
+def _copy_statement(query: _Query, campaign: Campaign) -> str:
+    columns = ", ".join(
+        f"({sql})::{_CAST[kind]}" if kind in _CAST else sql for _, kind, sql in query.columns
+    )
+    order = f"ORDER BY {query.order}" if query.order else ""
+    # A copy takes no parameters; the key is a number, and made one once more.
+    source = query.source.format(campaign=int(campaign.pk))
+    return f"COPY (SELECT {columns} FROM {source} {order}) TO STDOUT (FORMAT BINARY)"
+
+
+# SQLite ---------------------------------------------------------------------------------------
+
+
+def _fetched_chunks(
+    connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
+) -> Iterator[NDArray[Any]]:
+    """Give rows from a plain cursor."""
+    # As an expression a time stays text, which NumPy reads faster than Python does.
+    columns = ", ".join(
+        f"CAST({sql} AS TEXT)" if kind == _MOMENT else sql for _, kind, sql in query.columns
+    )
+    order = f"ORDER BY {query.order}" if query.order else ""
+    row = np.dtype([(name, kind) for name, kind, _ in query.columns])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {columns} FROM {query.source.format(campaign='%s')} {order}", [campaign.pk]
+        )
+        while rows := cursor.fetchmany(CHUNK_ROWS):
+            yield np.fromiter(rows, dtype=row, count=len(rows))
+
+
+# Putting together -----------------------------------------------------------------------------
+
+
+def _in_order(ratings: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Sort by assignment, then item: databases give rows as they find them."""
+    assignments, items = ratings["assignment"], ratings["item"]
+    step, same = np.diff(assignments), np.diff(assignments) == 0
+    if (step >= 0).all() and (np.diff(items)[same] > 0).all():
+        return ratings
+    order = np.lexsort((items, assignments))
+    return {name: values[order] for name, values in ratings.items()}
+
+
+def _look_up(keys: Ids, wanted: Ids) -> tuple[NDArray[np.bool_], Ids]:
+    """Return whether each wanted key is among the sorted keys, and where."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.bool_), np.zeros(len(wanted), dtype=np.int64)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return keys[places] == wanted, places

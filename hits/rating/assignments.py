@@ -1,0 +1,213 @@
+"""Taking, submitting and giving back a HIT.
+
+No step trusts an earlier look at the database. A place is claimed with a conditional UPDATE, and every step
+can be asked for twice without harm.
+"""
+
+import logging
+import secrets
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.db import IntegrityError, transaction
+from django.db.models import Case, F, Q, Value, When
+from django.utils import timezone
+
+from da_platform.counting import CLAIMS
+from da_platform.sending import enqueue
+
+from ..exceptions import NotFinished, WorkerIsBusy
+from ..models import (
+    HIT,
+    Assignment,
+    Campaign,
+    Participation,
+    Worker,
+)
+from .places import is_affordable, settle_after_return, settle_places
+
+logger = logging.getLogger(__name__)
+
+
+# No 0/O, 1/I/L or U: a code may be typed from a screen.
+CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+CODE_LENGTH = 12
+
+
+def take_assignment(
+    *, campaign: Campaign, worker: Worker, at: datetime | None = None
+) -> Assignment | None:
+    """Give the worker the HIT in hand or the next open one, or None when there is none left."""
+    now = at or timezone.now()
+    if current := _assignment_in_hand(campaign, worker):
+        return current
+    standing = Participation.objects.filter(campaign=campaign, worker=worker).first()
+    is_discarded = standing is not None and standing.is_discarded
+    if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
+        if is_discarded:
+            # It may be finished, and paid; a place that others could fill is not spent on it.
+            return expired
+        return _renew_lease(expired, campaign, now=now)
+    if is_discarded or not is_affordable(campaign):
+        return None
+    try:
+        assignment = _claim_next_place(campaign, worker, now=now)
+    except IntegrityError:
+        # The same worker in another tab was faster; the constraint let only one through.
+        return _assignment_in_hand(campaign, worker)
+    except _MoneyIsSpent:
+        assignment = None
+    if assignment and not (standing and standing.is_trusted):
+        settle_after_return(campaign=campaign, worker=worker)
+    CLAIMS.labels("taken" if assignment else "none").inc()
+    return assignment
+
+
+def _renew_lease(expired: Assignment, campaign: Campaign, *, now: datetime) -> Assignment:
+    """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
+    # Refused by the database where the worker has taken up another HIT in another tab.
+    with suppress(IntegrityError):
+        _take_place_again(expired, campaign, now=now)
+    expired.refresh_from_db()
+    return expired
+
+
+@transaction.atomic
+def _take_place_again(expired: Assignment, campaign: Campaign, *, now: datetime) -> None:
+    if campaign.spending_cap is not None and not _has_room_for_one(campaign):
+        return
+    # The assignment first, as wherever both rows change: another tab may be renewing it or handing it in.
+    renewed = (
+        Assignment.objects.expired()
+        .filter(pk=expired.pk)
+        .update(
+            status=Assignment.Status.IN_PROGRESS,
+            expires_at=now + timedelta(minutes=campaign.lease_minutes),
+        )
+    )
+    place = HIT.objects.open().filter(pk=expired.hit_id)
+    if renewed and not place.update(places_left=F("places_left") - 1):
+        Assignment.objects.filter(pk=expired.pk).update(
+            status=Assignment.Status.EXPIRED, expires_at=expired.expires_at
+        )
+
+
+def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None:
+    current = worker.assignments.in_progress().select_related("hit__campaign").first()
+    if current and current.hit.campaign_id != campaign.pk:
+        raise WorkerIsBusy(f"Finish your HIT of {current.hit.campaign.name} first.")
+    return current
+
+
+class _MoneyIsSpent(Exception):
+    """The campaign cannot pay for another HIT, whichever it is."""
+
+
+def _claim_next_place(campaign: Campaign, worker: Worker, *, now: datetime) -> Assignment | None:
+    """Take a place on the first HIT that has one for this worker, or None when there is none left."""
+    open_hits = campaign.hits.open().not_taken_by(worker).order_by("number")
+    number = 0
+    # One row at a time, of however many, and none twice: this ends, however places come and go.
+    while hit := open_hits.filter(number__gt=number).first():
+        hit.campaign, number = campaign, hit.number
+        if assignment := _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes):
+            return assignment
+        CLAIMS.labels("conflict").inc()
+    return None
+
+
+@transaction.atomic
+def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> Assignment | None:
+    """Take a place on this HIT, or None if others took the last one."""
+    if hit.campaign.spending_cap is not None and not _has_room_for_one(hit.campaign):
+        raise _MoneyIsSpent
+    place = HIT.objects.open().filter(pk=hit.pk)
+    if not place.update(places_left=F("places_left") - 1):
+        return None
+    return Assignment.objects.create(
+        hit=hit, worker=worker, started_at=now, expires_at=now + timedelta(minutes=minutes)
+    )
+
+
+def _has_room_for_one(campaign: Campaign) -> bool:
+    # Locked: two claims at once could otherwise each see room for one. Not against those who only
+    # refer to the campaign: they may hold the very HIT that is claimed next.
+    return is_affordable(Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk))
+
+
+def submit_assignment(
+    *, assignment: Assignment, comment: str = "", at: datetime | None = None
+) -> Assignment:
+    """Freeze a finished assignment and give it its completion code; a second call finds the first one's."""
+    n_rated, size = assignment.ratings.count(), assignment.hit.size
+    if n_rated < size:
+        raise NotFinished(f"{size - n_rated} of {size} items have no rating yet.")
+    _submit(assignment, comment, at or timezone.now())
+    assignment.refresh_from_db()
+    if assignment.status != Assignment.Status.SUBMITTED:
+        raise NotFinished("This HIT was given back.")
+    return assignment
+
+
+@transaction.atomic
+def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
+    is_expired = Q(status=Assignment.Status.EXPIRED)
+    this_assignment = Assignment.objects.filter(pk=assignment.pk)
+    submitted = this_assignment.open().update(
+        is_late=Case(When(is_expired, then=Value(True)), default=Value(False)),
+        status=Assignment.Status.SUBMITTED,
+        submitted_at=now,
+        completion_code=new_completion_code(),
+        comment=comment,
+    )
+    if not submitted:
+        return
+    if this_assignment.filter(is_late=True).exists():
+        # Its place was offered again; if nobody has taken it yet, nobody needs to.
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
+    # Not waited for. If the message is lost, the chores find the assignment without evidence.
+    transaction.on_commit(partial(enqueue, "hits.weigh_assignment", assignment.pk))
+
+
+def new_completion_code() -> str:
+    return "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
+
+
+@transaction.atomic
+def return_assignment(*, assignment: Assignment) -> bool:
+    """Give an unfinished assignment back for good: its place is offered again, its ratings stay."""
+    returned = (
+        Assignment.objects.open().filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
+    )
+    if returned:
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
+    return bool(returned)
+
+
+def release_assignment(*, assignment: Assignment) -> bool:
+    """Offer the place of an assignment again before its time is up; the worker may still finish it."""
+    return _release(assignment)
+
+
+def release_expired(*, at: datetime | None = None) -> int:
+    """Offer the places of abandoned assignments again; their ratings stay. Return how many."""
+    now = at or timezone.now()
+    overdue = Assignment.objects.in_progress().filter(expires_at__lte=now)
+    # Read to the end before the first write: SQLite refuses to write during a half-read query.
+    return sum(_release(assignment) for assignment in list(overdue.select_related("hit__campaign")))
+
+
+@transaction.atomic
+def _release(assignment: Assignment) -> bool:
+    # Conditional: the worker may submit, or another sweep come by, at this very moment.
+    expired = (
+        Assignment.objects.in_progress()
+        .filter(pk=assignment.pk)
+        .update(status=Assignment.Status.EXPIRED)
+    )
+    if expired:
+        settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
+    return bool(expired)

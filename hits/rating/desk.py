@@ -1,0 +1,158 @@
+"""What a worker's browser is given to rate: the same few fields for every item, whatever its role."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from ..hit_sizes import HIT_SIZES, SET_SIZE
+from ..models import HIT, Assignment, Campaign, Recruitment, Worker
+
+# Items sent ahead at most, so that a worker can go on while the network is away.
+N_AHEAD = SET_SIZE + 5
+
+SECONDS_PER_ITEM = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far an assignment is."""
+
+    n_rated: int
+    size: int
+
+    @property
+    def position(self) -> int:
+        return self.n_rated + 1
+
+    @property
+    def is_finished(self) -> bool:
+        return self.n_rated >= self.size
+
+
+def place_of(assignment: Assignment) -> Place:
+    return Place(n_rated=assignment.ratings.count(), size=assignment.hit.size)
+
+
+def n_ahead(size: int) -> int:
+    """Return how many items lie in the browser at once: never an item together with its partner."""
+    # Partners stand half a HIT apart, give or take a set (`composition`).
+    nearest_partners = (size // 2) - SET_SIZE + 1
+    return min(N_AHEAD, nearest_partners)
+
+
+# Every rating asks this question, so it is written out: to have the ORM put it together takes ten
+# times as long as to have it answered.
+_ITEM_ABOVE = (
+    f"CASE campaign.task WHEN '{Campaign.Task.REFERENCE_ADEQUACY.value}' THEN segment.reference"
+    f" WHEN '{Campaign.Task.SOURCE_ADEQUACY.value}' THEN segment.source ELSE '' END"
+)
+_HOW_FAR_AHEAD = " ".join(f"WHEN {size} THEN {n_ahead(size)}" for size in HIT_SIZES)
+_OWN_DESK = f"""
+    SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
+           worker.id, campaign.id, campaign.code, recruitment.provider, recruitment.settings,
+           item.code, item.position, item.text, {_ITEM_ABOVE}
+    FROM hits_assignment assignment
+    JOIN hits_worker worker ON worker.id = assignment.worker_id
+    JOIN hits_hit hit ON hit.id = assignment.hit_id
+    JOIN hits_campaign campaign ON campaign.id = hit.campaign_id
+    LEFT JOIN hits_recruitment recruitment
+      ON recruitment.campaign_id = campaign.id AND recruitment.provider = worker.provider
+      AND recruitment.provider <> '{Recruitment.Provider.LINK.value}'
+    LEFT JOIN hits_item item
+      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE hit.size {_HOW_FAR_AHEAD} END
+    LEFT JOIN hits_translation translation ON translation.id = item.translation_id
+    LEFT JOIN hits_segment segment ON segment.id = translation.segment_id
+    WHERE assignment.code = %s AND worker.code = %s
+"""
+_SHOWN_ITEMS = f"""
+    SELECT item.code, item.position, item.text, {_ITEM_ABOVE}
+    FROM hits_item item
+    JOIN hits_translation translation ON translation.id = item.translation_id
+    JOIN hits_segment segment ON segment.id = translation.segment_id
+    JOIN hits_campaign campaign ON campaign.id = segment.campaign_id
+    WHERE item.hit_id = %s AND item.position BETWEEN %s AND %s
+    ORDER BY item.position
+"""
+# In the order of the model, as `from_db` takes them.
+_ASSIGNMENT_FIELDS = ["id", "hit_id", "code", "status", "started_at"]
+
+ShownItem = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDesk:
+    """A worker's assignment, and the items that follow those lying in the browser: one, or none.
+
+    `sent_by` is the campaign's recruitment where its provider sent the worker, with what says whether
+    they are trusted, and no more; None for someone who came by a link.
+    """
+
+    assignment: Assignment
+    sent_by: Recruitment | None
+    items_ahead: list[ShownItem]
+
+
+def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
+    """Fetch what a rating of the item at this position needs, in one query.
+
+    Of the assignment that is little; the rest loads when asked for.
+    """
+    parameters: list[Any] = [position, *_stored_codes(code, worker_code)]
+    with connection.cursor() as cursor:
+        cursor.execute(_OWN_DESK, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    pk, hit_id, status, started_at, size, *rest = row
+    worker_id, campaign_id, campaign_code, provider, settings, *item = rest
+    if started_at.tzinfo is None:
+        # SQLite keeps no time zone: all its moments are in UTC.
+        started_at = started_at.replace(tzinfo=UTC)
+    assignment = Assignment.from_db(
+        connection.alias, _ASSIGNMENT_FIELDS, [pk, hit_id, code, status, started_at]
+    )
+    assignment.hit = HIT.from_db(connection.alias, ["id", "size"], [hit_id, size])
+    sent_by = None
+    if provider:
+        assignment.worker = Worker.from_db(
+            connection.alias, ["id", "provider"], [worker_id, provider]
+        )
+        campaign = Campaign.from_db(
+            connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
+        )
+        sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
+    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_shown(*item)])
+
+
+def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
+    """Return the items at these positions as the browser gets them, in one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SHOWN_ITEMS, [assignment.hit_id, first, last])
+        return [_shown(*row) for row in cursor.fetchall()]
+
+
+def _shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
+    # SQLite has no type for codes and keeps them as text.
+    return {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
+
+
+def _stored_codes(*codes: UUID) -> list[UUID | str]:
+    if connection.features.has_native_uuid_field:
+        return list(codes)
+    return [code.hex for code in codes]
+
+
+def language_above(campaign: Campaign) -> str:
+    if campaign.task == Campaign.Task.SOURCE_ADEQUACY:
+        return campaign.source_language
+    return campaign.target_language
+
+
+def minutes_needed(size: int) -> int:
+    """About how long a HIT takes, in steps of five minutes."""
+    minutes = size * SECONDS_PER_ITEM / 60
+    return max(5, 5 * round(minutes / 5))

@@ -1,0 +1,67 @@
+"""What workers send, checked before anything else looks at it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django import forms
+
+from ..hit_sizes import MAX_HIT_SIZE
+from ..models import SCORE_MAX, SCORE_MIN
+
+# PostgreSQL's integer: what a browser claims beyond it is no time anyone spent.
+MAX_MS = 2**31 - 1
+MAX_COMMENT_LENGTH = 2_000
+
+
+class ScoreForm(forms.Form):
+    score = forms.IntegerField(min_value=SCORE_MIN, max_value=SCORE_MAX)
+
+
+class RatingForm(ScoreForm):
+    position = forms.IntegerField(min_value=1, max_value=MAX_HIT_SIZE)
+    item = forms.UUIDField()
+    elapsed_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)
+    active_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)
+
+    def clean(self) -> None:
+        elapsed, active = self.cleaned_data.get("elapsed_ms"), self.cleaned_data.get("active_ms")
+        if active is not None and (elapsed is None or active > elapsed):
+            self.add_error("active_ms", "Nobody looks at an item longer than it is shown.")
+
+
+_SHORT_NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
+_USUAL_CODE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+
+
+def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return what `RatingForm` would clean, if it is written as our own pages write it; otherwise None.
+
+    The form, slow to build for every rating, handles everything else.
+    """
+    numbers = {
+        name: sent.get(name, "") for name in ("score", "position", "elapsed_ms", "active_ms")
+    }
+    code = sent.get("item", "")
+    if not _USUAL_CODE.fullmatch(code) or not all(map(_SHORT_NUMBER.fullmatch, numbers.values())):
+        return None
+    rating: dict[str, Any] = {name: int(number) for name, number in numbers.items()}
+    is_possible = (
+        SCORE_MIN <= rating["score"] <= SCORE_MAX
+        and 1 <= rating["position"] <= MAX_HIT_SIZE
+        and rating["active_ms"] <= rating["elapsed_ms"] <= MAX_MS
+    )
+    return rating | {"item": UUID(code)} if is_possible else None
+
+
+class LinesField(forms.CharField):
+    """Text of several lines, in which a line break counts as one character, as it does in the browser's box."""
+
+    def to_python(self, value: Any) -> str | None:
+        # Browsers send CR LF.
+        return super().to_python(str(value or "").replace("\r\n", "\n"))
+
+
+class CommentForm(forms.Form):
+    comment = LinesField(max_length=MAX_COMMENT_LENGTH, required=False)

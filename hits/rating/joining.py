@@ -1,0 +1,33 @@
+"""How a worker joins a campaign: the row of the worker, consent and the comprehension check."""
+
+from django.db.models import F
+from django.utils import timezone
+
+from ..models import (
+    Campaign,
+    Participation,
+    Worker,
+)
+
+
+def find_or_make_worker(*, provider: str, external_id: str) -> Worker:
+    return Worker.objects.get_or_create(provider=provider, external_id=external_id)[0]
+
+
+def take_part(*, campaign: Campaign, worker: Worker) -> Participation:
+    """Note that the worker has agreed to take part; the first time counts."""
+    return Participation.objects.get_or_create(
+        campaign=campaign, worker=worker, defaults={"consented_at": timezone.now()}
+    )[0]
+
+
+def answer_check(*, participation: Participation, is_right: bool) -> Participation:
+    """Count an answer to the question about the instructions: right qualifies, two wrong ones do not."""
+    unqualified = Participation.objects.filter(pk=participation.pk, qualified_at=None)
+    unqualified = unqualified.filter(n_check_tries__lt=Participation.MAX_CHECK_TRIES)
+    if is_right:
+        unqualified.update(qualified_at=timezone.now())
+    else:
+        unqualified.update(n_check_tries=F("n_check_tries") + 1)
+    participation.refresh_from_db()
+    return participation

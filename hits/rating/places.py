@@ -1,0 +1,407 @@
+"""How many workers each HIT still needs, and what it will cost.
+
+A campaign wants a number of trusted ratings for each translation, so each HIT wants that many assignments
+by trusted workers. Work in progress counts as promised, and so does work of unproven workers
+while they may still prove themselves. Work that is discarded, or whose worker has not come back,
+opens its place again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+)
+from django.utils import timezone
+
+from analysis.stats.thresholds import MINIMUM_PAIRS
+
+from ..hit_sizes import SET_SIZE
+from ..models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
+
+# Pass rate to plan with before anyone has been judged: about half the workers of WMT13 passed.
+ASSUMED_PASS_RATE = 0.5
+# The pace is that of the last day, or of the whole campaign while it is younger.
+PACE_WINDOW = timedelta(days=1)
+
+NOTHING = Decimal(0)
+
+HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
+
+
+# The promise rule ----------------------------------------------------------------------------
+
+# Outcomes of a held assignment that may still give, or have given, a trusted rating of each item.
+PROMISED = frozenset({"trusted", "unproven", "in_progress"})
+
+
+def expected_outcome(
+    status: str, *, is_trusted: bool, is_discarded: bool, may_prove: bool
+) -> str | None:
+    """What a held assignment counts as; None if it counts as nothing.
+
+    Discarded work in progress may be finished and paid, but its place is offered again.
+    """
+    if status == Assignment.Status.IN_PROGRESS:
+        return None if is_discarded else "in_progress"
+    if is_discarded:
+        return "discarded"
+    if is_trusted:
+        return "trusted"
+    return "unproven" if may_prove else "stalled"
+
+
+def places_wanted(campaign: Campaign, n_promised: int) -> int:
+    """How many places a HIT offers when so many assignments are promised."""
+    return max(0, campaign.min_ratings - n_promised)
+
+
+def with_prospects(
+    assignments: QuerySet[Assignment],
+    campaign: Campaign,
+    now: datetime,
+    *,
+    n_hits: int | None = None,
+) -> QuerySet[Any]:
+    """Annotate held assignments with what `expected_outcome` asks for. Pass `n_hits` to save a query."""
+    may_prove = (
+        _may_prove_themselves(campaign, now)
+        if can_prove_workers(campaign, n_hits)
+        else Value(True, output_field=BooleanField())
+    )
+    return with_standing(assignments).annotate(may_prove=may_prove)
+
+
+def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
+    """Annotate assignments with whether their worker is trusted or discarded in their campaign."""
+    participations = Participation.objects.filter(
+        campaign=OuterRef("hit__campaign"), worker=OuterRef("worker")
+    )
+    return assignments.annotate(
+        is_trusted=Exists(participations.trusted()), is_discarded=Exists(participations.discarded())
+    )
+
+
+def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
+    """Whether someone who does every HIT has pairs enough to be judged.
+
+    Where nobody has, places opened for want of proof would only ever bring more unproven work: they
+    stay closed, and a person has to decide.
+    """
+    # Every set of a HIT holds one pair.
+    n_hits = campaign.hits.count() if n_hits is None else n_hits
+    return n_hits * (campaign.hit_size // SET_SIZE) >= MINIMUM_PAIRS
+
+
+def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
+    """Whether the worker's evidence is still to come: from a HIT in hand, unweighed, or to be taken.
+
+    A worker who has done something within the time a HIT may take is expected back. Whether a place
+    is open just now plays no part: two who wait for each other's places would open and close them
+    in turn. One who has done every HIT is not waited for.
+    """
+    own_assignments = Assignment.objects.filter(
+        hit__campaign=campaign, worker=OuterRef("worker")
+    ).order_by()
+    others = HIT.objects.filter(campaign=campaign).exclude(
+        Exists(Assignment.objects.filter(hit=OuterRef("pk"), worker=OuterRef(OuterRef("worker"))))
+    )
+    patience = now - timedelta(minutes=campaign.lease_minutes)
+    is_unweighed = Q(status=Assignment.Status.SUBMITTED, evidence_at=None)
+    is_recent = Q(status=Assignment.Status.SUBMITTED, submitted_at__gt=patience)
+    return Exists(
+        own_assignments.annotate(has_others=Exists(others)).filter(
+            Q(status=Assignment.Status.IN_PROGRESS)
+            | is_unweighed
+            | (is_recent & Q(has_others=True))
+        )
+    )
+
+
+# Settling ------------------------------------------------------------------------------------
+
+
+def settle_places(*, campaign: Campaign, hits: Iterable[int], at: datetime | None = None) -> None:
+    """Set how many places these HITs offer, from what is wanted and what is promised."""
+    if campaign.is_archive:
+        return
+    # In one order everywhere, so that two of these never wait for each other.
+    for pk in sorted(set(hits)):
+        _settle(campaign, pk, at or timezone.now())
+
+
+@transaction.atomic
+def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
+    # Taking a place changes this row first: with it locked, nobody slips in between.
+    HIT.objects.select_for_update(no_key=True).get(pk=pk)
+    # Only now, and not joined to the HIT: after waiting for a lock, PostgreSQL rereads the locked
+    # row and nothing else.
+    campaign = _as_it_is_now(campaign)
+    held = with_prospects(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
+    facts = held.values("status", "is_trusted", "is_discarded", "may_prove")
+    n_promised = sum(expected_outcome(**fact) in PROMISED for fact in facts)
+    places = places_wanted(campaign, n_promised)
+    HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
+
+
+def _as_it_is_now(campaign: Campaign) -> Campaign:
+    """Reread the campaign: a job may hold it for an hour while someone changes what is wanted."""
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def settle_after_return(*, campaign: Campaign, worker: Worker) -> None:
+    """Close places that were opened while this worker, now back, was not expected."""
+    hits = worker.assignments.submitted().filter(hit__campaign=campaign, hit__places_left__gt=0)
+    settle_places(campaign=campaign, hits=hits.values_list("hit", flat=True))
+
+
+def settle_unproven(*, at: datetime | None = None) -> int:
+    """Open the places of unproven workers who have not come back. Return how many HITs changed."""
+    now = at or timezone.now()
+    n_changed = 0
+    for campaign in Campaign.objects.filter(status=Campaign.Status.OPEN):
+        unproven = campaign.participations.filter(decision="", trust=Participation.Trust.UNPROVEN)
+        theirs = Assignment.objects.submitted().filter(
+            hit__campaign=campaign, worker__in=unproven.values("worker")
+        )
+        changed = unsettled_hits(campaign, campaign.hits.filter(pk__in=theirs.values("hit")), now)
+        settle_places(campaign=campaign, hits=changed, at=now)
+        n_changed += len(changed)
+    return n_changed
+
+
+def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> list[int]:
+    """Return the HITs that offer a wrong number of places."""
+    campaign = _as_it_is_now(campaign)
+    work = work_by_hit(campaign, hits, now)
+    return [
+        pk
+        for pk, places in hits.order_by().values_list("pk", "places_left")
+        if places != places_wanted(campaign, work[pk].n_promised if pk in work else 0)
+    ]
+
+
+@dataclass(slots=True)
+class Work:
+    """Assignments of a HIT, or of many, by their expected outcome."""
+
+    n_trusted: int = 0
+    n_unproven: int = 0
+    n_stalled: int = 0
+    n_in_progress: int = 0
+    n_discarded: int = 0
+
+    @property
+    def n_promised(self) -> int:
+        return sum(getattr(self, f"n_{outcome}") for outcome in PROMISED)
+
+    def add(self, outcome: str | None, n: int) -> None:
+        if outcome:
+            setattr(self, f"n_{outcome}", getattr(self, f"n_{outcome}") + n)
+
+
+def work_by_hit(
+    campaign: Campaign, hits: QuerySet[HIT], now: datetime, *, n_hits: int | None = None
+) -> dict[int, Work]:
+    """Count the held assignments of these HITs by expected outcome, in two queries however many there are."""
+    standing = FilteredRelation(
+        "worker__participations", condition=Q(worker__participations__campaign=campaign)
+    )
+    held = Assignment.objects.filter(hit__in=hits.order_by(), status__in=HELD).order_by()
+    held = held.annotate(standing=standing)
+    groups = held.values_list("hit", "status", "standing__trust", "standing__decision")
+    work: dict[int, Work] = defaultdict(Work)
+    for hit, status, trust, decision, n in groups.annotate(n=Count("pk")):
+        # A worker whose first HIT is not weighed yet may have no participation.
+        worker = Participation(trust=trust or Participation.Trust.UNPROVEN, decision=decision or "")
+        outcome = expected_outcome(
+            status,
+            is_trusted=worker.is_trusted,
+            is_discarded=worker.is_discarded,
+            # Asked below, of those for whom it matters.
+            may_prove=False,
+        )
+        work[hit].add(outcome, n)
+    unproven = held.filter(
+        Q(standing=None) | Q(standing__trust=Participation.Trust.UNPROVEN, standing__decision=""),
+        status=Assignment.Status.SUBMITTED,
+    )
+    waited_for = with_prospects(unproven, campaign, now, n_hits=n_hits).filter(may_prove=True)
+    for hit, n in waited_for.values_list("hit").annotate(n=Count("pk")):
+        work[hit].add("stalled", -n)
+        work[hit].add("unproven", n)
+    return work
+
+
+# Money ---------------------------------------------------------------------------------------
+
+
+def cost_per_hit(campaign: Campaign) -> Decimal:
+    """What one more HIT costs: its pay, and the bonuses for every submitted HIT."""
+    flat = campaign.pay_rules.filter(kind=PayRule.Kind.FLAT, withdrawn_at=None)
+    return campaign.pay_per_hit + (flat.aggregate(total=Sum("amount"))["total"] or NOTHING)
+
+
+def amount_owed(campaign: Campaign, per_hit: Decimal | None = None) -> Decimal:
+    """The cost of submitted and ongoing HITs, and other payments: what the spending cap limits.
+
+    It does not depend on whether ratings count. Pass `per_hit` to save a query.
+    """
+    held = Assignment.objects.filter(hit__campaign=campaign, status__in=HELD, is_rejected=False)
+    per_hit = cost_per_hit(campaign) if per_hit is None else per_hit
+    return held.count() * per_hit + _other_payments(campaign)
+
+
+def _other_payments(campaign: Campaign) -> Decimal:
+    """Payments, made or due, outside the cost of HITs, less what was written off."""
+    is_of_hits = Q(kind=PaymentRun.Kind.APPROVE) | Q(
+        rule__kind=PayRule.Kind.FLAT, rule__withdrawn_at=None
+    )
+    # Paid by hand, a share is part of the pay once the work is submitted.
+    is_of_pay = Q(
+        rule__kind=PayRule.Kind.PARTIAL, run__is_by_hand=True, assignment__status__in=HELD
+    )
+    is_paid = Q(state__in=[*Payment.OPEN, Payment.State.SENT])
+    sums = Payment.objects.filter(run__campaign=campaign).aggregate(
+        other=Sum("amount", filter=is_paid & ~is_of_hits & ~is_of_pay),
+        written_off=Sum("amount", filter=is_of_hits & Q(state=Payment.State.WRITTEN_OFF)),
+    )
+    return (sums["other"] or NOTHING) - (sums["written_off"] or NOTHING)
+
+
+def n_affordable(campaign: Campaign, n: int) -> int:
+    """How many of so many more HITs stay within the spending cap."""
+    if campaign.spending_cap is None:
+        return n
+    per_hit = cost_per_hit(campaign)
+    left = campaign.spending_cap - amount_owed(campaign, per_hit)
+    if left < 0:
+        return 0
+    return min(n, int(left // per_hit)) if per_hit else n
+
+
+def is_affordable(campaign: Campaign) -> bool:
+    """Whether one more HIT stays within the spending cap. To be asked with the campaign locked."""
+    return n_affordable(campaign, 1) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a campaign has, what it lacks, and what completing it will likely cost.
+
+    Counts are of assignments; each gives every genuine item of its HIT a rating. `n_unproven` are
+    waited for and `n_stalled`, unproven too, no longer; `n_surplus` are trusted beyond what their
+    HIT wanted, by workers who proved reliable after their place had been given away.
+    """
+
+    n_wanted: int
+    n_trusted: int
+    n_unproven: int
+    n_stalled: int
+    n_in_progress: int
+    n_discarded: int
+    n_missing: int
+    n_surplus: int
+    can_prove_workers: bool
+    pass_rate: float
+    is_pass_rate_measured: bool
+    cost_per_hit: Decimal
+    currency: str
+    spent: Decimal
+    spending_cap: Decimal | None
+    per_day: float
+    at: datetime
+
+    @property
+    def n_expected(self) -> int:
+        """Assignments still to be submitted, counting those that will not pass.
+
+        Unproven work and work in progress will partly fail as well.
+        """
+        promised = self.n_unproven + self.n_in_progress
+        lacking = self.n_missing + promised * (1 - self.pass_rate)
+        return round(lacking / self.pass_rate) if self.pass_rate else 0
+
+    @property
+    def expected_cost(self) -> Decimal:
+        return self.n_expected * self.cost_per_hit
+
+    @property
+    def is_stopped_by_cap(self) -> bool:
+        return (
+            self.spending_cap is not None
+            and self.n_missing > 0
+            and self.spent + self.cost_per_hit > self.spending_cap
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        return self.n_missing + self.n_unproven + self.n_in_progress == 0
+
+    @property
+    def done_at(self) -> datetime | None:
+        """When it will be complete at the present pace; None while there is no pace."""
+        n_left = self.n_expected + self.n_in_progress
+        return self.at + timedelta(days=n_left / self.per_day) if self.per_day else None
+
+
+def forecast(
+    campaign: Campaign,
+    *,
+    at: datetime | None = None,
+    by_hit: dict[int, Work] | None = None,
+) -> Forecast:
+    """Forecast the campaign. Pass `by_hit`, the result of `work_by_hit` for all HITs, to save queries."""
+    now = at or timezone.now()
+    n_hits = campaign.hits.count()
+    if by_hit is None:
+        by_hit = work_by_hit(campaign, campaign.hits.all(), now, n_hits=n_hits)
+    work = list(by_hit.values())
+    names = ("n_trusted", "n_unproven", "n_stalled", "n_in_progress", "n_discarded")
+    counts = {name: sum(getattr(hit_work, name) for hit_work in work) for name in names}
+    n_judged = counts["n_trusted"] + counts["n_discarded"]
+    # HIT by HIT: one's surplus is not another's.
+    n_promised = sum(min(hit_work.n_promised, campaign.min_ratings) for hit_work in work)
+    n_surplus = sum(max(0, hit_work.n_trusted - campaign.min_ratings) for hit_work in work)
+    per_hit = cost_per_hit(campaign)
+    return Forecast(
+        n_wanted=n_hits * campaign.min_ratings,
+        n_missing=n_hits * campaign.min_ratings - n_promised,
+        n_surplus=n_surplus,
+        can_prove_workers=can_prove_workers(campaign, n_hits),
+        # At least something, or nothing could ever be finished.
+        pass_rate=max(counts["n_trusted"], 0.5) / n_judged if n_judged else ASSUMED_PASS_RATE,
+        is_pass_rate_measured=bool(n_judged),
+        cost_per_hit=per_hit,
+        currency=campaign.currency,
+        spent=amount_owed(campaign, per_hit),
+        spending_cap=campaign.spending_cap,
+        per_day=_submitted_per_day(campaign, now),
+        at=now,
+        **counts,
+    )
+
+
+def _submitted_per_day(campaign: Campaign, now: datetime) -> float:
+    recent = Assignment.objects.submitted().filter(
+        hit__campaign=campaign, submitted_at__gt=now - PACE_WINDOW, submitted_at__lte=now
+    )
+    facts = recent.aggregate(n=Count("pk"), first=Min("started_at"))
+    if not facts["n"]:
+        return 0.0
+    span = min(now - facts["first"], PACE_WINDOW)
+    return float(facts["n"] * (timedelta(days=1) / max(span, timedelta(minutes=1))))

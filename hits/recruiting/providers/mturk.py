@@ -1,0 +1,206 @@
+"""Mechanical Turk: workers rate inside its page, and its API pays them.
+
+The adapter is thin: it says each thing in the words of the API. Credentials come from where boto3 looks for
+them (AWS_ACCESS_KEY_ID and so on), never from the database.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+
+from ...exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
+from ...models import Submission
+from .base import Arrival, Bonus, Provider, ReportedSubmission, readable
+
+# What MTurk says for an assignment that has not been accepted: someone is looking at the HIT.
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+MAX_ID_LENGTH = 64
+# One call takes no longer than both together, which is less than the grace a payment is given.
+CONNECT_SECONDS, READ_SECONDS = 5, 20
+REGION = "us-east-1"
+CURRENCY = "USD"
+
+STATUSES = {
+    "Submitted": Submission.Status.AWAITING_REVIEW,
+    "Approved": Submission.Status.APPROVED,
+    "Rejected": Submission.Status.REJECTED,
+}
+
+NOT_OURS = "This page was opened without the ids that Mechanical Turk gives. Please open it there."
+
+
+def status_named(reported: str) -> Submission.Status:
+    try:
+        return STATUSES[reported]
+    except KeyError as error:
+        raise ProviderFailed(f"Mechanical Turk reports an unknown status: {reported!r}.") from error
+
+
+class MTurkForm(forms.Form):
+    hit_ids = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="HIT ids at Mechanical Turk",
+        help_text="Of the HITs that show this campaign's page, one per line: submitted work is read from them.",
+    )
+
+    def clean_hit_ids(self) -> list[str]:
+        ids = self.cleaned_data["hit_ids"].split()
+        if any(not is_id(name) for name in ids):
+            raise forms.ValidationError("An id of Mechanical Turk has letters and digits only.")
+        return list(dict.fromkeys(ids))
+
+
+def is_id(text: str) -> bool:
+    return 0 < len(text) <= MAX_ID_LENGTH and text.isascii() and text.isalnum()
+
+
+def is_preview(parameters: Mapping[str, str]) -> bool:
+    return parameters.get("assignmentId", PREVIEW) == PREVIEW
+
+
+def submit_origin(parameters: Mapping[str, str]) -> str:
+    """Where the finished work is to be posted, if that is on our list: nobody is sent elsewhere."""
+    parts = urlsplit(parameters.get("turkSubmitTo", ""))
+    origin = f"{parts.scheme}://{parts.netloc}"
+    if origin not in settings.MTURK_SUBMIT_ORIGINS:
+        raise ArrivalRefused(NOT_OURS)
+    return origin
+
+
+class MTurkProvider(Provider):
+    name = "mturk"
+    label = "Mechanical Turk"
+    form_class = MTurkForm
+    has_submissions = True
+    can_pay = True
+    pays_bonus_once = True
+
+    def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
+        """MTurk signs nothing, so who claims to come is who is paid: approval goes by its own record."""
+        if is_preview(parameters):
+            return None
+        worker, assignment = parameters.get("workerId", ""), parameters["assignmentId"]
+        if not is_id(worker) or not is_id(assignment):
+            raise ArrivalRefused(NOT_OURS)
+        return Arrival(external_id=worker, reference=assignment)
+
+    def submissions(self) -> Iterator[ReportedSubmission]:
+        return readable(self._assignments(), _reported)
+
+    def _assignments(self) -> Iterator[dict[str, Any]]:
+        for hit in self.settings.get("hit_ids", []):
+            for page in self._pages("list_assignments_for_hit", HITId=hit):
+                yield from page["Assignments"]
+
+    def approve(self, submission: Submission) -> None:
+        # A rejection that stands there was withdrawn here: otherwise nothing would be owed.
+        self._change(
+            submission,
+            Submission.Status.APPROVED,
+            "approve_assignment",
+            AssignmentId=submission.reference,
+            OverrideRejection=True,
+        )
+
+    def reject(self, submission: Submission, *, category: str, message: str) -> None:
+        self._change(
+            submission,
+            Submission.Status.REJECTED,
+            "reject_assignment",
+            AssignmentId=submission.reference,
+            RequesterFeedback=message,
+        )
+
+    def status_of(self, submission: Submission) -> Submission.Status:
+        answer = self._call("get_assignment", AssignmentId=submission.reference)
+        return status_named(answer["Assignment"]["AssignmentStatus"])
+
+    def pay_bonus(self, bonus: Bonus, *, prepared: str) -> None:
+        if bonus.currency != CURRENCY:
+            raise ProviderRefused(f"{self.label} pays in {CURRENCY}, not in {bonus.currency}.")
+        self._call(
+            "send_bonus",
+            WorkerId=bonus.submission.worker.external_id,
+            AssignmentId=bonus.submission.reference,
+            BonusAmount=f"{bonus.amount:.2f}",
+            Reason=_reason(bonus),
+            # The same token a second time pays nothing.
+            UniqueRequestToken=prepared,
+        )
+
+    def is_bonus_paid(self, bonus: Bonus, *, prepared: str) -> bool:
+        pages = self._pages("list_bonus_payments", AssignmentId=bonus.submission.reference)
+        mark = _mark(bonus)
+        return any(row["Reason"].endswith(mark) for page in pages for row in page["BonusPayments"])
+
+    def _change(
+        self, submission: Submission, wanted: Submission.Status, name: str, **arguments: Any
+    ) -> None:
+        """Ask for a status. MTurk refuses what is so already; that is no failure here."""
+        try:
+            self._call(name, **arguments)
+        except ProviderFailed:
+            if self.status_of(submission) != wanted:
+                raise
+
+    # The API ---------------------------------------------------------------------------------
+
+    def _call(self, name: str, **arguments: Any) -> dict[str, Any]:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            answer: dict[str, Any] = getattr(self._client, name)(**arguments)
+        except ClientError as error:
+            is_refusal = error.response["ResponseMetadata"]["HTTPStatusCode"] < 500
+            kind = ProviderRefused if is_refusal else ProviderFailed
+            raise kind(f"{self.label}: {error}") from error
+        except BotoCoreError as error:
+            raise ProviderFailed(f"{self.label}: {error}") from error
+        return answer
+
+    def _pages(self, name: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+        while True:
+            page = self._call(name, **arguments)
+            yield page
+            if not page.get("NextToken"):
+                return
+            arguments["NextToken"] = page["NextToken"]
+
+    @cached_property
+    def _client(self) -> Any:
+        # Here and not above: boto3 is large, and only paying needs it.
+        import boto3
+        from botocore.config import Config
+
+        # No tries behind our back: whether to ask again is the ledger's decision.
+        config = Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": 1},
+        )
+        return boto3.client(
+            "mturk", region_name=REGION, endpoint_url=settings.MTURK_ENDPOINT, config=config
+        )
+
+
+def _reported(row: dict[str, Any]) -> ReportedSubmission:
+    return ReportedSubmission(
+        reference=row["AssignmentId"],
+        external_id=row["WorkerId"],
+        status=status_named(row["AssignmentStatus"]),
+        started_at=row.get("AcceptTime"),
+    )
+
+
+def _reason(bonus: Bonus) -> str:
+    return f"{bonus.reason} {_mark(bonus)}"
+
+
+def _mark(bonus: Bonus) -> str:
+    """By this a bonus is found in MTurk's list, which does not tell our tokens."""
+    return f"[{bonus.key[:16]}]"

@@ -1,0 +1,101 @@
+"""Background jobs: the list, a job's page, cancelling and retrying."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from da_platform.jobs.kinds import JobRefused
+from da_platform.jobs.models import Job
+from da_platform.sessions import asked_by_a_script
+
+from ..people.access import for_members, user_of
+from ..people.job_access import cancel_job, may_change, retry_job, visible_jobs
+
+JOBS_PER_PAGE = 50
+# Not shown in the list, and possibly long.
+LONG_FIELDS = ("log", "result", "traceback", "arguments")
+
+
+@require_GET
+@for_members
+def jobs(request: HttpRequest) -> HttpResponse:
+    rows = visible_jobs(request.user).defer(*LONG_FIELDS)
+    page = Paginator(rows, JOBS_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "hits/jobs.html", {"page": page})
+
+
+@require_GET
+@for_members
+def job(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _show(request, _visible_job(request, code))
+
+
+@require_GET
+@asked_by_a_script
+@for_members
+def job_progress(request: HttpRequest, code: UUID) -> JsonResponse:
+    """Progress as JSON, polled by the script on a job's page."""
+    job = _visible_job(request, code)
+    return JsonResponse(
+        {
+            "state": job.state,
+            "label": job.get_state_display(),
+            "n_done": job.n_done,
+            "n_total": job.n_total,
+            "log": job.log,
+            "is_finished": job.finished_at is not None,
+        }
+    )
+
+
+@require_POST
+@for_members
+def cancel(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _change(request, code, cancel_job)
+
+
+@require_POST
+@for_members
+def retry(request: HttpRequest, code: UUID) -> HttpResponse:
+    return _change(request, code, retry_job)
+
+
+def _change(request: HttpRequest, code: UUID, change: Callable[[Job, User], Job]) -> HttpResponse:
+    job = _visible_job(request, code)
+    try:
+        change(job, user_of(request))
+    except JobRefused as refusal:
+        return _show(request, job, problem=str(refusal), status=409)
+    return redirect("job", code)
+
+
+def _visible_job(request: HttpRequest, code: UUID) -> Job:
+    return get_object_or_404(visible_jobs(request.user), code=code)
+
+
+def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 200) -> HttpResponse:
+    is_unfinished = job.finished_at is None
+    is_changeable = may_change(request.user, job)
+    context = {
+        "job": job,
+        "problem": problem,
+        "is_unfinished": is_unfinished,
+        "can_cancel": is_changeable and is_unfinished and job.cancel_requested_at is None,
+        "can_retry": is_changeable and job.state in (Job.State.FAILED, Job.State.CANCELLED),
+        "arguments": _readable(job.arguments),
+        "result": _readable(job.result),
+        "evaluation": (job.result or {}).get("evaluation"),
+        "traceback": job.traceback if request.user.is_superuser else "",
+    }
+    return render(request, "hits/job.html", context, status=status)
+
+
+def _readable(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) if value else ""

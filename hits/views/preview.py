@@ -1,0 +1,149 @@
+"""An admin's preview of the worker's pages. Nothing is stored, and item roles stay hidden."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.http import require_GET
+
+from ..models import Assignment, Campaign
+from ..people.access import for_campaign_admins
+from ..rating import desk
+from ..rating.forms import CommentForm
+from ..recruiting.providers.base import Exit
+from .worker_context import (
+    SCORES,
+    campaign_context,
+    check_context,
+    is_right_answer,
+    practice_context,
+    practice_of,
+    privacy_context,
+    workload,
+)
+
+# Of a HIT or item number typed by the user.
+MAX_DIGITS = 9
+EXAMPLE_CODE = "EXAMPLE"
+
+
+@require_GET
+@for_campaign_admins
+def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Redirect to the landing page, or to the HIT and item given in the query."""
+    number, position = request.GET.get("hit", ""), request.GET.get("item", "1")
+    if all(text.isdecimal() and len(text) <= MAX_DIGITS for text in (number, position)):
+        return redirect("preview_item", campaign.code, int(number), int(position))
+    return redirect("preview_landing", campaign.code)
+
+
+@require_GET
+@for_campaign_admins
+def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    then = _url(campaign, "instructions")
+    return _show(request, campaign, "landing", then=then, **workload(campaign))
+
+
+@require_GET
+@for_campaign_admins
+def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    then = _url(campaign, "landing")
+    return _show(request, campaign, "privacy", then=then, **privacy_context())
+
+
+@require_GET
+@for_campaign_admins
+def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    then, practice = _url(campaign, "practice", 1), practice_of(campaign)
+    return _show(request, campaign, "instructions", then=then, practice=practice)
+
+
+@require_GET
+@for_campaign_admins
+def practice(request: HttpRequest, campaign: Campaign, step: int) -> HttpResponse:
+    """A practice item; the score is in the query."""
+    context = practice_context(campaign, step, request.GET or None)
+    is_last = context["is_last"]
+    then = _url(campaign, "check") if is_last else _url(campaign, "practice", step + 1)
+    again = _url(campaign, "practice", step)
+    return _show(request, campaign, "practice", then=then, again=again, **context)
+
+
+@require_GET
+@for_campaign_admins
+def check(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The question about the task, with any number of tries."""
+    is_right = is_right_answer(campaign, request.GET)
+    if is_right:
+        return redirect(_first_item(campaign, 1) or _url(campaign, "landing"))
+    context = check_context(campaign, order=campaign.code.int)
+    return _show(request, campaign, "check", then="", is_wrong=is_right is False, **context)
+
+
+@require_GET
+@for_campaign_admins
+def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -> HttpResponse:
+    """Any item of any HIT, loaded by the same code as for workers."""
+    hit = get_object_or_404(campaign.hits, number=number)
+    if not 1 <= position <= hit.size:
+        raise Http404
+    # An unsaved assignment, since `shown_items` expects one.
+    [shown_item] = desk.shown_items(Assignment(hit=hit), first=position, last=position)
+    is_last = position >= hit.size
+    then = (
+        _url(campaign, "finish", number)
+        if is_last
+        else _url(campaign, "item", number, position + 1)
+    )
+    return _show(
+        request,
+        campaign,
+        "rate",
+        then=then,
+        place=desk.Place(n_rated=position - 1, size=hit.size),
+        item=shown_item,
+        items=[],
+        scores=SCORES,
+        hit=hit,
+    )
+
+
+@require_GET
+@for_campaign_admins
+def finish(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
+    hit = get_object_or_404(campaign.hits, number=number)
+    then = _url(campaign, "done", number)
+    return _show(request, campaign, "finish", then=then, hit=hit, form=CommentForm())
+
+
+@require_GET
+@for_campaign_admins
+def done(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
+    """The last page, with an example code and a link to the next HIT if there is one."""
+    hit = get_object_or_404(campaign.hits, number=number)
+    then = _first_item(campaign, number + 1)
+    way_out = Exit(code=EXAMPLE_CODE)
+    return _show(request, campaign, "done", then=then, hit=hit, exit=way_out, has_more=bool(then))
+
+
+def _first_item(campaign: Campaign, number: int) -> str:
+    """Return the URL of a HIT's first item, or an empty string if there is no such HIT."""
+    exists = campaign.hits.filter(number=number).exists()
+    return _url(campaign, "item", number, 1) if exists else ""
+
+
+def _url(campaign: Campaign, page: str, *numbers: int) -> str:
+    return reverse(f"preview_{page}", args=[campaign.code, *numbers])
+
+
+def _show(
+    request: HttpRequest, campaign: Campaign, page: str, *, then: str, **context: Any
+) -> HttpResponse:
+    """Render a worker's page whose forms and links lead to `then`."""
+    n_hits = campaign.hits.count()
+    with translation.override(campaign.page_language):
+        preview = {"then": then, "n_hits": n_hits}
+        context |= {"preview": preview, "then": then}
+        return render(request, f"hits/{page}.html", campaign_context(campaign) | context)

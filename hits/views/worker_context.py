@@ -1,0 +1,94 @@
+"""Template context of the worker's pages, shared with the admin's preview of them."""
+
+import random
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, QueryDict
+
+from ..languages import direction
+from ..models import SCORE_MAX, SCORE_MIN, Campaign
+from ..rating import desk
+from ..rating.forms import ScoreForm
+from ..rating.practice import Practice, practice_for, statement_for, wording_language
+
+# The choices of the slider in browsers without JavaScript.
+SCORES = range(SCORE_MIN, SCORE_MAX + 1)
+
+
+def language_context(name: str, code: str) -> dict[str, str]:
+    return {f"{name}_language": code, f"{name}_direction": direction(code)}
+
+
+def practice_of(campaign: Campaign) -> Practice:
+    return practice_for(
+        campaign.target_language, campaign.task, source_language_code=campaign.source_language
+    )
+
+
+def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) -> dict[str, Any]:
+    """A practice item, with feedback if a score was posted."""
+    practice = practice_of(campaign)
+    if not 1 <= step <= len(practice.items):
+        raise Http404
+    item = practice.items[step - 1]
+    form = ScoreForm(posted)
+    verdict = feedback = None
+    if form.is_valid():
+        verdict, feedback = item.feedback(form.cleaned_data["score"])
+    return {
+        "practice": practice,
+        "item": item,
+        "step": step,
+        "n_steps": len(practice.items),
+        "is_last": step == len(practice.items),
+        "verdict": verdict,
+        "feedback": feedback,
+        "is_unset": form.is_bound and not verdict,
+        "scores": SCORES,
+        "statement": practice.statement,
+        **language_context("statement", practice.language),
+        **language_context("text", practice.language),
+        **language_context("above", item.gray_language or practice.language),
+    }
+
+
+def check_context(campaign: Campaign, *, order: int) -> dict[str, Any]:
+    """The question about the task; `order` seeds the order of its answers."""
+    practice = practice_of(campaign)
+    options = list(practice.check.options)
+    random.Random(order).shuffle(options)
+    return {
+        "check": practice.check,
+        "options": options,
+        **language_context("text", practice.language),
+    }
+
+
+def is_right_answer(campaign: Campaign, query: QueryDict) -> bool | None:
+    """Return whether the question was answered correctly; None if it was not answered."""
+    check, answer = practice_of(campaign).check, query.get("answer")
+    return answer == check.right if answer in check.options else None
+
+
+def workload(campaign: Campaign) -> dict[str, int]:
+    """The number of items in a HIT, and the minutes they take."""
+    first_hit = campaign.hits.order_by("number").first()
+    size = first_hit.size if first_hit else campaign.hit_size
+    return {"size": size, "minutes": desk.minutes_needed(size)}
+
+
+def privacy_context() -> dict[str, Any]:
+    return {"days": settings.FORGET_WORKERS_AFTER_DAYS, "contact": settings.PRIVACY_CONTACT}
+
+
+def campaign_context(campaign: Campaign) -> dict[str, Any]:
+    """The campaign with the language and direction of each part of its pages."""
+    return {
+        "campaign": campaign,
+        "statement": statement_for(campaign.target_language, campaign.task),
+        **language_context("statement", wording_language(campaign.target_language)),
+        **language_context("page", campaign.page_language),
+        **language_context("text", campaign.target_language),
+        **language_context("above", desk.language_above(campaign)),
+    }

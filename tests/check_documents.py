@@ -1,0 +1,235 @@
+"""Documents and tools keep their word: run by `make lint`, which prints every fault and fails if there is one.
+
+Citations of tests, the rows of docs/asvs.md, the gallery, the addresses of the API, the bill of materials and the search for secrets.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.subprocesses import CHECKOUT, environment
+
+BIN = Path(sys.executable).parent
+
+
+def read(path: str) -> str:
+    return (CHECKOUT / path).read_text(encoding="utf-8")
+
+
+def backticked(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+# Citations ------------------------------------------------------------------------------------
+
+# `tests/…/test_x.py::test_y`, `tests/…/test_x.py`, `tests/folder` or, in short, `test_x`.
+CITATION = re.compile(r"`(tests/[\w/]+(?:\.py)?(?:::\w+)?|test_\w+)`")
+
+
+def citation_faults(citations: list[str]) -> Iterator[str]:
+    for citation in citations:
+        path, _, name = citation.partition("::")
+        if not path.startswith("tests/"):
+            if not list(CHECKOUT.glob(f"tests/**/{path}.py")):
+                yield f"there is no file {path}.py"
+            continue
+        files = [file for file in (CHECKOUT / path, CHECKOUT / f"{path}.py") if file.exists()]
+        if not files:
+            yield f"there is no {path}"
+        elif name and name not in functions_of(files[0]):
+            yield f"there is no {name} in {path}"
+
+
+@cache
+def functions_of(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def check_that_cited_tests_exist() -> Iterator[str]:
+    citations = CITATION.findall(read("docs/threat-model.md"))
+    assert len(citations) > 15
+    yield from citation_faults(citations)
+    missing = ["tests/no.py", "test_no", "tests/check_documents.py::no"]
+    assert len(list(citation_faults(missing))) == 3, "a missing test goes unnoticed"
+
+
+# docs/asvs.md ---------------------------------------------------------------------------------
+
+STATUSES = ("met", "partly", "not met", "does not apply")
+# How many points each chapter of ASVS 5.0.0 has at levels 1 and 2, and how many of all are of each level.
+POINTS = dict(enumerate([27, 11, 19, 10, 9, 35, 18, 7, 7, 29, 14, 9, 13, 9, 13, 16, 7], start=1))
+LEVELS = {"1": 70, "2": 183}
+# What stands between backticks and is a file or a folder; other words there are names of things.
+PATH = re.compile(r"[\w.-]+/[\w./-]*|\.\w+|[\w-]+\.(?:md|txt|yaml|py)")
+
+
+@dataclass(frozen=True)
+class Row:
+    points: list[str]
+    level: str
+    status: str
+    where: str
+    test: str
+
+
+def asvs_rows() -> list[Row]:
+    lines = (line for line in read("docs/asvs.md").splitlines() if line.startswith("| V"))
+    cells = (line.strip("| ").split(" | ") for line in lines)
+    return [
+        Row(points.split(), level, status, where, test)
+        for points, level, _, status, where, test in cells
+    ]
+
+
+def check_that_every_point_of_asvs_is_there_once() -> Iterator[str]:
+    points = [point for row in asvs_rows() for point in row.points]
+    yield from (f"{point} is there twice" for point, n in Counter(points).items() if n > 1)
+    yield from (f"{one} is no point" for one in points if not re.fullmatch(r"V\d+\.\d+\.\d+", one))
+    chapters = Counter(int(point.removeprefix("V").partition(".")[0]) for point in points)
+    levels = Counter(row.level for row in asvs_rows() for _ in row.points)
+    if chapters != POINTS or levels != LEVELS:
+        yield f"other numbers than ASVS has: {chapters}, {levels}"
+
+
+def check_that_the_counts_of_asvs_are_those_of_its_rows() -> Iterator[str]:
+    counted = Counter(row.status for row in asvs_rows() for _ in row.points)
+    printed = dict(re.findall(r"^\| ([a-z ]+) \| (\d+) \|$", read("docs/asvs.md"), re.MULTILINE))
+    expected = {status: str(counted[status]) for status in STATUSES} | {"all": str(counted.total())}
+    if not set(counted) <= set(STATUSES) or printed != expected:
+        yield f"{printed} is printed, {expected} is counted"
+
+
+def check_that_files_and_tests_of_asvs_exist() -> Iterator[str]:
+    files = ["hits/guards.py", "templates/", ".dockerignore", "SECURITY.md", "deploy/Caddyfile"]
+    words = ["json.dumps", "make lint", "DA_PROLIFIC_KEYS_URL", "sslmode=verify-full", "__Host-"]
+    assert [word for word in files + words if PATH.fullmatch(word)] == files
+    for row in asvs_rows():
+        files = [word for word in backticked(row.where) if PATH.fullmatch(word)]
+        yield from (f"{row.points}: no {file}" for file in files if not (CHECKOUT / file).exists())
+        tests = backticked(row.test)
+        if not all("::" in test for test in tests) or not (tests or row.test == "-"):
+            yield f"{row.points} names no test and no -"
+        yield from (f"{row.points}: {fault}" for fault in citation_faults(tests))
+
+
+# Other pages ----------------------------------------------------------------------------------
+
+# Every clone of the repository includes the pictures.
+MOST_BYTES_OF_PICTURES = 6_000_000
+
+
+def check_that_the_gallery_shows_every_page() -> Iterator[str]:
+    from tests.browser.gallery import FOLDER, GALLERY, LOOKS, SECTIONS, gallery_text
+
+    wanted = {name + ending for pages in SECTIONS.values() for name in pages for ending in LOOKS}
+    if wanted != {path.stem for path in FOLDER.glob("*.png")}:
+        yield "pictures are missing or too many"
+    if GALLERY.read_text(encoding="utf-8") != gallery_text():
+        yield f"{GALLERY.name} is out of date"
+    if sum(path.stat().st_size for path in FOLDER.glob("*.png")) >= MOST_BYTES_OF_PICTURES:
+        yield "the pictures are too large"
+
+
+def check_that_the_api_page_names_every_address() -> Iterator[str]:
+    from da_platform.api import api
+
+    table = read("docs/api.md").partition("| about | addresses |")[2].partition("\n\n")[0]
+    named = {address for row in table.splitlines() if "`" in row for address in _addresses_in(row)}
+    yield from (f"not in step: {one}" for one in named ^ api.get_openapi_schema()["paths"].keys())
+
+
+def _addresses_in(cell: str) -> Iterator[str]:
+    """The addresses in a cell, whole; those after `and below it` continue the one before it."""
+    for part in cell.split(";"):
+        plain, _, below = part.partition(" and below it ")
+        whole = [
+            f"/api/v1{one}" if one.startswith("/") else f"/api/v1/campaigns/{{code}}/{one}"
+            for one in backticked(plain)
+        ]
+        yield from whole
+        yield from (f"{whole[-1]}/{end}" for end in backticked(below))
+
+
+# Tools ----------------------------------------------------------------------------------------
+
+
+def recipe(target: str) -> str:
+    return read("Makefile").partition(f"\n{target}:")[2].partition("\n\n")[0]
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(BIN / program), *arguments]
+    return subprocess.run(
+        command, cwd=CHECKOUT, env=environment(), capture_output=True, text=True, timeout=120
+    )
+
+
+def check_that_the_sbom_lists_every_package_with_hashes() -> Iterator[str]:
+    program, *options = recipe("sbom").splitlines()[1].split()
+    assert program == "$(BIN)/cyclonedx-py" and options[-2:] == ["-o", "sbom.json"]
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "sbom.json")
+        done = run("cyclonedx-py", *options[:-1], str(file))
+        assert done.returncode == 0, done.stderr
+        components = json.loads(file.read_text())["components"]
+    listed = {(one["name"], one["version"]): one["externalReferences"] for one in components}
+    pin = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?==(\S+) \\$", re.MULTILINE)
+    pinned = set(pin.findall(read("requirements.txt")))
+    assert len(pinned) > 20
+    yield from (f"pinned or listed, not both: {name}" for name in pinned ^ listed.keys())
+    yield from (f"no hash: {name}" for name, urls in listed.items() if not urls[0]["hashes"])
+
+
+def check_that_lint_would_find_a_secret() -> Iterator[str]:
+    if "detect-secrets-hook --baseline .secrets.baseline" not in recipe("lint"):
+        yield "make lint does not search for secrets"
+    if "bandit" not in recipe("lint"):
+        yield "make lint does not run bandit"
+    # In two halves, so that this file has none.
+    texts = {f'key = "AKIA{"IOSFODNN7" + "EXAMPLQ"}"\n': 1, 'greeting = "good morning"\n': 0}
+    with TemporaryDirectory() as folder:
+        # A copy: the tool brings the baseline up to date.
+        baseline = shutil.copy(CHECKOUT / ".secrets.baseline", folder)
+        file = Path(folder, "planted.py")
+        for text, status in texts.items():
+            file.write_text(text)
+            done = run("detect-secrets-hook", "--baseline", str(baseline), str(file))
+            if done.returncode != status or ("AWS Access Key" in done.stdout) != bool(status):
+                yield f"{text!r} gives {done.returncode}: {done.stdout}"
+
+
+CHECKS: list[Callable[[], Iterator[str]]] = [
+    check_that_cited_tests_exist,
+    check_that_every_point_of_asvs_is_there_once,
+    check_that_the_counts_of_asvs_are_those_of_its_rows,
+    check_that_files_and_tests_of_asvs_exist,
+    check_that_the_gallery_shows_every_page,
+    check_that_the_api_page_names_every_address,
+    check_that_the_sbom_lists_every_package_with_hashes,
+    check_that_lint_would_find_a_secret,
+]
+
+
+def main() -> int:
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    django.setup()
+    faults = [f"{check.__name__}: {fault}" for check in CHECKS for fault in check()]
+    print("\n".join(faults) or f"{len(CHECKS)} checks of documents and tools passed.")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

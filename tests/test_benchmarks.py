@@ -1,0 +1,58 @@
+"""Benchmarks in tiny sizes: they run, never run out of work, and their rows end up in one table."""
+
+import socket
+from threading import Thread
+
+import pytest
+
+from benchmarks.clients import RATE, Timings, Worker, take_turn
+from benchmarks.measuring import affordable
+from benchmarks.table import Row
+from tests.subprocesses import output_of, run_python
+
+
+def test_rows_of_all_benchmarks_end_up_in_one_table():
+    names = ("builtin_metrics", "import_and_build")
+    output = output_of(run_python("-m", "benchmarks", *names, "--quick"))
+    header, *lines = output.partition("All benchmarks\n")[2].splitlines()
+    assert header.split() == ["work", "ours", "baseline", "ratio", "bar", "verdict"]
+    assert lines[0].startswith("BLEU, 50 segments")
+    assert lines[-1].startswith("build 15 HITs of 1,500 items, peak memory")
+
+
+def test_a_turn_ends_early_when_a_worker_has_rated_everything():
+    worker = Worker([{"url": "/rate/", "cookies": "", "items": ["a", "b"]}])
+    worker.connection, server = socket.socketpair()
+    with worker.connection, server:
+        Thread(target=answer_ratings, args=[server]).start()
+        timings = Timings()
+        take_turn([worker], RATE, 600, timings)
+    assert len(timings.seconds) == 2
+
+
+def answer_ratings(server: socket.socket) -> None:
+    for position in (1, 2):
+        server.recv(65536)
+        body = b'{"saved": %d, "items": []}' % position
+        server.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+
+def test_a_slow_machine_gets_less_work():
+    assert affordable(1_000, measured=10, took=0.1, seconds=60) == 1_000
+    assert affordable(1_000, measured=10, took=3.0, seconds=60) == 200
+
+
+@pytest.mark.parametrize(
+    ("row", "is_missed"),
+    [
+        (Row("no bar", 5, "s"), False),
+        (Row("fast enough", 5, "s", maximum=5), False),
+        (Row("too slow", 5, "s", maximum=4), True),
+        (Row("too few", 5, "/s", minimum=6), True),
+        (Row("ratio 2.5", 5, "s", 2, max_ratio=2), True),
+        (Row("ratio 0.5, one of two bars", 5, "/s", 10, minimum=1, min_ratio=0.7), True),
+    ],
+    ids=lambda value: value.work if isinstance(value, Row) else "",
+)
+def test_a_bar_is_for_the_value_or_for_the_ratio(row, is_missed):
+    assert row.is_missed is is_missed
