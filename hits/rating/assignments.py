@@ -31,9 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 # No 0/O, 1/I/L or U: a code may be typed from a screen.
-CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
+CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret
 CODE_LENGTH = 12
 
 
