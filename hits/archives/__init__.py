@@ -1,4 +1,4 @@
-"""Finished collections -> closed campaigns, so that old ratings can be analysed anew."""
+"""Import finished collections as closed campaigns, to analyse their ratings again."""
 
 from .decisions import Judgement
 from .service import FORMATS, CollectionSummary, import_collection

@@ -1,7 +1,7 @@
-"""Score exports of Appraise: CSV without a header, one rating a row.
+"""Read score exports of Appraise: CSV without a header, one rating per row.
 
-The columns are user, system, item, type, source language, target language, score, start, end; with batch
-information two more, the batch and Appraise's own number of the item.
+The columns are user, system, item, type, source language, target language, score, start and end. Exports with
+batch information add two more: the batch and Appraise's item number.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from pathlib import Path
 from analysis.stats.roles import Role
 from da_platform.files.problems import Problems
 
-from .reading import read_csv, score_of, shown
+from .reading import file_name, read_csv, score_of
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -30,9 +30,9 @@ ROLES = {
     "REF": Role.REFERENCE,
 }
 N_COLUMNS, N_WITH_BATCH = 9, 11
-# Moments are seconds since 1970. Later than this they are not.
+# Times are in seconds since 1970. Anything later is in another unit, or wrong.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
-# What the database can hold of a rating's time, in milliseconds.
+# The longest rating time that the database can store, in milliseconds.
 MAX_ELAPSED_MS = 2**31 - 1
 
 
@@ -52,18 +52,18 @@ class _Rated:
 
 
 class _Export:
-    """Gathers rows by user, and by batch where that is known: each makes a HIT of its own."""
+    """Groups rows by user and, if known, by batch; each group becomes a HIT."""
 
     def __init__(self, pair: LanguagePair, problems: Problems) -> None:
         self._pair = pair
         self._problems = problems
         self._names = Names(problems)
         self._rated: dict[tuple[str, str], list[_Rated]] = {}
-        # Where each row was first seen: the very same one again is a fault of the file.
-        self._seen: dict[tuple[str, ...], tuple[str, int]] = {}
+        # Where each row first appeared, to report duplicates.
+        self._first_places: dict[tuple[str, ...], tuple[str, int]] = {}
 
     def read(self, path: Path) -> None:
-        file = shown(path)
+        file = file_name(path)
         n_columns = None
         for line, cells in read_csv(path, self._problems):
             n_columns = n_columns or len(cells)
@@ -71,12 +71,12 @@ class _Export:
                 self._problems.add(
                     file,
                     line,
-                    f"has {len(cells)} cells; there should be {N_COLUMNS} "
-                    f"or, with batches, {N_WITH_BATCH}",
+                    f"has {len(cells)} cells; expected {N_COLUMNS}, "
+                    f"or {N_WITH_BATCH} with batch information",
                 )
             elif len(cells) != n_columns:
                 self._problems.add(
-                    file, line, f"has {len(cells)} cells, but the rows before it have {n_columns}"
+                    file, line, f"has {len(cells)} cells, but earlier rows have {n_columns}"
                 )
             else:
                 self._add(file, line, cells)
@@ -88,7 +88,7 @@ class _Export:
         start, end = _moment(start_text), _moment(end_text)
         faults = [
             self._pair.fault(source, target),
-            None if role is not None else f"type {kind!r} is none of {', '.join(ROLES)}",
+            None if role is not None else f"type {kind!r} is not one of {', '.join(ROLES)}",
             None
             if score is not None
             else f"score {score_text!r} is not a whole number from 0 to 100",
@@ -105,7 +105,7 @@ class _Export:
         self._rated.setdefault((user, batch), []).append(rated)
 
     def _fault_in_repetition(self, file: str, line: int, cells: list[str]) -> str | None:
-        first = self._seen.setdefault(tuple(cells), (file, line))
+        first = self._first_places.setdefault(tuple(cells), (file, line))
         if first == (file, line):
             return None
         return f"is the same as {first[0]}, line {first[1]}"
@@ -113,13 +113,13 @@ class _Export:
     def finished(self) -> Collection:
         collection = Collection()
         for (user, _), rated in self._rated.items():
-            # Appraise does not export in the order shown.
-            rated.sort(key=lambda one: (one.start, one.end))
+            # Appraise does not export ratings in the order they were given.
+            rated.sort(key=lambda rating: (rating.start, rating.end))
             collection.assignments.append(_assignment(len(collection.hits), user, rated))
-            collection.hits.append(ArchivedHIT([one.item for one in rated]))
+            collection.hits.append(ArchivedHIT([rating.item for rating in rated]))
         if any(batch == "" for _, batch in self._rated):
             collection.notes.append(
-                "the export does not say which ratings were one task: all of a user's make one HIT"
+                "the export does not say which ratings belong to one task: each user's become one HIT"
             )
         return collection
 
@@ -129,10 +129,10 @@ def _assignment(hit: int, user: str, rated: list[_Rated]) -> ArchivedAssignment:
         hit=hit,
         worker=user,
         started_at=_as_datetime(rated[0].start),
-        submitted_at=_as_datetime(max(one.end for one in rated)),
+        submitted_at=_as_datetime(max(rating.end for rating in rated)),
         ratings=[
-            ArchivedRating(place, one.score, _as_datetime(one.end), _milliseconds(one))
-            for place, one in enumerate(rated)
+            ArchivedRating(place, rating.score, _as_datetime(rating.end), _milliseconds(rating))
+            for place, rating in enumerate(rated)
         ],
     )
 

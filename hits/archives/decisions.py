@@ -1,7 +1,7 @@
-"""Workers who were judged where the ratings were collected.
+"""Take over decisions about workers from where the ratings were collected.
 
-A published file often holds a part of what a worker did there: the test on that part may fail one who passed
-on the whole. What was decided then is taken over as a decision, with its reason, and the evidence is kept.
+A published file often holds only part of a worker's ratings, and that part may fail the test that the whole
+passed. Original decisions are stored with a reason, next to our own evidence.
 """
 
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ from da_platform.files.problems import Problems
 from da_platform.files.reading import printable
 
 from ..models import Participation
-from .reading import read_lines, shown
+from .reading import file_name, read_lines
 from .records import Collection
 
 RELIABLE_THERE = "Judged reliable where the ratings were collected."
 NOT_RELIABLE_THERE = "Not among the workers judged reliable where the ratings were collected."
 REJECTED_THERE = "Work was rejected where the ratings were collected."
 
-# How many of the names that are not in the collection a note spells out.
+# How many unknown names a note lists.
 N_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was decided elsewhere; by default nothing, and the evidence decides.
+    """What was decided elsewhere. By default nothing was, and the evidence decides.
 
-    `trusts_all`: every worker in the files was judged reliable. `trusted`: a file that names those
-    who were, one a line, whatever stands after the name; all others are excluded.
-    `excludes_rejected`: so are workers with a rejected assignment, unless the file names them.
-    `reason` goes before the usual ones.
+    `trusts_all`: every worker in the files was judged reliable. `trusted`: a file of the workers
+    who were, one per line, with the name first; all other workers are excluded.
+    `excludes_rejected`: exclude workers with a rejected assignment, unless the file names them.
+    `reason` is put before the standard reason.
     """
 
     trusts_all: bool = False
@@ -40,7 +40,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One for `Participation.decision`."""
+    """A value for `Participation.decision`, with its reason."""
 
     decision: str
     reason: str
@@ -50,45 +50,42 @@ Decisions = dict[str, Decision]
 
 
 def decide(collection: Collection, judgement: Judgement, problems: Problems) -> Decisions:
-    """Return the decision about each worker that there is one about; others go by the evidence."""
+    """Return the decisions by worker. Workers without one are judged by the evidence."""
     if judgement.trusts_all and judgement.trusted:
-        problems.add("", None, "trust either all workers or those in a file")
+        problems.add("", None, "trust either all workers or those in a file, not both")
         return {}
     decisions: Decisions = {}
     workers = collection.workers
     if judgement.excludes_rejected:
-        rejected = {one.worker for one in collection.assignments if one.is_rejected}
+        rejected = {work.worker for work in collection.assignments if work.is_rejected}
         decisions |= {name: _exclusion(REJECTED_THERE, judgement) for name in sorted(rejected)}
     if judgement.trusts_all:
         named = set(workers) - decisions.keys()
         decisions |= {name: _reinstatement(judgement) for name in sorted(named)}
     if judgement.trusted:
-        in_file = _read_names(judgement.trusted, problems)
+        lines = read_lines(judgement.trusted, problems)
+        in_file = {line.split()[0] for _, line in lines if line.strip()}
         named = in_file & set(workers)
         if not named:
             problems.add(
-                shown(judgement.trusted), None, "names not one of the workers of this collection"
+                file_name(judgement.trusted), None, "names none of the workers in this collection"
             )
-        elif strangers := in_file - named:
-            collection.notes.append(_note_on(strangers, judgement.trusted))
-        others = set(workers) - named - decisions.keys()
+        elif unknown := in_file - named:
+            collection.notes.append(_note_on(unknown, judgement.trusted))
+        unnamed = set(workers) - named - decisions.keys()
         decisions |= {name: _reinstatement(judgement) for name in sorted(named)}
-        decisions |= {name: _exclusion(NOT_RELIABLE_THERE, judgement) for name in sorted(others)}
+        decisions |= {name: _exclusion(NOT_RELIABLE_THERE, judgement) for name in sorted(unnamed)}
     return decisions
 
 
-def _note_on(strangers: set[str], path: Path) -> str:
-    """Say whom a file trusts who is not in the collection: it may be a part, or a slip of the pen."""
-    some = sorted(strangers)[:N_NAMED]
-    named = ", ".join(map(printable, some)) + (", …" if len(strangers) > N_NAMED else "")
+def _note_on(unknown: set[str], path: Path) -> str:
+    """List names that are not in the collection: it may be incomplete, or a name misspelt."""
+    some = sorted(unknown)[:N_NAMED]
+    named = ", ".join(map(printable, some)) + (", …" if len(unknown) > N_NAMED else "")
     return (
-        f"{shown(path)} names workers who are not in the collection: "
-        f"{named} ({len(strangers):,} in all)"
+        f"{file_name(path)} names workers who are not in the collection: "
+        f"{named} ({len(unknown):,} in all)"
     )
-
-
-def _read_names(path: Path, problems: Problems) -> set[str]:
-    return {line.split()[0] for _, line in read_lines(path, problems) if line.strip()}
 
 
 def _reinstatement(judgement: Judgement) -> Decision:
@@ -99,5 +96,5 @@ def _exclusion(reason: str, judgement: Judgement) -> Decision:
     return Decision(Participation.Decision.EXCLUDED, _reason(judgement, reason))
 
 
-def _reason(judgement: Judgement, usual: str) -> str:
-    return f"{judgement.reason.strip()} {usual}".strip()
+def _reason(judgement: Judgement, standard: str) -> str:
+    return f"{judgement.reason.strip()} {standard}".strip()

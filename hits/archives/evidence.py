@@ -1,4 +1,4 @@
-"""What the ratings of a collection say about its workers, all of them at once."""
+"""Compute the evidence about all workers of a collection at once."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from .records import Collection
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Parallel arrays, one row per rating; items are numbered through all HITs."""
+    """Parallel arrays, one row per rating. Items are numbered across all HITs."""
 
     scores: np.ndarray
     workers: np.ndarray
@@ -26,18 +26,18 @@ class _Columns:
 
 
 def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
-    """Return the fields of `Evidence` for each worker, as `hits.workers.trust` would find them one by one.
+    """Return the fields of `Evidence` for each worker, as `hits.workers.trust` computes them one by one.
 
-    Without dates there is no window of the latest HITs, and nobody is found drifting. Without the
-    order of items there is no run of equal scores: its length is then 0, which no rating gives.
+    Drift is only checked if dates are known: it looks at a worker's latest HITs. If the order of items
+    is unknown, `longest_run` is 0, which it never is otherwise.
     """
     names = collection.workers
     codes = {name: code for code, name in enumerate(names)}
-    assignment_workers = np.array([codes[one.worker] for one in collection.assignments])
+    assignment_workers = np.array([codes[work.worker] for work in collection.assignments])
     started, submitted = (
         np.array([moment.timestamp() for moment in moments])
         for moments in zip(
-            *((one.started_at, one.submitted_at) for one in collection.assignments), strict=True
+            *((work.started_at, work.submitted_at) for work in collection.assignments), strict=True
         )
     )
     ratings = _columns(collection, assignment_workers)
@@ -58,14 +58,14 @@ def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
             assignment_workers,
             started,
             submitted,
-            np.array([one.is_rejected for one in collection.assignments]),
+            np.array([work.is_rejected for work in collection.assignments]),
         ),
     )
-    found = [evidence_fields(qc, flags, code) for code in range(len(names))]
+    evidence = [evidence_fields(qc, flags, code) for code in range(len(names))]
     if not collection.knows_order:
-        for fields in found:
+        for fields in evidence:
             fields |= {"longest_run": 0, "has_sequence_flag": False}
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, evidence, strict=True))
 
 
 def _columns(collection: Collection, assignment_workers: np.ndarray) -> _Columns:
@@ -81,13 +81,13 @@ def _columns(collection: Collection, assignment_workers: np.ndarray) -> _Columns
     )
     items, scores, assignments = np.array(
         [
-            (offsets[one.hit] + rating.item, rating.score, number)
-            for number, one in enumerate(collection.assignments)
-            for rating in one.ratings
+            (offsets[work.hit] + rating.item, rating.score, number)
+            for number, work in enumerate(collection.assignments)
+            for rating in work.ratings
         ],
         dtype=np.int64,
     ).T
-    hits = np.array([one.hit for one in collection.assignments])[assignments]
+    hits = np.array([work.hit for work in collection.assignments])[assignments]
     return _Columns(
         scores=scores,
         workers=assignment_workers[assignments],

@@ -1,7 +1,7 @@
-"""Result files of Mechanical Turk, as its batch pages give them for HITs of direct assessment.
+"""Read Mechanical Turk's batch result files for direct assessment HITs.
 
-A row is an assignment. `Input.sys_id_0`, `Input.sid_0`, `Input.tst_0` and `Input.rid_0` say what stood in the
-first place, and `Answer.Q1` is `0_rid_score|1_rid_score|...`.
+A row is an assignment. `Input.sys_id_0`, `Input.sid_0`, `Input.tst_0` and `Input.rid_0` describe the first
+item, and `Answer.Q1` is `0_rid_score|1_rid_score|...`.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from pathlib import Path
 from analysis.stats.roles import Role
 from da_platform.files.problems import Problems
 
-from .reading import read_csv, score_of, shown
+from .reading import file_name, read_csv, score_of
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -30,16 +30,16 @@ ROLES = {
     "repeat": Role.REPEAT,
     "ref": Role.REFERENCE,
 }
-# Whether payment was refused. Work that nobody has looked at yet is `Submitted`.
+# Whether payment was refused. Work that is not reviewed yet is `Submitted`.
 IS_REJECTED = {"Approved": False, "Submitted": False, "Rejected": True}
 # Approving pays at once.
 PAID = "Approved"
-# Zones by the names that Mechanical Turk prints, in hours from UTC.
+# The time zones that Mechanical Turk prints, in hours from UTC.
 ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7}
 
-# Mechanical Turk opened in 2005; no year so far off that reckoning with it fails.
+# Mechanical Turk opened in 2005. The upper bound keeps date arithmetic from overflowing.
 YEARS = range(2005, 2100)
-# More digits than the number of any place has.
+# No HIT has that many items.
 MAX_PLACE_DIGITS = 6
 
 COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "AcceptTime", "SubmitTime")
@@ -56,7 +56,7 @@ def read_mturk(paths: Sequence[Path], pair: LanguagePair, problems: Problems) ->
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The columns of a file, the items they give a HIT, and how many cells a row must have."""
+    """A file's columns, the number of items per HIT, and the fewest cells a row may have."""
 
     header: list[str]
     n_items: int
@@ -65,7 +65,7 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One assignment as it stands in the file; `items` are the cells of each place."""
+    """One assignment as the file has it; `items` holds the cells of each item."""
 
     file: str
     line: int
@@ -78,7 +78,7 @@ class _Row:
 
 
 class _Batches:
-    """Puts rows in their place, and holds each against what earlier rows said of its HIT."""
+    """Collects rows, and checks each against earlier rows of the same HIT."""
 
     def __init__(self, pair: LanguagePair, problems: Problems) -> None:
         self._collection = Collection()
@@ -86,16 +86,16 @@ class _Batches:
         self._problems = problems
         self._names = Names(problems)
         self._n_empty = 0
-        # Of each HIT, and of each assignment: where it was first seen.
+        # Where each HIT and each assignment first appeared.
         self._first_rows: dict[str, _Row] = {}
         self._assignments: dict[str, tuple[str, int]] = {}
-        # A worker's second go at a HIT is a HIT of its own with the same items.
+        # If a worker did a HIT twice, the second time is stored as another HIT with the same items.
         self._hits: dict[tuple[str, int], int] = {}
         self._n_done: Counter[tuple[str, str]] = Counter()
 
     def read(self, path: Path) -> None:
         rows = read_csv(path, self._problems)
-        file = shown(path)
+        file = file_name(path)
         _, header = next(rows, (0, None))
         if header is None:
             return
@@ -114,13 +114,13 @@ class _Batches:
     def finished(self) -> Collection:
         if self._n_empty:
             self._collection.notes.append(
-                f"assignments without a single answer were left out: {self._n_empty:,}"
+                f"assignments without any answers were skipped: {self._n_empty:,}"
             )
         return self._collection
 
     def _row(self, file: str, line: int, cells: list[str], layout: _Layout) -> _Row | None:
         n_columns = len(layout.header)
-        # The last columns, for the requester to fill in, are often in the header only.
+        # The last columns are for the requester to fill in, and rows often leave them out.
         if not layout.n_needed <= len(cells) <= n_columns:
             self._problems.add(
                 file, line, f"has {len(cells)} cells, but the header has {n_columns}"
@@ -146,7 +146,7 @@ class _Batches:
         span = self._span(row)
         status = row.cells["AssignmentStatus"]
         if status not in IS_REJECTED:
-            self._report(row, f"AssignmentStatus {status!r} is none of {', '.join(IS_REJECTED)}")
+            self._report(row, f"AssignmentStatus {status!r} is not one of {', '.join(IS_REJECTED)}")
         if hit is None or span is None or status not in IS_REJECTED:
             return
         self._collection.assignments.append(
@@ -164,11 +164,11 @@ class _Batches:
         )
 
     def _is_new(self, row: _Row) -> bool:
-        """Say whether this is a fresh assignment of the right language pair, by a nameable worker."""
+        """Check that the assignment is new, its language pair right, and its names valid."""
         assignment = row.cells["AssignmentId"]
-        if known := self._assignments.get(assignment):
+        if first := self._assignments.get(assignment):
             self._report(
-                row, f"assignment {assignment!r} is already in {known[0]}, line {known[1]}"
+                row, f"assignment {assignment!r} is already in {first[0]}, line {first[1]}"
             )
             return False
         self._assignments[assignment] = row.place
@@ -180,12 +180,12 @@ class _Batches:
         return self._names.are_good(*row.place, names) and fault is None
 
     def _hit(self, row: _Row) -> int | None:
-        """Return the place of the row's HIT in the collection; None, and a problem, for a bad one."""
+        """Return the index of the row's HIT in the collection; report a bad one and return None."""
         name = row.cells["HITId"]
         first = self._first_rows.setdefault(name, row)
         if row.items != first.items:
             self._report(
-                row, f"HIT {name!r} has other items than in {first.file}, line {first.line}"
+                row, f"HIT {name!r} has different items in {first.file}, line {first.line}"
             )
             return None
         done = (name, row.cells["WorkerId"])
@@ -205,7 +205,7 @@ class _Batches:
             role = ROLES.get(cells["tst"])
             if role is None:
                 self._report(
-                    row, f"Input.tst_{place} {cells['tst']!r} is none of {', '.join(ROLES)}"
+                    row, f"Input.tst_{place} {cells['tst']!r} is not one of {', '.join(ROLES)}"
                 )
             names = {"system": cells["sys_id"], "segment": cells["sid"]}
             if self._names.are_good(*row.place, names) and role is not None:
@@ -223,7 +223,7 @@ class _Batches:
                 return None
             moments.append(moment)
         if moments[1] < moments[0]:
-            self._report(row, "SubmitTime lies before AcceptTime")
+            self._report(row, "SubmitTime is before AcceptTime")
             return None
         return moments[0], moments[1]
 
@@ -248,19 +248,19 @@ def _needed(n_items: int) -> list[str]:
     return [*COLUMNS, ANSWERS, *inputs]
 
 
-def _is_read(name: str) -> bool:
-    return name in COLUMNS or name.startswith(("Input.", "Answer."))
-
-
 def _layout_of(header: list[str], file: str, problems: Problems) -> _Layout | None:
-    """Make sense of a header; None, and problems, where columns are missing or there twice."""
+    """Interpret a header; report missing or duplicate columns and return None."""
     names = Counter(header)
     n_items = 0
     while names[f"Input.sys_id_{n_items}"]:
         n_items += 1
     missing = [name for name in _needed(max(1, n_items)) if name not in names]
-    # Whatever else a requester's sheet holds twice is not read.
-    doubled = [name for name, count in names.items() if count > 1 and _is_read(name)]
+    # Columns that are not read may appear twice.
+    doubled = [
+        name
+        for name, count in names.items()
+        if count > 1 and (name in COLUMNS or name.startswith(("Input.", "Answer.")))
+    ]
     if missing:
         problems.add(file, 1, f"has no column {' and no column '.join(map(repr, missing[:5]))}")
     if doubled:
@@ -286,17 +286,17 @@ def _moment(text: str) -> datetime | None:
 
 
 def _rating(answer: str, items: list[dict[str, str]], at: datetime) -> ArchivedRating | str:
-    """Return the rating that an answer gives, or what is wrong with it."""
-    place, _, rest = answer.partition("_")
-    rid, _, score_text = rest.rpartition("_")
+    """Return the rating in an answer, or what is wrong with it."""
+    place, _, rid_and_score = answer.partition("_")
+    rid, _, score_text = rid_and_score.rpartition("_")
     is_number = place.isascii() and place.isdecimal() and len(place) <= MAX_PLACE_DIGITS
     if not rid or not is_number:
         return "is not place_rid_score"
     if int(place) >= len(items):
-        return f"names a place that is not in the HIT of {len(items)} items"
-    known_rid = items[int(place)]["rid"]
-    if known_rid and rid != known_rid:
-        return f"names rid {rid}, but the item there has {known_rid}"
+        return f"is about item {place}, but the HIT has {len(items)} items, from 0"
+    item_rid = items[int(place)]["rid"]
+    if item_rid and rid != item_rid:
+        return f"has rid {rid}, but the item has {item_rid}"
     score = score_of(score_text)
     if score is None:
         return "has a score that is not a whole number from 0 to 100"

@@ -1,7 +1,7 @@
-"""Lines and rows of archived files.
+"""Read lines and rows of archived files.
 
-More forgiving than the files of a new campaign: line ends of any kind and a byte order mark carry no
-ratings, and nobody can ask the tool that wrote these files years ago to do it again.
+Any line endings and a byte order mark are accepted, unlike in the files of a new campaign: the tool that
+wrote an archive years ago cannot be asked to write it again.
 """
 
 import csv
@@ -18,11 +18,11 @@ _WHOLE_NUMBER = re.compile(r"([0-9]{1,3})(\.0+)?")
 
 
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line, up to the first that cannot be read."""
+    """Yield the number and text of each line, up to the first that cannot be read."""
     with CampaignFolder(path).opened(path, problems) as file:
         if file is None:
             return
-        name, number, limits = shown(path), 0, ReadingLimits()
+        name, number, limits = file_name(path), 0, ReadingLimits()
         while raw := file.readline(MAX_LINE_BYTES + 1):
             number += 1
             if fault := limits.fault_at(number):
@@ -38,7 +38,7 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
             problems.add(name, None, "has no lines")
 
 
-def shown(path: Path) -> str:
+def file_name(path: Path) -> str:
     return printable(path.name)
 
 
@@ -50,7 +50,7 @@ def _fault_in(raw: bytes, number: int) -> str | None:
     try:
         raw.decode()
     except UnicodeDecodeError as error:
-        return f"is not UTF-8: byte 0x{raw[error.start]:02X} at its byte {error.start + 1:,}"
+        return f"is not UTF-8: byte 0x{raw[error.start]:02X} at position {error.start + 1:,}"
     return None
 
 
@@ -64,11 +64,11 @@ def read_csv(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
             yield first_line, cells
             first_line = reader.line_num + 1
     except csv.Error as error:
-        problems.add(shown(path), first_line, f"is not CSV: {error}; the rest was not read")
+        problems.add(file_name(path), first_line, f"is not CSV: {error}; the rest was not read")
 
 
 def score_of(text: str) -> int | None:
-    """Return a rating, or None for what is not a whole number from 0 to 100."""
+    """Return the score, or None if the text is not a whole number from 0 to 100."""
     match = _WHOLE_NUMBER.fullmatch(text)
     score = int(match[1]) if match else 101
     return score if score <= 100 else None

@@ -1,4 +1,4 @@
-"""The one way in: read, check, and only then store."""
+"""Import a collection: read and check the files, then store them."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from ..models import Campaign, Participation
 from .appraise import read_appraise
 from .decisions import Decisions, Judgement, decide
 from .mturk import read_mturk
-from .reading import shown
+from .reading import file_name
 from .records import MAX_ITEMS, Collection, LanguagePair
 from .storing import Origin, Progress, store
 from .wmt_da import read_wmt_da
@@ -37,7 +37,7 @@ FORMATS = tuple(READERS)
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """What was stored; `n_trusted` counts workers whose ratings make gold."""
+    """What was stored; `n_trusted` counts the workers whose ratings count towards gold."""
 
     campaign: Campaign
     n_systems: int
@@ -67,9 +67,9 @@ def import_collection(
 ) -> CollectionSummary:
     """Store a finished collection as a closed campaign, or raise `ImportRefused` and store nothing.
 
-    Workers are known by their id within `worker_namespace`, which is the campaign's name unless
-    given: collections that share one share their workers. `progress` is called with the number of
-    ratings stored since the last call.
+    Worker ids are unique within `worker_namespace`, by default the campaign's name: collections in
+    the same namespace share their workers. `progress` is called with the number of ratings stored
+    since the last call.
     """
     problems = Problems()
     judgement = judgement or Judgement()
@@ -97,7 +97,9 @@ def import_collection(
 
 def _read(paths: Sequence[Path], format: str, pair: LanguagePair, problems: Problems) -> Collection:
     if format not in READERS:
-        problems.add("", None, f"{format!r} is not a format; there are {', '.join(FORMATS)}")
+        problems.add(
+            "", None, f"{format!r} is not a supported format; choose from {', '.join(FORMATS)}"
+        )
         return Collection()
     if not paths:
         problems.add("", None, "no files were given")
@@ -105,7 +107,6 @@ def _read(paths: Sequence[Path], format: str, pair: LanguagePair, problems: Prob
     try:
         return READERS[format](paths, pair, problems)
     except OSError as error:
-        # A disk that fails half-way.
         problems.add(printable(str(error.filename or paths[0])), None, f"{error.strerror}")
         return Collection()
 
@@ -116,7 +117,7 @@ def _check_settings(campaign: Campaign, worker_namespace: str | None, problems: 
         if value is not None and (fault := fault_in_name(value)):
             problems.add("", None, f"{setting}: {fault}")
     try:
-        # The database is not asked about texts that it may be unable to read.
+        # `full_clean` queries the database, which may not accept a faulty text.
         check = campaign.full_clean if problems.total == n_before else campaign.clean_fields
         check()
     except ValidationError as error:
@@ -127,7 +128,7 @@ def _check_settings(campaign: Campaign, worker_namespace: str | None, problems: 
 
 def _check(collection: Collection, origin: Origin, problems: Problems) -> None:
     if not collection.n_ratings and not problems.total:
-        problems.add("", None, "there is not one rating in these files")
+        problems.add("", None, "these files contain no ratings")
     for number, hit in enumerate(collection.hits, start=1):
         if len(hit.items) > MAX_ITEMS:
             problems.add(
@@ -138,19 +139,19 @@ def _check(collection: Collection, origin: Origin, problems: Problems) -> None:
             problems.add(
                 "",
                 None,
-                f"the name of worker {worker!r}, with {origin.worker_namespace!r} before it, "
+                f"the name of worker {worker!r}, with the prefix {origin.worker_namespace!r}, "
                 f"is longer than {MAX_NAME_LENGTH} characters",
             )
 
 
 def _digests(paths: Sequence[Path]) -> dict[str, str]:
-    """Return the SHA-256 of each file that can be read; one that cannot is reported elsewhere."""
+    """Return the SHA-256 of each readable file; the others are reported elsewhere."""
     digests = {}
     for path in paths:
         if path.is_file():
             try:
                 with path.open("rb") as file:
-                    digests[shown(path)] = hashlib.file_digest(file, "sha256").hexdigest()
+                    digests[file_name(path)] = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError:
                 continue
     return digests
@@ -166,7 +167,7 @@ def _store(
     try:
         store(campaign, collection, decisions, origin, progress)
     except IntegrityError as error:
-        # Another import may have taken the name since it was checked. Anything else is a fault here.
+        # Another import may have taken the name since it was checked. Anything else is a bug.
         if not Campaign.objects.filter(name=campaign.name).exists():
             raise
         taken = Problem("", None, "name: Campaign with this Name already exists.")
@@ -191,24 +192,24 @@ def _summary(campaign: Campaign, collection: Collection) -> CollectionSummary:
 
 
 def _notes(collection: Collection) -> list[str]:
-    notes = ["the files hold no texts: segments and translations are known by their names only"]
+    notes = ["the files contain no texts: segments and translations have only names"]
     if not collection.knows_dates:
         notes.append(
-            "the files say how long HITs took but not when: they are dated from 1 January 1970 on, "
-            "and nobody can be found drifting"
+            "the files say how long HITs took but not when they were done: dates start on "
+            "1 January 1970, and drift is not checked"
         )
     if not collection.knows_order:
         notes.append(
             "the files do not say in which order items were shown: positions follow the file, "
-            "and runs of equal scores are not looked for"
+            "and runs of equal scores are not checked"
         )
-    n_alone = sum(
+    n_unpaired = sum(
         partner is None and item.role != Role.GENUINE
         for hit in collection.hits
         for item, partner in zip(hit.items, hit.partners(), strict=True)
     )
-    if n_alone:
+    if n_unpaired:
         notes.append(
-            f"quality-control items whose genuine partner is not there, and which prove nothing: {n_alone:,}"
+            f"quality-control items without their genuine partner, which are not used: {n_unpaired:,}"
         )
     return [*notes, *collection.notes]

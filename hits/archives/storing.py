@@ -1,4 +1,4 @@
-"""A checked collection -> rows, in one transaction."""
+"""Store a checked collection in one transaction."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,11 +36,11 @@ from .evidence import weigh_workers
 from .records import ArchivedAssignment, Collection
 
 PROVIDER = "archive"
-# Ratings held as rows at a time.
+# Ratings inserted at a time.
 RATINGS_PER_BATCH = 5_000
-# Names asked for at a time, well below what either database takes.
+# Well below either database's limit on query parameters.
 NAMES_PER_QUERY = 500
-# A lease ends after its start, however fast the HIT was done.
+# A lease must end after its start, even if the HIT took no time.
 SHORTEST_LEASE = timedelta(seconds=1)
 
 Progress = Callable[[int], object]
@@ -48,14 +48,14 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a collection comes from, for the audit log and for the names of its workers."""
+    """Where a collection comes from, for the audit log and its workers' ids."""
 
     details: dict[str, Any]
     worker_namespace: str
     actor: User | None = None
 
     def external_id(self, worker: str) -> str:
-        """Name a worker: another collection's W01 is another person unless we are told otherwise."""
+        """Return the id to store: W01 of another namespace is another person."""
         return f"{self.worker_namespace}/{worker}"
 
 
@@ -84,7 +84,7 @@ def store(
 def _store_translations(
     campaign: Campaign, collection: Collection
 ) -> dict[tuple[str, str], Translation]:
-    """Store what was rated, without texts; return the translation of each system and segment."""
+    """Store systems, segments and translations without texts; return translations by system and segment."""
     outputs = dict.fromkeys(
         (item.system, item.segment) for hit in collection.hits for item in hit.items
     )
@@ -104,8 +104,8 @@ def _store_translations(
     }
     translations = {
         (system, segment): Translation(
-            # Nobody knows which systems gave the same text: each has a translation of its own.
             segment_id=segments[segment].pk,
+            # Without texts, outputs cannot be merged: each system has a separate translation.
             fingerprint=fingerprint(f"{system}\n{segment}"),
         )
         for system, segment in outputs
@@ -123,7 +123,7 @@ def _store_translations(
 
 
 def _in_order(names: list[str]) -> list[str]:
-    """Put segments in the order of their numbers, or leave them as met where some have none."""
+    """Sort segments by number, or keep their order if some names are not numbers."""
     if all(name.isascii() and name.isdecimal() for name in names):
         return sorted(names, key=lambda name: (int(name), name))
     return names
@@ -132,7 +132,7 @@ def _in_order(names: list[str]) -> list[str]:
 def _store_hits(
     campaign: Campaign, collection: Collection, translations: dict[tuple[str, str], Translation]
 ) -> list[list[Item]]:
-    """Store HITs with their items; return the items by HIT and place."""
+    """Store HITs with their items; return the items of each HIT."""
     hits = HIT.objects.bulk_create(
         HIT(campaign=campaign, number=number, size=len(hit.items), places_left=0, is_archived=True)
         for number, hit in enumerate(collection.hits, start=1)
@@ -150,15 +150,15 @@ def _store_hits(
         ]
         for row, hit in zip(hits, collection.hits, strict=True)
     ]
-    # Genuine items first: the others name them as partners.
+    # Genuine items first: QC items refer to them as partners.
     Item.objects.bulk_create(item for items in rows for item in items if item.role == Role.GENUINE)
-    others = []
+    qc_items = []
     for items, hit in zip(rows, collection.hits, strict=True):
         for item, partner in zip(items, hit.partners(), strict=True):
             if item.role != Role.GENUINE:
                 item.partner_id = None if partner is None else items[partner].pk
-                others.append(item)
-    Item.objects.bulk_create(others)
+                qc_items.append(item)
+    Item.objects.bulk_create(qc_items)
     return rows
 
 
@@ -166,7 +166,7 @@ def _store_hits(
 
 
 def _store_workers(collection: Collection, origin: Origin) -> dict[str, Worker]:
-    """Return the worker of each name: one known from an earlier collection, or a new one."""
+    """Return workers by name: those of earlier collections, or new ones."""
     names = {origin.external_id(name): name for name in collection.workers}
     Worker.objects.bulk_create(
         [Worker(provider=PROVIDER, external_id=external_id) for external_id in names],
@@ -174,8 +174,8 @@ def _store_workers(collection: Collection, origin: Origin) -> dict[str, Worker]:
     )
     workers = {}
     remaining = iter(names)
-    while asked := list(islice(remaining, NAMES_PER_QUERY)):
-        for worker in Worker.objects.filter(provider=PROVIDER, external_id__in=asked):
+    while batch := list(islice(remaining, NAMES_PER_QUERY)):
+        for worker in Worker.objects.filter(provider=PROVIDER, external_id__in=batch):
             workers[names[worker.external_id]] = worker
     return workers
 
@@ -186,25 +186,25 @@ def _store_assignments(
     hits = list(campaign.hits.order_by("number"))
     now = timezone.now()
     return Assignment.objects.bulk_create(
-        imported_assignment(one, hits[one.hit], workers[one.worker], evidence_at=now)
-        for one in collection.assignments
+        imported_assignment(work, hits[work.hit], workers[work.worker], evidence_at=now)
+        for work in collection.assignments
     )
 
 
 def imported_assignment(
-    told: ArchivedAssignment, hit: HIT, worker: Worker, **fields: Any
+    archived: ArchivedAssignment, hit: HIT, worker: Worker, **fields: Any
 ) -> Assignment:
-    """Make the row, not yet stored, of work that was done and handed in elsewhere."""
+    """Return an unsaved assignment for work that was submitted elsewhere."""
     return Assignment(
         hit=hit,
         worker=worker,
         status=Assignment.Status.SUBMITTED,
-        started_at=told.started_at,
-        expires_at=max(told.submitted_at, told.started_at + SHORTEST_LEASE),
-        submitted_at=told.submitted_at,
+        started_at=archived.started_at,
+        expires_at=max(archived.submitted_at, archived.started_at + SHORTEST_LEASE),
+        submitted_at=archived.submitted_at,
         completion_code=new_completion_code(),
-        comment=told.comment,
-        is_rejected=told.is_rejected,
+        comment=archived.comment,
+        is_rejected=archived.is_rejected,
         **fields,
     )
 
@@ -218,13 +218,13 @@ def _store_ratings(
     ratings = (
         Rating(
             assignment_id=assignment.pk,
-            item_id=items[one.hit][rating.item].pk,
+            item_id=items[work.hit][rating.item].pk,
             score=rating.score,
             received_at=rating.received_at,
             elapsed_ms=rating.elapsed_ms,
         )
-        for one, assignment in zip(collection.assignments, assignments, strict=True)
-        for rating in one.ratings
+        for work, assignment in zip(collection.assignments, assignments, strict=True)
+        for rating in work.ratings
     )
     while batch := list(islice(ratings, RATINGS_PER_BATCH)):
         Rating.objects.bulk_create(batch)
@@ -249,34 +249,34 @@ def _store_participations(
 def _store_evidence(
     collection: Collection, assignments: list[Assignment], participations: dict[str, Participation]
 ) -> None:
-    """Store one piece of evidence for each worker, brought by the last HIT, and what follows from it."""
+    """Store evidence for each worker, attached to their last assignment, and update their trust."""
     last: dict[str, tuple[ArchivedAssignment, Assignment]] = {}
-    for one, assignment in zip(collection.assignments, assignments, strict=True):
-        if one.worker not in last or one.submitted_at >= last[one.worker][0].submitted_at:
-            last[one.worker] = one, assignment
-    found = weigh_workers(collection)
+    for work, assignment in zip(collection.assignments, assignments, strict=True):
+        if work.worker not in last or work.submitted_at >= last[work.worker][0].submitted_at:
+            last[work.worker] = work, assignment
+    fields_by_worker = weigh_workers(collection)
     evidence = Evidence.objects.bulk_create(
         Evidence(participation=participations[name], assignment=last[name][1], **fields)
-        for name, fields in found.items()
+        for name, fields in fields_by_worker.items()
     )
     changed = [
-        (participations[name], one)
-        for name, one in zip(found, evidence, strict=True)
-        if one.verdict != participations[name].trust
+        (participations[name], row)
+        for name, row in zip(fields_by_worker, evidence, strict=True)
+        if row.verdict != participations[name].trust
     ]
     AuditEntry.objects.bulk_create(
         AuditEntry(
             action="trust changed",
             campaign=participation.campaign,
             worker=participation.worker,
-            reason=explain(one),
-            details={"before": participation.trust, "after": one.verdict, "evidence": one.pk},
+            reason=explain(row),
+            details={"before": participation.trust, "after": row.verdict, "evidence": row.pk},
         )
-        for participation, one in changed
+        for participation, row in changed
     )
-    for participation, found_now in changed:
-        participation.trust = found_now.verdict
-    Participation.objects.bulk_update([row for row, _ in changed], ["trust"])
+    for participation, row in changed:
+        participation.trust = row.verdict
+    Participation.objects.bulk_update([participation for participation, _ in changed], ["trust"])
 
 
 def _record(campaign: Campaign, participations: dict[str, Participation], origin: Origin) -> None:

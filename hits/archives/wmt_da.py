@@ -1,8 +1,8 @@
-"""WMT's files of direct assessment: standardised scores, and each worker's mean and sd beside them.
+"""Read WMT's direct assessment files: standardised scores, and each worker's mean and sd.
 
-The ratings are tab-separated below a header separated by spaces. The other file, as R prints it, has three
-lines for each worker: id, mean, sd. Scores were standardised with the numbers printed there, so
-score * sd + mean is the rating again.
+The ratings are tab-separated below a header separated by spaces. The other file, printed by R, has three lines
+for each worker: id, mean, sd. The scores were standardised with these numbers, so score * sd + mean gives the
+original rating.
 """
 
 import math
@@ -16,7 +16,7 @@ from pathlib import Path
 from analysis.stats.roles import Role
 from da_platform.files.problems import Problems
 
-from .reading import read_lines, shown
+from .reading import file_name, read_lines
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -44,10 +44,10 @@ COLUMNS = (
     "score",
     "time",
 )
-# A rating that was recovered is whole but for rounding in the sixteenth digit. This much off, and
-# mean and sd are not those that the scores were standardised with.
+# A recovered rating is a whole number, except for rounding in the sixteenth digit. If it is further off, the
+# scores were standardised with another mean and sd.
 WHOLE_WITHIN = 0.001
-# The files say how long a HIT took, but not when: this moment is nobody's.
+# The files say how long a HIT took, but not when it was done.
 NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_SECONDS = 30 * 24 * 3600
 
@@ -64,8 +64,8 @@ def read_wmt_da(paths: Sequence[Path], pair: LanguagePair, problems: Problems) -
         problems.add(
             "",
             None,
-            "a WMT collection is two files, one of ratings and one of the workers' means and sds; "
-            f"here are {len(of_ratings)} and {len(of_means)}",
+            "a WMT collection needs one file of ratings and one of the workers' means and sds; "
+            f"there are {len(of_ratings)} and {len(of_means)}",
         )
         return Collection()
     scales = _read_scales(of_means[0], problems)
@@ -83,22 +83,24 @@ def _has_means(path: Path) -> bool:
 
 
 def _read_scales(path: Path, problems: Problems) -> Scales:
-    file = shown(path)
+    file = file_name(path)
     scales: Scales = {}
     lines = list(read_lines(path, problems))
     for i in range(0, len(lines) - 2, 3):
         (number, name), mean, sd = lines[i : i + 3]
         match = _PRINTED_NAME.fullmatch(name.rstrip())
         if match is None:
-            problems.add(file, number, 'is not a worker, like [1] "M0190"; the rest was not read')
+            problems.add(file, number, 'is not a worker such as [1] "M0190"; the rest was not read')
             return scales
         numbers = [_printed_number(file, *line, problems) for line in (mean, sd)]
         if match[1] in scales:
-            problems.add(file, number, f"worker {match[1]!r} is there already")
+            problems.add(file, number, f"worker {match[1]!r} appears twice")
         scales[match[1]] = numbers[0], numbers[1]
     if len(lines) % 3:
         problems.add(
-            file, lines[-1][0], "is the last of a worker's lines, but there should be three"
+            file,
+            lines[-1][0],
+            "is the last line, but the last worker does not have all three lines",
         )
     return scales
 
@@ -106,7 +108,7 @@ def _read_scales(path: Path, problems: Problems) -> Scales:
 def _printed_number(file: str, number: int, line: str, problems: Problems) -> float:
     match = _PRINTED_NUMBER.fullmatch(line.rstrip())
     if match is None:
-        problems.add(file, number, "is not a number, like [1] 65.55914")
+        problems.add(file, number, "is not a number such as [1] 65.55914")
         return math.nan
     return math.nan if match[1] == "NA" else float(match[1])
 
@@ -127,7 +129,7 @@ class _Assignment:
 class _Ratings:
     def __init__(self, path: Path, scales: Scales, pair: LanguagePair, problems: Problems) -> None:
         self._path = path
-        self._file = shown(path)
+        self._file = file_name(path)
         self._scales = scales
         self._pair = pair
         self._problems = problems
@@ -151,7 +153,9 @@ class _Ratings:
         header = first.split()
         missing = [name for name in COLUMNS if header.count(name) != 1]
         if missing:
-            self._report(1, f"does not name column {', '.join(map(repr, missing))} once")
+            self._report(
+                1, f"should name these columns exactly once: {', '.join(map(repr, missing))}"
+            )
             return
         for line, text in lines:
             cells = text.split("\t")
@@ -160,7 +164,7 @@ class _Ratings:
             else:
                 self._report(
                     line,
-                    f"has {len(cells)} cells between tabs, but the header has {len(header)} columns",
+                    f"has {len(cells)} tab-separated cells, but the header has {len(header)} columns",
                 )
 
     def _add(self, line: int, cells: dict[str, str]) -> None:
@@ -169,7 +173,7 @@ class _Ratings:
             return
         role = ROLES.get(cells["type"])
         if role is None:
-            self._report(line, f"type {cells['type']!r} is none of {', '.join(ROLES)}")
+            self._report(line, f"type {cells['type']!r} is not one of {', '.join(ROLES)}")
         names = {"HIT": "HITId", "worker": "WorkerId", "system": "sys_id", "segment": "sid"}
         are_good = self._names.are_good(
             self._file, line, {kind: cells[column] for kind, column in names.items()}
@@ -181,28 +185,29 @@ class _Ratings:
         item = ArchivedItem(cells["sys_id"], cells["sid"], role)
         if assignment is not None and item in assignment.scores:
             first = assignment.scores[item][1]
-            self._report(line, f"the worker's rating of this item is already on line {first}")
+            self._report(line, f"the worker already rated this item on line {first}")
         elif assignment is not None:
             assignment.scores[item] = score, line
 
     def _assignment(self, line: int, cells: dict[str, str]) -> _Assignment | None:
         key = cells["HITId"], cells["WorkerId"]
-        if (known := self._assignments.get(key)) is None:
+        assignment = self._assignments.get(key)
+        if assignment is None:
             seconds = _seconds(cells["time"])
             if seconds is None:
                 self._report(line, f"time {cells['time']!r} is not a number of seconds")
                 return None
-            known = self._assignments[key] = _Assignment(line, cells["time"], seconds, {})
-        elif cells["time"] != known.time:
+            assignment = self._assignments[key] = _Assignment(line, cells["time"], seconds, {})
+        elif cells["time"] != assignment.time:
             self._report(
                 line,
-                f"time {cells['time']!r} is another than on line {known.first_line}, "
-                "of the same worker and HIT",
+                f"time {cells['time']!r} differs from line {assignment.first_line}, "
+                "which has the same worker and HIT",
             )
-        return known
+        return assignment
 
     def _score(self, line: int, cells: dict[str, str]) -> int | None:
-        """Recover the rating; None, and a problem, where that is impossible."""
+        """Recover the rating; report a problem and return None if that is impossible."""
         worker = cells["WorkerId"]
         if worker not in self._scales:
             self._report(line, f"worker {worker!r} has no mean and sd in the other file")
@@ -228,11 +233,11 @@ class _Ratings:
 
     def _collection(self) -> Collection:
         collection = Collection(knows_order=False, knows_dates=False)
-        # The place of each HIT in the collection, and of each item in the HIT: workers who share a
-        # HIT need not have rated all of it.
+        # The index of each HIT in the collection, and of each item in its HIT. A worker may have
+        # rated only part of a HIT.
         hits: dict[str, int] = {}
         items: list[dict[ArchivedItem, int]] = []
-        # A worker's HITs are laid end to end, so that nobody seems to do two at once.
+        # A worker's HITs follow one another, so that they never overlap.
         clocks: dict[str, datetime] = defaultdict(lambda: NO_DATE)
         for (hit, worker), assignment in self._assignments.items():
             if hit not in hits:

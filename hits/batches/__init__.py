@@ -1,4 +1,4 @@
-"""Batches as Mechanical Turk's pages give and take them: a campaign's HITs out, results in and out."""
+"""Export HITs and results as Mechanical Turk batch files, and import results from them."""
 
 from .exporting import BatchHIT, BatchItem, batch_hits, export_batch, read_batch_hits
 from .results import ResultsSummary, import_results

@@ -1,8 +1,8 @@
-"""HITs and assignments -> the columns of a published batch, and HITs back from them.
+"""Write HITs and assignments as a Mechanical Turk batch, and read HITs back.
 
-A row is a HIT, or an assignment once results are asked for. What stands in a place of the HIT is in
-`Input.sys_id_0`, `Input.sid_0`, `Input.tst_0` and `Input.rid_0`, and so on; `Answer.Q1` holds the scores. The
-columns have no room for texts and for the moment of each rating: the texts are the campaign's.
+A row is a HIT or, with results, an assignment. `Input.sys_id_0`, `Input.sid_0`, `Input.tst_0` and `Input.rid_0`
+describe the first item, and so on; `Answer.Q1` holds the scores. The format has no columns for texts or for the
+time of each rating.
 """
 
 import csv
@@ -22,10 +22,10 @@ from da_platform.files.pseudonyms import Pseudonyms
 from hits.exceptions import ImportRefused
 
 from ..archives.mturk import ANSWERS, COMMENT, LANGUAGES, ROLES
-from ..archives.reading import read_csv, shown
+from ..archives.reading import file_name, read_csv
 from ..models import Assignment, Campaign, Item, Payment, SystemOutput
 
-# The columns before those of the items, as published.
+# The columns before those of the items.
 HEAD = [
     "HITId",
     "HITTypeId",
@@ -60,7 +60,7 @@ TAIL = (ANSWERS, COMMENT, "Approve", "Reject")
 PARTS = ("sys_id", "sid", "tst", "rid")
 
 TYPES = {role: name for name, role in ROLES.items()}
-# What kind of rating the published files call their items.
+# The published files' abbreviations of adequacy and fluency.
 KINDS = {
     Campaign.Task.REFERENCE_ADEQUACY: "ad",
     Campaign.Task.SOURCE_ADEQUACY: "ad",
@@ -69,7 +69,7 @@ KINDS = {
 
 
 class BatchItem(NamedTuple):
-    """A place in a HIT. `systems` are the names of all that gave the text, joined by `|`."""
+    """An item of a HIT. `systems` names all systems with this translation, joined by `|`."""
 
     systems: str
     segment: str
@@ -84,7 +84,7 @@ class BatchHIT:
 
 
 def batch_hits(campaign: Campaign) -> Iterator[BatchHIT]:
-    """The campaign's HITs as their rows name them, in their order."""
+    """Yield the campaign's HITs, in order."""
     systems = _systems_by_translation(campaign)
     rows = (
         Item.objects.filter(hit__campaign=campaign)
@@ -107,7 +107,7 @@ def _systems_by_translation(campaign: Campaign) -> dict[int, str]:
     outputs = SystemOutput.objects.filter(system__campaign=campaign).order_by("system")
     for translation, name in outputs.values_list("translation", "system__name"):
         names[translation].append(name)
-    return {translation: join_names(found) for translation, found in names.items()}
+    return {translation: join_names(systems) for translation, systems in names.items()}
 
 
 # Writing -------------------------------------------------------------------------------------
@@ -121,11 +121,14 @@ def export_batch(
     real_ids: bool = False,
     force: bool = False,
 ) -> int:
-    """Write the campaign's HITs, or every assignment handed in, and return the number of rows.
+    """Write the campaign's HITs, or all submitted assignments, and return the number of rows.
 
-    Workers go by names that tell nobody who they are, unless `real_ids` are asked for.
+    Workers are pseudonymous unless `real_ids` is set.
     """
-    rows = _result_rows(campaign, real_ids=real_ids) if with_results else _hit_rows(campaign)
+    if with_results:
+        rows = _result_rows(campaign, real_ids=real_ids)
+    else:
+        rows = (_row(campaign, hit, {}, {}) for hit in batch_hits(campaign))
     n_rows = 0
     with new_file(path, force=force, is_private=real_ids) as raw:
         file = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
@@ -173,10 +176,6 @@ def _row(
     ]
 
 
-def _hit_rows(campaign: Campaign) -> Iterator[list[str]]:
-    return (_row(campaign, hit, {}, {}) for hit in batch_hits(campaign))
-
-
 def _result_rows(campaign: Campaign, *, real_ids: bool) -> Iterator[list[str]]:
     paid = set(
         Payment.objects.filter(
@@ -187,10 +186,10 @@ def _result_rows(campaign: Campaign, *, real_ids: bool) -> Iterator[list[str]]:
     for hit in batch_hits(campaign):
         work = Assignment.objects.submitted().filter(hit__code=hit.name).select_related("worker")
         for assignment in work.order_by("pk"):
-            one = assignment.worker
-            # By the way in too, as in all exports: a worker has one made-up name, and only one has it.
-            worker = one.external_id if real_ids else names.name(str(one))
-            yield _result_row(campaign, hit, assignment, worker, assignment.pk in paid)
+            worker = assignment.worker
+            # From provider and id, as in all exports, so that pseudonyms are unique and the same everywhere.
+            name = worker.external_id if real_ids else names.name(str(worker))
+            yield _result_row(campaign, hit, assignment, name, assignment.pk in paid)
 
 
 def _result_row(
@@ -214,8 +213,8 @@ def _result_row(
 
 
 def moment(at: datetime) -> str:
-    """Write a moment as Mechanical Turk does: Fri Jun 06 18:52:03 GMT 2014."""
-    # By hand: names of days and months must not follow the machine's language.
+    """Format a time as Mechanical Turk does: Fri Jun 06 18:52:03 GMT 2014."""
+    # Not with strftime's %a and %b, which depend on the locale.
     at = at.astimezone(UTC)
     day = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][at.weekday()]
     month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][
@@ -228,34 +227,34 @@ def moment(at: datetime) -> str:
 
 
 def read_batch_hits(path: Path) -> list[BatchHIT]:
-    """Read the HITs of a batch; raise `ImportRefused` with every line that makes no sense."""
+    """Read the HITs of a batch, or raise `ImportRefused` with all faulty lines."""
     problems = Problems()
     rows = read_csv(path, problems)
     names = next(rows, (1, []))[1]
     n_items = sum(name.startswith("Input.rid_") for name in names)
     if names != header(n_items):
-        problems.add(shown(path), 1, "does not have the columns of a batch of HITs")
+        problems.add(file_name(path), 1, "does not have the columns of a batch of HITs")
     problems.refuse_if_any(ImportRefused)
     first = len(HEAD) + len(LANGUAGES) + 1
     hits = []
     for line, cells in rows:
         if len(cells) != len(names):
             problems.add(
-                shown(path), line, f"has {len(cells)} cells, but there are {len(names)} columns"
+                file_name(path), line, f"has {len(cells)} cells, but there are {len(names)} columns"
             )
             continue
-        own = [undo_defuse(cell) for cell in cells]
+        values = [undo_defuse(cell) for cell in cells]
         items = [
-            BatchItem(*own[start : start + len(PARTS)])
+            BatchItem(*values[start : start + len(PARTS)])
             for start in range(first, first + n_items * len(PARTS), len(PARTS))
         ]
         for place, item in enumerate(items):
             if item.type not in ROLES:
                 problems.add(
-                    shown(path),
+                    file_name(path),
                     line,
-                    f"Input.tst_{place} {item.type!r} is none of {', '.join(ROLES)}",
+                    f"Input.tst_{place} {item.type!r} is not one of {', '.join(ROLES)}",
                 )
-        hits.append(BatchHIT(own[0], items))
+        hits.append(BatchHIT(values[0], items))
     problems.refuse_if_any(ImportRefused)
     return hits

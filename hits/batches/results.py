@@ -1,8 +1,8 @@
-"""Results that Mechanical Turk's pages gave for a campaign's own HITs -> assignments and ratings.
+"""Import Mechanical Turk results for a campaign's own HITs.
 
-Rows find their HIT by what stood in its places, so the ids that Mechanical Turk made up do not matter. All of
-the files or nothing is stored; what is known already is left alone, so a file can be read again. What Mechanical
-Turk has approved, and so paid, goes into the ledger as paid.
+Rows are matched to HITs by their items, not by Mechanical Turk's ids. Either all files are stored or none.
+Assignments that are already stored are skipped, so a file can be imported again. Assignments that Mechanical
+Turk has approved, and so paid, are entered in the ledger as paid.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from .exporting import batch_hits
 
 PROVIDER = "mturk"
 
-# What stands in the places of a HIT: system, segment and role of each.
+# The system, segment and role of each item of a HIT.
 Contents = tuple[tuple[str, str, int], ...]
 
 
@@ -43,21 +43,21 @@ class ResultsSummary:
 def import_results(
     *, campaign: Campaign, paths: Sequence[Path], actor: User | None = None
 ) -> ResultsSummary:
-    """Store what workers did at Mechanical Turk, or raise `ImportRefused` and store nothing."""
+    """Store the assignments in these files, or raise `ImportRefused` and store nothing."""
     problems = Problems()
     pair = LanguagePair(campaign.source_language, campaign.target_language)
     collection = read_mturk(paths, pair, problems)
     hits = _own_hits(campaign)
-    places = [hits.get(_contents_of(hit)) for hit in collection.hits]
+    matches = [hits.get(_contents_of(hit)) for hit in collection.hits]
     for assignment in collection.assignments:
-        _check(assignment, collection.hits[assignment.hit], places[assignment.hit], problems)
+        _check(assignment, collection.hits[assignment.hit], matches[assignment.hit], problems)
     problems.refuse_if_any(ImportRefused)
-    return _store(campaign, collection, [hit for hit in places if hit], places, actor)
+    return _store(campaign, collection, matches, actor)
 
 
 def _own_hits(campaign: Campaign) -> dict[Contents, HIT]:
     by_code = {str(hit.code): hit for hit in campaign.hits.all()}
-    # Systems as their cells have them, defused, on both sides.
+    # Defused, because the names in the files are.
     return {
         tuple(
             (defuse(item.systems), defuse(item.segment), ROLES[item.type].value)
@@ -76,7 +76,7 @@ def _check(
 ) -> None:
     who = f"the assignment of worker {assignment.worker!r}, submitted {assignment.submitted_at:%Y-%m-%d %H:%M:%S},"
     if hit is None:
-        problems.add("", None, f"{who} is of a HIT that is not this campaign's")
+        problems.add("", None, f"{who} is for a HIT that is not in this campaign")
     elif len(assignment.ratings) < len(items.items):
         n_missing = len(items.items) - len(assignment.ratings)
         problems.add("", None, f"{who} lacks {n_missing} of {len(items.items)} ratings")
@@ -86,32 +86,31 @@ def _check(
 def _store(
     campaign: Campaign,
     collection: Collection,
-    touched: list[HIT],
-    places: list[HIT | None],
+    matches: list[HIT | None],
     actor: User | None,
 ) -> ResultsSummary:
     n_stored = n_ratings = n_known = 0
     workers = set()
     paid: dict[int, str] = {}
-    for told in collection.assignments:
-        hit = places[told.hit]
+    for archived in collection.assignments:
+        hit = matches[archived.hit]
         assert hit
-        if is_forgotten(work(hit, PROVIDER, told.worker)):
+        if is_forgotten(work(hit, PROVIDER, archived.worker)):
             n_known += 1
             continue
-        worker = Worker.objects.get_or_create(provider=PROVIDER, external_id=told.worker)[0]
+        worker = Worker.objects.get_or_create(provider=PROVIDER, external_id=archived.worker)[0]
         assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
         if assignment:
             n_known += 1
         else:
-            assignment = _store_assignment(campaign, told, hit, worker)
-            n_stored, n_ratings = n_stored + 1, n_ratings + len(told.ratings)
+            assignment = _store_assignment(campaign, archived, hit, worker)
+            n_stored, n_ratings = n_stored + 1, n_ratings + len(archived.ratings)
             workers.add(worker.pk)
-        if told.is_paid:
-            # Of known work too: it may have been approved since the file was read first.
-            paid[assignment.pk] = told.reference
+        if archived.is_paid:
+            # Also if it was already stored: it may have been approved since then.
+            paid[assignment.pk] = archived.reference
     note_paid_elsewhere(campaign=campaign, references=paid, actor=actor)
-    settle_places(campaign=campaign, hits=[hit.pk for hit in touched])
+    settle_places(campaign=campaign, hits=[hit.pk for hit in matches if hit])
     record(
         "import_results",
         actor=actor,
@@ -124,11 +123,11 @@ def _store(
 
 
 def _store_assignment(
-    campaign: Campaign, told: ArchivedAssignment, hit: HIT, worker: Worker
+    campaign: Campaign, archived: ArchivedAssignment, hit: HIT, worker: Worker
 ) -> Assignment:
-    # Consent was given where the work was done; the evidence is weighed as for everyone.
+    # Workers gave consent at Mechanical Turk.
     Participation.objects.get_or_create(campaign=campaign, worker=worker)
-    assignment = imported_assignment(told, hit, worker)
+    assignment = imported_assignment(archived, hit, worker)
     assignment.save()
     items = dict(Item.objects.filter(hit=hit).values_list("position", "pk"))
     Rating.objects.bulk_create(
@@ -138,6 +137,6 @@ def _store_assignment(
             score=rating.score,
             received_at=rating.received_at,
         )
-        for rating in told.ratings
+        for rating in archived.ratings
     )
     return assignment

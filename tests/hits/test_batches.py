@@ -272,7 +272,7 @@ def test_results_of_another_campaign_are_refused(tmp_path):
     path = tmp_path / "results.csv"
     export_batch(campaign=campaign, path=path, with_results=True)
     other = make_hits(seed=8)
-    with pytest.raises(ImportRefused, match="not this campaign's"):
+    with pytest.raises(ImportRefused, match="not in this campaign"):
         import_results(campaign=other, paths=[path])
 
 

@@ -138,7 +138,7 @@ def test_an_unanswered_assignment_is_left_out_and_noted(tmp_path: Path) -> None:
     path = tmp_path / "batch.csv"
     path.write_text("\n".join([lines[0], lines[1].replace(answers, '""'), *lines[2:]]))
     summary = take_in("mturk", paths=[path])
-    assert "assignments without a single answer were left out: 1" in summary.notes
+    assert "assignments without any answers were skipped: 1" in summary.notes
     assert summary.n_workers == 2
 
 
@@ -168,7 +168,7 @@ def test_appraise_batches_are_hits_of_their_own(tmp_path: Path) -> None:
     path.write_text("\n".join(rows))
     summary = take_in("appraise", paths=[path])
     assert (summary.n_hits, summary.n_workers, summary.n_ratings) == (6, 3, 39)
-    assert any("partner is not there" in note for note in summary.notes)
+    assert any("without their genuine partner" in note for note in summary.notes)
     assert not any("one task" in note for note in summary.notes)
 
 
@@ -194,7 +194,7 @@ def test_a_quality_control_item_without_its_partner_is_kept_and_noted(tmp_path: 
     path = tmp_path / "scores.csv"
     path.write_text("".join(line for line in lines if not line.startswith("alice,alder,1,TGT")))
     summary = take_in("appraise", paths=[path])
-    assert any(note.endswith("prove nothing: 1") for note in summary.notes)
+    assert any(note.endswith("not used: 1") for note in summary.notes)
     assert Evidence.objects.get(participation__worker__external_id="Old/alice").n_pairs == 4
 
 
@@ -321,7 +321,7 @@ def test_the_command_says_how_much_came_in() -> None:
     said = run(str(DATA / "mturk.csv"), "--format", "mturk")
     assert "2 systems, 3 segments, 6 translations, 1 HITs, 3 assignments, 39 ratings" in said
     assert "by 3 workers, 2 of them trusted." in said
-    assert "Note: the files hold no texts" in said
+    assert "Note: the files contain no texts" in said
 
 
 def test_the_command_can_speak_json() -> None:

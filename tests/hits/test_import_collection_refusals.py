@@ -77,19 +77,19 @@ MTURK: dict[str, tuple[Edit, int | None, str]] = {
     "UTF-16": (lambda text: "\udcff\udcfe" + text, 1, "is UTF-16"),
     "other languages": (replace('"de"', '"cs"', line=2), 2, "is of cs-en, but"),
     "assignment twice": (repeat(2), 6, "is already in mturk.csv, line 2"),
-    "unknown role": (replace('"cal"', '"bad"', line=2), 2, "Input.tst_1 'bad' is none of"),
+    "unknown role": (replace('"cal"', '"bad"', line=2), 2, "Input.tst_1 'bad' is not one of"),
     "system without a name": (replace('"alder"', '""', line=2), 2, "system's name is empty"),
     "worker without an id": (replace('"bob"', '""', line=3), 3, "worker's name is empty"),
-    "another composition": (replace('"birch"', '"alder"', line=3), 3, "other items than in"),
+    "another composition": (replace('"birch"', '"alder"', line=3), 3, "different items in"),
     "unknown status": (replace("Approved", "Pending", line=2), 2, "AssignmentStatus 'Pending'"),
     "no moment": (replace("Mar 01 12", "31.3. 12", line=2), 2, "AcceptTime 'Fri 31.3. 12"),
     "unknown zone": (replace("GMT", "XYZ", line=2), 2, "AcceptTime"),
     "a year far off": (replace(" 2024", " 9999", line=2), 2, "AcceptTime"),
-    "done before it was begun": (replace("12:08:40", "11:08:40", line=2), 2, "lies before"),
+    "done before it was begun": (replace("12:08:40", "11:08:40", line=2), 2, "is before"),
     "answer cut short": (replace("0_1000_80", "0_1000", line=2), 2, "is not place_rid_score"),
-    "place not in the HIT": (replace("12_1012_100", "13_1012_100", line=2), 2, "a place that"),
+    "place not in the HIT": (replace("12_1012_100", "13_1012_100", line=2), 2, "about item 13"),
     "place without end": (replace("0_1000_80", "9" * 5000 + "_1_80", line=2), 2, "is not place_"),
-    "another rid": (replace("0_1000_80", "0_1001_80", line=2), 2, "the item there has 1000"),
+    "another rid": (replace("0_1000_80", "0_1001_80", line=2), 2, "the item has 1000"),
     "score above 100": (replace("0_1000_80", "0_1000_101", line=2), 2, "a whole number from 0"),
     "score below 0": (replace("0_1000_80", "0_1000_-1", line=2), 2, "a whole number from 0"),
     "no score": (replace("0_1000_80", "0_1000_", line=2), 2, "a whole number from 0"),
@@ -108,15 +108,15 @@ def test_a_bad_mturk_file_is_refused(tmp_path: Path, case: str) -> None:
 WMT_DA: dict[str, tuple[Edit, int | None, str]] = {
     "no lines": (lambda _: "", None, "has no lines"),
     "header only": (lambda text: text.split("\n")[0], None, "no rows below its header"),
-    "no score column": (replace("score", "scr", line=1), 1, "does not name column 'score' once"),
-    "a column twice": (replace("rid", "sid", line=1), 1, "does not name column 'sid' once"),
-    "spaces for tabs": (lambda text: text.replace("\t", " "), 2, "has 1 cells between tabs"),
-    "cells missing": (replace("\tSYSTEM", "", line=2), 2, "has 11 cells between tabs"),
-    "an empty line": (lambda text: text.replace("\n", "\n\n", 1), 2, "has 1 cells"),
+    "no score column": (replace("score", "scr", line=1), 1, "exactly once: 'score'"),
+    "a column twice": (replace("rid", "sid", line=1), 1, "exactly once: 'sid'"),
+    "spaces for tabs": (lambda text: text.replace("\t", " "), 2, "has 1 tab-separated cells"),
+    "cells missing": (replace("\tSYSTEM", "", line=2), 2, "has 11 tab-separated cells"),
+    "an empty line": (lambda text: text.replace("\n", "\n\n", 1), 2, "has 1 tab-separated cells"),
     "not UTF-8": (replace("alder", "ald\udcffr", line=2), 2, "is not UTF-8"),
     "other languages": (replace("\ten\t", "\tfr\t", line=3), 3, "is of de-fr, but"),
     "no language": (replace("\tde\t", "\t?\t", line=3), 3, "is of ?-en, but"),
-    "unknown type": (replace("SYSTEM", "SYS", line=2), 2, "type 'SYS' is none of SYSTEM"),
+    "unknown type": (replace("SYSTEM", "SYS", line=2), 2, "type 'SYS' is not one of SYSTEM"),
     "system without a name": (replace("alder", "", line=2), 2, "system's name is empty"),
     "segment with a space": (replace("\t1\t0.6", "\t1 \t0.6", line=2), 2, "ends with white space"),
     "unknown worker": (replace("alice", "zoe", line=2), 2, "'zoe' has no mean and sd"),
@@ -124,10 +124,10 @@ WMT_DA: dict[str, tuple[Edit, int | None, str]] = {
     "not a number": (replace("0.690999245371241", "nan", line=2), 2, "gives no rating"),
     "between two ratings": (replace("0.690999", "0.701", line=2), 2, "belong together?"),
     "above 100": (replace("0.690999245371241", "4", line=2), 2, "not a whole number from 0 to 100"),
-    "rated twice": (repeat(2), 41, "is already on line 2"),
+    "rated twice": (repeat(2), 41, "already rated this item on line 2"),
     "no time": (replace("520.0", "", line=2), 2, "is not a number of seconds"),
     "negative time": (replace("520.0", "-5", line=2), 2, "is not a number of seconds"),
-    "another time": (replace("520.0", "521.0", line=3), 3, "another than on line 2"),
+    "another time": (replace("520.0", "521.0", line=3), 3, "differs from line 2"),
 }
 
 
@@ -143,8 +143,8 @@ MEANS: dict[str, tuple[Edit, int | None, str]] = {
     "no worker": (replace('"bob"', "bob", line=4), 4, "is not a worker"),
     "no number": (replace("56", "fifty", line=2), 2, "is not a number"),
     "two numbers": (replace("56", "5.6.7", line=2), 2, "is not a number"),
-    "a worker twice": (replace("bob", "alice", line=4), 4, "'alice' is there already"),
-    "a line too many": (lambda text: text + '[1] "dan"\n', 10, "there should be three"),
+    "a worker twice": (replace("bob", "alice", line=4), 4, "'alice' appears twice"),
+    "a line too many": (lambda text: text + '[1] "dan"\n', 10, "does not have all three lines"),
     "not UTF-8": (replace("bob", "b\udcf6b", line=4), 4, "is not UTF-8"),
 }
 
@@ -166,7 +166,7 @@ def test_a_worker_whose_sd_is_not_known_has_no_ratings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("names", [["wmt-da.csv"], ["wmt-da-means.txt"], ["wmt-da.csv"] * 2])
 def test_wmt_needs_one_file_of_each_kind(names: list[str]) -> None:
     problems = refusal([DATA / name for name in names], "wmt-da")
-    assert_refused(problems, "", None, "a WMT collection is two files")
+    assert_refused(problems, "", None, "a WMT collection needs one file of ratings")
 
 
 APPRAISE: dict[str, tuple[Edit, int | None, str]] = {
@@ -184,7 +184,11 @@ APPRAISE: dict[str, tuple[Edit, int | None, str]] = {
     ),
     "an empty line": (lambda text: text.replace("\n", "\n\n", 1), 2, "has 0 cells"),
     "other languages": (replace("eng", "fra", line=3), 3, "is of deu-fra, but"),
-    "unknown type": (replace("TGT", "SRC", line=2), 2, "type 'SRC' is none of TGT, BAD, CHK, REF"),
+    "unknown type": (
+        replace("TGT", "SRC", line=2),
+        2,
+        "type 'SRC' is not one of TGT, BAD, CHK, REF",
+    ),
     "user without a name": (replace("alice", "", line=2), 2, "user's name is empty"),
     "system with a control character": (
         replace("alder", "al\x07der", line=2),
@@ -254,7 +258,7 @@ def test_files_without_a_single_rating_are_refused(tmp_path: Path) -> None:
     cells[-2] = '""'
     path = tmp_path / "mturk.csv"
     path.write_text("\n".join([header[0], ",".join(cells)]))
-    assert_refused(refusal([path], "mturk"), "", None, "there is not one rating")
+    assert_refused(refusal([path], "mturk"), "", None, "contain no ratings")
 
 
 def test_a_hit_that_the_database_cannot_count_is_refused(tmp_path: Path) -> None:
@@ -288,7 +292,7 @@ def test_many_problems_are_counted_and_twenty_listed(tmp_path: Path) -> None:
         ({"min_ratings": 0}, "min_ratings: "),
         ({"task": "guess"}, "task: "),
         ({"worker_namespace": ""}, "worker namespace: is empty"),
-        ({"worker_namespace": "x" * 199}, "with 'xxx"),
+        ({"worker_namespace": "x" * 199}, "with the prefix 'xxx"),
         ({"judgement": Judgement(trusts_all=True, trusted=DATA / "x")}, "either all workers or"),
     ],
 )
@@ -298,7 +302,9 @@ def test_bad_settings_are_refused(options: dict[str, Any], reason: str) -> None:
 
 
 def test_an_unknown_format_and_no_files_are_refused() -> None:
-    assert_refused(refusal([DATA / "mturk.csv"], "excel"), "", None, "'excel' is not a format")
+    assert_refused(
+        refusal([DATA / "mturk.csv"], "excel"), "", None, "'excel' is not a supported format"
+    )
     assert_refused(refusal([], "mturk"), "", None, "no files were given")
 
 
@@ -319,7 +325,7 @@ def test_a_trust_file_that_names_nobody_here_is_refused(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("mallory\n")
     problems = refusal([DATA / "mturk.csv"], "mturk", judgement=Judgement(trusted=names))
-    assert_refused(problems, "names.txt", None, "names not one of the workers")
+    assert_refused(problems, "names.txt", None, "names none of the workers")
 
 
 def test_nothing_is_stored_when_storing_fails_half_way() -> None:
