@@ -154,6 +154,6 @@ def test_a_test_set_with_too_many_systems_and_references_is_refused(kind: str, t
 def test_elements_within_elements_are_refused_soon(tmp_path: Path):
     path = xml(tmp_path / "set.xml", "\n<a>" * 1_000_000)
     tracemalloc.start()
-    assert "line 10 has elements within elements, more than 10 deep" in refused_campaign(path)
+    assert "line 10 has elements nested more than 10 deep" in refused_campaign(path)
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()

@@ -38,23 +38,23 @@ CASES = [
     ("bidi-isolate", "references.txt", 2, "can make a text look different from what it is"),
     ("long-line", "systems/B.txt", 2, "longer than 10,000 characters"),
     ("no-references", "no-references", None, "has no references, which the task needs"),
-    ("no-systems", "no-systems", None, "has no system; put files at systems/NAME.txt"),
+    ("no-systems", "no-systems", None, "has no systems; put files at systems/NAME.txt"),
     ("no-lines", "systems/B.txt", None, "has no lines"),
     ("doubled-id", "ids.txt", 2, "id 'x' is already on line 1"),
     ("empty-id", "ids.txt", 2, "the segment's id is empty"),
     ("long-id", "ids.txt", 2, "the segment's id is longer than 200 characters"),
     ("spaced-id", "ids.txt", 2, "begins or ends with white space"),
-    ("system-twice", "systems/B.txt", None, "names system 'B', as systems/B.en does"),
+    ("system-twice", "systems/B.txt", None, "the system's name 'B' is already used by systems/B.en"),
     ("long-system-name", f"systems/{'B' * 201}", None, "is longer than 200 characters"),
-    ("two-sources", "two-sources", None, "several files of sources: sources.de, sources.txt"),
-    ("unknown-file", "refs.txt", None, "none of the files of a campaign folder"),
-    ("two-references", "two-references", None, "name one (--reference): A, B"),
-    ("reference-twice", "references.A.txt", None, "names reference 'A', as references/A.txt does"),
-    ("two-system-folders", "two-system-folders", None, "may hold systems: autumn, spring"),
+    ("two-sources", "two-sources", None, "several source files: sources.de, sources.txt"),
+    ("unknown-file", "refs.txt", None, "does not belong in a campaign folder"),
+    ("two-references", "two-references", None, "choose one (--reference): A, B"),
+    ("reference-twice", "references.A.txt", None, "reference's name 'A' is already used by references/A.txt"),
+    ("two-system-folders", "two-system-folders", None, "may contain systems: autumn, spring"),
     ("folder-for-a-file", "sources/deep", None, "is not a regular file"),
     ("unknown-column.tsv", "unknown-column.tsv", 1, "column 'ref' is unknown"),
     ("missing-column.tsv", "missing-column.tsv", 1, "has no column 'reference'"),
-    ("doubled-column.tsv", "doubled-column.tsv", 1, "column 'source' is there 2 times"),
+    ("doubled-column.tsv", "doubled-column.tsv", 1, "column 'source' appears 2 times"),
     ("no-header.tsv", "no-header.tsv", 1, "does not name the columns"),
     ("header-only.tsv", "header-only.tsv", None, "has no rows below its header"),
     ("no-lines.tsv", "no-lines.tsv", None, "has no lines"),
@@ -74,9 +74,9 @@ CASES = [
     ("not-a-string.jsonl", "not-a-string.jsonl", 2, "value of 'translation' is not a string"),
     ("not-json.jsonl", "not-json.jsonl", 2, "is not JSON: Expecting property name"),
     ("half-a-pair.jsonl", "half-a-pair.jsonl", 2, "half a surrogate pair (U+D83D)"),
-    ("doubled-key.jsonl", "doubled-key.jsonl", 2, "column 'system' is there 2 times"),
+    ("doubled-key.jsonl", "doubled-key.jsonl", 2, "column 'system' appears 2 times"),
     ("missing-key.jsonl", "missing-key.jsonl", 2, "has no column 'system'"),
-    ("too-deep.jsonl", "too-deep.jsonl", 2, "is not JSON"),
+    ("too-deep.jsonl", "too-deep.jsonl", 2, "cannot be read as JSON"),
     ("unknown-ending.dat", "unknown-ending.dat", None, "name it .tsv, .csv, .jsonl or .xml"),
     ("not-closed.xml", "not-closed.xml", 26, "is not XML: mismatched tag"),
     ("broken-utf8.xml", "broken-utf8.xml", 12, "is not XML: not well-formed"),
@@ -87,11 +87,11 @@ CASES = [
     ("missing-segment.xml", "missing-segment.xml", None, "'A' has no translation of segment 'x:2'"),
     ("missing-system.xml", "missing-system.xml", None, "'B' has no translation of segment 'y:1'"),
     ("missing-reference-segment.xml", "missing-reference-segment.xml", 8, "'2' has no reference"),
-    ("unknown-segment.xml", "unknown-segment.xml", 18, "'2', which the source has not"),
-    ("two-references.xml", "two-references.xml", None, "name one (--reference): A, B"),
+    ("unknown-segment.xml", "unknown-segment.xml", 18, "'2', but the source does not"),
+    ("two-references.xml", "two-references.xml", None, "choose one (--reference): A, B"),
     ("no-reference.xml", "no-reference.xml", 4, "document 'x' has no reference"),
     ("other-language.xml", "other-language.xml", 5, "the source is in 'cs', not in 'de'"),
-    ("no-system.xml", "no-system.xml", None, "has no system (elements 'hyp') in 'en'"),
+    ("no-system.xml", "no-system.xml", None, "has no systems (elements 'hyp') in 'en'"),
     ("empty-segment.xml", "empty-segment.xml", 17, "the translation by 'A' is empty"),
     ("markup-in-a-text.xml", "markup-in-a-text.xml", 17, "an element 'b' inside a segment"),
     ("part-in-a-text.xml", "part-in-a-text.xml", 17, "an element 'src' inside a segment"),
@@ -103,17 +103,17 @@ CASES = [
     ("outside-a-document.xml", "outside-a-document.xml", 4, "'src' outside of a document"),
     ("system-without-name.xml", "system-without-name.xml", 15, "the system's name is empty"),
     ("no-source.xml", "no-source.xml", 4, "document 'x' has no source segments"),
-    ("long-ids.xml", "long-ids.xml", 7, "segment's id is longer than 200 characters"),
+    ("long-ids.xml", "long-ids.xml", 7, "segment id is longer than 200 characters"),
     ("long-text.xml", "long-text.xml", 17, "by 'A' is longer than 10,000 characters"),
     ("other-reference-language.xml", "other-reference-language.xml", 4, "'x' has no reference"),
-    ("huge-number.jsonl", "huge-number.jsonl", 2, "is not JSON"),
+    ("huge-number.jsonl", "huge-number.jsonl", 2, "cannot be read as JSON"),
     ("no-references-folder", "no-references-folder", None, "has no references"),
-    ("ambiguous-ids.xml", "ambiguous-ids.xml", 24, "segment 'x:1:2' is there twice"),
-    ("other-pair", "other-pair", None, "has no system; put files at system-outputs/de-en/NAME.txt (there are system-outputs/de-fr)"),
+    ("ambiguous-ids.xml", "ambiguous-ids.xml", 24, "segment 'x:1:2' appears twice"),
+    ("other-pair", "other-pair", None, "has no systems; put files at system-outputs/de-en/NAME.txt (there are system-outputs/de-fr)"),
     ("documents-without-domain", "documents/de-en.docs", 1, "a domain, a tab and a document's name"),
-    ("system-named-twice", "system-outputs/de-en/A.txt", None, "names system 'A', as system-outputs/de-en/A does"),
+    ("system-named-twice", "system-outputs/de-en/A.txt", None, "the system's name 'A' is already used by system-outputs/de-en/A"),
     ("long-name-of-an-output", f"system-outputs/de-en/{'A' * 201}.txt", None, "is longer than 200 characters"),
-    ("two-named-references", "two-named-references", None, "name one (--reference): refA, refB"),
+    ("two-named-references", "two-named-references", None, "choose one (--reference): refA, refB"),
 ]  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_a_segment_without_an_id_belongs_to_no_segment() -> None:
     refused = refusal(MALFORMED / "segment-without-id.xml")
     assert [(problem.line, problem.reason) for problem in refused.problems] == [
         (17, "the segment's id is empty"),
-        (17, "the translation by 'A' has segment '', which the source has not"),
+        (17, "the translation by 'A' has segment '', but the source does not"),
         (None, "system 'A' has no translation of segment 'x:1'"),
     ]
 
@@ -186,7 +186,7 @@ def test_a_table_has_sources_or_references_even_when_only_fluency_is_rated(tmp_p
 def test_a_reference_that_a_test_set_has_not_is_refused() -> None:
     refused = refusal(MALFORMED / "two-references.xml", reference="C")
     assert "document 'x' has no reference 'C'" in str(refused)
-    assert "has no reference 'C'; there are A, B" in str(refused)
+    assert "has no reference 'C'; choose from A, B" in str(refused)
 
 
 def test_it_lists_the_first_twenty_problems_and_counts_the_rest() -> None:
@@ -253,13 +253,13 @@ def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_format_that_does_not_fit_is_refused() -> None:
-    assert "is not one file" in str(refusal(MALFORMED / "neither", format="tsv"))
+    assert "is not a single file" in str(refusal(MALFORMED / "neither", format="tsv"))
     assert "is not a folder" in str(refusal(MALFORMED / "cells.tsv", format="plain-text"))
-    assert "'tmx' is not a format" in str(refusal(MALFORMED / "cells.tsv", format="tmx"))
+    assert "'tmx' is not a supported format" in str(refusal(MALFORMED / "cells.tsv", format="tmx"))
 
 
 def test_a_reference_that_is_not_there_is_refused() -> None:
-    assert "no reference 'C'; there are A, B" in str(
+    assert "no reference 'C'; choose from A, B" in str(
         refusal(MALFORMED / "two-references", reference="C")
     )
 

@@ -1,4 +1,4 @@
-"""Campaign files -> rows. A campaign that is refused leaves nothing behind but a list of what to mend."""
+"""Import a campaign from files. A refused import stores nothing and lists what to fix."""
 
 from da_platform.files.problems import MAX_LISTED, Problem
 

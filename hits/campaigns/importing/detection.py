@@ -1,4 +1,4 @@
-"""Which format a campaign's files have, and who reads it."""
+"""Find the format of a campaign's files, and its reader."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +36,7 @@ _FORMAT_OF_SUFFIX = {
 
 
 def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | None:
-    """Return what reads this path; None, and a problem, when nothing does."""
+    """Return the reader for this path; report a problem and return None if there is none."""
     if not path.exists():
         problems.add(printable(str(path)), None, "does not exist")
         return None
@@ -45,16 +45,17 @@ def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | 
         problems.add(
             path.name,
             None,
-            "has an ending that says nothing of its format: name it .tsv, .csv, .jsonl or .xml, "
-            "or give the format",
+            "has an unknown file extension: name it .tsv, .csv, .jsonl or .xml, or give the format",
         )
         return None
     if format not in FORMATS:
-        problems.add("", None, f"{format!r} is not a format; there are {', '.join(FORMATS)}")
+        problems.add(
+            "", None, f"{format!r} is not a supported format; choose from {', '.join(FORMATS)}"
+        )
         return None
     if path.is_dir() != (format in FOLDER_READERS):
-        wanted = "a folder" if format in FOLDER_READERS else "one file"
-        problems.add(path.name, None, f"is not {wanted}, which the format {format} is")
+        kind = "a folder" if format in FOLDER_READERS else "a single file"
+        problems.add(path.name, None, f"is not {kind}, as the format {format} requires")
         return None
     return (FOLDER_READERS | FILE_READERS)[format]
 

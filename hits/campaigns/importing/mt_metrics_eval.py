@@ -1,4 +1,4 @@
-"""The folder layout of mt-metrics-eval: plain text files of many language pairs, sorted by kind."""
+"""Read the folder layout of mt-metrics-eval: plain text files of many language pairs."""
 
 from pathlib import Path
 
@@ -39,19 +39,19 @@ def _find_layout(folder: CampaignFolder, pair: str, problems: Problems) -> Layou
         names = [path.name.removesuffix(".txt") for path in files]
         layout.systems = by_name(folder, "system", names, files, problems)
     else:
-        others = ", ".join(folder.shown(path) for path in files_in(root / OUTPUTS_FOLDER))
-        layout.where_systems_go += f" (there are {others or 'none'})"
+        pairs = ", ".join(folder.shown(path) for path in files_in(root / OUTPUTS_FOLDER))
+        layout.where_systems_go += f" (there are {pairs or 'none'})"
     return layout
 
 
 def _references(folder: CampaignFolder, pair: str, problems: Problems) -> dict[str, Path]:
-    """Find `PAIR.NAME.txt` and name each by its NAME."""
-    holding = folder.path / "references"
-    if not holding.is_dir():
+    """Find the files `PAIR.NAME.txt`, by NAME."""
+    references = folder.path / "references"
+    if not references.is_dir():
         return {}
     files = [
         path
-        for path in files_in(holding)
+        for path in files_in(references)
         if path.name.startswith(f"{pair}.") and path.name.endswith(".txt")
     ]
     names = [path.name.removeprefix(f"{pair}.").removesuffix(".txt") for path in files]
@@ -59,7 +59,7 @@ def _references(folder: CampaignFolder, pair: str, problems: Problems) -> dict[s
 
 
 def _leave_out_the_reference(layout: Layout, options: ReadingOptions) -> list[str]:
-    """Drop the output that is the reference itself: shown below itself, it would be rated 100."""
+    """Drop the output that is the reference itself: compared with itself, it would be rated 100."""
     chosen = options.reference or next(iter(layout.references), None)
     if not options.needs_reference or chosen not in layout.systems:
         return []

@@ -1,4 +1,4 @@
-"""Folders of plain text files: one segment a line, the same line in every file."""
+"""Read folders of plain text files: one segment per line, on the same line in every file."""
 
 import itertools
 from array import array
@@ -27,9 +27,9 @@ class Layout:
     systems: dict[str, Path] = field(default_factory=dict)
     documents: Path | None = None
     ids: Path | None = None
-    # Lines of the documents' file say "domain TAB document".
+    # Whether lines of the documents file are "domain TAB document".
     documents_have_domains: bool = False
-    # How the files of one system are to be called when none is there.
+    # Suggested to the user if there are no systems.
     where_systems_go: str = "systems/NAME.txt"
 
 
@@ -62,10 +62,10 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
         elif path.name == "ids.txt":
             layout.ids = path
         else:
-            problems.add(folder.shown(path), None, "is none of the files of a campaign folder")
+            problems.add(folder.shown(path), None, "does not belong in a campaign folder")
     if len(sources) > 1:
         listed = ", ".join(folder.shown(path) for path in sources)
-        problems.add(folder.shown(folder.path), None, f"has several files of sources: {listed}")
+        problems.add(folder.shown(folder.path), None, f"has several source files: {listed}")
     layout.sources = sources[0] if sources else None
     names = [_reference_name(path) for path in references]
     layout.references = by_name(folder, "reference", names, references, problems)
@@ -80,27 +80,29 @@ def _files_of(path: Path) -> list[Path]:
 def _reference_name(path: Path) -> str:
     """Name a reference after its file: `references.A.txt` and `references/A.txt` are both A."""
     name = path.name.removesuffix(".txt")
-    stem, _, rest = name.partition(".")
-    return rest if stem in REFERENCE_NAMES and rest else name
+    stem, _, suffix = name.partition(".")
+    return suffix if stem in REFERENCE_NAMES and suffix else name
 
 
 def _find_systems(
     folder: CampaignFolder, candidates: list[Path], options: ReadingOptions, problems: Problems
 ) -> dict[str, Path]:
-    own = [path for path in candidates if path.name in SYSTEM_FOLDERS]
-    holding = own or [found for path in candidates for found in _folders_with_files(path)]
-    if len(holding) > 1:
+    standard = [path for path in candidates if path.name in SYSTEM_FOLDERS]
+    folders = standard or [deep for path in candidates for deep in _folders_with_files(path)]
+    if len(folders) > 1:
         pair = f"{options.source_language}-{options.target_language}"
-        holding = [path for path in holding if path.name == pair] or holding
-    if len(holding) > 1:
-        listed = ", ".join(folder.shown(path) for path in holding)
+        folders = [path for path in folders if path.name == pair] or folders
+    if len(folders) > 1:
+        listed = ", ".join(folder.shown(path) for path in folders)
         problems.add(
-            folder.shown(folder.path), None, f"has several folders that may hold systems: {listed}"
+            folder.shown(folder.path),
+            None,
+            f"has several folders that may contain systems: {listed}",
         )
-    if not holding:
+    if not folders:
         return {}
-    files = files_in(holding[0])
-    if own:
+    files = files_in(folders[0])
+    if standard:
         names = [_without_extension(path.name, options) for path in files]
     else:
         names = without_common_parts([path.name for path in files])
@@ -108,11 +110,11 @@ def _find_systems(
 
 
 def _folders_with_files(path: Path) -> list[Path]:
-    """List this folder and those below that hold a file. Links are not followed, so it ends."""
+    """List this folder and its subfolders that contain files. Links are not followed, to avoid loops."""
     entries = files_in(path)
-    below = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
-    found = [path] if len(below) < len(entries) else []
-    return found + [deeper for entry in below for deeper in _folders_with_files(entry)]
+    subfolders = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
+    folders = [path] if len(subfolders) < len(entries) else []
+    return folders + [deep for entry in subfolders for deep in _folders_with_files(entry)]
 
 
 def _without_extension(name: str, options: ReadingOptions) -> str:
@@ -123,9 +125,9 @@ def _without_extension(name: str, options: ReadingOptions) -> str:
 
 
 def without_common_parts(names: list[str]) -> list[str]:
-    """Take away what all names begin or end with, in whole parts between dots.
+    """Remove the dot-separated parts that all names begin or end with.
 
-    A single name has nothing in common with others: it loses its `.txt` only.
+    A single name only loses its `.txt`.
     """
     if len(names) == 1:
         return [names[0].removesuffix(".txt") or names[0]]
@@ -136,7 +138,7 @@ def without_common_parts(names: list[str]) -> list[str]:
 
 
 def _n_common(rows: list[list[str]]) -> int:
-    """Count the first elements that all rows share, leaving each row at least one."""
+    """Count the leading elements that all rows share, leaving each row at least one."""
     columns = list(zip(*rows, strict=False))[: min(map(len, rows), default=1) - 1]
     return sum(1 for _ in itertools.takewhile(lambda column: len(set(column)) == 1, columns))
 
@@ -144,14 +146,16 @@ def _n_common(rows: list[list[str]]) -> int:
 def by_name(
     folder: CampaignFolder, what: str, names: list[str], files: list[Path], problems: Problems
 ) -> dict[str, Path]:
-    """Pair each name with its file, in the order of the names."""
+    """Return the files by name, sorted."""
     named: dict[str, Path] = {}
     for name, path in zip(names, files, strict=True):
         if fault := fault_in_name(name):
             problems.add(folder.shown(path), None, f"the {what}'s name {name!r} {fault}")
         elif name in named:
             other = folder.shown(named[name])
-            problems.add(folder.shown(path), None, f"names {what} {name!r}, as {other} does")
+            problems.add(
+                folder.shown(path), None, f"the {what}'s name {name!r} is already used by {other}"
+            )
         named.setdefault(name, path)
     return dict(sorted(named.items()))
 
@@ -188,16 +192,16 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
 def choose_reference(
     names: Iterable[str], options: ReadingOptions, problems: Problems, *, file: str
 ) -> str | None:
-    """Pick the reference that was asked for, or the only one there is."""
+    """Return the reference that the options name, or else the only one."""
     names = list(names)
     listed = ", ".join(map(printable, names))
     if options.reference is not None:
         if options.reference in names:
             return options.reference
-        have = f"there are {listed}" if names else "there are no references"
-        problems.add(file, None, f"has no reference {options.reference!r}; {have}")
+        choices = f"choose from {listed}" if names else "there are no references"
+        problems.add(file, None, f"has no reference {options.reference!r}; {choices}")
     elif len(names) > 1:
-        problems.add(file, None, f"has several references; name one (--reference): {listed}")
+        problems.add(file, None, f"has several references; choose one (--reference): {listed}")
     elif names:
         return names[0]
     elif options.needs_reference:
@@ -214,11 +218,11 @@ def _report_absent(
     elif layout.sources is None and not layout.references and not options.needs_reference:
         problems.add(name, None, "has neither sources nor references")
     if not layout.systems:
-        problems.add(name, None, f"has no system; put files at {layout.where_systems_go}")
+        problems.add(name, None, f"has no systems; put files at {layout.where_systems_go}")
 
 
 class _Columns:
-    """Reads files line by line and remembers how long each was."""
+    """Reads files line by line, and records the length of each."""
 
     def __init__(self, folder: CampaignFolder, draft: Draft, problems: Problems) -> None:
         self.folder = folder
@@ -276,9 +280,9 @@ class _Columns:
         return documents
 
     def report_wrong_lengths(self) -> None:
-        """Compare each file with the first, which is the sources' where there are any."""
-        (first, n_expected), *others = self.lengths.items() or [("", 0)]
-        for file, n_lines in others:
+        """Compare the length of each file with the first: the sources, if there are any."""
+        (first, n_expected), *later = self.lengths.items() or [("", 0)]
+        for file, n_lines in later:
             if n_lines != n_expected:
                 self.problems.add(
                     file, None, f"has {_lines(n_lines)}, but {first} has {_lines(n_expected)}"

@@ -1,8 +1,7 @@
-"""A campaign's texts between reading and storing.
+"""A campaign's texts, as read from its files and not yet stored.
 
-They are read once, checked, and kept in a temporary file: what was checked is what is stored, even
-if the files change meanwhile, and a table in any order can be stored by segment without holding
-its texts in memory.
+Texts are read once, checked, and kept in a temporary file. What is stored is exactly what was checked, even if
+the files change meanwhile, and the rows of a table can be sorted by segment without keeping them in memory.
 """
 
 import tempfile
@@ -22,7 +21,7 @@ from ...models import Campaign
 # Up to this many bytes of text stay in memory.
 SPOOL_BYTES = 16_000_000
 
-# Where a text would stand in the file, when there is none.
+# The place of a missing text.
 NO_TEXT = -1
 
 
@@ -57,15 +56,15 @@ class SegmentTexts:
 
 
 class TextStore:
-    """Texts by their place in a temporary file. First all are added, then they are read."""
+    """Texts in a temporary file, by their offset. Add all of them before reading any."""
 
     def __init__(self) -> None:
-        # Closed with the draft, or with the last mention of it.
+        # Closed with the draft.
         self._file = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)  # noqa: SIM115
         self._size = 0
 
     def add(self, text: str) -> int:
-        # Texts with half a surrogate pair have been reported, and are never read again.
+        # Texts with half a surrogate pair have been reported, and are never read back.
         encoded = text.encode(errors="replace")
         place = self._size
         self._file.write(len(encoded).to_bytes(4, "little"))
@@ -85,7 +84,7 @@ class TextStore:
 
 
 class Grid:
-    """A number for each system and segment, 8 bytes each: campaigns may have millions of outputs."""
+    """A number per system and segment, in 8 bytes each: campaigns may have millions of outputs."""
 
     def __init__(self) -> None:
         self._columns: list[array[int]] = []
@@ -106,7 +105,7 @@ class Grid:
 
 
 class Draft:
-    """Systems, segments and outputs as the files give them."""
+    """Systems, segments and outputs as read from the files."""
 
     def __init__(self) -> None:
         self.systems: list[str] = []
@@ -142,7 +141,7 @@ class Draft:
         return len(self.names) - 1
 
     def _check_size(self) -> None:
-        # Before there is a place for each: a file of a few rows could ask for more than memory holds.
+        # Checked before the grid grows: even a short file could make it larger than memory.
         if len(self.systems) * len(self.names) > settings.MAX_OUTPUTS:
             self.give_up(
                 f"holds more than {settings.MAX_OUTPUTS:,} outputs (systems times segments); "
@@ -150,7 +149,7 @@ class Draft:
             )
 
     def give_up(self, reason: str) -> NoReturn:
-        """Read no further: whoever reads has nothing to give back, so nobody else would close this."""
+        """Stop reading, and close the draft, since the reader will not return it."""
         self.close()
         raise TooMuch(reason)
 

@@ -1,4 +1,4 @@
-"""The one way in: read, check, and only then store."""
+"""Import a campaign: read and check the files, then store them."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -39,7 +39,7 @@ class CampaignSettings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What was stored; `n_translations` counts distinct ones, `n_outputs` those of all systems."""
+    """What was stored; `n_outputs` counts every system's outputs, `n_translations` distinct ones."""
 
     campaign: Campaign
     n_systems: int
@@ -51,7 +51,7 @@ class ImportSummary:
 
 @dataclass(frozen=True, slots=True)
 class CheckSummary:
-    """What files hold that could be imported."""
+    """What the checked files contain."""
 
     systems: list[str]
     n_segments: int
@@ -93,7 +93,7 @@ def import_campaign(
 
 
 def check_campaign(*, path: Path, format: str | None = None, **settings: Any) -> CheckSummary:
-    """Read and check what `import_campaign` would store with these arguments, and store nothing."""
+    """Read and check files like `import_campaign`, but store nothing."""
     problems = Problems()
     _, options = _begin(problems, **settings)
     with closing(_read(path, format, options, problems)) as draft:
@@ -108,7 +108,7 @@ def _begin(
     allow_empty_translations: bool = False,
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
-    """Make the campaign's row, not stored yet, and say how its files are read."""
+    """Return the unsaved campaign, with its settings checked, and how to read its files."""
     campaign = Campaign(**settings)
     _check_settings(campaign, problems)
     options = ReadingOptions(
@@ -129,7 +129,7 @@ def _read(path: Path, format: str | None, options: ReadingOptions, problems: Pro
         problems.add(printable(path.name), None, str(error))
         return Draft()
     except OSError as error:
-        # A folder that may not be listed, or a disk that fails half-way.
+        # Such as a folder without read permission.
         problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
         return Draft()
 
@@ -146,7 +146,7 @@ def _check_settings(campaign: Campaign, problems: Problems) -> None:
         if problems.total == n_before:
             campaign.full_clean()
         else:
-            # The database is not asked about texts that it may be unable to read.
+            # `full_clean` queries the database, which may not accept a faulty text.
             campaign.clean_fields()
     except ValidationError as error:
         for setting, messages in error.message_dict.items():
@@ -158,7 +158,7 @@ def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] |
     try:
         return store(campaign, draft, progress)
     except IntegrityError as error:
-        # Another import may have taken the name since it was checked. Anything else is a fault here.
+        # Another import may have taken the name since it was checked. Anything else is a bug.
         if not Campaign.objects.filter(name=campaign.name).exists():
             raise
         taken = Problem("", None, "name: Campaign with this Name already exists.")
@@ -175,8 +175,8 @@ def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSum
         notes.append(f"{outputs} {alike} to another system's {verb} rated once")
     if draft.n_with_c1_controls:
         notes.append(
-            f"{draft.n_with_c1_controls:,} texts hold invisible control characters (U+0080 to "
-            "U+009F), often punctuation that was decoded wrongly; they are kept as given"
+            f"{draft.n_with_c1_controls:,} texts contain invisible control characters (U+0080 to "
+            "U+009F), often wrongly decoded punctuation; they are stored unchanged"
         )
     return ImportSummary(
         campaign=campaign,

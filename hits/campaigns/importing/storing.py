@@ -1,4 +1,4 @@
-"""Checked texts -> rows. Systems that gave the same text share its translation."""
+"""Store checked texts. Systems with the same output share one translation."""
 
 import hashlib
 import itertools
@@ -12,28 +12,25 @@ from .records import Draft, SegmentTexts
 
 FINGERPRINT_BYTES = 16
 
-# Outputs held as rows at a time: enough to fill the database's statements, little enough for memory.
+# Outputs inserted at a time: enough for efficient statements, few enough for memory.
 BATCH_OUTPUTS = 2_000
 
 _PUNCTUATION_OR_SPACE = regex.compile(r"[\p{P}\s]+")
 
 
 def fingerprint(text: str, near: bool = False) -> bytes:
-    """Return 16 bytes that are the same for texts that count as the same translation.
+    """Return 16 bytes that are equal for texts that count as the same translation.
 
-    With `near`, letter case, punctuation and white space do not count, unless there is nothing else.
+    `near` ignores letter case, punctuation and white space, unless there is nothing else.
     """
-    comparing = _near_form(text) if near else text
-    return hashlib.sha256(comparing.encode()).digest()[:FINGERPRINT_BYTES]
-
-
-def _near_form(text: str) -> str:
-    return _PUNCTUATION_OR_SPACE.sub("", text.lower()) or text
+    if near:
+        text = _PUNCTUATION_OR_SPACE.sub("", text.lower()) or text
+    return hashlib.sha256(text.encode()).digest()[:FINGERPRINT_BYTES]
 
 
 @transaction.atomic
 def store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
-    """Write the campaign and all of its texts; return how many distinct translations it has."""
+    """Store the campaign and its texts; return the number of distinct translations."""
     campaign.save(force_insert=True)
     systems = System.objects.bulk_create(
         System(campaign=campaign, name=name) for name in draft.systems
@@ -82,7 +79,7 @@ def _store_batch(
 def _translations(
     segment: Segment, texts: list[str], shared: list[Translation], campaign: Campaign
 ) -> dict[bytes, Translation]:
-    """Make the distinct translations of a segment, and add to `shared` the one of each text."""
+    """Return the distinct translations of a segment, and append each text's translation to `shared`."""
     distinct: dict[bytes, Translation] = {}
     for text in texts:
         key = fingerprint(text, near=campaign.merges_near_identical)

@@ -1,4 +1,4 @@
-"""Tables with a row for each translation: TSV, CSV or JSONL, in any order of rows."""
+"""Read tables with one translation per row, in any order: TSV, CSV or JSONL."""
 
 import csv
 import hashlib
@@ -24,7 +24,7 @@ Row = tuple[int, dict[str, str]]
 
 
 def read_tsv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
-    """Read tab-separated values. There is no quoting: a quotation mark is part of the text."""
+    """Read tab-separated values, without quoting: a quotation mark is part of the text."""
     folder = CampaignFolder(path)
     lines = read_lines(folder, path, problems)
     cells = ((number, line.split("\t")) for number, line in lines if line is not None)
@@ -46,7 +46,7 @@ def read_jsonl(path: Path, options: ReadingOptions, problems: Problems) -> Draft
 
 
 class _LineCounter:
-    """Gives lines to a CSV reader and remembers the number of the last, as some cannot be read."""
+    """Passes readable lines to a CSV reader, and keeps the number of the last one."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._lines = lines
@@ -65,13 +65,13 @@ def csv_cells(
     """Yield the rows of a CSV file, each with the number of the line it begins on."""
     lines = _LineCounter(numbered)
     reader = csv.reader(lines, strict=True)
-    n_given = 0
+    n_before = 0
     try:
         for cells in reader:
-            yield lines.number - (reader.line_num - n_given) + 1, cells
-            n_given = reader.line_num
+            yield lines.number - (reader.line_num - n_before) + 1, cells
+            n_before = reader.line_num
     except csv.Error as error:
-        first_line = max(1, lines.number - (reader.line_num - n_given) + 1)
+        first_line = max(1, lines.number - (reader.line_num - n_before) + 1)
         problems.add(file, first_line, f"is not CSV: {error}; the rest was not read")
 
 
@@ -80,7 +80,7 @@ def _with_header(
 ) -> Iterator[Row]:
     number, header = next(rows, (0, []))
     if number != 1:
-        # The first line could not be read, and that was reported.
+        # The first line was unreadable, and has been reported.
         return
     n_before = problems.total
     _check_columns(header, path.name, 1, options, problems)
@@ -106,9 +106,9 @@ def _check_columns(
         return
     for name, count in counts.items():
         if name not in COLUMNS:
-            problems.add(file, line, f"column {name!r} is unknown; there are {', '.join(COLUMNS)}")
+            problems.add(file, line, f"column {name!r} is unknown; use {', '.join(COLUMNS)}")
         elif count > 1:
-            problems.add(file, line, f"column {name!r} is there {count} times")
+            problems.add(file, line, f"column {name!r} appears {count} times")
     missing = [name for name in _needed_columns(options) if name not in counts]
     if missing:
         problems.add(file, line, f"has no column {' and no column '.join(map(repr, missing))}")
@@ -132,7 +132,7 @@ def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Itera
             continue
         names = tuple(sorted(name for name, _ in pairs))
         if names != columns:
-            # Rows are alike as a rule: look closely at those that differ from the row before.
+            # Most rows have the same columns as the one before, and need no check.
             n_before = problems.total
             _check_columns(names, path.name, number, options, problems)
             columns = names if problems.total == n_before else None
@@ -143,7 +143,7 @@ def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Itera
 def json_pairs(
     line: str, file: str, number: int, problems: Problems
 ) -> list[tuple[str, Any]] | None:
-    """Read one object as pairs, so that a doubled key is not lost; None, and a problem, otherwise."""
+    """Read an object as pairs, to keep duplicate keys; report a problem and return None if it is not one."""
     if not line.strip():
         problems.add(file, number, "is an empty line")
         return None
@@ -153,8 +153,8 @@ def json_pairs(
         problems.add(file, number, f"is not JSON: {error.msg} at character {error.pos + 1}")
         return None
     except (ValueError, RecursionError):
-        # A number of thousands of digits, or brackets within brackets without end.
-        problems.add(file, number, "is not JSON that can be read")
+        # A number with thousands of digits, or brackets nested too deep.
+        problems.add(file, number, "cannot be read as JSON")
         return None
     if not isinstance(pairs, _Pairs):
         problems.add(file, number, "is not a JSON object")
@@ -184,7 +184,7 @@ def _read_rows(
     for number, cells in rows:
         table.add(number, cells)
     if problems.total - n_before > table.n_problems:
-        # Some rows could not be read at all, so it is not known which are missing.
+        # Some rows were unreadable, so we cannot tell which outputs are missing.
         return table.draft
     if not table.systems:
         problems.add(path.name, None, "has no rows below its header")
@@ -193,7 +193,7 @@ def _read_rows(
 
 
 class _Table:
-    """Puts rows in their place, and holds each against what earlier rows said of its segment."""
+    """Collects rows, and checks each against earlier rows of the same segment."""
 
     def __init__(self, file: str, options: ReadingOptions, problems: Problems) -> None:
         self.draft = Draft()
@@ -203,7 +203,7 @@ class _Table:
         self._problems = problems
         self._may_be_empty = options.allow_empty_translations
         self._segments: dict[str, int] = {}
-        # The line that each segment and each output was first on.
+        # The first line of each segment and each output.
         self._segment_lines = array("q")
         self._output_lines = Grid()
         self._digests: list[tuple[bytes, ...]] = []
@@ -244,9 +244,9 @@ class _Table:
         return segment
 
     def _compare(self, segment: int, number: int, cells: dict[str, str]) -> None:
-        known, own = self._digests[segment], _digests(cells)
-        for column, digest, own_digest in zip(OPTIONAL_COLUMNS, known, own, strict=True):
-            if digest != own_digest:
+        first, current = self._digests[segment], _digests(cells)
+        for column, expected, digest in zip(OPTIONAL_COLUMNS, first, current, strict=True):
+            if digest != expected:
                 self._report(
                     number,
                     f"the {column} of segment {cells['segment']!r} is not the same "
@@ -272,7 +272,7 @@ class _Table:
 
 
 def _digests(cells: dict[str, str]) -> tuple[bytes, ...]:
-    """Stand for the source and so on of a row, so that the texts need not be kept."""
+    """Hash the optional columns of a row, to compare rows without keeping their texts."""
     return tuple(
         hashlib.blake2b(cells.get(column, "").encode(errors="replace"), digest_size=16).digest()
         for column in OPTIONAL_COLUMNS

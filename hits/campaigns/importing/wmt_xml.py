@@ -1,4 +1,4 @@
-"""The XML files of WMT test sets: documents, each with its source, references and outputs."""
+"""Read WMT test sets in XML: documents with their sources, references and outputs."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,12 +17,12 @@ from .plain_text import choose_reference
 from .records import NO_TEXT, Draft, ReadingOptions
 
 BLOCK_BYTES = 65_536
-# Enough to know that a text is too long, without keeping it all.
+# Enough to see that a text is too long, without keeping all of it.
 _KEPT_LENGTH = MAX_TEXT_LENGTH + 1
 
-# Test sets have five: the set, a collection, documents, their parts and paragraphs, segments.
+# Test sets need six levels: set, collection, document, part, paragraph and segment.
 MAX_DEPTH = 10
-# Systems and references of a whole test set, in any language: far above any there is.
+# Systems and references in all languages: far more than any test set has.
 MAX_PARTS = 1_000
 
 _NAMING_ATTRIBUTE = {"src": "translator", "ref": "translator", "hyp": "system"}
@@ -33,10 +33,10 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
     with CampaignFolder(path).opened(path, problems) as file:
         if file is None:
             return handler.draft
-        # A document type is where entities are declared; test sets have neither.
+        # Entities are declared in a document type; test sets have neither.
         parser = create_parser(forbid_dtd=True)
         parser.setContentHandler(handler)
-        # Only `parse` would do this, and it reads the file by itself.
+        # `parse` would do this, but it reads the file itself.
         handler.setDocumentLocator(parser)
         try:
             while block := file.read(BLOCK_BYTES):
@@ -57,7 +57,7 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
             )
             return handler.draft
         except (LookupError, ValueError):
-            # The parser knows UTF-8, UTF-16 and encodings of one byte a character.
+            # The parser supports UTF-8, UTF-16 and single-byte encodings.
             problems.add(
                 path.name, 1, "declares an encoding that cannot be read; save the file as UTF-8"
             )
@@ -73,7 +73,7 @@ class _Part:
     kind: str
     name: str
     line: int
-    # By segment id: the line and where the text is kept.
+    # The line and the place of the text, by segment id.
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -83,15 +83,15 @@ class _Document:
     line: int
     is_doubled: bool
     parts: list[_Part] = field(default_factory=list)
-    # What it has by kind and name, so that each part is looked for once.
-    had: set[tuple[str, str]] = field(default_factory=set)
+    # The kind and name of each part, to find duplicates.
+    part_keys: set[tuple[str, str]] = field(default_factory=set)
 
     def of_kind(self, kind: str) -> list[_Part]:
         return [part for part in self.parts if part.kind == kind]
 
 
 class _TestSet(ContentHandler):
-    """Follows the parser through the file, one document in memory at a time."""
+    """Handles the parser's events, with one document in memory at a time."""
 
     def __init__(self, file: str, options: ReadingOptions, problems: Problems) -> None:
         super().__init__()
@@ -121,12 +121,12 @@ class _TestSet(ContentHandler):
     def line(self) -> int:
         return (self._locator.getLineNumber() if self._locator else None) or 1
 
-    # What the parser meets ------------------------------------------------------------------
+    # Parser events --------------------------------------------------------------------------
 
     def startElement(self, tag: str, attributes: AttributesImpl) -> None:
         self._count_element()
         if self._segment is not None:
-            reason = f"has an element {tag[:MAX_NAME_LENGTH]!r} inside a segment; a text is plain"
+            reason = f"has an element {tag[:MAX_NAME_LENGTH]!r} inside a segment, which must be plain text"
             self._report(self.line, reason)
         elif tag == "doc":
             self._begin_document(attributes)
@@ -144,7 +144,7 @@ class _TestSet(ContentHandler):
     def endElement(self, tag: str) -> None:
         self._depth -= 1
         if self._segment is not None:
-            # Whatever else ends here was reported when it began.
+            # Other elements were reported when they began.
             if tag == "seg":
                 self._end_segment()
         elif tag in _NAMING_ATTRIBUTE:
@@ -153,19 +153,19 @@ class _TestSet(ContentHandler):
             self._end_document()
 
     def check_time(self) -> None:
-        """Give up if it takes too long: a single element may be as long as the file."""
+        """Give up after too long. Counting elements is not enough: one may be as long as the file."""
         if fault := self._limits.fault_in_time():
             self.draft.give_up(f"line {self.line:,} {fault}")
 
     def _count_element(self) -> None:
-        """Give up on elements without end, beside each other or within each other, whatever they are."""
+        """Give up on too many elements, or elements nested too deep."""
         self._n_elements += 1
         self._depth += 1
         if fault := self._limits.fault_at(self._n_elements):
             self.draft.give_up(f"element {self._n_elements:,} {fault}")
         if self._depth > MAX_DEPTH:
             self.draft.give_up(
-                f"line {self.line:,} has elements within elements, more than {MAX_DEPTH} deep; "
+                f"line {self.line:,} has elements nested more than {MAX_DEPTH} deep; "
                 "the rest was not read"
             )
 
@@ -187,20 +187,20 @@ class _TestSet(ContentHandler):
             self._report(self.line, f"has an element {tag!r} outside of a document")
             return
         language = attributes.get("lang") or attributes.get("language") or ""
-        wanted = self._options.source_language if tag == "src" else self._options.target_language
-        if not _agree(language, wanted):
+        expected = self._options.source_language if tag == "src" else self._options.target_language
+        if not _agree(language, expected):
             if tag != "src":
                 return
-            told = language[:MAX_NAME_LENGTH]
-            self._report(self.line, f"the source is in {told!r}, not in {wanted!r}")
+            language = language[:MAX_NAME_LENGTH]
+            self._report(self.line, f"the source is in {language!r}, not in {expected!r}")
         name = attributes.get(_NAMING_ATTRIBUTE[tag], "")
         part = _Part(tag, name, self.line)
         if tag == "hyp":
             self._check_system(name)
         elif tag == "ref":
             self._reference_names.setdefault(name)
-        if (tag, name) in self._document.had:
-            # Read to be looked at, and not kept.
+        if (tag, name) in self._document.part_keys:
+            # Its segments are checked but not kept.
             self._report(self.line, f"document {self._document.name!r} has {_what(part)} twice")
         else:
             self._keep(part, self._document)
@@ -212,7 +212,7 @@ class _TestSet(ContentHandler):
             self.draft.give_up(
                 f"has more than {MAX_PARTS:,} systems and references; the rest was not read"
             )
-        document.had.add((part.kind, part.name))
+        document.part_keys.add((part.kind, part.name))
         document.parts.append(part)
 
     def _check_system(self, name: str) -> None:
@@ -250,21 +250,21 @@ class _TestSet(ContentHandler):
             name: self._add_segment(document, name, source, reference) for name in source.places
         }
         for part in document.parts:
-            self._report_strangers(part, source)
+            self._report_unknown_segments(part, source)
         for part in document.of_kind("hyp"):
             for name, (_, place) in part.places.items():
                 if name in indices:
                     self.draft.set_output(self._systems[part.name], indices[name], place)
 
     def _reference_of(self, document: _Document) -> _Part | None:
-        wanted = self._options.reference
+        chosen = self._options.reference
         references = document.of_kind("ref")
-        if wanted is not None:
-            references = [part for part in references if part.name == wanted]
+        if chosen is not None:
+            references = [part for part in references if part.name == chosen]
         if references:
             return references[0]
         if self._options.needs_reference:
-            which = "reference" if wanted is None else f"reference {wanted!r}"
+            which = "reference" if chosen is None else f"reference {chosen!r}"
             self._report(document.line, f"document {document.name!r} has no {which}")
         return None
 
@@ -272,12 +272,12 @@ class _TestSet(ContentHandler):
         self, document: _Document, name: str, source: _Part, reference: _Part | None
     ) -> int:
         line, place = source.places[name]
-        # Segments count anew in each document, so the document is part of the name.
+        # Segment ids start again in each document, so the document is part of the name.
         full_name = f"{document.name}:{name}"
         if full_name in self._segment_names:
-            self._report(line, f"segment {full_name!r} is there twice")
+            self._report(line, f"segment {full_name!r} appears twice")
         elif len(full_name) > MAX_NAME_LENGTH:
-            self._report(line, f"the document's and the segment's id {fault_in_name(full_name)}")
+            self._report(line, f"the combined document and segment id {fault_in_name(full_name)}")
         self._segment_names.add(full_name)
         reference_place = NO_TEXT
         if reference is not None:
@@ -289,19 +289,19 @@ class _TestSet(ContentHandler):
             full_name, document=document.name, source=place, reference=reference_place
         )
 
-    def _report_strangers(self, part: _Part, source: _Part) -> None:
+    def _report_unknown_segments(self, part: _Part, source: _Part) -> None:
         for name, (line, _) in part.places.items():
             if name not in source.places:
-                self._report(line, f"{_what(part)} has segment {name!r}, which the source has not")
+                self._report(line, f"{_what(part)} has segment {name!r}, but the source does not")
 
     def finish(self) -> None:
-        """Report what can be known at the end only."""
+        """Report problems that only show at the end."""
         if not self._document_lines:
             self._problems.add(self._file, None, "has no documents (elements 'doc')")
             return
         if not self._systems:
             target = self._options.target_language
-            self._problems.add(self._file, None, f"has no system (elements 'hyp') in {target!r}")
+            self._problems.add(self._file, None, f"has no systems (elements 'hyp') in {target!r}")
         if self._reference_names or self._options.reference is not None:
             choose_reference(self._reference_names, self._options, self._problems, file=self._file)
         self.draft.report_missing_outputs(self._file, self._problems)
@@ -310,9 +310,9 @@ class _TestSet(ContentHandler):
         self._problems.add(self._file, line, reason)
 
 
-def _agree(language: str, wanted: str) -> bool:
-    """Say whether two codes name one language, whatever they say of script and region."""
-    return not language or _primary(language) == _primary(wanted)
+def _agree(language: str, expected: str) -> bool:
+    """Return whether two codes name the same language, ignoring script and region."""
+    return not language or _primary(language) == _primary(expected)
 
 
 def _primary(code: str) -> str:
