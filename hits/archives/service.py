@@ -170,8 +170,8 @@ def _store(
         # Another import may have taken the name since it was checked. Anything else is a bug.
         if not Campaign.objects.filter(name=campaign.name).exists():
             raise
-        taken = Problem("", None, "name: Campaign with this Name already exists.")
-        raise ImportRefused([taken], 1) from error
+        name_taken = Problem("", None, "name: Campaign with this Name already exists.")
+        raise ImportRefused([name_taken], 1) from error
 
 
 def _summary(campaign: Campaign, collection: Collection) -> CollectionSummary:

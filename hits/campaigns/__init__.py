@@ -1,1 +1,1 @@
-"""Campaigns as admins run them: made, priced, changed, watched."""
+"""Create, edit, price and monitor campaigns."""

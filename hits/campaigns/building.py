@@ -1,4 +1,4 @@
-"""From a campaign's translations to its HITs in the database."""
+"""Build a campaign's HITs from its translations."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -26,14 +26,14 @@ from .composition import (
 )
 from .degradation import DonorPool, Spacing
 
-# HITs written at a time: enough to keep the database busy, little enough to fit in memory.
+# HITs inserted at a time: enough for efficient statements, few enough for memory.
 HITS_PER_BATCH = 20
 ROWS_PER_INSERT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSummary:
-    """What was built, and what the reader should know about it."""
+    """What was built, with notes for the admin."""
 
     n_hits: int
     n_items: int
@@ -44,15 +44,15 @@ class BuildSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """A campaign's translations in their fixed order, with what is shown and taken beside them."""
+    """A campaign's translations in a fixed order, with what is needed to make items from them."""
 
     pks: list[int]
     texts: list[str]
     references: list[str]
-    # Whatever segments share must not be borrowed between them: their reference or, lacking that, source.
+    # The reference or else the source: segments that share it must not borrow words from each other.
     keys: list[str]
     donors: DonorPool
-    # Of each translation's system.
+    # The spacing of each translation's system.
     spacings: list[Spacing]
 
     def degrade(self, translation: int, rng: np.random.Generator) -> str:
@@ -78,15 +78,15 @@ def build_hits(
     actor: User | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> BuildSummary:
-    """Build the campaign's HITs; the same texts and seed give the same HITs to the byte.
+    """Build the campaign's HITs. The same texts and seed always give the same HITs.
 
-    `progress` is called with the number of items done since the last call. HITs that someone has
-    taken stay for good: then this refuses, `rebuild` or not.
+    `progress` is called with the number of items stored since the last call. `rebuild` replaces
+    existing HITs, but is refused once a worker has taken one.
     """
     try:
         with transaction.atomic():
-            # Before anything is read: the settings and texts that are planned with are those that hold.
-            locked = _make_way(campaign, rebuild=rebuild)
+            # Locked before anything is read, so that the HITs match the settings and texts.
+            locked = _clear_hits(campaign, rebuild=rebuild)
             summary = _build(locked, progress)
             record(
                 "HITs built",
@@ -135,7 +135,7 @@ def _load_material(campaign: Campaign) -> _Material:
     if all(reference for reference, _ in segments.values()):
         donor_texts = donor_keys = [reference for reference, _ in segments.values()]
     else:
-        # No references: other segments' translations are the next best thing.
+        # Without references, take words from other segments' translations.
         donor_texts, donor_keys = texts, keys
     return _Material(
         pks=[pk for pk, _, _ in rows],
@@ -148,13 +148,13 @@ def _load_material(campaign: Campaign) -> _Material:
 
 
 def _spacings(campaign: Campaign, texts: dict[int, str]) -> list[Spacing]:
-    """How the system of each text puts its spaces; where systems share a text, one of them will do."""
+    """Return the spacing of each text's system; if several systems share a text, of one of them."""
     outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("-system")
     systems = dict(outputs.values_list("translation_id", "system_id"))
     by_system: defaultdict[int | None, list[str]] = defaultdict(list)
     for pk, text in texts.items():
         by_system[systems.get(pk)].append(text)
-    spacings = {system: Spacing(own) for system, own in by_system.items()}
+    spacings = {system: Spacing(system_texts) for system, system_texts in by_system.items()}
     return [spacings[systems.get(pk)] for pk in texts]
 
 
@@ -174,20 +174,20 @@ def _store(
     return n_hits
 
 
-def _make_way(campaign: Campaign, *, rebuild: bool) -> Campaign:
-    """Return the campaign as it is now, without HITs: removed if asked to and nobody has taken one."""
-    # Locked, so that nobody changes or opens the campaign or builds it a second time meanwhile.
+def _clear_hits(campaign: Campaign, *, rebuild: bool) -> Campaign:
+    """Lock the campaign, delete its HITs if that is allowed, and return it."""
+    # Locked, so that nobody else can edit, open or build the campaign at the same time.
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     hits = HIT.objects.filter(campaign=locked)
     if not hits.exists():
         return locked
     if not rebuild:
-        raise CannotBuildHITs(f"{locked.name} has HITs already. Say --rebuild to replace them.")
+        raise CannotBuildHITs(f"{locked.name} already has HITs. Use --rebuild to replace them.")
     if locked.status == Campaign.Status.OPEN:
         raise CannotBuildHITs(f"{locked.name} is open. Pause it before you rebuild its HITs.")
     if hits.filter(assignments__isnull=False).exists():
         raise CannotBuildHITs(
-            f"Workers have taken HITs of {locked.name}: they stay. Start a new campaign instead."
+            f"Workers have already taken HITs of {locked.name}. Start a new campaign instead."
         )
     hits.delete()
     return locked
@@ -205,9 +205,9 @@ def _store_batch(
         )
         for i, items in enumerate(batch)
     )
-    # Genuine items first: the others name them as partners.
+    # Genuine items first: QC items refer to them as partners.
     genuine: dict[tuple[int, int], Item] = {}
-    others: list[Item] = []
+    qc_items: list[Item] = []
     for hit, planned in zip(hits, batch, strict=True):
         for item in planned:
             if item.partner is None:
@@ -218,8 +218,8 @@ def _store_batch(
             if item.partner is not None:
                 row = _row(hit, item, material)
                 row.partner_id = genuine[hit.pk, item.partner].pk
-                others.append(row)
-    Item.objects.bulk_create(others, batch_size=ROWS_PER_INSERT)
+                qc_items.append(row)
+    Item.objects.bulk_create(qc_items, batch_size=ROWS_PER_INSERT)
 
 
 def _row(hit: HIT, item: PlannedItem, material: _Material) -> Item:
@@ -237,19 +237,19 @@ def _notes(campaign: Campaign, layout: Layout, n_translations: int) -> list[str]
     if layout.size < campaign.hit_size:
         notes.append(
             f"{n_translations} translations do not fill a HIT of {campaign.hit_size} items: "
-            f"HITs of {layout.size} were built."
+            f"the HITs have {layout.size} items."
         )
     if layout.n_sets < MINIMUM_PAIRS:
         notes.append(
-            f"A HIT of {layout.size} items has {layout.n_sets} degraded pairs, and a worker is judged "
-            f"from {MINIMUM_PAIRS} on: "
+            f"A HIT of {layout.size} items has {layout.n_sets} degraded pairs, but {MINIMUM_PAIRS} "
+            "are needed to judge a worker: "
             + (
-                "with this one HIT nobody can be, so decide on workers yourself."
+                "with only one HIT, you have to decide about workers yourself."
                 if layout.n_hits(n_translations) == 1
-                else "whoever does a single HIT stays unproven."
+                else "workers who do a single HIT stay unproven."
             )
         )
     n_twice = layout.n_hits(n_translations) * layout.genuine_per_hit - n_translations
     if n_twice:
-        notes.append(f"{n_twice} translations are in two HITs, to fill the last one.")
+        notes.append(f"{n_twice} translations are in two HITs, to fill up the last HIT.")
     return notes

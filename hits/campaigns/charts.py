@@ -1,4 +1,4 @@
-"""Where the parts of small charts stand; templates draw them as SVG, the style sheet colours them."""
+"""Lay out small charts. Templates draw them as SVG, and the style sheet colours them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a bar, in percent of it."""
+    """A part of a bar, in percent of its width."""
 
     kind: str
     x: float
@@ -14,7 +14,7 @@ class Part:
 
 
 def stacked(parts: Sequence[tuple[str, float]], total: float) -> list[Part]:
-    """Lay the parts of a bar end to end: pairs of a kind and an amount."""
+    """Lay the parts of a bar end to end; `parts` are pairs of kind and amount."""
     drawn, x = [], 0.0
     for kind, amount in parts:
         width = round(100 * amount / total, 2) if total > 0 else 0.0
@@ -26,7 +26,7 @@ def stacked(parts: Sequence[tuple[str, float]], total: float) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class ColumnBox:
-    """One column of a chart, in its own units; `title` is told to whoever points at it."""
+    """A column in the units of its chart; `title` is its tooltip."""
 
     x: float
     y: float
@@ -55,7 +55,7 @@ class ColumnChart:
 def columns(
     values: Sequence[tuple[str, int]], *, labels: tuple[str, str], kinds: Sequence[str] = ()
 ) -> ColumnChart:
-    """Stand columns side by side: pairs of what they are called and their height."""
+    """Lay out columns side by side; `values` are pairs of name and height."""
     highest = max((n for _, n in values), default=0)
     step = ColumnChart.WIDTH / max(len(values), 1)
     gap = min(4.0, step / 4)

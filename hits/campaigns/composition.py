@@ -1,7 +1,7 @@
-"""Which items make up a HIT and in what order. Pure: no database, and the same seed gives the same HITs.
+"""Plan the items of HITs and their order. Pure: no database, and the same seed gives the same HITs.
 
-A HIT is a row of sets of ten items. Most of a set is genuine translations; the rest are quality-control
-items made from genuine ones half a HIT away, so that whoever meets the second has forgotten the first.
+A HIT is a sequence of sets of ten items. Most items of a set are genuine. The others are quality-control items,
+made from genuine items half a HIT away so that workers do not remember the first when they see the second.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,12 +16,12 @@ from .degradation import CannotDegrade
 
 
 class CannotCompose(ValueError):
-    """These translations do not make a HIT."""
+    """No HIT can be made from these translations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How many sets a HIT has, and which quality-control items stand in each."""
+    """The number of sets in a HIT, and the quality-control items of each set."""
 
     n_sets: int
     qc_roles: tuple[Role, ...]
@@ -44,10 +44,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class PlannedItem:
-    """A place in a planned HIT; positions count from 1.
+    """An item of a planned HIT; positions count from 1.
 
     `translation` is an index into the translations. `text` is the degraded text of a bad
-    reference and None for every other role, whose text the translation's row knows.
+    reference, and None for every other role.
     """
 
     position: int
@@ -57,22 +57,22 @@ class PlannedItem:
     partner: int | None = None
 
 
-# Makes the degraded text of the translation with this index, or raises `CannotDegrade`.
+# Returns the degraded text of the translation with this index, or raises `CannotDegrade`.
 Degrader = Callable[[int, np.random.Generator], str]
 
 
 def choose_layout(n_translations: int, *, hit_size: int, has_references: bool) -> Layout:
-    """Return the largest layout up to `hit_size` that these translations fill with none twice.
+    """Return the largest layout up to `hit_size` that can be filled without using a translation twice.
 
     Parameters
     ----------
     n_translations : int
-        How many different translations the campaign has.
+        Number of different translations in the campaign.
     hit_size : int
-        The size asked for, one of `HIT_SIZES`.
+        Requested size, one of `HIT_SIZES`.
     has_references : bool
-        Whether workers may be shown references: seven genuine items and three for quality control
-        in a set then, and otherwise eight and two.
+        Whether references may be shown. If so, a set has seven genuine and three quality-control
+        items, otherwise eight and two.
     """
     if hit_size not in HIT_SIZES:
         raise ValueError(f"`hit_size` must be one of {HIT_SIZES}, not {hit_size}.")
@@ -92,10 +92,10 @@ def choose_layout(n_translations: int, *, hit_size: int, has_references: bool) -
 def plan_hits(
     n_translations: int, *, layout: Layout, seed: int, degrade: Degrader
 ) -> Iterator[list[PlannedItem]]:
-    """Yield the campaign's HITs, each as its items in the order in which they are shown.
+    """Yield the items of each HIT, in the order in which they are shown.
 
     Every translation is genuine in one HIT; the last HIT is filled up from the first ones. Each HIT
-    has a random stream of its own, so that one can be made again without the others.
+    has its own random stream, so that it can be recreated without the others.
     """
     order = np.random.default_rng([seed, 0]).permutation(n_translations)
     for number in range(1, layout.n_hits(n_translations) + 1):
@@ -107,7 +107,7 @@ def plan_hits(
 
 @dataclass(slots=True)
 class _Card:
-    """An item on its way to a place."""
+    """An item whose position is not known yet."""
 
     role: Role
     translation: int
@@ -119,7 +119,7 @@ class _Card:
 def _plan_hit(
     sets: list[list[int]], *, layout: Layout, degrade: Degrader, rng: np.random.Generator
 ) -> list[PlannedItem]:
-    genuine = [[_Card(Role.GENUINE, translation) for translation in one] for one in sets]
+    genuine = [[_Card(Role.GENUINE, i) for i in translations] for translations in sets]
     # The QC items of a set come from the set half a HIT away.
     qc = [
         _qc_cards(genuine[i - layout.n_sets // 2], layout, degrade, rng) for i in range(len(sets))
@@ -145,11 +145,11 @@ def _qc_cards(
     """Make the QC items of one set, each from a different genuine item."""
     candidates = _shuffled(partners, rng)
     bad = _bad_reference(candidates, degrade, rng)
-    others = [card for card in candidates if card is not bad.partner]
+    unused = [card for card in candidates if card is not bad.partner]
     roles = [role for role in layout.qc_roles if role != Role.BAD_REFERENCE]
     return [bad] + [
         _Card(role, partner.translation, partner=partner)
-        for role, partner in zip(roles, others, strict=False)
+        for role, partner in zip(roles, unused, strict=False)
     ]
 
 
@@ -162,7 +162,7 @@ def _bad_reference(candidates: list[_Card], degrade: Degrader, rng: np.random.Ge
         return _Card(Role.BAD_REFERENCE, partner.translation, text, partner)
     raise CannotCompose(
         f"None of {len(candidates)} translations in a set can be degraded: "
-        "too many are empty, one character long, or like all others."
+        "too many are empty, one character long, or the same as all others."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a campaign will cost, from a few numbers that one can play with."""
+"""Estimate what a campaign will cost."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -9,15 +9,15 @@ from ..rating.places import cost_per_hit
 from .composition import CannotCompose, choose_layout
 
 CENT = Decimal("0.01")
-# What recruiting platforms ask on top of the pay, about, in percent.
+# A typical fee of recruiting platforms, in percent of the pay.
 USUAL_FEE = Decimal(33)
-# A worse crowd than this is not worth planning with.
+# The lowest pass rate to plan with, in percent.
 LOWEST_PASSING = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What so many HITs cost when so many ratings are wanted and so many assignments pass."""
+    """The cost of a number of HITs, given pay, fee, ratings per translation and pass rate."""
 
     n_hits: int
     n_translations: int
@@ -32,7 +32,7 @@ class Cost:
 
     @property
     def n_assignments(self) -> int:
-        """Assignments to pay for, counting those that will be discarded: workers are paid for work."""
+        """Assignments to pay for, including those that will be discarded: all work is paid."""
         return -(-self.n_trusted * 100 // self.pass_percent)
 
     @property
@@ -55,7 +55,7 @@ class Cost:
 
 
 def count_hits(campaign: Campaign) -> tuple[int, int]:
-    """How many HITs a campaign has, or will have once they are built, and how many translations."""
+    """Return the number of HITs, even if they are not built yet, and of translations."""
     n_translations = Translation.objects.filter(segment__campaign=campaign).count()
     if n_hits := campaign.hits.count():
         return n_hits, n_translations
@@ -69,7 +69,7 @@ def count_hits(campaign: Campaign) -> tuple[int, int]:
 
 
 def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:
-    """What an estimate begins with: the campaign's own numbers, and the usual fee."""
+    """Return the defaults for an estimate: the campaign's own numbers, and a typical fee."""
     return {
         "pay": cost_per_hit(campaign),
         "fee": USUAL_FEE,
@@ -79,7 +79,7 @@ def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:
 
 
 def estimate(campaign: Campaign, *, pay: Decimal, fee: Decimal, passing: int, ratings: int) -> Cost:
-    """What the whole campaign costs with these numbers; `fee` and `passing` are percentages."""
+    """Return what the campaign costs with these numbers; `fee` and `passing` are percentages."""
     n_hits, n_translations = count_hits(campaign)
     return Cost(
         n_hits=n_hits,

@@ -1,8 +1,7 @@
-"""Make a bad translation from a good one. Pure: no database, and the same generator gives the same text.
+"""Degrade a translation. Pure: no database, and the same generator gives the same text.
 
-A span of words in the middle is replaced by as many words from other segments' references, so that the
-meaning is damaged while length, opening, ending and vocabulary stay those of the test set, and white
-space that of the system.
+A span of words in the middle is replaced by as many words from other segments' references. This damages the
+meaning, but keeps the length, the beginning and end, the vocabulary of the test set and the system's white space.
 """
 
 from collections import Counter, defaultdict
@@ -12,11 +11,11 @@ from functools import cache
 import numpy as np
 import regex
 
-# Tries at finding a replacement that really differs before the text is given up as it is.
+# Attempts to find a replacement that really differs.
 MAX_TRIES = 50
 
-# A span is taken whole from one donor only while this many donors could supply one of its length;
-# otherwise a test set's one long reference would turn up in every long degraded text.
+# A span is only taken from a single donor if at least this many donors are long enough. Otherwise the one
+# long reference of a test set would appear in every long degraded text.
 MIN_DONORS = 10
 
 # From this many words on, the first word and the last two are left alone.
@@ -24,8 +23,7 @@ MIN_UNITS_PROTECTED = 5
 N_PROTECTED_START, N_PROTECTED_END = 1, 2
 
 _SPACED_UNIT = regex.compile(r"\S+")
-# Where words are not spaced a unit is one character as a reader sees it, but a foreign word or a
-# number inside the text stays whole.
+# In languages without spaces between words, a unit is a grapheme, or a whole foreign word or number.
 _UNSPACED_SCRIPTS = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}\p{Tibetan}"
     r"\p{Tai_Tham}\p{New_Tai_Lue}\p{Javanese}\p{Balinese}"
@@ -38,17 +36,17 @@ _GAP = regex.compile(r"(?<=(\S))(\s+)(?=(\S))")
 
 
 class CannotDegrade(ValueError):
-    """No degraded form of this text can be made; another one should be chosen."""
+    """This text cannot be degraded; choose another one."""
 
 
 def unit_spans(text: str, *, spaced: bool) -> list[tuple[int, int]]:
-    """Return where the words of `text` begin and end; characters where words are not spaced."""
+    """Return where each word of `text` begins and ends, or each character if words are not spaced."""
     pattern = _SPACED_UNIT if spaced else _UNSPACED_UNIT
     return [match.span() for match in pattern.finditer(text)]
 
 
 def span_length(n_units: int) -> int:
-    """Return how many of a text's words are replaced."""
+    """Return how many words of a text to replace."""
     if n_units <= 3:
         return 1
     if n_units <= 5:
@@ -63,13 +61,13 @@ def span_length(n_units: int) -> int:
 
 
 def choose_span(n_units: int, rng: np.random.Generator) -> tuple[int, int]:
-    """Choose the words to replace: the index of the first, and of the one after the last."""
+    """Choose the words to replace; return the index of the first, and one past the last."""
     length = span_length(n_units)
     if n_units >= MIN_UNITS_PROTECTED:
         last_start = n_units - N_PROTECTED_END - length
         start = int(rng.integers(N_PROTECTED_START, last_start + 1))
     else:
-        # One word: all there is. Two: the last. Three or four: the middle.
+        # The only word of one, the last of two, the middle of three or four.
         start = n_units // 2 if n_units <= 3 else 1
     return start, start + length
 
@@ -80,9 +78,9 @@ class DonorPool:
     Parameters
     ----------
     texts : sequence of str
-        References of the test set or, where there are none, translations.
+        References of the test set or, if there are none, translations.
     keys : sequence of hashable
-        What a text belongs to. A degraded text never takes words from a text with its own key.
+        Key of each text. A degraded text never takes words from a text with its own key.
     spaced : bool
         Whether the language puts spaces between words.
     """
@@ -94,29 +92,28 @@ class DonorPool:
         self._keys = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=int)
         self._key_numbers = numbers
         n_units = np.array([len(unit_spans(text, spaced=spaced)) for text in texts], dtype=int)
-        # First and last words are no donors: their case and punctuation would stand out. In a test
-        # set of one- and two-word texts there is nothing else.
+        # Not the first and last words: their case and punctuation would stand out. If all texts have
+        # only one or two words, there is no choice.
         self._n_edge = 1 if (n_units > 2).any() else 0
         self._n_usable = n_units - 2 * self._n_edge
 
     def draw(self, n_units: int, *, key: Hashable, rng: np.random.Generator) -> str:
-        """Draw words from texts with other keys than `key`, as few spans as it takes.
+        """Draw words from texts with other keys than `key`, in as few spans as possible.
 
-        Every span of the right length in every such text is equally likely. A span is as its text
-        has it, white space included.
+        Every span of the right length in these texts is equally likely. Spans keep their white space.
         """
         foreign = self._n_usable * (self._keys != self._key_numbers.get(key, -1))
         return (" " if self.spaced else "").join(self._draw(n_units, foreign, rng))
 
     def _draw(self, n_units: int, usable: np.ndarray, rng: np.random.Generator) -> list[str]:
-        wanted = min(MIN_DONORS, int(np.count_nonzero(usable > 0)))
+        n_required = min(MIN_DONORS, int(np.count_nonzero(usable > 0)))
         n_windows = np.maximum(usable - n_units + 1, 0)
-        if n_units > 1 and np.count_nonzero(n_windows) < wanted:
+        if n_units > 1 and np.count_nonzero(n_windows) < n_required:
             half = n_units // 2
             return self._draw(n_units - half, usable, rng) + self._draw(half, usable, rng)
         ends = np.cumsum(n_windows)
-        if wanted == 0:
-            raise CannotDegrade("There is no text of another segment to take words from.")
+        if n_required == 0:
+            raise CannotDegrade("There are no texts of other segments to take words from.")
         place = int(rng.integers(ends[-1]))
         donor = int(np.searchsorted(ends, place, side="right"))
         start = self._n_edge + place - int(ends[donor] - n_windows[donor])
@@ -129,17 +126,17 @@ class DonorPool:
 
 
 class Spacing:
-    """Which white space a system writes where.
+    """Which white space a system uses, and where.
 
-    French has a no-break space before a colon, and some systems write a plain one there: either would
-    stand out among the other's. So donors' words take on the habits of the system they are put into.
+    French has a no-break space before a colon, but some systems write a plain one. Either would stand
+    out in the other's texts, so donors' words are spaced as the system would space them.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        found = Counter(gap for text in texts for gap in _GAP.findall(text))
+        counts = Counter(gap for text in texts for gap in _GAP.findall(text))
         all_gaps: Counter[str] = Counter()
         by_place: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for (left, gap, right), n_times in found.items():
+        for (left, gap, right), n_times in counts.items():
             all_gaps[gap] += n_times
             for place in _places(left, right):
                 by_place[place][gap] += n_times
@@ -148,7 +145,7 @@ class Spacing:
         self._fallback = _most_common(all_gaps) if all_gaps else " "
 
     def follow(self, text: str, begin: int, end: int) -> str:
-        """Write the gaps inside `text[begin:end]`, and those beside it, as the system would."""
+        """Rewrite the gaps within and next to `text[begin:end]` as the system would."""
         return _GAP.sub(
             lambda gap: (
                 self._as_usual(gap) if gap.end() >= begin and gap.start() <= end else gap.group()
@@ -157,23 +154,23 @@ class Spacing:
         )
 
     def _as_usual(self, gap: regex.Match[str]) -> str:
-        left, own, right = gap.groups()
+        left, space, right = gap.groups()
         for place in _places(left, right):
             if place in self._usual:
                 return self._usual[place]
-        return own if own in self._written else self._fallback
+        return space if space in self._written else self._fallback
 
 
 @cache
 def _places(left: str, right: str) -> list[tuple[str, str]]:
-    """Describe a gap by what stands on its sides, exactly and then by one of them, if that is a mark."""
+    """Describe a gap by both of its neighbours, then by each one alone if it is a punctuation mark."""
     left, right = _kind(left), _kind(right)
     by_one_mark = [("", right), (left, "")]
     return [(left, right)] + [place for place in by_one_mark if not _is_wordy("".join(place))]
 
 
 def _kind(character: str) -> str:
-    """Return a mark itself; of a letter or a digit only that it is one."""
+    """Return "0" for a digit, "a" for a letter, and a punctuation mark itself."""
     if character.isdigit():
         return "0"
     return "a" if _is_wordy(character) else character
@@ -192,8 +189,8 @@ def degrade(
 ) -> str:
     """Return `text` with a span of its words replaced by as many words of other segments.
 
-    The result differs from the text in more than case, has as many words, begins and ends as the text
-    does and is spaced as its system's texts are: nothing but the meaning tells it from a translation.
+    The result differs from the text in more than case. It has as many words, the same beginning and end,
+    and the spacing of its system: only its meaning gives it away.
 
     Raises
     ------
@@ -212,15 +209,15 @@ def degrade(
         if first == 0:
             new = _with_first_letter_of(text[begin:end], new)
         result = spacing.follow(text[:begin] + new + text[end:], begin, begin + len(new))
-        # Without spaces, a foreign word put beside another would become one with it.
+        # Without spaces, two adjacent foreign words would become one.
         keeps_count = len(unit_spans(result, spaced=donors.spaced)) == len(spans)
         if keeps_count and new.casefold() != text[begin:end].casefold():
             return result
-    raise CannotDegrade(f"No replacement found that changes the text in {MAX_TRIES} tries.")
+    raise CannotDegrade(f"No replacement changed the text in {MAX_TRIES} attempts.")
 
 
 def _in_case_of(text: str, new: str) -> str:
-    """Follow a text that is all small or all capital letters, as some systems' output is."""
+    """Match a text that is all lower or all upper case, as some systems' output is."""
     if text.islower():
         return new.lower()
     return new.upper() if text.isupper() else new
@@ -228,7 +225,7 @@ def _in_case_of(text: str, new: str) -> str:
 
 def _with_ending_of(old: str, new: str) -> str:
     bare = _END_PUNCTUATION.sub("", new, count=1)
-    # Nothing is left of a word that is all punctuation: better its ending than no word.
+    # If `new` is all punctuation, keep it rather than lose the word.
     return bare + _ending(old) if bare else new
 
 

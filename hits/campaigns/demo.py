@@ -1,4 +1,4 @@
-"""The demo campaign and the first admin: what a fresh checkout shows. Every step can be run twice."""
+"""Create the demo campaign and the first admin of a fresh checkout. Every step can be run twice."""
 
 import secrets
 from decimal import Decimal
@@ -18,26 +18,26 @@ DEMO_SEED = 2026
 
 
 def prepare_demo_campaign() -> Campaign:
-    """Make the demo campaign, or finish making it where an earlier start was interrupted."""
+    """Create the demo campaign, or finish it if an earlier start was interrupted."""
     campaign = Campaign.objects.filter(name=DEMO_NAME).first() or _import_demo()
     if campaign.status == Campaign.Status.DRAFT:
         _open_demo(campaign)
     return campaign
 
 
-# What follows happens once. The imports stand inside, so that later starts do not wait for them.
+# These run only once, so their imports are local: later starts do not have to wait for them.
 
 
 @transaction.atomic
 def _open_demo(campaign: Campaign) -> None:
-    """Open the campaign with HITs and first ratings, all at once, or leave it a draft."""
+    """Build HITs, open the campaign and simulate its first ratings, all in one transaction."""
     from .building import build_hits
     from .simulation import Behaviour, simulate_workers
 
     if not campaign.hits.exists():
         build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
-    # Whoever tries the demo out has only its address.
+    # Visitors of the demo only have its address.
     Recruitment.objects.get_or_create(campaign=campaign, defaults={"is_open": True})
     crowd = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
     simulate_workers(campaign=campaign, crowd=crowd, seed=DEMO_SEED)
@@ -59,7 +59,7 @@ def _import_demo() -> Campaign:
 
 
 def make_first_admin() -> tuple[User, str] | None:
-    """Make an admin with a random password, or None if there is one; the password is not kept."""
+    """Create an admin with a random password, unless there already is one; return both."""
     if User.objects.filter(is_superuser=True).exists():
         return None
     password = secrets.token_urlsafe(12)

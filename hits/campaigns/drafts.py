@@ -1,4 +1,4 @@
-"""From an admin's draft to a campaign: checked at once where that is quick, imported by a job where it is not."""
+"""Turn an admin's draft into a campaign: small ones at once, large ones in a job."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -17,7 +17,7 @@ from .importing import import_campaign
 from .importing.service import CheckSummary, check_campaign
 from .uploads import Upload, campaign_path, drop_files, keep_files
 
-# So much is read while the admin waits, in about a second; more by a job.
+# Bytes that are read while the admin waits, in about a second. Larger drafts need a job.
 READ_AT_ONCE = 3_000_000
 
 
@@ -26,13 +26,13 @@ def is_small(draft: CampaignDraft) -> bool:
 
 
 def check_draft(draft: CampaignDraft) -> CheckSummary | None:
-    """Read the files and say what they hold; raise `ImportRefused` if they cannot be imported."""
+    """Check the files and summarise them; raise `ImportRefused` if they cannot be imported."""
     return check_campaign(**_arguments(draft)) if draft.files else None
 
 
 def begin_import(*, draft: CampaignDraft, actor: User) -> None:
-    """Import a small draft at once, a large one by a job. Two clicks make one import."""
-    if settled(draft) or _is_running(draft):
+    """Import a small draft at once, a large one in a job. A second click does nothing."""
+    if campaign_of(draft) or _is_running(draft):
         return
     if is_small(draft):
         with transaction.atomic():
@@ -50,9 +50,9 @@ def _start_import(draft: CampaignDraft, actor: User) -> None:
         arguments=arguments | {"path": str(arguments["path"])},
         started_by=actor,
     )
-    same = CampaignDraft.objects.filter(pk=draft.pk, job_code=draft.job_code)
-    if not same.update(job_code=job.code):
-        # Another click was faster: its job it is, and this one's message is never sent.
+    unchanged = CampaignDraft.objects.filter(pk=draft.pk, job_code=draft.job_code)
+    if not unchanged.update(job_code=job.code):
+        # Another click was faster, and started its own job.
         transaction.set_rollback(True)
         return
     draft.job_code = job.code
@@ -66,10 +66,7 @@ def import_uploads(
     options: dict[str, Any],
     settings: dict[str, Any],
 ) -> Campaign | Job:
-    """Go all the way at once: return the campaign, or for large files the job that imports it.
-
-    Refused files leave nothing behind.
-    """
+    """Import files in one step; return the campaign or, for large files, the job that imports it."""
     draft = CampaignDraft.objects.create(
         owner=actor, basics=basics, options=options, settings=storable(settings)
     )
@@ -79,7 +76,7 @@ def import_uploads(
     except ImportRefused:
         discard(draft)
         raise
-    if campaign := settled(draft):
+    if campaign := campaign_of(draft):
         discard(draft)
         return campaign
     assert draft.job_code is not None
@@ -87,7 +84,7 @@ def import_uploads(
 
 
 def storable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings in the words of JSON; what was left out stays as campaigns have it."""
+    """Convert settings for JSON, without the blank ones: those keep the campaign's defaults."""
     return {
         name: str(value) if isinstance(value, Decimal) else value
         for name, value in settings.items()
@@ -100,8 +97,8 @@ def discard(draft: CampaignDraft) -> None:
     draft.delete()
 
 
-def settled(draft: CampaignDraft) -> Campaign | None:
-    """The campaign that was made of a draft."""
+def campaign_of(draft: CampaignDraft) -> Campaign | None:
+    """Return the campaign that was made from this draft, if any."""
     if draft.job_code:
         job = Job.objects.filter(code=draft.job_code, state=Job.State.DONE).first()
         return Campaign.objects.get(code=job.result["campaign"]) if job and job.result else None
@@ -120,5 +117,4 @@ def _is_running(draft: CampaignDraft) -> bool:
 
 
 def _arguments(draft: CampaignDraft) -> dict[str, Any]:
-    given = draft.basics | draft.options | draft.settings
-    return given | {"path": campaign_path(draft)}
+    return draft.basics | draft.options | draft.settings | {"path": campaign_path(draft)}

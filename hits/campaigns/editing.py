@@ -1,4 +1,4 @@
-"""What may still be changed about a campaign, and changing it, with a line in the audit log."""
+"""Edit and duplicate campaigns."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
 from ..people.audit import record
 from ..rating.places import settle_places
 
-# At any time: they change what comes, not what was.
+# Can be changed at any time: they do not affect ratings that were already given.
 FREE = (
     "name",
     "instructions",
@@ -20,29 +20,29 @@ FREE = (
     "spending_cap",
     "lease_minutes",
 )
-# Until a worker has taken a HIT, or a provider was told: what was promised to workers stays promised.
+# Can be changed until a worker has taken a HIT or a provider's study offers the pay.
 UNTIL_TAKEN = ("pay_per_hit", "currency")
-# The same, and the HITs built so far go, since they were made otherwise.
+# Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
 UNTIL_TAKEN_REBUILDS = ("hit_size", "seed")
 EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
 
 
 def is_taken(campaign: Campaign) -> bool:
-    """Whether any worker has ever taken a HIT of it."""
+    """Return whether any worker has ever taken one of its HITs."""
     return Assignment.objects.filter(hit__campaign=campaign).exists()
 
 
 def is_offered(campaign: Campaign) -> bool:
-    """Whether a provider's study offers places, for the pay that it was made with.
+    """Return whether a provider's study offers places, with the pay it was created with.
 
-    The pay can still be brought in line with a study that someone made at Prolific, until we ask it for places.
+    Until we ask for places, the pay can still be adjusted to a study that was created at Prolific.
     """
-    told = Recruitment.objects.filter(campaign=campaign, n_places__gt=0).exclude(study="")
-    return told.exists()
+    offers = Recruitment.objects.filter(campaign=campaign, n_places__gt=0).exclude(study="")
+    return offers.exists()
 
 
 def editable_fields(campaign: Campaign) -> tuple[str, ...]:
-    """The settings that may change now."""
+    """Return the settings that can be changed now."""
     if campaign.is_archive:
         return ("name",)
     if is_taken(campaign):
@@ -54,22 +54,22 @@ def editable_fields(campaign: Campaign) -> tuple[str, ...]:
 
 
 def why_fixed(campaign: Campaign, names: Iterable[str]) -> str:
-    """Why these settings may not change any more."""
+    """Explain why these settings can no longer be changed."""
     if set(names) <= set(UNTIL_TAKEN) and not is_taken(campaign):
-        return "the study pays what it was made with"
+        return "the pay of the study is fixed"
     return "work has begun"
 
 
 @transaction.atomic
 def edit_campaign(*, campaign: Campaign, actor: User | None, changes: dict[str, Any]) -> list[str]:
-    """Change settings and return the names of those that differ; places and HITs follow."""
-    # Locked against whoever takes a HIT under a spending cap, builds or edits at this moment.
+    """Change settings, adjust places and HITs, and return the names of the changed settings."""
+    # Locked, so that nobody can take a HIT under a spending cap, build HITs or edit at the same time.
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changed = {name: value for name, value in changes.items() if getattr(locked, name) != value}
     if refused := changed.keys() - set(editable_fields(locked)):
         raise EditRefused(
             f"This can no longer be changed: {_in_words(refused)}. "
-            f"The reason: {why_fixed(locked, refused)}."
+            f"Reason: {why_fixed(locked, refused)}."
         )
     if not changed:
         return []
@@ -123,9 +123,9 @@ COPIED = (
 
 @transaction.atomic
 def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaign:
-    """Make a draft with the same texts and settings and a seed of its own; workers and HITs stay behind."""
+    """Create a draft with the same texts and settings, and a new seed; workers and HITs are not copied."""
     if campaign.is_archive:
-        raise EditRefused("An archive cannot be collected again: its texts may be unknown.")
+        raise EditRefused("An archive cannot be duplicated, because its texts may be missing.")
     copy = Campaign(name=name, **{field: getattr(campaign, field) for field in COPIED})
     copy.seed = new_seed()
     copy.full_clean()
@@ -138,14 +138,13 @@ def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaig
 
 
 def _keep_admin(actor: User, copy: Campaign) -> None:
-    """Let an admin of one campaign run the copy as well."""
+    """Make sure that the admin of the original can manage the copy."""
     everywhere = actor.memberships.filter(campaign=None, level=Membership.Level.ADMIN)
     if not everywhere.exists():
         Membership.objects.create(user=actor, campaign=copy, level=Membership.Level.ADMIN)
 
 
-# Copied inside the database, and in the order of their keys: with the same seed, the copy's HITs would be
-# the same ones.
+# Copied within the database, in the order of their keys, so that the same seed would give the same HITs.
 _COPY_SYSTEMS = """
     INSERT INTO hits_system (campaign_id, name)
     SELECT %(copy)s, name FROM hits_system WHERE campaign_id = %(original)s ORDER BY id

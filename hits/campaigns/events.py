@@ -1,4 +1,4 @@
-"""What happened lately in a campaign: lines of the audit log and HITs handed in, newest first."""
+"""Recent activity in a campaign: audit log entries and submitted HITs, newest first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from ..models import Assignment, AuditEntry, Campaign
 
 N_EVENTS = 12
 
-# By their names: a test sees to it that every action of the payments has one of these in it.
+# A test checks that the name of every payment action contains one of these.
 _IS_ABOUT_MONEY = Q(action__contains="pay") | Q(action__contains="reject")
 
 
@@ -24,17 +24,17 @@ class Event:
 
 
 def latest_submissions(campaign: Campaign, *, limit: int = N_EVENTS) -> list[int]:
-    """The keys of the assignments that were handed in last."""
-    handed_in = Assignment.objects.submitted().filter(hit__campaign=campaign)
-    return list(handed_in.order_by("-submitted_at").values_list("pk", flat=True)[:limit])
+    """Return the keys of the latest submitted assignments."""
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    return list(submitted.order_by("-submitted_at").values_list("pk", flat=True)[:limit])
 
 
 def recent_events(
     campaign: Campaign, submissions: list[int], *, limit: int = N_EVENTS, names_workers: bool
 ) -> list[Event]:
-    """The latest events, from the log and from the `latest_submissions`.
+    """Return the latest events, from the audit log and from `latest_submissions`.
 
-    Workers are named, and payments told, only to those who may know them.
+    Without `names_workers`, workers, reasons and payments are left out.
     """
     entries = campaign.audit_entries.all()
     if not names_workers:
@@ -43,7 +43,7 @@ def recent_events(
     latest = sorted(events, key=attrgetter("at"), reverse=True)[:limit]
     if names_workers:
         return latest
-    # A reason that a person wrote may name a worker too.
+    # A reason may mention a worker.
     return [Event(event.at, event.what, event.who, "", "") for event in latest]
 
 
@@ -71,10 +71,10 @@ def _submissions(keys: list[int]) -> list[Event]:
     return [
         Event(
             at=assignment.submitted_at,
-            what=f"HIT {assignment.hit.number} handed in",
+            what=f"HIT {assignment.hit.number} submitted",
             who="",
             worker=str(assignment.worker),
-            why="after its place had been given away" if assignment.is_late else "",
+            why="after its place was given to someone else" if assignment.is_late else "",
         )
         for assignment in latest
         if assignment.submitted_at

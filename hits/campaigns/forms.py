@@ -1,4 +1,4 @@
-"""What admins send about campaigns."""
+"""Forms for creating and editing campaigns."""
 
 import re
 from typing import Any
@@ -27,15 +27,15 @@ LABELS = {
     "interface_language": "Language of buttons and messages",
 }
 HINTS = {
-    "hit_size": "100 is usual. Smaller HITs have fewer hidden checks: below 50 a worker needs two HITs to be judged.",
-    "min_ratings": f"From {MINIMUM_RATINGS} ratings on, a mean hardly changes.",
-    "interface_language": "Blank: the target language, or English if it is not among these.",
+    "hit_size": "Usually 100. Smaller HITs have fewer hidden checks: below 50, a worker must do two HITs to be judged.",
+    "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
+    "interface_language": "Leave blank for the target language, or English if it is not in the list.",
     "seed": "The same texts and seed give the same HITs.",
 }
 
 
 class CampaignFields(forms.ModelForm):
-    """The checks that all forms about campaigns share."""
+    """Fields and checks that all campaign forms share."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,7 +50,7 @@ class CampaignFields(forms.ModelForm):
         if "interface_language" in self.fields:
             choices = Campaign._meta.get_field("interface_language").choices or ()
             self.fields["interface_language"] = forms.ChoiceField(
-                choices=[("", "that of the translations"), *choices],
+                choices=[("", "language of the translations"), *choices],
                 required=False,
                 label=LABELS["interface_language"],
                 help_text=HINTS["interface_language"],
@@ -65,18 +65,18 @@ class CampaignFields(forms.ModelForm):
     def clean_currency(self) -> str:
         currency: str = self.cleaned_data["currency"].upper()
         if not re.fullmatch("[A-Z]{3}", currency):
-            raise ValidationError("Three letters, such as EUR or USD.")
+            raise ValidationError("Enter three letters, such as EUR or USD.")
         return currency
 
 
 class BasicsForm(CampaignFields):
-    """The first step to a new campaign."""
+    """The first step of a new campaign."""
 
     class Meta:
         model = Campaign
         fields = ("name", "source_language", "target_language", "task")
         widgets = {"task": forms.RadioSelect}
-        labels = {"task": "What workers judge"}
+        labels = {"task": "What workers rate"}
         help_texts = {
             "name": "For you and your colleagues; workers do not see it.",
             "source_language": "A code such as de, en, zh or pt-BR.",
@@ -92,12 +92,11 @@ class SeveralFilesField(forms.FileField):
     widget = SeveralFilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
-        """Return the files chosen, which may be none."""
-        chosen = data if isinstance(data, list | tuple) else [data]
-        return [super(SeveralFilesField, self).clean(one, initial) for one in chosen if one]
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(SeveralFilesField, self).clean(file, initial) for file in files if file]
 
 
-# The field that a text file comes in, and what it is called in the campaign's folder.
+# The form fields of text files, and their names in the campaign's folder.
 LINE_FILES = {
     "sources": "sources.txt",
     "references": "references.txt",
@@ -108,7 +107,7 @@ PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml")
 
 
 class FilesForm(forms.Form):
-    """The second step: one package, or text files line by line."""
+    """The second step: one package, or text files with one segment per line."""
 
     package = forms.FileField(
         required=False,
@@ -118,8 +117,8 @@ class FilesForm(forms.Form):
     )
     systems = SeveralFilesField(
         required=False,
-        label="Outputs of the systems",
-        help_text="One file for each system, all at once. A system is called what its file is called.",
+        label="System outputs",
+        help_text="Select one file per system. Each system is named after its file.",
     )
     sources = forms.FileField(required=False, label="Sources", widget=forms.FileInput)
     references = forms.FileField(required=False, label="References", widget=forms.FileInput)
@@ -131,27 +130,25 @@ class FilesForm(forms.Form):
         required=False,
         max_length=100,
         label="Which reference",
-        help_text="Only where the files hold several.",
+        help_text="Only needed if the files contain several.",
     )
-    allow_empty_translations = forms.BooleanField(
-        required=False, label="Systems may have given empty translations"
-    )
+    allow_empty_translations = forms.BooleanField(required=False, label="Allow empty translations")
 
     def clean_package(self) -> UploadedFile | None:
         package: UploadedFile | None = self.cleaned_data["package"]
         if package and not (package.name or "").lower().endswith(PACKAGES):
-            raise ValidationError(f"One of {', '.join(PACKAGES)}; text files go below.")
+            raise ValidationError(f"Choose one of {', '.join(PACKAGES)}. Text files go below.")
         return package
 
     def clean(self) -> None:
         lines = [name for name in ("systems", *LINE_FILES) if self.cleaned_data.get(name)]
         if self.cleaned_data.get("package") and lines:
-            raise ValidationError("Choose either one file or text files, not both.")
+            raise ValidationError("Choose either one file or several text files, not both.")
         if lines and not self.cleaned_data.get("systems"):
-            self.add_error("systems", "The outputs of at least one system are needed.")
+            self.add_error("systems", "Choose the outputs of at least one system.")
 
     def uploads(self) -> list[Upload]:
-        """The files and where they go; empty when none were chosen, and earlier ones stay."""
+        """Return the files with their paths; none if the draft should keep its earlier files."""
         if package := self.cleaned_data["package"]:
             return [Upload(package.name, package)]
         systems = [Upload(f"systems/{file.name}", file) for file in self.cleaned_data["systems"]]
@@ -170,13 +167,13 @@ class FilesForm(forms.Form):
 
 
 class SettingsForm(CampaignFields):
-    """How a new campaign's HITs are made, and what they pay."""
+    """How a new campaign's HITs are built, and what they pay."""
 
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=SEED_LIMIT - 1,
-        help_text=f"Blank: a random one. {HINTS['seed']}",
+        help_text=f"Leave blank for a random seed. {HINTS['seed']}",
     )
 
     class Meta:
@@ -197,7 +194,7 @@ class SettingsForm(CampaignFields):
 
 
 class EditForm(CampaignFields):
-    """The settings of a campaign; those that may not change any more cannot be touched."""
+    """The settings of a campaign; those that can no longer be changed are disabled."""
 
     class Meta:
         model = Campaign
@@ -210,9 +207,11 @@ class EditForm(CampaignFields):
         for name, field in self.fields.items():
             if name not in editable:
                 field.disabled = True
-                field.help_text = f"Cannot change any more: {why_fixed(self.instance, [name])}."
+                field.help_text = f"Can no longer be changed: {why_fixed(self.instance, [name])}."
             elif name in UNTIL_TAKEN_REBUILDS and self.instance.hits.exists():
-                field.help_text = "A change removes the HITs built so far; build them again then."
+                field.help_text = (
+                    "A change deletes the HITs built so far. You then have to build them again."
+                )
 
 
 class InstructionsForm(forms.Form):
@@ -220,7 +219,7 @@ class InstructionsForm(forms.Form):
         required=False,
         max_length=MAX_INSTRUCTIONS,
         widget=forms.Textarea(attrs={"rows": 12, "dir": "auto"}),
-        help_text="Plain text. A blank line begins a paragraph; lines that begin with “- ” or “1. ” make a list.",
+        help_text="Plain text. A blank line starts a new paragraph; lines that start with “- ” or “1. ” become a list.",
     )
 
     def clean_instructions(self) -> str:
@@ -239,7 +238,7 @@ class NameForm(CampaignFields):
 
 
 class CostForm(forms.Form):
-    """Numbers to play with; whatever is left out or impossible is as the campaign has it."""
+    """Numbers to try out; missing or invalid ones default to the campaign's."""
 
     pay = forms.DecimalField(min_value=0, max_value=100, max_digits=8, decimal_places=2)
     fee = forms.DecimalField(min_value=0, max_value=100, max_digits=5, decimal_places=2)

@@ -1,8 +1,8 @@
-"""Numbers of large campaigns are kept, not counted by whoever looks at them.
+"""Store the counts of large campaigns, so that pages need not count them.
 
 A campaign of ten million ratings has a hundred thousand assignments, and counting those takes seconds. The chores
-count them every minute while somebody looks, and four times an hour otherwise. Small campaigns are counted on the spot:
-their pages are never behind.
+count them every minute while somebody is watching, and four times an hour otherwise. Small campaigns are counted on
+each request, so their pages are always up to date.
 """
 
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ from .statuses import count_rows
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-# So many assignments wanted make a campaign large.
+# A campaign that needs this many assignments is large.
 LARGE = 5_000
-# Somebody who looked so lately may be looking still.
-LOOKING = timedelta(minutes=10)
-# What the chores count again while somebody looks, and while nobody does.
+# For how long after a request somebody may still be watching.
+WATCHING = timedelta(minutes=10)
+# The age at which the chores count again, with and without somebody watching.
 STALE, OLD = timedelta(seconds=45), timedelta(minutes=15)
-# Beyond this nobody seems to do the chores: whoever looks counts.
+# At this age the chores do not seem to run, so the request counts.
 TOO_OLD = timedelta(minutes=3)
-# The rest waits for the next minute.
+# Campaigns that the chores count per run.
 MOST_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What a dashboard shows of a campaign; `forecast.at` is when it was counted."""
+    """What a campaign's dashboard shows; `forecast.at` is when it was counted."""
 
     progress: Progress
     forecast: Forecast
@@ -44,32 +44,32 @@ class Overview:
 
 
 def overview_of(campaign: Campaign, *, at: datetime | None = None) -> Overview:
-    """What was kept of a large campaign if that is recent, and what is counted now if not."""
+    """Return the stored counts of a large campaign, or count a small one."""
     now = at or timezone.now()
-    return _kept(campaign, now) or _count(campaign, now)
+    return _stored(campaign, now) or _count(campaign, now)
 
 
 def forecast_of(campaign: Campaign, *, at: datetime | None = None) -> Forecast:
-    """The forecast alone, which takes fewer questions."""
+    """Return only the forecast, which takes fewer queries."""
     now = at or timezone.now()
-    kept = _kept(campaign, now)
-    return kept.forecast if kept else forecast(campaign, at=now)
+    stored = _stored(campaign, now)
+    return stored.forecast if stored else forecast(campaign, at=now)
 
 
-def _kept(campaign: Campaign, now: datetime) -> Overview | None:
-    """What is kept of the campaign, counted anew if it is too old; None for a small one."""
-    kept = KeptCounts.objects.filter(campaign=campaign).first()
-    if kept is None:
+def _stored(campaign: Campaign, now: datetime) -> Overview | None:
+    """Return the stored counts, refreshed if they are too old; None for a small campaign."""
+    counts = KeptCounts.objects.filter(campaign=campaign).first()
+    if counts is None:
         return None
-    if kept.asked_at is None or kept.asked_at < now - LOOKING / 2:
-        KeptCounts.objects.filter(pk=kept.pk).update(asked_at=now)
-    if kept.counted_at < now - TOO_OLD:
+    if counts.asked_at is None or counts.asked_at < now - WATCHING / 2:
+        KeptCounts.objects.filter(pk=counts.pk).update(asked_at=now)
+    if counts.counted_at < now - TOO_OLD:
         return _keep(campaign, now)
-    return _adapter().validate_python(kept.overview)
+    return _adapter().validate_python(counts.overview)
 
 
 def keep_counts(*, at: datetime | None = None) -> int:
-    """Count the large campaigns whose numbers are missing or behind. Return how many those were."""
+    """Count the large campaigns whose counts are missing or old; return how many there were."""
     now = at or timezone.now()
     due = [*_newly_large()[:MOST_AT_ONCE], *_behind(now)[:MOST_AT_ONCE]][:MOST_AT_ONCE]
     for campaign in due:
@@ -78,13 +78,15 @@ def keep_counts(*, at: datetime | None = None) -> int:
 
 
 def _newly_large() -> QuerySet[Campaign]:
-    small = Campaign.objects.filter(kept_counts=None)
-    wanted = Count("hits") * F("min_ratings")
-    return small.annotate(n_wanted=wanted).filter(n_wanted__gte=LARGE).order_by("pk")
+    uncounted = Campaign.objects.filter(kept_counts=None)
+    n_wanted = Count("hits") * F("min_ratings")
+    return uncounted.annotate(n_wanted=n_wanted).filter(n_wanted__gte=LARGE).order_by("pk")
 
 
 def _behind(now: datetime) -> QuerySet[Campaign]:
-    is_watched = Q(kept_counts__asked_at__gt=now - LOOKING, kept_counts__counted_at__lt=now - STALE)
+    is_watched = Q(
+        kept_counts__asked_at__gt=now - WATCHING, kept_counts__counted_at__lt=now - STALE
+    )
     is_old = Q(kept_counts__counted_at__lt=now - OLD)
     return Campaign.objects.filter(is_watched | is_old).order_by("kept_counts__counted_at")
 
@@ -111,7 +113,7 @@ def _keep(campaign: Campaign, now: datetime) -> Overview:
 
 @cache
 def _adapter() -> "TypeAdapter[Overview]":
-    # Loaded where it is needed: most processes never are asked.
+    # Imported here because most processes never need it.
     from pydantic import TypeAdapter
 
     return TypeAdapter(Overview)

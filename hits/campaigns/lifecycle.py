@@ -1,4 +1,4 @@
-"""Opening, pausing and closing a campaign."""
+"""Open, pause and close campaigns."""
 
 from functools import partial
 
@@ -8,10 +8,7 @@ from django.db import transaction
 from da_platform.sending import enqueue
 
 from ..exceptions import StatusRefused
-from ..models import (
-    Campaign,
-    Recruitment,
-)
+from ..models import Campaign, Recruitment
 from ..people.audit import record
 
 STATUS_CHANGES = {
@@ -20,7 +17,6 @@ STATUS_CHANGES = {
     Campaign.Status.PAUSED: {Campaign.Status.OPEN, Campaign.Status.CLOSED},
     Campaign.Status.CLOSED: {Campaign.Status.OPEN},
 }
-
 
 STATUS_DEEDS = {
     Campaign.Status.OPEN: "opened",
@@ -31,12 +27,14 @@ STATUS_DEEDS = {
 
 @transaction.atomic
 def change_status(*, campaign: Campaign, to: str, actor: User | None = None) -> Campaign:
-    """Open, pause or close a campaign. Asking for the status it has changes nothing."""
+    """Open, pause or close a campaign. Nothing happens if it already has the status."""
     target = Campaign.Status(to)
     if campaign.status == target:
         return campaign
     if target not in STATUS_CHANGES[Campaign.Status(campaign.status)]:
-        raise StatusRefused(f"{campaign.name} is {campaign.status} and cannot become {target}.")
+        raise StatusRefused(
+            f"{campaign.name} is {campaign.status} and cannot be {STATUS_DEEDS.get(target, target)}."
+        )
     if campaign.is_archive:
         raise StatusRefused(f"{campaign.name} was collected elsewhere and stays closed.")
     if target == Campaign.Status.OPEN and not campaign.hits.exists():
@@ -53,6 +51,6 @@ def change_status(*, campaign: Campaign, to: str, actor: User | None = None) -> 
     )
     campaign.status = target
     if Recruitment.objects.with_study().filter(campaign=campaign).exists():
-        # Not waited for. If the message is lost or Prolific is out of reach, the chores see to it.
+        # In the background. If the message is lost or Prolific is unreachable, the chores do it later.
         transaction.on_commit(partial(enqueue, "hits.follow_campaign", campaign.pk))
     return campaign

@@ -1,7 +1,6 @@
-"""How far a campaign is, for its dashboard: from assignments and HITs alone, never from ratings.
+"""The progress of a campaign, for its dashboard.
 
-There are thousands of assignments where there are millions of ratings, so nothing has to be kept beside them
-that could disagree with them.
+It is counted from assignments, not from ratings: there are thousands of one and millions of the other.
 """
 
 from collections import Counter
@@ -18,7 +17,7 @@ from ..rating.places import Work, work_by_hit
 
 Status = Assignment.Status
 
-# The pace is drawn in at most so many columns, each as long as the shortest of these that suffices.
+# The pace is drawn in at most this many columns, of the shortest of these lengths that is enough.
 MAX_COLUMNS = 24
 COLUMN_LENGTHS = [
     timedelta(minutes=5),
@@ -35,7 +34,7 @@ COLUMN_LENGTHS = [
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How many assignments were handed in from one moment to the next."""
+    """The number of assignments submitted in an interval."""
 
     start: datetime
     end: datetime
@@ -44,19 +43,19 @@ class Column:
 
 @dataclass(frozen=True)
 class Counts:
-    """What has become of a campaign's assignments; each rates every genuine item of its HIT once."""
+    """A campaign's assignments by outcome; each rates every genuine item of its HIT once."""
 
     n_hits: int
     min_ratings: int
     n_trusted: int
-    # Unproven ones are waited for; stalled ones, unproven too, no longer.
+    # Stalled assignments are unproven too, but no longer expected to be proven.
     n_unproven: int
     n_stalled: int
     n_discarded: int
     n_in_progress: int
     n_expired: int
     n_returned: int
-    # How many HITs have so many trusted assignments, and what is promised beyond those, HIT by HIT.
+    # The number of HITs by their number of trusted assignments.
     hits_by_trusted: dict[int, int]
     n_promised: int
     hit_states: dict[str, int]
@@ -67,7 +66,7 @@ class Counts:
 
     @property
     def n_counting(self) -> int:
-        """Trusted assignments up to the number wanted: one HIT's surplus is not another's."""
+        """Trusted assignments, without those beyond what a HIT needs."""
         return sum(min(n, self.min_ratings) * hits for n, hits in self.hits_by_trusted.items())
 
     @property
@@ -82,7 +81,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Progress:
-    """The counts, and what else a dashboard shows."""
+    """The counts, and what else the dashboard shows."""
 
     counts: Counts
     n_genuine: int
@@ -91,7 +90,7 @@ class Progress:
 
     @cached_property
     def ratings(self) -> dict[str, int]:
-        """The counts in ratings of genuine items."""
+        """The counts, as ratings of genuine items."""
         names = (
             "wanted",
             "trusted",
@@ -115,7 +114,7 @@ def progress_of(
     at: datetime | None = None,
     by_hit: dict[int, Work] | None = None,
 ) -> Progress:
-    """Look at a campaign in eight queries, however many ratings it has."""
+    """Return a campaign's progress, in eight queries."""
     return Progress(
         counts=count_assignments(campaign, at=at, by_hit=by_hit),
         n_genuine=_genuine_per_hit(campaign),
@@ -134,20 +133,20 @@ def count_assignments(
     n_hits = campaign.hits.count()
     if by_hit is None:
         by_hit = work_by_hit(campaign, campaign.hits.all(), at or timezone.now(), n_hits=n_hits)
-    wanted, work = campaign.min_ratings, list(by_hit.values())
-    hits_by_trusted = Counter(one.n_trusted for one in work)
-    hits_by_trusted[0] += n_hits - len(work)
+    min_ratings, started = campaign.min_ratings, list(by_hit.values())
+    hits_by_trusted = Counter(work.n_trusted for work in started)
+    hits_by_trusted[0] += n_hits - len(started)
     given_up = _given_up(campaign)
     names = ("n_trusted", "n_unproven", "n_stalled", "n_discarded", "n_in_progress")
     return Counts(
         n_hits=n_hits,
-        min_ratings=wanted,
+        min_ratings=min_ratings,
         n_expired=given_up[Status.EXPIRED],
         n_returned=given_up[Status.RETURNED],
         hits_by_trusted={n: hits for n, hits in sorted(hits_by_trusted.items()) if hits},
-        n_promised=sum(_promised(one, wanted) for one in work),
-        hit_states=_hit_states(work, n_hits, wanted),
-        **{name: sum(getattr(one, name) for one in work) for name in names},
+        n_promised=sum(_promised(work, min_ratings) for work in started),
+        hit_states=_hit_states(started, n_hits, min_ratings),
+        **{name: sum(getattr(work, name) for work in started) for name in names},
     )
 
 
@@ -158,24 +157,24 @@ def _given_up(campaign: Campaign) -> Counter[str]:
     return Counter(dict(rows.order_by().values_list("status").annotate(n=Count("pk"))))
 
 
-def _promised(work: Work, wanted: int) -> int:
-    """Places of a HIT that are held by work which may yet count."""
-    return min(max(0, wanted - work.n_trusted), work.n_unproven + work.n_in_progress)
+def _promised(work: Work, min_ratings: int) -> int:
+    """Return how many of a HIT's missing ratings may come from unproven or unfinished work."""
+    return min(max(0, min_ratings - work.n_trusted), work.n_unproven + work.n_in_progress)
 
 
-def _hit_states(by_hit: list[Work], n_hits: int, wanted: int) -> dict[str, int]:
+def _hit_states(started: list[Work], n_hits: int, min_ratings: int) -> dict[str, int]:
     states: Counter[str] = Counter()
-    for work in by_hit:
-        if work.n_trusted >= wanted:
+    for work in started:
+        if work.n_trusted >= min_ratings:
             states["complete"] += 1
         else:
-            states["promised" if work.n_promised >= wanted else "begun"] += 1
-    states["untouched"] = n_hits - len(by_hit)
+            states["promised" if work.n_promised >= min_ratings else "begun"] += 1
+    states["untouched"] = n_hits - len(started)
     return {name: states[name] for name in ("complete", "promised", "begun", "untouched")}
 
 
 def worker_states(campaign: Campaign) -> dict[str, int]:
-    """How many workers there are in each state: what a person decided holds, or else the evidence."""
+    """Return the number of workers in each state: the decision about them, or else their trust."""
     rows = campaign.participations.order_by().values_list("decision", "trust")
     states: Counter[str] = Counter()
     for decision, trust, n in rows.annotate(n=Count("pk")):
@@ -190,14 +189,13 @@ def _genuine_per_hit(campaign: Campaign) -> int:
 
 
 def pace(campaign: Campaign, now: datetime) -> list[Column]:
-    """Count what was handed in, in columns from the first one on."""
+    """Count submitted assignments over time, from the first one on."""
     submitted = Assignment.objects.submitted().filter(hit__campaign=campaign).order_by()
     first = submitted.aggregate(first=Min("submitted_at"))["first"]
     if first is None:
         return []
     starts, length = _columns(first, now)
-    # Counted by the database in one pass, up to the end of each column; to cut dates into pieces there
-    # would be slower.
+    # Count up to the end of each column in one query; truncating dates in the database would be slower.
     ends: dict[str, Any] = {
         f"n{i}": Count("pk", filter=Q(submitted_at__lt=start + length))
         for i, start in enumerate(starts)
@@ -211,7 +209,7 @@ def pace(campaign: Campaign, now: datetime) -> list[Column]:
 
 def _columns(first: datetime, now: datetime) -> tuple[list[datetime], timedelta]:
     for length in COLUMN_LENGTHS:
-        # From a round moment on: the day, or the hour, that the first one belongs to.
+        # Start at a round time, such as the full hour or day of the first submission.
         start = datetime.fromtimestamp(
             first.timestamp() // length.total_seconds() * length.total_seconds(), tz=first.tzinfo
         )
@@ -219,6 +217,6 @@ def _columns(first: datetime, now: datetime) -> tuple[list[datetime], timedelta]
         if n <= MAX_COLUMNS:
             break
     else:
-        # Years: the latest part of them.
+        # Too long even for the longest columns: show only the latest.
         start, n = start + (n - MAX_COLUMNS) * length, MAX_COLUMNS
     return [start + i * length for i in range(n)], length

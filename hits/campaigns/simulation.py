@@ -1,7 +1,7 @@
-"""Simulated workers, good and bad, who go through the same services as people.
+"""Simulate good and bad workers, who use the same services as people.
 
-Behind every translation stands a true quality; a worker's behaviour says what becomes of it on the way to
-the slider. The same campaign and seed give the same ratings.
+Every translation has a true quality. A worker's behaviour determines how they perceive and rate it. The same
+campaign and seed give the same ratings.
 """
 
 import enum
@@ -25,24 +25,24 @@ PROVIDER = "simulation"
 
 # True quality of a campaign's translations on the 0-100 scale.
 TRUTH_MEAN, TRUTH_SD = 55.0, 18.0
-# Share of the true quality's variance that likeness to the reference explains; the rest is chance.
-TRUTH_FROM_LIKENESS = 0.6
+# Share of the variance of the true quality that similarity to the reference explains; the rest is random.
+TRUTH_FROM_SIMILARITY = 0.6
 
-# One honest rating of a translation correlates at 0.41 with another's (Graham et al., NAACL 2015). This is
-# the noise that would give it on a slider without ends; see `honest_noise_sd` for one with ends.
+# Two honest ratings of a translation correlate at 0.41 (Graham et al., NAACL 2015). This is the noise that gives
+# this correlation on an unbounded scale; see `honest_noise_sd` for 0 to 100.
 SINGLE_RATING_AGREEMENT = 0.41
 HONEST_NOISE_SD = TRUTH_SD * float(np.sqrt(1 / SINGLE_RATING_AGREEMENT - 1))
 # A noisy worker's noise is this many times an honest one's.
 NOISY_FACTOR = 1.7
-# Share of the noise that is a person's lasting taste: people agree better with themselves than with others.
-# Assumed; a worker's repeats then correlate at about 0.76 with their originals.
+# Share of the noise that is a person's lasting taste: people agree better with themselves than with each other.
+# This is an assumption; a worker's repeats then correlate at about 0.76 with the first ratings.
 NOISE_FROM_TASTE = 0.6
 
-# How good references and degraded texts look to someone who reads them.
+# Perceived quality of references, and of degraded texts as a share of the true quality.
 REFERENCE_QUALITY = 92.0
 DEGRADED_SHARE = 0.35
 
-# A drifting worker is honest for this many HITs and careless from then on.
+# A drifting worker is honest for this many HITs, then rates at random.
 HONEST_HITS_BEFORE_DRIFT = 2
 
 CAREFUL_SECONDS, CARELESS_SECONDS = 9.0, 1.5
@@ -73,26 +73,26 @@ class SimulationSummary:
 
 
 def true_qualities(*, campaign: Campaign, seed: int) -> dict[int, float]:
-    """Return the quality that simulated workers see in each translation, by its primary key."""
+    """Return the true quality of each translation, by primary key."""
     rows = list(
         Translation.objects.filter(segment__campaign=campaign)
         .order_by("segment__position", "pk")
         .values_list("pk", "text", "segment__reference")
     )
-    likeness = _standardised(np.array([word_f1(text, reference) for _, text, reference in rows]))
+    similarity = _standardised(np.array([word_f1(text, reference) for _, text, reference in rows]))
     chance = np.random.default_rng([seed, 0]).standard_normal(len(rows))
     mixed = _standardised(
-        np.sqrt(TRUTH_FROM_LIKENESS) * likeness + np.sqrt(1 - TRUTH_FROM_LIKENESS) * chance
+        np.sqrt(TRUTH_FROM_SIMILARITY) * similarity + np.sqrt(1 - TRUTH_FROM_SIMILARITY) * chance
     )
     qualities = TRUTH_MEAN + TRUTH_SD * mixed
     return {pk: float(q) for (pk, _, _), q in zip(rows, qualities, strict=True)}
 
 
 def word_f1(text: str, reference: str) -> float:
-    """Return how much of its words a text shares with the reference, from 0 to 1."""
-    words, others = Counter(text.lower().split()), Counter(reference.lower().split())
-    total = words.total() + others.total()
-    return 2 * (words & others).total() / total if total else 0.0
+    """Return the F1 score of the words that a text shares with its reference, from 0 to 1."""
+    words, expected = Counter(text.lower().split()), Counter(reference.lower().split())
+    total = words.total() + expected.total()
+    return 2 * (words & expected).total() / total if total else 0.0
 
 
 def _standardised(values: np.ndarray) -> np.ndarray:
@@ -101,10 +101,10 @@ def _standardised(values: np.ndarray) -> np.ndarray:
 
 
 def honest_noise_sd(qualities: Collection[float]) -> float:
-    """Return the noise with which two honest ratings of these translations correlate at 0.41.
+    """Return the noise for which two honest ratings of these translations correlate at 0.41.
 
-    The ends of the slider cut off noise and truth alike, how much of which depends on the qualities. Found
-    by halving: the more noise, the less agreement.
+    Scores are clipped at the ends of the scale, and the effect depends on the qualities. Found by
+    bisection, since agreement falls as noise grows.
     """
     truth = np.fromiter(qualities, dtype=np.float64)
     if not truth.size or not truth.std():
@@ -120,12 +120,12 @@ def honest_noise_sd(qualities: Collection[float]) -> float:
 
 
 def _agreement(truth: np.ndarray, noise_sd: float) -> float:
-    """Return how two ratings correlate, from the moments of a normal variable that is clipped."""
+    """Return the correlation of two ratings, from the moments of a clipped normal variable."""
     low, high = (SCORE_MIN - truth) / noise_sd, (SCORE_MAX - truth) / noise_sd
     below, above = special.ndtr(low), special.ndtr(-high)
     inside = 1 - below - above
     density_low, density_high = np.exp([-(low**2) / 2, -(high**2) / 2]) / np.sqrt(2 * np.pi)
-    # In units of the noise and relative to the truth, like the bounds.
+    # Relative to the truth and in units of the noise, like the bounds.
     mean = low * below + (density_low - density_high) + high * above
     square = low**2 * below + (inside + low * density_low - high * density_high) + high**2 * above
     means = truth + noise_sd * mean
@@ -135,7 +135,7 @@ def _agreement(truth: np.ndarray, noise_sd: float) -> float:
 
 @dataclass(slots=True)
 class SimulatedWorker:
-    """One behaviour with a random stream, a taste and a slider habit of its own."""
+    """A behaviour with its own random stream, tastes and habit."""
 
     behaviour: Behaviour
     rng: np.random.Generator
@@ -153,7 +153,7 @@ class SimulatedWorker:
         return int(np.clip(round(impression), SCORE_MIN, SCORE_MAX))
 
     def _impression(self, role: Role, translation: int, quality: float) -> float:
-        match self._present_behaviour():
+        match self._current_behaviour():
             case Behaviour.CONSTANT:
                 return self.habit
             case Behaviour.RANDOM:
@@ -162,7 +162,7 @@ class SimulatedWorker:
                 return REFERENCE_QUALITY + self._noise(Role.REFERENCE, translation)
             case Behaviour.NOISY:
                 noise = NOISY_FACTOR * self._noise(role, translation)
-                return _seen_quality(role, quality) + noise
+                return _perceived_quality(role, quality) + noise
             case Behaviour.LENIENT:
                 return 50 + self._reading(role, translation, quality) / 2
             case Behaviour.HARSH:
@@ -170,18 +170,18 @@ class SimulatedWorker:
             case _:
                 return self._reading(role, translation, quality)
 
-    def _present_behaviour(self) -> Behaviour:
+    def _current_behaviour(self) -> Behaviour:
         if self.behaviour != Behaviour.DRIFTING:
             return self.behaviour
-        drifted = self.n_hits_done >= HONEST_HITS_BEFORE_DRIFT
-        return Behaviour.RANDOM if drifted else Behaviour.HONEST
+        has_drifted = self.n_hits_done >= HONEST_HITS_BEFORE_DRIFT
+        return Behaviour.RANDOM if has_drifted else Behaviour.HONEST
 
     def _reading(self, role: Role, translation: int, quality: float) -> float:
-        return _seen_quality(role, quality) + self._noise(role, translation)
+        return _perceived_quality(role, quality) + self._noise(role, translation)
 
     def _noise(self, role: Role, translation: int) -> float:
-        """Draw the noise of one look: partly the worker's taste in this translation, which lasts."""
-        if role == Role.REFERENCE:  # Another text, about which nothing has been felt yet.
+        """Draw the noise of one rating, which includes the worker's lasting taste in the translation."""
+        if role == Role.REFERENCE:  # A different text, so the taste does not apply.
             return self.rng.normal(0, self.noise_sd)
         if translation not in self.tastes:
             self.tastes[translation] = self.rng.standard_normal()
@@ -190,20 +190,19 @@ class SimulatedWorker:
         return self.noise_sd * float(lasting + passing)
 
     def seconds(self) -> float:
-        """How long the next item takes, with the long tail that people have."""
+        """Draw the time for the next item, with a long tail as in people."""
         typical = CAREFUL_SECONDS if self.behaviour.is_careful else CARELESS_SECONDS
         return typical * self.rng.lognormal(0, 0.5)
 
 
-def _seen_quality(role: Role, quality: float) -> float:
-    """Return how good an item looks to someone who reads it."""
+def _perceived_quality(role: Role, quality: float) -> float:
     if role == Role.REFERENCE:
         return REFERENCE_QUALITY
     return DEGRADED_SHARE * quality if role == Role.BAD_REFERENCE else quality
 
 
 def is_for_people(campaign: Campaign) -> bool:
-    """Whether simulated work would do harm: people take part in the campaign, or it pays."""
+    """Return whether the campaign pays or has real workers, so that simulated work would do harm."""
     people = campaign.participations.exclude(worker__provider=PROVIDER)
     return campaign.pay_per_hit > 0 or people.exists()
 
@@ -219,12 +218,12 @@ def simulate_workers(
     progress: Callable[[int], None] | None = None,
     after_hit: Callable[[Assignment], object] | None = None,
 ) -> SimulationSummary:
-    """Let a crowd loose on an open campaign. `progress` is called with the ratings since the last call.
+    """Let a crowd of simulated workers rate an open campaign.
 
-    Workers come one after another within a day from `start`, by default the day that ends now, in an
-    order the seed decides. A worker stops early when no HIT is left. `after_hit` is called with each
-    assignment handed in, before the next one is taken. With a `truth_seed` of its own a crowd sees the
-    same true qualities as another crowd with that one, but rates them independently.
+    Workers come one after another within a day from `start`, by default 24 hours ago, in a random
+    order. A worker stops when no HITs are left. `progress` is called with the number of ratings since
+    the last call, and `after_hit` with each submitted assignment. Crowds with the same `truth_seed`
+    but different seeds rate the same true qualities independently.
     """
     qualities = true_qualities(campaign=campaign, seed=seed if truth_seed is None else truth_seed)
     noise_sd = honest_noise_sd(qualities.values())
@@ -260,7 +259,7 @@ def do_one_hit(
     qualities: Mapping[int, float],
     at: datetime,
 ) -> Assignment | None:
-    """Let a worker do the HIT in hand, or the next one, from that moment on; None if there is none."""
+    """Let a worker do their current or next HIT, starting `at` this time; None if there is none."""
     assignment = take_assignment(campaign=campaign, worker=worker, at=at)
     if assignment is None:
         return None

@@ -1,4 +1,4 @@
-"""Where campaigns stand, in as many queries for a hundred as for one."""
+"""The status of campaigns, in a fixed number of queries."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ class CampaignStatus:
     n_submitted: int
     n_workers: int
     n_ratings: int
-    # None for one that was counted on the spot.
+    # None if the campaign was counted just now.
     counted_at: datetime | None = None
 
     @property
     def n_places(self) -> int:
-        """Places there are in all: still free, taken, and done."""
+        """All places: free, taken and done."""
         return self.n_places_left + self.n_in_progress + self.n_submitted
 
     @property
@@ -67,21 +67,21 @@ class CampaignStatus:
 
 
 def campaign_status(campaign: Campaign) -> CampaignStatus:
-    """Say where a campaign stands now, however long counting takes."""
+    """Count a campaign now, even if it is large and takes long."""
     return _status(campaign, count_rows([campaign.pk])[campaign.pk])
 
 
 def campaign_statuses(campaigns: Iterable[Campaign]) -> list[CampaignStatus]:
-    """Say of each campaign where it stands; of a large one, where it stood when it was last counted."""
+    """Return the status of each campaign; large ones have their stored counts."""
     campaigns = list(campaigns)
-    kept = KeptCounts.objects.filter(campaign__in=campaigns)
-    counts = {one.pk: one.status | {"counted_at": one.counted_at} for one in kept.defer("overview")}
-    counts |= count_rows([one.pk for one in campaigns if one.pk not in counts])
+    stored = KeptCounts.objects.filter(campaign__in=campaigns).defer("overview")
+    counts = {row.pk: row.status | {"counted_at": row.counted_at} for row in stored}
+    counts |= count_rows([campaign.pk for campaign in campaigns if campaign.pk not in counts])
     return [_status(campaign, counts[campaign.pk]) for campaign in campaigns]
 
 
 def count_rows(pks: list[int]) -> dict[int, dict[str, Any]]:
-    """Count the rows of campaigns, in as many queries for a hundred as for one."""
+    """Count the rows of campaigns, in a fixed number of queries."""
     counts: dict[int, dict[str, Any]] = {pk: {} for pk in pks}
     for rows in _counting_queries(pks):
         for row in rows:
@@ -118,7 +118,7 @@ def _counting_queries(pks: list[int]) -> list[QuerySet[Any, dict[str, Any]]]:
             assignments,
             "hit__campaign",
             n_workers=Count("worker", distinct=True),
-            # One submitted here has a rating for every item: no need to count millions.
+            # A submitted assignment has a rating for every item: no need to count millions.
             n_whole_ratings=Sum("hit__size", filter=is_whole),
             **by_status,
         ),
@@ -134,7 +134,7 @@ def _per_campaign(
 
 def _status(campaign: Campaign, counts: dict[str, Any]) -> CampaignStatus:
     n_ratings = (counts.pop("n_whole_ratings", 0) or 0) + counts.pop("n_partial_ratings", 0)
-    nothing = {name: 0 for name in CampaignStatus.__dataclass_fields__ if name.startswith("n_")}
+    zeros = {name: 0 for name in CampaignStatus.__dataclass_fields__ if name.startswith("n_")}
     return CampaignStatus(
         code=campaign.code,
         name=campaign.name,
@@ -143,5 +143,5 @@ def _status(campaign: Campaign, counts: dict[str, Any]) -> CampaignStatus:
         target_language=campaign.target_language,
         task=campaign.task,
         seed=campaign.seed,
-        **nothing | {"hit_size": None} | counts | {"n_ratings": n_ratings},
+        **zeros | {"hit_size": None} | counts | {"n_ratings": n_ratings},
     )

@@ -1,4 +1,4 @@
-"""Files that admins upload: bounded, kept under their own names, and never outside their folder."""
+"""Store uploaded files under their own names, within limits and only in their folder."""
 
 import io
 import shutil
@@ -28,20 +28,20 @@ from .importing.mt_metrics_eval import OUTPUTS_FOLDER
 from .importing.plain_text import REFERENCE_NAMES, SOURCE_NAMES, SYSTEM_FOLDERS
 
 MAX_FILES = 500
-# Of all files together, unpacked: far above any test set there is.
+# Of all files together, unpacked: far more than any test set needs.
 MAX_BYTES = 200_000_000
-# Text packs to a tenth. What packs a hundred times better than that is no text.
+# Text compresses to about a tenth. Anything that compresses a hundred times better is not text.
 MAX_RATIO = 1_000
 RATIO_COUNTS_FROM = 10_000_000
 MAX_PATH_BYTES = 200
 CHUNK = 1 << 20
-# Of all zips together: files, the folders they are in, and what packers put beside each of them.
+# Of all zips together: files, folders, and the extra files that packers add.
 MAX_ENTRIES = 4 * MAX_FILES
-# Of one zip's list of what is in it: room for so many entries with the longest names.
+# Of a zip's central directory: enough for that many entries with the longest names.
 MAX_DIRECTORY_BYTES = 2 * CHUNK
-# What is unpacked as far as one asks. The others give all that a block holds at once: a gigabyte from 500 bytes.
+# Methods that unpack in chunks. Others unpack a whole block at once: a gigabyte from 500 bytes.
 _BOUNDED_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-# Whatever `zipfile` raises over damaged bytes; a ValueError where a place lies before the file's beginning.
+# What `zipfile` raises for damaged files; ValueError for a negative offset.
 _UNREADABLE_ZIP = (
     zipfile.BadZipFile,
     zlib.error,
@@ -53,13 +53,13 @@ _UNREADABLE_ZIP = (
 KEPT_FOR = timedelta(days=7)
 CAMPAIGN_FOLDERS = {*SYSTEM_FOLDERS, *SOURCE_NAMES, *REFERENCE_NAMES, OUTPUTS_FOLDER}
 
-# What packers put beside the files, and nobody means.
+# Added by packers, and ignored.
 _LEFT_BY_PACKERS = ("__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file and where in the campaign's folder it belongs."""
+    """A file, and its path in the campaign's folder."""
 
     path: str
     file: UploadedFile
@@ -70,18 +70,18 @@ def folder_of(draft: CampaignDraft) -> Path:
 
 
 def campaign_path(draft: CampaignDraft) -> Path:
-    """What to import: the one file, or the folder that holds the campaign's files."""
-    path, inside = folder_of(draft), list(folder_of(draft).iterdir())
-    # A folder is often packed with its own name around it.
-    while len(inside) == 1 and inside[0].is_dir() and inside[0].name not in CAMPAIGN_FOLDERS:
-        path, inside = inside[0], list(inside[0].iterdir())
-    if len(inside) == 1 and inside[0].is_file() and inside[0].suffix.lower() != ".txt":
-        return inside[0]
+    """Return what to import: the only file, or the folder of the campaign's files."""
+    path, entries = folder_of(draft), list(folder_of(draft).iterdir())
+    # Zips often contain a single folder with everything in it.
+    while len(entries) == 1 and entries[0].is_dir() and entries[0].name not in CAMPAIGN_FOLDERS:
+        path, entries = entries[0], list(entries[0].iterdir())
+    if len(entries) == 1 and entries[0].is_file() and entries[0].suffix.lower() != ".txt":
+        return entries[0]
     return path
 
 
 def keep_files(*, draft: CampaignDraft, uploads: Iterable[Upload]) -> None:
-    """Keep these files in place of the draft's earlier ones, or raise `ImportRefused` and keep those."""
+    """Replace the draft's files, or raise `ImportRefused` and leave them unchanged."""
     problems = Problems()
     with _new_folder() as folder:
         files = _write_all(folder, uploads, problems)
@@ -99,7 +99,7 @@ def drop_files(draft: CampaignDraft) -> None:
 
 
 def drop_old_drafts(*, at: datetime | None = None) -> int:
-    """Forget drafts that nobody finished, with their files, and files without a draft. Return how many."""
+    """Delete old drafts with their files, and old files without a draft; return the number of drafts."""
     limit = (at or timezone.now()) - KEPT_FOR
     old = list(CampaignDraft.objects.filter(created_at__lt=limit))
     for draft in old:
@@ -118,7 +118,7 @@ def _is_older(folder: Path, limit: datetime) -> bool:
     try:
         return folder.stat().st_mtime < limit.timestamp()
     except FileNotFoundError:
-        # Whoever uploads has just given it its name, or dropped it.
+        # The upload has just been finished or deleted.
         return False
 
 
@@ -134,7 +134,7 @@ def _has_draft(name: str) -> bool:
 
 @contextmanager
 def _new_folder() -> Iterator[Path]:
-    """A folder on the same disk; gone afterwards unless it was moved into its place."""
+    """Make a temporary folder on the same disk, which can be moved to its final place."""
     root = Path(settings.UPLOADS_DIR)
     root.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".new-", dir=root))
@@ -175,7 +175,7 @@ def _write_all(folder: Path, uploads: Iterable[Upload], problems: Problems) -> l
 
 
 def _target(folder: Path, path: str, problems: Problems) -> Path | None:
-    """Where a file goes; None, and a problem, for a name that leads elsewhere or that nobody can read."""
+    """Return where a file goes; report a problem and return None if its name is unsafe or invalid."""
     parts = PurePosixPath(path).parts
     fault = None
     if not parts or path.startswith("/") or ".." in parts or "\\" in path or ":" in parts[0]:
@@ -187,7 +187,7 @@ def _target(folder: Path, path: str, problems: Problems) -> Path | None:
         fault = fault and f"has a name that {fault}"
     target = folder.joinpath(*parts)
     if fault is None and target.exists():
-        fault = "is there twice"
+        fault = "appears twice"
     if fault:
         problems.add(printable(path)[:MAX_PATH_BYTES], None, fault)
         return None
@@ -197,7 +197,7 @@ def _target(folder: Path, path: str, problems: Problems) -> Path | None:
 def _write(
     folder: Path, target: Path, file: IO[bytes] | UploadedFile, budget: _Budget, problems: Problems
 ) -> list[dict[str, Any]]:
-    """Write a file as far as the budget goes, and say what was written."""
+    """Write a file within the budget; return its name and size, in a list, if it was written."""
     name = target.relative_to(folder).as_posix()
     budget.files -= 1
     try:
@@ -207,7 +207,7 @@ def _write(
                 budget.bytes -= len(chunk)
                 out.write(chunk)
     except (FileExistsError, NotADirectoryError):
-        problems.add(name, None, "is there twice, or is a file where another has a folder")
+        problems.add(name, None, "appears twice, or has the same name as a folder")
         return []
     if fault := budget.exceeded():
         problems.add("", None, f"The upload {fault}.")
@@ -216,7 +216,7 @@ def _write(
 
 
 class _BoundedReads(io.RawIOBase):
-    """A file of which nobody takes much at once: `zipfile` reads the list of a zip's entries in one go."""
+    """Limits the size of reads, because `zipfile` reads the whole central directory at once."""
 
     def __init__(self, file: UploadedFile) -> None:
         self._file = file
@@ -251,12 +251,14 @@ def _unpack(
             for entry in archive.infolist():
                 files += _unpack_entry(folder, archive, entry, budget, problems)
                 if _is_bomb(budget, upload.size or 0):
-                    problems.add(name, None, "unpacks to far more than text can; it was not read")
+                    problems.add(
+                        name, None, "unpacks to far more data than text would; it was not read"
+                    )
                     budget.bytes = -1
                 if budget.exceeded():
                     break
     except _UNREADABLE_ZIP as error:
-        problems.add(name, None, f"is not a zip file that can be read: {error}")
+        problems.add(name, None, f"is not a readable zip file: {error}")
     return files
 
 
@@ -272,7 +274,7 @@ def _unpack_entry(
     budget: _Budget,
     problems: Problems,
 ) -> list[dict[str, Any]]:
-    # As it stands in the file: `filename` has been made to look harmless.
+    # The raw name from the zip: `filename` has been sanitised.
     path = entry.orig_filename
     parts = path.split("/")
     if entry.is_dir() or parts[0] in _LEFT_BY_PACKERS or parts[-1] in _LEFT_BY_PACKERS:
@@ -294,7 +296,7 @@ def _fault_in_entry(entry: zipfile.ZipInfo) -> str | None:
     if entry.flag_bits & 0x1:
         return "is encrypted"
     if entry.compress_type not in _BOUNDED_METHODS:
-        return "is packed in a way that is not read here; pack it as usual (deflate)"
+        return "uses an unsupported compression method; use deflate instead"
     mode = entry.external_attr >> 16
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return "is a link or a device, not a file"

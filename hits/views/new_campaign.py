@@ -12,7 +12,7 @@ from da_platform.jobs.models import Job
 from hits.exceptions import ImportRefused
 
 from ..campaigns import drafts
-from ..campaigns.drafts import begin_import, check_draft, is_small, settled, storable
+from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
 from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
 from ..campaigns.uploads import keep_files
 from ..models import Campaign, CampaignDraft
@@ -102,12 +102,12 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         if request.method == "POST":
             begin_import(draft=draft, actor=user_of(request))
             return redirect("draft_check", draft.code)
-        if campaign := settled(draft):
+        if campaign := campaign_of(draft):
             return _show_campaign(request, draft, campaign)
         if is_small(draft):
             summary = check_draft(draft)
     except ImportRefused as error:
-        if campaign := settled(draft):
+        if campaign := campaign_of(draft):
             # A second click, refused because the first one took the name.
             return _show_campaign(request, draft, campaign)
         refusal = error

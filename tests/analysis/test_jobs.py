@@ -320,9 +320,9 @@ def test_hits_are_built_by_a_job_and_a_second_attempt_finds_them():
     Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
     assert run_job(job.pk).result == {"n_hits": 2}
     again = run_job(start_job(kind="build_hits", campaign=campaign).pk)
-    assert again.state == "failed" and "has HITs already" in again.error
+    assert again.state == "failed" and "already has HITs" in again.error
     # Asked again it is refused again: it was not cut off, and the HITs are not of its making.
-    assert "has HITs already" in run_job(restart(again).pk).error
+    assert "already has HITs" in run_job(restart(again).pk).error
 
 
 def test_evidence_is_weighed_by_a_job_of_the_campaign_alone():

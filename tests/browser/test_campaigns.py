@@ -44,9 +44,7 @@ def name_it(page: Page, name: str = "News") -> None:
 
 
 def choose_files(page: Page, folder: Path) -> None:
-    page.get_by_label("Outputs of the systems").set_input_files(
-        sorted(folder.glob("systems/*.txt"))
-    )
+    page.get_by_label("System outputs").set_input_files(sorted(folder.glob("systems/*.txt")))
     page.get_by_label("References").set_input_files(folder / "references.txt")
     page.get_by_label("Sources").set_input_files(folder / "sources.txt")
     page.get_by_role("button", name="Upload and check").click()
@@ -133,9 +131,7 @@ def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, c
     expect(alert).to_contain_text("is not UTF-8")
     assert not Campaign.objects.exists()
     (folder / "systems" / "B.txt").write_bytes(good)
-    page.get_by_label("Outputs of the systems").set_input_files(
-        sorted(folder.glob("systems/*.txt"))
-    )
+    page.get_by_label("System outputs").set_input_files(sorted(folder.glob("systems/*.txt")))
     page.get_by_label("References").set_input_files(folder / "references.txt")
     page.get_by_role("button", name="Next: settings").click()
     expect(page.get_by_label("Items in a HIT")).to_be_visible()
@@ -152,7 +148,7 @@ def test_the_dashboard_follows_what_workers_do(page: Page, visitor: Visitor):
     submit_assignment(assignment=assignment)
     page.clock.run_for(6_000)
     expect(unproven).to_have_text("1")
-    expect(page.locator(".events li").first).to_contain_text("HIT 1 handed in")
+    expect(page.locator(".events li").first).to_contain_text("HIT 1 submitted")
 
 
 def test_it_does_not_change_under_the_hands_of_someone_selecting_text(page: Page):

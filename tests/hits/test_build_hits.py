@@ -84,9 +84,9 @@ def test_too_few_translations_make_smaller_hits_and_the_reader_is_told():
     summary = build_hits(campaign=campaign)
     assert summary.hit_size == 40
     assert summary.notes[0] == (
-        "40 translations do not fill a HIT of 100 items: HITs of 40 were built."
+        "40 translations do not fill a HIT of 100 items: the HITs have 40 items."
     )
-    assert summary.notes[-1] == "16 translations are in two HITs, to fill the last one."
+    assert summary.notes[-1] == "16 translations are in two HITs, to fill up the last HIT."
 
 
 def test_far_too_few_translations_are_an_error_and_nothing_is_stored():
@@ -169,5 +169,5 @@ def test_hits_too_small_to_judge_a_worker_by_are_told_of():
     small, single = make_campaign(), make_campaign()
     make_translations(small, n_segments=28)
     make_translations(single)
-    assert "whoever does a single HIT stays unproven" in build_hits(campaign=small).notes[0]
-    assert "decide on workers yourself" in build_hits(campaign=single).notes[0]
+    assert "workers who do a single HIT stay unproven" in build_hits(campaign=small).notes[0]
+    assert "decide about workers yourself" in build_hits(campaign=single).notes[0]

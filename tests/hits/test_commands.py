@@ -43,7 +43,7 @@ def test_build_hits_says_what_it_built():
     campaign = draft_campaign(name="News", hit_size=100)
     assert run("build_hits", "News").splitlines()[:2] == [
         "1 HITs of 40 items from 28 translations. The campaign is draft.",
-        "Note: 28 translations do not fill a HIT of 100 items: HITs of 40 were built.",
+        "Note: 28 translations do not fill a HIT of 100 items: the HITs have 40 items.",
     ]
     assert campaign.hits.count() == 1
 

@@ -146,7 +146,7 @@ def test_settings_are_checked(client):
     client.post(step("files"), example_files())
     page = client.post(step("settings"), SETTINGS | {"hit_size": "50", "currency": "€"})
     assert page.status_code == 422
-    assert "Three letters" in page.content.decode()
+    assert "Enter three letters" in page.content.decode()
 
 
 def test_a_package_and_text_files_together_are_refused(client):

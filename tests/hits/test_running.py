@@ -97,7 +97,7 @@ def test_many_translations_are_built_by_a_job(monkeypatch):
 def test_hits_are_not_built_again_unless_asked():
     campaign, client = make_draft(), client_of("admin")
     post(client, "build_campaign", campaign)
-    assert "has HITs already" in post(client, "build_campaign", campaign)
+    assert "already has HITs" in post(client, "build_campaign", campaign)
     assert "Built" in post(client, "build_campaign", campaign, rebuild="1")
 
 
@@ -144,7 +144,7 @@ def test_once_a_study_was_made_its_pay_stays(prolific, status):
     campaign.refresh_from_db()
     assert "pay_per_hit" not in editable_fields(campaign)
     for changes in ({"pay_per_hit": Decimal(9)}, {"currency": "EUR"}):
-        with pytest.raises(EditRefused, match="the study pays what it was made with"):
+        with pytest.raises(EditRefused, match="the pay of the study is fixed"):
             edit_campaign(campaign=campaign, actor=None, changes=changes)
     assert edit_campaign(campaign=campaign, actor=None, changes={"spending_cap": Decimal(9)})
 
@@ -152,7 +152,7 @@ def test_once_a_study_was_made_its_pay_stays(prolific, status):
 def test_the_page_says_that_a_study_keeps_the_pay(prolific):
     campaign = make_prolific_campaign(prolific)
     page = client_of("admin").get(reverse("campaign_settings", args=[campaign.code]))
-    assert "Cannot change any more: the study pays what it was made with." in page.content.decode()
+    assert "Can no longer be changed: the pay of the study is fixed." in page.content.decode()
 
 
 def test_the_pay_follows_a_study_made_at_prolific_until_places_are_asked_for():
@@ -162,7 +162,7 @@ def test_the_pay_follows_a_study_made_at_prolific_until_places_are_asked_for():
     )[0]
     edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(2)})
     Recruitment.objects.filter(pk=recruitment.pk).update(n_places=1)
-    with pytest.raises(EditRefused, match="the study pays"):
+    with pytest.raises(EditRefused, match="the pay of the study is fixed"):
         edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(3)})
 
 
