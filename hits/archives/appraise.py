@@ -131,14 +131,15 @@ def _assignment(hit: int, user: str, rated: list[_Rated]) -> ArchivedAssignment:
         started_at=_as_datetime(rated[0].start),
         submitted_at=_as_datetime(max(rating.end for rating in rated)),
         ratings=[
-            ArchivedRating(place, rating.score, _as_datetime(rating.end), _milliseconds(rating))
+            ArchivedRating(
+                place,
+                rating.score,
+                _as_datetime(rating.end),
+                min(round(1_000 * (rating.end - rating.start)), MAX_ELAPSED_MS),
+            )
             for place, rating in enumerate(rated)
         ],
     )
-
-
-def _milliseconds(rated: _Rated) -> int:
-    return min(round(1_000 * (rated.end - rated.start)), MAX_ELAPSED_MS)
 
 
 def _as_datetime(seconds: float) -> datetime:

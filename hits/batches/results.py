@@ -72,14 +72,13 @@ def _contents_of(hit: ArchivedHIT) -> Contents:
 
 
 def _check(
-    assignment: ArchivedAssignment, items: ArchivedHIT, hit: HIT | None, problems: Problems
+    assignment: ArchivedAssignment, archived: ArchivedHIT, hit: HIT | None, problems: Problems
 ) -> None:
     who = f"the assignment of worker {assignment.worker!r}, submitted {assignment.submitted_at:%Y-%m-%d %H:%M:%S},"
     if hit is None:
         problems.add("", None, f"{who} is for a HIT that is not in this campaign")
-    elif len(assignment.ratings) < len(items.items):
-        n_missing = len(items.items) - len(assignment.ratings)
-        problems.add("", None, f"{who} lacks {n_missing} of {len(items.items)} ratings")
+    elif n_missing := len(archived.items) - len(assignment.ratings):
+        problems.add("", None, f"{who} lacks {n_missing} of {len(archived.items)} ratings")
 
 
 @transaction.atomic

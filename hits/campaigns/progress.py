@@ -71,7 +71,7 @@ class Counts:
 
     @property
     def n_missing(self) -> int:
-        """Assignments that nobody has promised yet."""
+        """Assignments that are neither trusted nor promised."""
         return self.n_wanted - self.n_counting - self.n_promised
 
     @property

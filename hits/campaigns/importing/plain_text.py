@@ -19,7 +19,7 @@ SYSTEM_FOLDERS = ("systems", "system")
 
 @dataclass
 class Layout:
-    """Which file holds what."""
+    """The files of a campaign by their content."""
 
     folder: CampaignFolder
     sources: Path | None = None
@@ -38,7 +38,7 @@ def read_plain_text(path: Path, options: ReadingOptions, problems: Problems) -> 
     return read_layout(layout, options, problems)
 
 
-# Which file is what ---------------------------------------------------------------------------
+# Finding the files ----------------------------------------------------------------------------
 
 
 def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Problems) -> Layout:
