@@ -133,7 +133,10 @@ def _save(request: HttpRequest, current: desk.OwnDesk, rating: dict[str, Any]) -
     assignment, position = current.assignment, rating["position"]
     if _is_impossible(assignment, rating["elapsed_ms"]):
         return _refuse_rating(
-            request, assignment, "elapsed_ms: Longer than since the HIT was taken.", status=400
+            request,
+            assignment,
+            "elapsed_ms: Longer than the time since the HIT was taken.",
+            status=400,
         )
     try:
         saved = save_rating(
