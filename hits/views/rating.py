@@ -63,7 +63,9 @@ def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
     logger.warning("Refused: assignment %s belongs to another worker.", code)
     # Without a campaign, the browser decides the language.
     with translation.override(translation.get_language_from_request(request)):
-        return _answer_error(request, gettext("This task is not yours."), status=404)
+        return _answer_error(
+            request, gettext("We could not find your task in this browser."), status=404
+        )
 
 
 def _wants_json(request: HttpRequest) -> bool:
