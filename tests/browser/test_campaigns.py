@@ -138,7 +138,7 @@ def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, c
     )
     page.get_by_label("References").set_input_files(folder / "references.txt")
     page.get_by_role("button", name="Next: settings").click()
-    expect(page.get_by_label("Items in a HIT")).to_be_visible()
+    expect(page.get_by_label("Items per HIT")).to_be_visible()
 
 
 def test_the_dashboard_follows_what_workers_do(page: Page, visitor: Visitor):

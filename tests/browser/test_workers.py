@@ -110,7 +110,7 @@ def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor
     campaign = campaign_with_workers()
     page = open_table(visitor, campaign, java_script_enabled=False)
     page.get_by_role("button", name="Count their ratings").click()
-    expect(page.get_by_text("Tick the workers first.")).to_be_visible()
+    expect(page.get_by_text("Select at least one worker.")).to_be_visible()
     page.get_by_role("checkbox", name=str(worker_like("random").worker)).check()
     page.get_by_role("button", name="Count their ratings").click()
     page.get_by_label("Reason").fill("Read them with me")
