@@ -55,7 +55,7 @@ def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_previ
     assert download.value.path().read_text().startswith("hit,genuine,degraded,difference\n")
 
     page.get_by_role("button", name="Leave their ratings out").click()
-    expect(page.get_by_role("heading", name="Leave their ratings out?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Leave their ratings out:")).to_be_visible()
     tile = page.locator(".tiles div").first
     expect(tile).to_contain_text("fall below 2 ratings")
     expect(tile.locator("dd").first).to_have_text("140")
