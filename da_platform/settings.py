@@ -401,9 +401,9 @@ OTP_TOTP_ISSUER = "DA Platform"
 # A code may be one step early or late. It stays so: the window does not follow a clock that goes wrong.
 OTP_TOTP_SYNC = False
 
-# Links to set a password work once, and for this long.
-PASSWORD_RESET_DAYS = 3
-PASSWORD_RESET_TIMEOUT = PASSWORD_RESET_DAYS * 24 * 60 * 60
+# Links to set a password work so long, and once.
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60
+PASSWORD_RESET_DAYS = PASSWORD_RESET_TIMEOUT // (24 * 60 * 60)
 
 # Mail, for setting a new password: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the
 # page that would send one is not offered; superusers can make a link instead.

@@ -119,7 +119,7 @@ def test_there_is_nothing_to_confirm_before_one_began_nor_twice():
     on = client_with_second_factor(person_with_password("admin"))
     assert on.post(SET_UP, {"code": "123456"}).url == PAGE
     assert (
-        "already on"
+        "on already"
         in on.post(PAGE, {"password": PASSWORD, "deed": "begin"}, follow=True).content.decode()
     )
 
