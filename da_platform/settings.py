@@ -403,6 +403,7 @@ OTP_TOTP_SYNC = False
 
 # Links to set a password work so long, and once.
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60
+PASSWORD_RESET_DAYS = PASSWORD_RESET_TIMEOUT // (24 * 60 * 60)
 
 # Mail, for setting a new password: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the
 # page that would send one is not offered; superusers can make a link instead.

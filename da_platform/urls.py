@@ -30,10 +30,16 @@ urlpatterns = [
     path("password/", PasswordChange.as_view(), name="password_change"),
     path("password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("password/reset/", PasswordReset.as_view(), name="password_reset"),
-    path("password/reset/sent/", auth.PasswordResetDoneView.as_view(), name="password_reset_done"),
+    path(
+        "password/reset/sent/",
+        auth.PasswordResetDoneView.as_view(extra_context={"days": settings.PASSWORD_RESET_DAYS}),
+        name="password_reset_done",
+    ),
     path(
         "password/set/<uidb64>/<token>/",
-        auth.PasswordResetConfirmView.as_view(),
+        auth.PasswordResetConfirmView.as_view(
+            extra_context={"can_send_mail": settings.CAN_SEND_MAIL}
+        ),
         name="password_reset_confirm",
     ),
     path(

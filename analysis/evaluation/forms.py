@@ -13,6 +13,7 @@ from hits.campaigns.forms import SeveralFilesField
 from ..metrics import METRIC_NAMES
 from ..models import GoldUpload, Metric
 from ..scores.formats import FORMATS
+from ..scores.raw_files import MAX_FILE_BYTES
 from ..scores.reading import CHOICES
 from .uploading import GoldReading, Reading
 
@@ -48,7 +49,8 @@ class ReadingForm(forms.Form):
 class ScoresForm(ReadingForm):
     uploads = SeveralFilesField(
         label="Score files",
-        help_text="One or more files: tables with a header, WMT metrics or QE submissions, mt-metrics-eval files. UTF-8, up to 64 MB in total.",
+        help_text="One or more files: tables with a header, WMT metrics or QE submissions, mt-metrics-eval files. "
+        f"UTF-8, up to {MAX_FILE_BYTES // 2**20} MB in total.",
     )
     name = forms.CharField(
         required=False,

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.text import capfirst
 
 # Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
 MAX_ATTEMPTS = 3
@@ -81,6 +82,11 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.state})"
+
+    @property
+    def title(self) -> str:
+        """The kind as pages show it: `Build HITs`."""
+        return capfirst(self.kind.replace("_", " ").replace("hits", "HITs"))
 
     @property
     def was_cut_off(self) -> bool:

@@ -63,7 +63,9 @@ def _from_log(entries: QuerySet[AuditEntry], limit: int) -> list[Event]:
 
 def _deed(entry: AuditEntry) -> str:
     after = entry.details.get("after")
-    return f"{entry.deed} to {after}" if entry.worker_id and isinstance(after, str) else entry.deed
+    if entry.worker_id and isinstance(after, str) and after != entry.action:
+        return f"{entry.deed}: now {after}"
+    return entry.deed
 
 
 def _submissions(keys: list[int]) -> list[Event]:

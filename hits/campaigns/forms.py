@@ -18,13 +18,13 @@ from .uploads import Upload
 MAX_INSTRUCTIONS = 10_000
 
 LABELS = {
-    "hit_size": "Items in a HIT",
+    "hit_size": "Items per HIT",
     "min_ratings": "Trusted ratings per translation",
     "pay_per_hit": "Pay per HIT",
     "spending_cap": "Spending cap",
-    "lease_minutes": "Minutes a worker may take",
+    "lease_minutes": "Minutes per HIT",
     "merges_near_identical": "Merge near-identical translations",
-    "interface_language": "Language of buttons and messages",
+    "interface_language": "Interface language",
 }
 HINTS = {
     "hit_size": "Usually 100. Smaller HITs have fewer hidden checks: below 50, a worker must do two HITs to be judged.",

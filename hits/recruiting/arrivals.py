@@ -40,9 +40,11 @@ logger = logging.getLogger(__name__)
 # back: the latest report about a submission counts.
 EVENTS_KEPT = timedelta(days=30)
 
-ANOTHER_OPEN = gettext_noop("You have come here before in another visit. Please go on from there.")
+ANOTHER_OPEN = gettext_noop(
+    "You have already opened this task in another session. Please continue there."
+)
 GIVEN_BACK = gettext_noop(
-    "You gave this task back, so it does not go on. Thank you for your interest."
+    "You returned this task, so you cannot continue it. Thank you for your interest."
 )
 
 

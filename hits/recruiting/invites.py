@@ -27,7 +27,7 @@ TOKEN_BYTES = 16
 MAX_INVITES = 5_000
 
 ALL_USED = gettext_noop(
-    "As many people as this link is for have taken part already. Thank you for your interest."
+    "This link has already been used by the maximum number of people. Thank you for your interest."
 )
 
 

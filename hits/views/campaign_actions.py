@@ -54,7 +54,8 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     except CannotBuildHITs as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, f"Built {summary.n_hits} HITs of {summary.hit_size} items.")
+        hits = "1 HIT" if summary.n_hits == 1 else f"{summary.n_hits:,} HITs"
+        messages.success(request, f"Built {hits} of {summary.hit_size} items.")
         for note in summary.notes:
             messages.info(request, note)
     return redirect("campaign_overview", campaign.code)
@@ -136,6 +137,7 @@ def cost(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "campaign": campaign,
         "forecast": forecast,
         "form": form if request.GET else None,
+        "fields": form.fields,
         "chosen": chosen,
         "cost": estimate(campaign, **chosen),
     }

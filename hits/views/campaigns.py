@@ -22,6 +22,12 @@ from ..rating.places import Forecast
 from ..recruiting.arrivals import recruitment_of
 
 CAMPAIGNS_PER_PAGE = 50
+HIT_STATES = {
+    "complete": "Complete",
+    "promised": "All places taken",
+    "begun": "Started",
+    "untouched": "Not started",
+}
 
 
 @require_GET
@@ -82,7 +88,7 @@ def _dashboard(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "pace": _pace_chart(progress.pace),
         "coverage": _coverage_chart(progress.counts),
         "worker_states": progress.worker_states.items(),
-        "hit_states": progress.counts.hit_states.items(),
+        "hit_states": [(HIT_STATES[state], n) for state, n in progress.counts.hit_states.items()],
         # Researchers see events, but not which worker they concern.
         "events": recent_events(campaign, overview.submissions, names_workers=is_admin),
     }

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import authenticate, login
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm
@@ -28,7 +29,7 @@ from ..people.guards import (
 )
 from ..people.logins import log_failed_login, log_login, person_named
 from ..people.second_factor import authenticator_of, check_code
-from ..people.second_step import PendingLogin, mark
+from ..people.second_step import PENDING_SECONDS, PendingLogin, mark
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +101,8 @@ class LoginCode(auth.LoginView):
     def _without_password(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
             return HttpResponseRedirect(self.get_success_url())
-        return render(request, "registration/login_again.html", {"next": self.get_redirect_url()})
+        context = {"next": self.get_redirect_url(), "minutes": PENDING_SECONDS // 60}
+        return render(request, "registration/login_again.html", context)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         assert self.person
@@ -151,6 +153,8 @@ class PasswordChange(auth.PasswordChangeView):
 
 
 class PasswordReset(auth.PasswordResetView):
+    extra_email_context = {"days": settings.PASSWORD_RESET_DAYS}
+
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             check_reset(request)

@@ -25,6 +25,7 @@ from ..recruiting.arrivals import recruitment_of
 from ..recruiting.providers import provider_class
 
 ROWS_PER_PAGE = 50
+MAX_REASON_LENGTH = 500
 # Payments of a plan listed on its page.
 DUES_SHOWN = 200
 
@@ -70,10 +71,12 @@ class RuleForm(forms.Form):
         min_value=Decimal("0.01"),
         required=False,
         label="Amount per HIT",
-        help_text="Leave empty for partial pay, which depends on how far the worker got.",
+        help_text="Leave empty for a share of the pay, which depends on how far the worker got.",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
-    reason = forms.CharField(max_length=500, label="Reason", help_text="Shown to workers.")
+    reason = forms.CharField(
+        max_length=MAX_REASON_LENGTH, label="Reason", help_text="Shown to workers."
+    )
 
 
 class AdjustmentForm(forms.Form):
@@ -84,11 +87,15 @@ class AdjustmentForm(forms.Form):
         label="Amount",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
-    reason = forms.CharField(max_length=500, label="Reason", help_text="Shown to the worker.")
+    reason = forms.CharField(
+        max_length=MAX_REASON_LENGTH, label="Reason", help_text="Shown to the worker."
+    )
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=500, label="Reason", help_text="Recorded in the audit log.")
+    reason = forms.CharField(
+        max_length=MAX_REASON_LENGTH, label="Reason", help_text="Recorded in the audit log."
+    )
 
 
 class RejectionForm(forms.Form):
@@ -154,6 +161,7 @@ def _show_payments(
         "runs": campaign.payment_runs.select_related("confirmed_by")[:ROWS_PER_PAGE],
         "rules": campaign.pay_rules.select_related("assignment__worker").order_by("-pk"),
         "rule_form": rule_form or RuleForm(),
+        "max_reason_length": MAX_REASON_LENGTH,
         "page": Paginator(work, ROWS_PER_PAGE).get_page(request.GET.get("page")),
     }
     return render(request, "hits/payments.html", context, status=status)
@@ -304,7 +312,7 @@ def add_rule(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         except PlatformError as refusal:
             form.add_error(None, str(refusal))
         else:
-            messages.success(request, "Added. It will be paid by the next run.")
+            messages.success(request, "Added. It will be paid in the next run.")
             return redirect("campaign_payments", campaign.code)
     return _show_payments(request, campaign, rule_form=form, status=422)
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
@@ -64,6 +65,7 @@ def _show(request: HttpRequest, user: User, **context: Any) -> HttpResponse:
         "memberships": user.memberships.select_related("campaign"),
         "form": PartForm(),
         "has_second_factor": authenticator_of(user) is not None,
+        "link_days": settings.PASSWORD_RESET_DAYS,
     } | context
     return render(request, "hits/person.html", context)
 

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_GET
 
+from ..hit_sizes import MAX_HIT_SIZE
 from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins
 from ..rating import desk
@@ -144,6 +145,6 @@ def _show(
     """Render a worker's page whose forms and links lead to `then`."""
     n_hits = campaign.hits.count()
     with translation.override(campaign.page_language):
-        preview = {"then": then, "n_hits": n_hits}
+        preview = {"then": then, "n_hits": n_hits, "max_hit_size": MAX_HIT_SIZE}
         context |= {"preview": preview, "then": then}
         return render(request, f"hits/{page}.html", campaign_context(campaign) | context)

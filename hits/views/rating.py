@@ -63,7 +63,9 @@ def _refuse_visitor(request: HttpRequest, code: UUID) -> HttpResponse:
     logger.warning("Refused: assignment %s belongs to another worker.", code)
     # Without a campaign, the browser decides the language.
     with translation.override(translation.get_language_from_request(request)):
-        return _answer_error(request, gettext("This task is not yours."), status=404)
+        return _answer_error(
+            request, gettext("We could not find your task in this browser."), status=404
+        )
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -133,7 +135,10 @@ def _save(request: HttpRequest, current: desk.OwnDesk, rating: dict[str, Any]) -
     assignment, position = current.assignment, rating["position"]
     if _is_impossible(assignment, rating["elapsed_ms"]):
         return _refuse_rating(
-            request, assignment, "elapsed_ms: Longer than since the HIT was taken.", status=400
+            request,
+            assignment,
+            "elapsed_ms: Longer than the time since the HIT was taken.",
+            status=400,
         )
     try:
         saved = save_rating(

@@ -24,7 +24,7 @@ from ..people.guards import shared_devices
 from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_form
 from ..recruiting.invites import MAX_INVITES, NewInvite, links_csv, make_invites, revoke_invites
 from ..recruiting.providers import provider_class
-from ..recruiting.studies import create_study, places_wanted, publish_study
+from ..recruiting.studies import SYNC_EVERY, create_study, places_wanted, publish_study
 
 SUBMISSIONS_PER_PAGE = 50
 # Only the latest; admins who create thousands of links download them as a file.
@@ -99,6 +99,7 @@ def _show(
         **_invites(campaign),
         **_submissions(request, recruitment),
         "devices": _devices(campaign),
+        "sync_minutes": SYNC_EVERY // timedelta(minutes=1),
     }
     return render(request, "hits/recruiting.html", context, status=status)
 
@@ -197,6 +198,9 @@ def revoke_links(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     chosen = [int(pk) for pk in request.POST.getlist("invite") if re.fullmatch("[0-9]{1,18}", pk)]
     pks = None if "all" in request.POST else chosen
     n_revoked = revoke_invites(campaign=campaign, pks=pks, actor=user_of(request))
+    if not n_revoked:
+        messages.warning(request, "No links were revoked. Select the links to revoke first.")
+        return redirect("campaign_recruiting", campaign.code)
     links = "1 link" if n_revoked == 1 else f"{n_revoked:,} links"
     messages.success(request, f"Revoked {links}. Workers who already used one keep their access.")
     return redirect("campaign_recruiting", campaign.code)

@@ -14,7 +14,7 @@ from ..people.tokens import DEFAULT_DAYS, MAX_DAYS, make_token, revoke_token
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, label="Purpose")
+    name = forms.CharField(max_length=100, label="Name", help_text="What the token is for.")
     scopes = forms.MultipleChoiceField(
         choices=ApiToken.Scope.choices,
         initial=[ApiToken.Scope.READ],

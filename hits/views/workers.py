@@ -19,6 +19,7 @@ from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
 from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
 from ..workers.reading import (
     DEFAULT_SORT,
+    FLAG_LABELS,
     SORTS,
     assignments_of,
     decisions_about,
@@ -65,6 +66,7 @@ def campaign_workers(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "columns": _columns(filters.sort),
         "choices": Choice.choices,
         "reliable_p": RELIABLE_P,
+        "flag_labels": FLAG_LABELS,
         "is_narrowed": any([filters.search, filters.state, filters.flag, filters.decision]),
     }
     return render(request, "hits/campaign_workers.html", context)

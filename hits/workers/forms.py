@@ -21,7 +21,7 @@ class UuidsField(forms.Field):
 
     widget = forms.MultipleHiddenInput
     default_error_messages = {
-        "required": "Tick the workers first.",
+        "required": "Select at least one worker.",
         "invalid": "This is not a worker.",
         "too_many": f"Decide about {MAX_WORKERS} workers at most at once.",
     }
@@ -48,7 +48,7 @@ class WorkersForm(forms.Form):
     )
     state = forms.ChoiceField(choices=[("", "Any state"), *STATES.items()], required=False)
     flag = forms.ChoiceField(
-        choices=[("", "Any flags"), *FLAG_LABELS.items(), ("none", "No flag")], required=False
+        choices=[("", "Any or none"), *FLAG_LABELS.items(), ("none", "No flags")], required=False
     )
     decision = forms.ChoiceField(
         label="Decided by",
@@ -56,11 +56,11 @@ class WorkersForm(forms.Form):
         required=False,
     )
     sort = forms.ChoiceField(
-        label="Sorted by",
+        label="Sort by",
         choices=[
             (sign + name, f"{label}, {way}")
             for name, label in SORTS.items()
-            for sign, way in (("", "rising"), ("-", "falling"))
+            for sign, way in (("", "ascending"), ("-", "descending"))
         ],
         required=False,
         initial=DEFAULT_SORT,

@@ -39,10 +39,10 @@ def repeats_in_words(evidence: Evidence) -> str:
     apart = evidence.repeat_mean_absolute_difference
     if apart is None:
         return "No text has been rated twice yet."
-    text = f"Repeated texts: {apart:.1f} points apart on average, over {evidence.n_repeats}."
+    text = f"Repeated texts: {apart:.1f} points apart on average, over {evidence.n_repeats} pairs."
     if evidence.repeat_p is None:
         return text
     if evidence.repeat_p < RELIABLE_P:
         way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
-        return f"{text} The second rating is {way}: {p_in_words(evidence.repeat_p)}."
-    return f"{text} Neither rating is higher: {p_in_words(evidence.repeat_p)}."
+        return f"{text} The second rating is significantly {way}: {p_in_words(evidence.repeat_p)}."
+    return f"{text} Neither rating is significantly higher: {p_in_words(evidence.repeat_p)}."

@@ -81,7 +81,7 @@ def test_the_list_has_pages_and_asks_the_database_as_often_however_many_jobs(
         # Session, user, second factor, what they may see, count, and one for all rows.
         with django_assert_num_queries(6):
             page = client.get(reverse("jobs")).content.decode()
-        assert page.count("count_slowly") == min(n, JOBS_PER_PAGE)
+        assert page.count("Count slowly") == min(n, JOBS_PER_PAGE)
     assert "Page 1 of 2" in page and "?page=2" in page
     assert client.get(reverse("jobs"), {"page": "nonsense"}).status_code == 200
 

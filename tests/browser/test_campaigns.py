@@ -58,7 +58,7 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     page.get_by_role("button", name="Next: check").click()
     expect(page.get_by_text("alder, birch, cedar, dogwood")).to_be_visible()
     page.get_by_role("button", name="Import campaign").click()
-    expect(page.get_by_text("Imported News.")).to_be_visible()
+    expect(page.get_by_text("News was imported.")).to_be_visible()
     page.get_by_role("button", name="Build HITs").click()
     expect(page.get_by_text("Built 5 HITs of 100 items.")).to_be_visible()
     look_at_it(page)
@@ -134,7 +134,7 @@ def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, c
     page.get_by_label("System outputs").set_input_files(sorted(folder.glob("systems/*.txt")))
     page.get_by_label("References").set_input_files(folder / "references.txt")
     page.get_by_role("button", name="Next: settings").click()
-    expect(page.get_by_label("Items in a HIT")).to_be_visible()
+    expect(page.get_by_label("Items per HIT")).to_be_visible()
 
 
 def test_the_dashboard_follows_what_workers_do(page: Page, visitor: Visitor):

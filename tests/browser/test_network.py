@@ -270,7 +270,7 @@ def test_unsent_ratings_outlive_a_lost_cookie(hit):
     page, assignment = hit
     page.context.clear_cookies(name=COOKIE)
     rate_by_keys(page, SCORES[:1])
-    expect(page.get_by_role("alert")).to_have_text("This task is not yours.")
+    expect(page.get_by_role("alert")).to_have_text("We could not find your task in this browser.")
     origin = page.url.split("/hit/")[0]
     page.context.add_cookies([worker_cookie(assignment.worker, origin)])
     page.reload()

@@ -58,7 +58,7 @@ def test_a_researcher_goes_from_ratings_to_a_printed_report(page: Page, campaign
         page.get_by_role("link", name="System ranking as CSV", exact=True).click()
     assert download.value.suggested_filename.endswith(".csv")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Picture: System ranking as PNG").click()
+        page.get_by_role("link", name="Figure: System ranking as PNG").click()
     assert download.value.path().read_bytes().startswith(b"\x89PNG")
     page.get_by_role("link", name="Report", exact=True).click()
     expect(page.get_by_role("heading", name="Methods")).to_be_visible()

@@ -55,7 +55,7 @@ def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_previ
     assert download.value.path().read_text().startswith("hit,genuine,degraded,difference\n")
 
     page.get_by_role("button", name="Leave their ratings out").click()
-    expect(page.get_by_role("heading", name="Leave their ratings out?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Leave their ratings out:")).to_be_visible()
     tile = page.locator(".tiles div").first
     expect(tile).to_contain_text("fall below 2 ratings")
     expect(tile.locator("dd").first).to_have_text("140")
@@ -110,7 +110,7 @@ def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor
     campaign = campaign_with_workers()
     page = open_table(visitor, campaign, java_script_enabled=False)
     page.get_by_role("button", name="Count their ratings").click()
-    expect(page.get_by_text("Tick the workers first.")).to_be_visible()
+    expect(page.get_by_text("Select at least one worker.")).to_be_visible()
     page.get_by_role("checkbox", name=str(worker_like("random").worker)).check()
     page.get_by_role("button", name="Count their ratings").click()
     page.get_by_label("Reason").fill("Read them with me")

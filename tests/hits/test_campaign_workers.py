@@ -243,8 +243,8 @@ def test_the_tests_are_told_in_words():
     assert pairs_in_words(evidence) == "Tells degraded from genuine: p = 0.0003, 40 pairs."
     assert window_in_words(evidence) == ("In the latest 3 HITs: p = 0.2000, 30 pairs.")
     assert repeats_in_words(evidence) == (
-        "Repeated texts: 6.2 points apart on average, over 10. "
-        "The second rating is lower: p = 0.0100."
+        "Repeated texts: 6.2 points apart on average, over 10 pairs. "
+        "The second rating is significantly lower: p = 0.0100."
     )
     assert pairs_in_words(Evidence(n_pairs=4, p=0.01)) == (
         "Too little evidence: 4 pairs, and at least 5 are needed."

@@ -263,8 +263,8 @@ def test_what_was_decided_before_leaves_nothing_to_confirm(campaign):
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("", "Tick the workers first."),
-        ("?choice=exclude", "Tick the workers first."),
+        ("", "Select at least one worker."),
+        ("?choice=exclude", "Select at least one worker."),
         ("?choice=exclude&worker=nonsense", "This is not a worker."),
         ("?choice=exclude" + "&worker=" + "&worker=".join(["0" * 32] * 61), "60 workers at most"),
     ],

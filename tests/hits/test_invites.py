@@ -164,7 +164,7 @@ def test_a_full_link_says_so_before_anyone_reads_on(campaign: Campaign):
     join(first, invite)
     first.post(campaign.get_absolute_url())
     answer = join(Client(), invite)
-    assert answer.status_code == 404 and "have taken part already" in answer.content.decode()
+    assert answer.status_code == 404 and "maximum number of people" in answer.content.decode()
 
 
 def test_who_agrees_twice_by_a_shared_link_is_counted_once(campaign: Campaign, client: Client):

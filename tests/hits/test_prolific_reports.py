@@ -56,7 +56,7 @@ def test_a_returned_submission_frees_its_place_at_once(prolific: ProlificSimulat
     _, _, second = at_work(prolific, campaign)
     assert second.hit == assignment.hit
     _, again = send(prolific, session)
-    assert again.status_code == 404 and "gave this task back" in again.content.decode()
+    assert again.status_code == 404 and "returned this task" in again.content.decode()
     assert client.get(reverse("rate", args=[assignment.code])).status_code == 302
 
 

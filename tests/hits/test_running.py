@@ -90,7 +90,7 @@ def test_nonsense_changes_no_status():
 def test_many_translations_are_built_by_a_job(monkeypatch):
     monkeypatch.setattr(campaign_actions, "BUILT_AT_ONCE", 5)
     campaign = make_draft()
-    assert "build_hits" in post(client_of("admin"), "build_campaign", campaign, rebuild="1")
+    assert "Build HITs" in post(client_of("admin"), "build_campaign", campaign, rebuild="1")
     assert Job.objects.get().arguments == {"rebuild": True}
 
 

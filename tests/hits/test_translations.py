@@ -111,7 +111,7 @@ def test_the_scan_finds_strings_in_pages_and_in_python() -> None:
     marked = marked_strings()
     assert "Set the slider first." in marked  # {% translate %}
     assert ("%(size)s text", "%(size)s texts") in marked  # {% blocktranslate count %}
-    assert "This task is not yours." in marked  # gettext()
+    assert "We could not find your task in this browser." in marked  # gettext()
 
 
 @every_language
@@ -405,8 +405,8 @@ def test_a_refusal_is_in_the_language_of_the_campaign() -> None:
 @pytest.mark.parametrize(
     ("accepted", "language", "message"),
     [
-        ("ru-RU,ru;q=0.9,en;q=0.5", "ru", "Это не ваше задание."),
-        ("ja", "en", "This task is not yours."),
+        ("ru-RU,ru;q=0.9,en;q=0.5", "ru", "В этом браузере ваше задание не найдено."),
+        ("ja", "en", "We could not find your task in this browser."),
     ],
 )
 def test_a_stranger_is_refused_in_the_language_of_the_browser(

@@ -69,7 +69,7 @@ def test_the_whole_way_from_what_is_owed_to_the_receipt(mturk):
     run_job(Job.objects.get(kind="pay").pk)
     assert mturk.payments.total() == 2
     page = text_of(client.get(confirmed.url))
-    assert "Finished" in page and "<dt>Paid</dt><dd>3.00 USD</dd>" in page
+    assert "Finished" in page and "<dt>Amount paid</dt><dd>3.00 USD</dd>" in page
     assert "Nothing is owed" in text_of(client.get(address("campaign_payments", campaign)))
 
 
