@@ -218,11 +218,8 @@ def renew_at_once() -> Facts:
 
 
 def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Campaign":
-    campaign = make_campaign(hit_size=hit_size, min_ratings=min_ratings)
     n_translations = n_hits * hit_size * 7 // 10
-    make_translations(campaign, n_segments=n_translations // 2)
-    build_hits(campaign=campaign)
-    return change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    return make_hits(n_segments=n_translations // 2, hit_size=hit_size, min_ratings=min_ratings)
 
 
 def _take_overdue(campaign: "Campaign") -> None:
@@ -252,12 +249,10 @@ if __name__ == "__main__":
     from django.urls import reverse
     from django.utils import timezone
 
-    from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
-    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Rating, Worker
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
     from tests.concurrency.cookies import cookies_of
-    from tests.factories import make_campaign, make_translations, make_worker, rate, rate_items
+    from tests.factories import make_hits, make_worker, rate, rate_items
 
     print(json.dumps(globals()[sys.argv[1]]()))

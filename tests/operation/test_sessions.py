@@ -16,7 +16,7 @@ from django.urls import reverse
 from da_platform.sessions import end_sessions_of
 from hits.models import AuditEntry
 from tests.factories import make_campaign
-from tests.people import client_of, make_person
+from tests.people import browser_of, client_of, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -33,12 +33,6 @@ def alice() -> User:
 def clock() -> Any:
     with time_machine.travel(BEGINNING, tick=False) as clock:
         yield clock
-
-
-def browser_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def is_logged_in(client: Client) -> bool:

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import botocore.session
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
+
+from tests.simulators.serving import serving
 
 TARGET = "MTurkRequesterServiceV20170117."
 PAGE_SIZE = 2
@@ -207,14 +209,5 @@ def _handler(service: MTurk, model: ServiceModel) -> type[BaseHTTPRequestHandler
 def running_mturk() -> Iterator[MTurk]:
     service = MTurk()
     model = ServiceModel(botocore.session.get_session().get_service_data("mturk"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service, model))
-    server.daemon_threads = True
-    service.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with serving(_handler(service, model)) as service.endpoint:
         yield service
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -25,12 +25,12 @@ POLL_SECONDS = 0.5
 
 
 def prepare(size: dict[str, Any]) -> dict[str, Any]:
-    campaign = make_campaign(
-        hit_size=size["hit_size"], min_ratings=size["min_ratings"], lease_minutes=600
+    campaign = make_hits(
+        n_segments=size["n_hits"] * size["hit_size"] * 7 // 20,
+        hit_size=size["hit_size"],
+        min_ratings=size["min_ratings"],
+        lease_minutes=600,
     )
-    make_translations(campaign, n_segments=size["n_hits"] * size["hit_size"] * 7 // 20)
-    build_hits(campaign=campaign)
-    change_status(campaign=campaign, to=Campaign.Status.OPEN)
     tasks = practice_for("en", campaign.task, source_language_code="de")
     rng = np.random.default_rng(5)
     worth: dict[int, float] = defaultdict(lambda: float(rng.uniform(35, 85)))
@@ -208,11 +208,9 @@ if __name__ == "__main__":
     from analysis.stats.roles import Role
     from da_platform.jobs.models import Job
     from da_platform.jobs.running import start_job
-    from hits.campaigns.building import build_hits
-    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Item, Participation, Rating
     from hits.rating.practice import practice_for
-    from tests.factories import make_campaign, make_translations
+    from tests.factories import make_hits
 
     step, path = sys.argv[1:]
     steps = {"prepare": prepare, "settle": settle, "compare": compare}
