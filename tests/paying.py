@@ -7,14 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.models import (
-    Assignment,
-    Campaign,
-    PaymentRun,
-    Recruitment,
-    Submission,
-    Worker,
-)
+from hits.models import Assignment, Campaign, PaymentRun, Recruitment, Submission, Worker
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import confirm_run
 from hits.rating.assignments import new_completion_code

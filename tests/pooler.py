@@ -3,7 +3,6 @@
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +11,8 @@ import psycopg
 
 from tests.setup_servers import FOLDER, server_path
 from tests.subprocesses import environment, free_port
+from tests.waiting import eventually
 
-START_SECONDS = 30.0
 # The platform's settings behind PgBouncer.
 VARIABLES = {"DA_POOLED_CONNECTIONS": "1"}
 
@@ -55,20 +54,17 @@ def pooler(host: str, server_port: int, *, size: int) -> Iterator[int]:
             [path, "-q", *user, configuration], env=environment(LD_LIBRARY_PATH=libraries)
         )
         try:
-            _wait_for(process, port)
+            eventually(lambda: process.poll() is not None or _answers(port))
+            assert process.poll() is None, "PgBouncer did not start"
             yield port
         finally:
             process.kill()
             process.wait()
 
 
-def _wait_for(process: "subprocess.Popen[bytes]", port: int) -> None:
-    ends_at = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < ends_at:
-        try:
-            psycopg.connect(f"postgres://postgres@127.0.0.1:{port}/postgres").close()
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError("PgBouncer did not start.")
+def _answers(port: int) -> bool:
+    try:
+        psycopg.connect(f"postgres://postgres@127.0.0.1:{port}/postgres").close()
+    except psycopg.OperationalError:
+        return False
+    return True

@@ -6,7 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 # Long enough for a busy machine.
@@ -41,6 +44,17 @@ def kill(pid: int, *, with_its_group: bool = False) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@contextmanager
+def running(command: list[Any], **options: Any) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a command during the block."""
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -50,16 +50,20 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone of the last commit, with all packages for `make run` installed."""
     folder = tmp_path_factory.mktemp("newcomer") / "da-platform"
     subprocess.run(["git", "clone", "--quiet", CHECKOUT, folder], check=True)
-    install = subprocess.run(
-        ["make", ".venv/ready-to-run"],
-        cwd=folder,
+    install = make(folder, ".venv/ready-to-run", timeout=INSTALL_SECONDS)
+    assert install.returncode == 0, ADVICE + install.stderr
+    return folder
+
+
+def make(clone: Path, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=clone,
         env=clean_environment(),
         capture_output=True,
         text=True,
-        timeout=INSTALL_SECONDS,
+        timeout=timeout,
     )
-    assert install.returncode == 0, ADVICE + install.stderr
-    return folder
 
 
 class Running:
@@ -153,14 +157,7 @@ def test_make_run_serves_the_demo_and_restarts_quickly(clone: Path):
 def test_a_busy_port_is_reported_first(clone: Path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        refused = subprocess.run(
-            ["make", "run", f"PORT={port}"],
-            cwd=clone,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        refused = make(clone, "run", f"PORT={port}")
     assert refused.returncode != 0
     assert (
         refused.stdout
@@ -170,7 +167,6 @@ def test_a_busy_port_is_reported_first(clone: Path):
 
 
 def test_make_without_a_target_lists_the_targets(clone: Path):
-    process = subprocess.run(
-        ["make"], cwd=clone, capture_output=True, text=True, timeout=60, check=True
-    )
+    process = make(clone)
+    assert process.returncode == 0
     assert "make run" in process.stdout and "make test" in process.stdout

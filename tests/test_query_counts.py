@@ -56,42 +56,18 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "draft_basics",
-    "draft_files",
-    "campaign_overview",
-    "campaign_live",
-    "campaign_settings",
-    "campaign_instructions",
-    "campaign_cost",
-    "pay_assignment",
-    "preview_landing",
-    "preview_privacy",
-    "preview_instructions",
-    "preview_practice",
-    "preview_check",
-    "preview_item",
-    "preview_finish",
-    "preview_done",
-    "new_collection",
-    "job",
-    "health",
-    "password_change",
-    "two_step",
-    "password_change_done",
-}
+    "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "campaign_instructions", "campaign_cost", "pay_assignment", "preview_landing",
+    "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
+    "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
+    "two_step", "password_change_done",
+}  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture",
-    "payment_list",
-    "payment_ledger",
-    "result_picture",
-    "result_export",
-    "campaign_report_pdf",
-    "evaluation_json",
-    "evaluation_table",
-    "evaluation_picture",
+    "worker_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
+    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
     "job_progress",
-}
+}  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {"two_step_set_up", "preview", "decide_workers", "draft_settings", "draft_check"}
 

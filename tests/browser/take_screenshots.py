@@ -31,15 +31,7 @@ from da_platform.queues import QUEUES  # noqa: E402
 from hits.campaigns.demo import prepare_demo_campaign  # noqa: E402
 from hits.campaigns.lifecycle import change_status  # noqa: E402
 from hits.campaigns.simulation import Behaviour, simulate_workers  # noqa: E402
-from hits.models import (  # noqa: E402
-    Assignment,
-    Campaign,
-    Evidence,
-    Item,
-    PayRule,
-    Segment,
-    Worker,
-)
+from hits.models import Assignment, Campaign, Evidence, Item, PayRule, Segment, Worker  # noqa: E402
 from hits.payments.owing import Kind, plan_run  # noqa: E402
 from hits.payments.runs import confirm_run, mark_as_paid  # noqa: E402
 from hits.people.accounts import Part, invite  # noqa: E402
@@ -49,23 +41,12 @@ from hits.recruiting.invites import make_invites  # noqa: E402
 from hits.workers.trust import weigh_pending  # noqa: E402
 from tests.browser.campaigns import make_hits_between  # noqa: E402
 from tests.browser.gallery import FOLDER, GALLERY, LOOKS, gallery_text  # noqa: E402
-from tests.browser.opening import (  # noqa: E402
-    CHROMIUM_FLAGS,
-    assignment_of,
-    rating_address,
-    worker_cookie,
-)
+from tests.browser.opening import CHROMIUM_FLAGS, assignment_of, rating_address, worker_cookie  # noqa: E402
 from tests.browser.rating import slider_place  # noqa: E402
 from tests.browser.staff_pages import session_cookie  # noqa: E402
 from tests.decisions import exclude  # noqa: E402
 from tests.evaluations import make_collection  # noqa: E402
-from tests.factories import (  # noqa: E402
-    make_campaign,
-    make_hits,
-    make_translations,
-    make_worker,
-    rate_items,
-)
+from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items  # noqa: E402
 from tests.setup_browser import ADVICE, browser_path  # noqa: E402
 
 # Screenshots in a README should load quickly.

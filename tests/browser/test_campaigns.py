@@ -57,7 +57,7 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     page.get_by_role("button", name="Next: check").click()
     expect(page.get_by_text("alder, birch, cedar, dogwood")).to_be_visible()
     page.get_by_role("button", name="Import campaign").click()
-    expect(page.get_by_text("Imported News.")).to_be_visible()
+    expect(page.get_by_text("News was imported.")).to_be_visible()
     page.get_by_role("button", name="Build HITs").click()
     expect(page.get_by_text("Built 5 HITs of 100 items.")).to_be_visible()
     preview(page)

@@ -27,9 +27,7 @@ def listed_workers(page: Page) -> list[str]:
     return page.locator("tbody th").all_inner_texts()
 
 
-def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(
-    visitor: Visitor,
-):
+def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(visitor: Visitor):
     campaign = campaign_with_workers()
     person = worker_like("honest")
     page = open_table(visitor, campaign)

@@ -100,8 +100,4 @@ def _named(server_url: str, database: str) -> str:
     return urlsplit(server_url)._replace(path=f"/{database}").geturl()
 
 
-DATABASES = {
-    "sqlite": sqlite_databases,
-    "postgres": postgres_databases,
-    "pooled": pooled_databases,
-}
+DATABASES = {"sqlite": sqlite_databases, "postgres": postgres_databases, "pooled": pooled_databases}

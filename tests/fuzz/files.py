@@ -18,7 +18,8 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
@@ -163,13 +164,18 @@ class Fuzzer:
         (shutil.copytree if original.is_dir() else shutil.copy)(original, path)
         return path
 
-    def _campaign(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, DATA / "campaigns" / rng.choice(CAMPAIGNS))
+    @contextmanager
+    def _spoilt(self, name: str, original: Path, rng: random.Random) -> Iterator[Path]:
+        path = self._copy(name, original)
         self.spoil(path, rng)
         try:
-            import_campaign(path=path, name=name, source_language="de", target_language="en")
+            yield path
         finally:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _campaign(self, name: str, rng: random.Random) -> None:
+        with self._spoilt(name, DATA / "campaigns" / rng.choice(CAMPAIGNS), rng) as path:
+            import_campaign(path=path, name=name, source_language="de", target_language="en")
 
     def _archive(self, name: str, rng: random.Random) -> None:
         """An uploaded ZIP file, changed before or after packing."""
@@ -197,13 +203,9 @@ class Fuzzer:
             packed.unlink()
 
     def _gold(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "scores.tsv")
-        self.spoil(path, rng)
-        try:
+        with self._spoilt(name, self.folder / "scores.tsv", rng) as path:
             file = RawFile(path.name, path.read_bytes())
             store_uploaded_gold(files=[file], home=self.campaign, reading=GoldReading("da", True))
-        finally:
-            path.unlink()
 
     def _collection(self, name: str, rng: random.Random) -> None:
         format = rng.choice(sorted(COLLECTIONS))
@@ -218,22 +220,14 @@ class Fuzzer:
                 path.unlink()
 
     def _scores(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "scores.tsv")
-        self.spoil(path, rng)
-        try:
+        with self._spoilt(name, self.folder / "scores.tsv", rng) as path:
             table = read_scores(path, directions=True)
             store_score_file(file=table, file_name=path.name, home=self.campaign)
             evaluate_campaign(campaign=self.campaign, options=Options(n_resamples=20))
-        finally:
-            path.unlink()
 
     def _results(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "results.csv")
-        self.spoil(path, rng)
-        try:
+        with self._spoilt(name, self.folder / "results.csv", rng) as path:
             import_results(campaign=self.campaign, paths=[path])
-        finally:
-            path.unlink()
 
 
 def main() -> int:

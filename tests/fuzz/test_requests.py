@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.subprocesses import CHECKOUT, environment
+from tests.subprocesses import CHECKOUT, environment, run_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fuzz")]
 
@@ -77,16 +77,11 @@ def test_the_fuzzer_notices_planted_faults(tmp_path):
         "    name = f'{view.__name__}{len(urlpatterns)}'\n"
         "    urlpatterns.append(path(f'{name}/', view, name=name))\n"
     )
-    process = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.requests", "--number", "600"],
-        cwd=CHECKOUT,
-        env=environment(
-            PYTHONWARNINGS="ignore",
-            PYTHONPATH=f"{tmp_path}:{CHECKOUT}",
-            DJANGO_SETTINGS_MODULE="planted_settings",
-        ),
-        capture_output=True,
-        text=True,
+    process = run_python(
+        *("-m", "tests.fuzz.requests", "--number", "600"),
+        PYTHONWARNINGS="ignore",
+        PYTHONPATH=f"{tmp_path}:{CHECKOUT}",
+        DJANGO_SETTINGS_MODULE="planted_settings",
     )
     faults = json.loads(process.stdout.splitlines()[-1])["faults"]
     assert any("unescaped" in fault for fault in faults)

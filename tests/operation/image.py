@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.subprocesses import CHECKOUT, environment, free_port, output_of
+from tests.subprocesses import CHECKOUT, environment, free_port, output_of, running
 from tests.waiting import eventually
 
 IGNORED = shutil.ignore_patterns(
@@ -66,16 +66,9 @@ class Image:
     def serving(self, **variables: str) -> Iterator[Server]:
         """Serve it with the command of the image."""
         port = free_port()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"],
-            cwd=self.app,
-            env=self.variables | variables,
-        )
-        server = Server(port, process)
-        try:
+        command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+        with running(command, cwd=self.app, env=self.variables | variables) as process:
+            server = Server(port, process)
             eventually(lambda: process.poll() is not None or self.answers(server))
             assert process.poll() is None
             yield server
-        finally:
-            process.terminate()
-            process.wait(timeout=30)

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +12,8 @@ import httpx
 
 from tests.operation.image import HOST
 from tests.setup_servers import server_path
-from tests.subprocesses import CHECKOUT, environment, free_port
-
-START_SECONDS = 30.0
+from tests.subprocesses import CHECKOUT, environment, free_port, running
+from tests.waiting import eventually
 
 
 @dataclass
@@ -51,33 +49,20 @@ def running_proxy(name: str, *, folder: Path, web_port: int) -> Iterator[Proxy]:
     assert path
     command, variables = _COMMANDS[name](proxy, folder, web_port)
     with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(
-            [path, *command],
-            cwd=folder,
-            env=environment(**variables),
-            stdout=output,
-            stderr=output,
-        )
-        try:
-            _wait_for(proxy, process)
+        options = {"cwd": folder, "env": environment(**variables), "stdout": output}
+        with running([path, *command], stderr=output, **options) as process:
+            eventually(lambda: process.poll() is not None or _answers(proxy))
+            assert process.poll() is None, f"{name} did not start; see {folder}/output"
             yield proxy
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
 
 
-def _wait_for(proxy: Proxy, process: "subprocess.Popen[bytes]") -> None:
-    ends_at = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < ends_at:
-        try:
-            with proxy.browser() as browser:
-                # The proxy itself answers 404, whether or not the platform is up.
-                if browser.get("/metrics").status_code == 404:
-                    return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise RuntimeError(f"{proxy.name} did not start; see {proxy.log.parent}/output.")
+def _answers(proxy: Proxy) -> bool:
+    try:
+        with proxy.browser() as browser:
+            # The proxy itself answers 404, whether or not the platform is up.
+            return browser.get("/metrics").status_code == 404
+    except httpx.TransportError:
+        return False
 
 
 def _nginx(proxy: Proxy, folder: Path, web_port: int) -> tuple[list[str], dict[str, str]]:

@@ -20,13 +20,7 @@ from tests.test_access_matrix import path_of
 
 pytestmark = pytest.mark.django_db
 
-PAGES = {
-    "draft_files",
-    "campaign_scores",
-    "campaign_gold",
-    "collection_scores",
-    "collection_gold",
-}
+PAGES = {"draft_files", "campaign_scores", "campaign_gold", "collection_scores", "collection_gold"}
 LARGE = 1_200_000
 
 

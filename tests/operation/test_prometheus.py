@@ -1,6 +1,5 @@
 """A real Prometheus with the files of deploy/ scrapes the platform and evaluates every alert."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from tests.operation.image import Image
 from tests.setup_servers import server_path
-from tests.subprocesses import CHECKOUT, free_port
+from tests.subprocesses import CHECKOUT, free_port, running
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
@@ -27,21 +26,11 @@ def prometheus(folder: Path, *, web_port: int) -> Iterator[httpx.Client]:
         pytest.skip("prometheus is not on this machine and could not be fetched from Debian.")
     _write_files(folder, web_port)
     port = free_port()
-    process = subprocess.Popen(
-        [
-            path,
-            f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address=127.0.0.1:{port}",
-            "--log.level=warn",
-        ]
-    )
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1") as client:
-            yield client
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    files = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+    options = [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
+    api = f"http://127.0.0.1:{port}/api/v1"
+    with running([path, *files, *options]), httpx.Client(base_url=api) as client:
+        yield client
 
 
 def _write_files(folder: Path, web_port: int) -> None:

@@ -2,7 +2,6 @@
 
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -14,7 +13,7 @@ import httpx
 import pytest
 
 from tests.operation.image import Image, Server
-from tests.subprocesses import free_port, output_of
+from tests.subprocesses import free_port, output_of, running
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
@@ -77,18 +76,11 @@ os.execv(sys.executable, [sys.executable, "-m", "gunicorn"])
 @contextmanager
 def started(image: Image, folder: Path, listener: socket.socket) -> Iterator[Server]:
     """Serve a release as systemd does, on a socket that outlives the process."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", START_AT_SOCKET, str(listener.fileno())],
-        cwd=folder,
-        # A shell would not resolve the symbolic link either.
-        env=image.variables | {"PWD": str(folder), "DA_METRICS_TOKEN": TOKEN},
-        pass_fds=[listener.fileno()],
-    )
-    try:
+    command = [sys.executable, "-c", START_AT_SOCKET, str(listener.fileno())]
+    # A shell would not resolve the symbolic link either.
+    variables = image.variables | {"PWD": str(folder), "DA_METRICS_TOKEN": TOKEN}
+    with running(command, cwd=folder, env=variables, pass_fds=[listener.fileno()]) as process:
         yield Server(listener.getsockname()[1], process)
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def new_release(image: Image, folder: Path) -> Path:

@@ -68,19 +68,9 @@ STUDY_TRANSITIONS = {
     ("PAUSED", "STOP"): "AWAITING REVIEW",
 }
 REJECTION_CATEGORY = {
-    "BAD_CODE",
-    "FAILED_CHECK",
-    "FAILED_INSTRUCTIONS",
-    "INCOMP_LONGITUDINAL",
-    "LOW_EFFORT",
-    "MALINGERING",
-    "NO_CODE",
-    "NO_DATA",
-    "OTHER",
-    "TOO_QUICKLY",
-    "TOO_SLOWLY",
-    "UNSUPP_DEVICE",
-}
+    "BAD_CODE", "FAILED_CHECK", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "LOW_EFFORT",
+    "MALINGERING", "NO_CODE", "NO_DATA", "OTHER", "TOO_QUICKLY", "TOO_SLOWLY", "UNSUPP_DEVICE",
+}  # fmt: skip
 TRANSITION_SUBMISSION = {
     "action": {"APPROVE", "REJECT", "COMPLETE"},
     "message?": str,
@@ -93,15 +83,9 @@ PAY_BONUSES: dict[str, Any] = {}
 # Answers and messages ------------------------------------------------------------------------
 
 STATUS = {
-    "RESERVED",
-    "ACTIVE",
-    "TIMED-OUT",
-    "AWAITING REVIEW",
-    "APPROVED",
-    "RETURNED",
-    "REJECTED",
+    "RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED", "RETURNED", "REJECTED",
     "SCREENED OUT",
-}
+}  # fmt: skip
 STUDY = {"id": str, "status": str, "total_available_places": int, "name": str}
 SUBMISSION_IN_LIST = {
     "id": str,

