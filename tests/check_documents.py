@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -217,25 +217,14 @@ def check_that_lint_would_find_a_secret() -> Iterator[str]:
                 yield f"{text!r} gives {process.returncode}: {process.stdout}"
 
 
-CHECKS: list[Callable[[], Iterator[str]]] = [
-    check_that_cited_tests_exist,
-    check_that_every_point_of_asvs_is_there_once,
-    check_that_the_counts_of_asvs_are_those_of_its_rows,
-    check_that_files_and_tests_of_asvs_exist,
-    check_that_the_gallery_shows_every_page,
-    check_that_the_api_page_names_every_address,
-    check_that_the_sbom_lists_every_package_with_hashes,
-    check_that_lint_would_find_a_secret,
-]
-
-
 def main() -> int:
     import django
 
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
-    faults = [f"{check.__name__}: {fault}" for check in CHECKS for fault in check()]
-    print("\n".join(faults) or f"{len(CHECKS)} checks of documents and tools passed.")
+    checks = {name: check for name, check in globals().items() if name.startswith("check_that_")}
+    faults = [f"{name}: {fault}" for name, check in checks.items() for fault in check()]
+    print("\n".join(faults) or f"{len(checks)} checks of documents and tools passed.")
     return 1 if faults else 0
 
 

@@ -5,8 +5,15 @@ from time import monotonic
 
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment
+from hits.models import Assignment, Campaign
 from tests.browser.opening import TIMEOUT_MS
+
+
+def agree(page: Page, campaign: Campaign) -> None:
+    """Go from the landing page to the instructions."""
+    page.goto(campaign.get_absolute_url())
+    page.locator("main button").click()
+    expect(page.locator(".example").first).to_be_visible()
 
 
 def expect_position(page: Page, position: int) -> None:

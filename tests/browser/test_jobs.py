@@ -15,7 +15,7 @@ from da_platform.jobs.running import run_job, start_job
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.staff_pages import staff_context
-from tests.browser.test_looks import HIDDEN_PARTS, axe_violations
+from tests.browser.test_looks import assert_accessible
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_jobs")]
 
@@ -105,5 +105,4 @@ def test_the_page_is_accessible(visitor: Visitor, options: dict[str, Any]):
     with running(steps=400, seconds=0.1) as job:
         page = open_job(visitor, job, **options)
         expect(page.locator("[data-count]")).to_contain_text("of 400")
-        assert axe_violations(page) == []
-        assert page.evaluate(HIDDEN_PARTS) == []
+        assert_accessible(page)

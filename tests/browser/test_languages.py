@@ -8,6 +8,7 @@ from hits.rating.practice import statement_for
 from tests.browser.campaigns import make_hits_between
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (
+    agree,
     expect_position,
     expect_saved,
     rate_by_keys,
@@ -21,12 +22,6 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("
 def expect_language(locator: Locator, language: str, direction: str) -> None:
     expect(locator).to_have_attribute("lang", language)
     assert locator.evaluate("element => getComputedStyle(element).direction") == direction
-
-
-def agree(page: Page, campaign: Campaign) -> None:
-    page.goto(campaign.get_absolute_url())
-    page.locator("main button").click()
-    expect(page.locator(".example").first).to_be_visible()
 
 
 def test_an_arabic_campaign_is_right_to_left_everywhere(page: Page):

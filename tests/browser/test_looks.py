@@ -86,14 +86,22 @@ def set_text_size(page: Page, pixels: int) -> None:
     expect(page.locator("html")).to_have_css("font-size", f"{pixels}px")
 
 
+def assert_accessible(page: Page, name: str = "") -> None:
+    assert axe_violations(page) == [], name
+    assert page.evaluate(HIDDEN_PARTS) == [], name
+
+
+def assert_accessible_with_large_text(page: Page, name: str) -> None:
+    assert_accessible(page, name)
+    set_text_size(page, 32)
+    assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
+    set_text_size(page, 16)
+
+
 @pytest.mark.slow
 def test_every_page_is_accessible_on_a_desktop_zoomed_in_or_not(visitor: Visitor):
     for name, page in tour(visitor, device_scale_factor=2):
-        assert axe_violations(page) == [], name
-        assert page.evaluate(HIDDEN_PARTS) == [], name
-        set_text_size(page, 32)
-        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
-        set_text_size(page, 16)
+        assert_accessible_with_large_text(page, name)
         # A window of 1280 x 800 at a zoom of 200 %.
         page.set_viewport_size({"width": 640, "height": 400})
         assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, zoomed"
@@ -103,11 +111,7 @@ def test_every_page_is_accessible_on_a_desktop_zoomed_in_or_not(visitor: Visitor
 @pytest.mark.slow
 def test_every_page_is_accessible_on_a_narrow_phone(visitor: Visitor):
     for name, page in tour(visitor, **PHONE):
-        assert axe_violations(page) == [], name
-        assert page.evaluate(HIDDEN_PARTS) == [], name
-        set_text_size(page, 32)
-        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
-        set_text_size(page, 16)
+        assert_accessible_with_large_text(page, name)
 
 
 def test_the_checks_find_bad_pages(visitor: Visitor):

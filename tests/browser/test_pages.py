@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Item, Participation
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
-from tests.browser.rating import expect_position, rate_by_keys, stored_scores, wait_until
+from tests.browser.rating import agree, expect_position, rate_by_keys, stored_scores, wait_until
 from tests.browser.tour import UNAVAILABLE, tour, unavailable
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import wrong_answer
@@ -68,9 +68,7 @@ def test_a_started_hit_can_be_finished_after_the_campaign_is_closed(visitor: Vis
 def test_two_wrong_answers_screen_a_worker_out(page: Page):
     campaign = make_hits()
     wrong = page.get_by_label(wrong_answer(campaign), exact=True)
-    page.goto(campaign.get_absolute_url())
-    page.get_by_role("button").click()
-    expect(page.locator(".example").first).to_be_visible()
+    agree(page, campaign)
     page.goto(reverse("check", args=[campaign.code]))
     wrong.check()
     page.get_by_role("button").click()
@@ -87,9 +85,7 @@ def test_two_wrong_answers_screen_a_worker_out(page: Page):
 
 def test_the_check_cannot_be_skipped(page: Page):
     campaign = make_hits()
-    page.goto(campaign.get_absolute_url())
-    page.get_by_role("button").click()
-    expect(page.locator(".example").first).to_be_visible()
+    agree(page, campaign)
     page.goto(reverse("next_hit", args=[campaign.code]))
     expect(page.get_by_role("heading", level=1)).to_have_text("What to do")
     assert not Assignment.objects.exists()

@@ -1,5 +1,6 @@
 """Accessible pages for staff: axe in light and dark mode, narrow screens, large text, print."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.staff_pages import staff_tour
-from tests.browser.test_looks import AXE_SIZE_RULES, axe_violations, set_text_size
+from tests.browser.test_looks import AXE_SIZE_RULES, AXE_TAGS, axe_violations, set_text_size
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,22 +34,25 @@ def assert_it_fits(page: Page, name: str) -> None:
     assert root.evaluate("root => root.scrollWidth <= root.clientWidth"), name
 
 
+def assert_accessible(
+    page: Page, name: str, *, rules: Sequence[str] = AXE_TAGS, text_size: int = 24
+) -> None:
+    """Check a page with axe, and whether it fits at the normal and at this text size."""
+    assert axe_violations(page, only=rules) == [], name
+    assert_it_fits(page, name)
+    set_text_size(page, text_size)
+    assert_it_fits(page, f"{name}, large text")
+    set_text_size(page, 16)
+
+
 def test_every_page_is_accessible_on_a_desktop(visitor: Visitor, tmp_path: Path):
     for name, page in staff_tour(visitor, tmp_path):
-        assert axe_violations(page) == [], name
-        assert_it_fits(page, name)
-        set_text_size(page, 32)
-        assert_it_fits(page, f"{name}, text at 200 %")
-        set_text_size(page, 16)
+        assert_accessible(page, name, text_size=32)
 
 
 def test_every_page_is_accessible_on_a_narrow_phone(visitor: Visitor, tmp_path: Path):
     for name, page in staff_tour(visitor, tmp_path, **PHONE):
-        assert axe_violations(page, only=AXE_SIZE_RULES) == [], name
-        assert_it_fits(page, name)
-        set_text_size(page, 24)
-        assert_it_fits(page, f"{name}, large text")
-        set_text_size(page, 16)
+        assert_accessible(page, name, rules=AXE_SIZE_RULES)
 
 
 def test_menus_and_buttons_are_not_printed(visitor: Visitor, tmp_path: Path):

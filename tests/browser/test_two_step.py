@@ -12,8 +12,7 @@ from django_otp.oath import TOTP
 from playwright.sync_api import Page, expect
 
 from tests.browser.opening import PHONE, Visitor
-from tests.browser.test_looks import axe_violations, set_text_size
-from tests.browser.test_staff_looks import assert_it_fits
+from tests.browser.test_staff_looks import assert_accessible
 from tests.people import make_person
 from tests.two_step import PASSWORD
 
@@ -54,14 +53,6 @@ def code_of(key: bytes) -> str:
     app = TOTP(key)
     app.time = timezone.now().timestamp()
     return f"{app.token():06}"
-
-
-def assert_accessible(page: Page, name: str) -> None:
-    assert axe_violations(page) == [], name
-    assert_it_fits(page, name)
-    set_text_size(page, 24)
-    assert_it_fits(page, f"{name}, large text")
-    set_text_size(page, 16)
 
 
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from hits.models import AuditEntry, Campaign, Participation
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.staff_pages import staff_context
-from tests.browser.test_looks import HIDDEN_PARTS, axe_violations
+from tests.browser.test_looks import assert_accessible
 from tests.cast import campaign_with_workers, worker_like
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_workers")]
@@ -126,5 +126,4 @@ def test_the_pages_are_accessible(visitor: Visitor, options: dict[str, Any]):
         f"{reverse('campaign_workers', args=[campaign.code])}?search=nobody",
     ):
         page.goto(url)
-        assert axe_violations(page) == [], url
-        assert page.evaluate(HIDDEN_PARTS) == [], url
+        assert_accessible(page, url)
