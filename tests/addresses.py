@@ -6,9 +6,8 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-# What Django brings along, and what we say of it. The admin site is Django's; it asks for is_staff,
-# which none but superusers have.
-RULES_OF_DJANGO = {
+# The rules of Django's own views. Its admin site requires is_staff, which only superusers have.
+DJANGO_RULES = {
     "login": "anyone",
     "logout": "logged in",
     "password_change": "logged in",
@@ -23,7 +22,7 @@ DJANGO_ADMIN = "admin:"
 
 @dataclass(frozen=True)
 class Address:
-    """A pattern by its name, who may open it, and what stands in it by name and converter."""
+    """A URL pattern: its name, who may open it, and its parameters with their converters."""
 
     name: str
     rule: str
@@ -35,13 +34,13 @@ class Address:
 
 
 def addresses() -> list[Address]:
-    found = []
+    result = []
     for name, pattern in walk(get_resolver().url_patterns):
         if name.startswith(DJANGO_ADMIN):
             continue
-        rule = getattr(pattern.callback, "access_rule", RULES_OF_DJANGO.get(name))
-        found.append(Address(name, rule, tuple(pattern.pattern.converters.items())))
-    return found
+        rule = getattr(pattern.callback, "access_rule", DJANGO_RULES.get(name))
+        result.append(Address(name, rule, tuple(pattern.pattern.converters.items())))
+    return result
 
 
 def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPattern]]:

@@ -1,4 +1,4 @@
-"""Emptying the audit log, which refuses to be emptied: for tests that commit and must leave nothing."""
+"""Empty the audit log, which is append-only, after tests that commit."""
 
 from django.db import connection
 

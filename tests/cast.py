@@ -1,4 +1,4 @@
-"""A campaign with workers of all kinds, for tests of the pages about them."""
+"""A campaign with honest and careless workers, for tests of the pages about them."""
 
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Participation
@@ -7,7 +7,7 @@ from tests.factories import make_hits
 
 
 def campaign_with_workers() -> Campaign:
-    """Two honest workers and two careless ones on HITs that want two; the careless were found out."""
+    """A campaign with two honest and two unreliable workers, and two places on each HIT."""
     campaign = make_hits(
         name="News", n_segments=70, hit_size=100, min_ratings=2, pay_per_hit=2, currency="EUR"
     )
@@ -27,5 +27,5 @@ def campaign_with_workers() -> Campaign:
 
 def worker_like(kind: str) -> Participation:
     """The first worker of a kind."""
-    found = Participation.objects.filter(worker__external_id__startswith=kind)
-    return found.select_related("worker").order_by("pk")[0]
+    participations = Participation.objects.filter(worker__external_id__startswith=kind)
+    return participations.select_related("worker").order_by("pk")[0]

@@ -1,6 +1,5 @@
-"""Documents and tools keep their word: run by `make lint`, which prints every fault and fails if there is one.
-
-Citations of tests, the rows of docs/asvs.md, the gallery, the addresses of the API, the bill of materials and the search for secrets.
+"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, the addresses of the API, the bill of
+materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
 """
 
 import ast
@@ -11,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,7 +31,7 @@ def backticked(text: str) -> list[str]:
 
 # Citations ------------------------------------------------------------------------------------
 
-# `tests/…/test_x.py::test_y`, `tests/…/test_x.py`, `tests/folder` or, in short, `test_x`.
+# `tests/…/test_x.py::test_y`, `tests/…/test_x.py`, `tests/folder` or just `test_x`.
 CITATION = re.compile(r"`(tests/[\w/]+(?:\.py)?(?:::\w+)?|test_\w+)`")
 
 
@@ -67,10 +66,10 @@ def check_that_cited_tests_exist() -> Iterator[str]:
 # docs/asvs.md ---------------------------------------------------------------------------------
 
 STATUSES = ("met", "partly", "not met", "does not apply")
-# How many points each chapter of ASVS 5.0.0 has at levels 1 and 2, and how many of all are of each level.
+# The number of points of ASVS 5.0.0 at levels 1 and 2, by chapter and by level.
 POINTS = dict(enumerate([27, 11, 19, 10, 9, 35, 18, 7, 7, 29, 14, 9, 13, 9, 13, 16, 7], start=1))
 LEVELS = {"1": 70, "2": 183}
-# What stands between backticks and is a file or a folder; other words there are names of things.
+# Words in backticks that are files or folders.
 PATH = re.compile(r"[\w.-]+/[\w./-]*|\.\w+|[\w-]+\.(?:md|txt|yaml|py)")
 
 
@@ -95,11 +94,13 @@ def asvs_rows() -> list[Row]:
 def check_that_every_point_of_asvs_is_there_once() -> Iterator[str]:
     points = [point for row in asvs_rows() for point in row.points]
     yield from (f"{point} is there twice" for point, n in Counter(points).items() if n > 1)
-    yield from (f"{one} is no point" for one in points if not re.fullmatch(r"V\d+\.\d+\.\d+", one))
+    yield from (
+        f"{point} is no point" for point in points if not re.fullmatch(r"V\d+\.\d+\.\d+", point)
+    )
     chapters = Counter(int(point.removeprefix("V").partition(".")[0]) for point in points)
     levels = Counter(row.level for row in asvs_rows() for _ in row.points)
     if chapters != POINTS or levels != LEVELS:
-        yield f"other numbers than ASVS has: {chapters}, {levels}"
+        yield f"the numbers differ from ASVS: {chapters}, {levels}"
 
 
 def check_that_the_counts_of_asvs_are_those_of_its_rows() -> Iterator[str]:
@@ -125,20 +126,20 @@ def check_that_files_and_tests_of_asvs_exist() -> Iterator[str]:
 
 # Other pages ----------------------------------------------------------------------------------
 
-# Every clone of the repository includes the pictures.
-MOST_BYTES_OF_PICTURES = 6_000_000
+# Every clone of the repository includes the screenshots.
+MAX_SCREENSHOT_BYTES = 6_000_000
 
 
 def check_that_the_gallery_shows_every_page() -> Iterator[str]:
     from tests.browser.gallery import FOLDER, GALLERY, LOOKS, SECTIONS, gallery_text
 
-    wanted = {name + ending for pages in SECTIONS.values() for name in pages for ending in LOOKS}
-    if wanted != {path.stem for path in FOLDER.glob("*.png")}:
-        yield "pictures are missing or too many"
+    expected = {name + ending for pages in SECTIONS.values() for name in pages for ending in LOOKS}
+    if expected != {path.stem for path in FOLDER.glob("*.png")}:
+        yield "there are missing or extra screenshots"
     if GALLERY.read_text(encoding="utf-8") != gallery_text():
         yield f"{GALLERY.name} is out of date"
-    if sum(path.stat().st_size for path in FOLDER.glob("*.png")) >= MOST_BYTES_OF_PICTURES:
-        yield "the pictures are too large"
+    if sum(path.stat().st_size for path in FOLDER.glob("*.png")) >= MAX_SCREENSHOT_BYTES:
+        yield "the screenshots are too large"
 
 
 def check_that_the_api_page_names_every_address() -> Iterator[str]:
@@ -146,19 +147,23 @@ def check_that_the_api_page_names_every_address() -> Iterator[str]:
 
     table = read("docs/api.md").partition("| about | addresses |")[2].partition("\n\n")[0]
     named = {address for row in table.splitlines() if "`" in row for address in _addresses_in(row)}
-    yield from (f"not in step: {one}" for one in named ^ api.get_openapi_schema()["paths"].keys())
+    yield from (
+        f"not in step: {address}" for address in named ^ api.get_openapi_schema()["paths"].keys()
+    )
 
 
 def _addresses_in(cell: str) -> Iterator[str]:
-    """The addresses in a cell, whole; those after `and below it` continue the one before it."""
+    """The full addresses in a cell; those after `and below it` continue the last one."""
     for part in cell.split(";"):
         plain, _, below = part.partition(" and below it ")
-        whole = [
-            f"/api/v1{one}" if one.startswith("/") else f"/api/v1/campaigns/{{code}}/{one}"
-            for one in backticked(plain)
+        addresses = [
+            f"/api/v1{address}"
+            if address.startswith("/")
+            else f"/api/v1/campaigns/{{code}}/{address}"
+            for address in backticked(plain)
         ]
-        yield from whole
-        yield from (f"{whole[-1]}/{end}" for end in backticked(below))
+        yield from addresses
+        yield from (f"{addresses[-1]}/{end}" for end in backticked(below))
 
 
 # Tools ----------------------------------------------------------------------------------------
@@ -180,10 +185,13 @@ def check_that_the_sbom_lists_every_package_with_hashes() -> Iterator[str]:
     assert program == "$(BIN)/cyclonedx-py" and options[-2:] == ["-o", "sbom.json"]
     with TemporaryDirectory() as folder:
         file = Path(folder, "sbom.json")
-        done = run("cyclonedx-py", *options[:-1], str(file))
-        assert done.returncode == 0, done.stderr
+        process = run("cyclonedx-py", *options[:-1], str(file))
+        assert process.returncode == 0, process.stderr
         components = json.loads(file.read_text())["components"]
-    listed = {(one["name"], one["version"]): one["externalReferences"] for one in components}
+    listed = {
+        (component["name"], component["version"]): component["externalReferences"]
+        for component in components
+    }
     pin = re.compile(r"^([\w.-]+)(?:\[[^]]*\])?==(\S+) \\$", re.MULTILINE)
     pinned = set(pin.findall(read("requirements.txt")))
     assert len(pinned) > 20
@@ -196,29 +204,17 @@ def check_that_lint_would_find_a_secret() -> Iterator[str]:
         yield "make lint does not search for secrets"
     if "bandit" not in recipe("lint"):
         yield "make lint does not run bandit"
-    # In two halves, so that this file has none.
+    # In two halves, so that this file does not contain a secret.
     texts = {f'key = "AKIA{"IOSFODNN7" + "EXAMPLQ"}"\n': 1, 'greeting = "good morning"\n': 0}
     with TemporaryDirectory() as folder:
-        # A copy: the tool brings the baseline up to date.
+        # Use a copy because the tool updates the baseline.
         baseline = shutil.copy(CHECKOUT / ".secrets.baseline", folder)
         file = Path(folder, "planted.py")
         for text, status in texts.items():
             file.write_text(text)
-            done = run("detect-secrets-hook", "--baseline", str(baseline), str(file))
-            if done.returncode != status or ("AWS Access Key" in done.stdout) != bool(status):
-                yield f"{text!r} gives {done.returncode}: {done.stdout}"
-
-
-CHECKS: list[Callable[[], Iterator[str]]] = [
-    check_that_cited_tests_exist,
-    check_that_every_point_of_asvs_is_there_once,
-    check_that_the_counts_of_asvs_are_those_of_its_rows,
-    check_that_files_and_tests_of_asvs_exist,
-    check_that_the_gallery_shows_every_page,
-    check_that_the_api_page_names_every_address,
-    check_that_the_sbom_lists_every_package_with_hashes,
-    check_that_lint_would_find_a_secret,
-]
+            process = run("detect-secrets-hook", "--baseline", str(baseline), str(file))
+            if process.returncode != status or ("AWS Access Key" in process.stdout) != bool(status):
+                yield f"{text!r} gives {process.returncode}: {process.stdout}"
 
 
 def main() -> int:
@@ -226,8 +222,9 @@ def main() -> int:
 
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
     django.setup()
-    faults = [f"{check.__name__}: {fault}" for check in CHECKS for fault in check()]
-    print("\n".join(faults) or f"{len(CHECKS)} checks of documents and tools passed.")
+    checks = {name: check for name, check in globals().items() if name.startswith("check_that_")}
+    faults = [f"{name}: {fault}" for name, check in checks.items() for fault in check()]
+    print("\n".join(faults) or f"{len(checks)} checks of documents and tools passed.")
     return 1 if faults else 0
 
 

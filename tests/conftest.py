@@ -10,14 +10,14 @@ from tests.migrated import migrated_database
 from tests.postgres import postgres_database, postgres_server
 from tests.simulators.prolific import SECRET, TOKEN, ProlificSimulator
 
-# A busy machine is not a wrong result.
+# Tests must not fail on a busy machine.
 hypothesis_settings.register_profile("platform", deadline=None)
 hypothesis_settings.load_profile("platform")
 
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Take the tests' own database as it is found: `django_db_modify_db_settings` has put it there."""
+    """Keep the test database that `django_db_modify_db_settings` has created."""
     return connection.vendor == "sqlite"
 
 
@@ -29,21 +29,21 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session")
 def postgres_server_url(testrun_uid: str) -> Iterator[str]:
-    """The address of a PostgreSQL that all workers of this run share."""
+    """The URL of a PostgreSQL server that all pytest workers of this run share."""
     with postgres_server(testrun_uid) as url:
         yield url
 
 
 @pytest.fixture
 def postgres_url(postgres_server_url: str) -> Iterator[str]:
-    """The DATABASE_URL of an empty PostgreSQL database that only this test uses."""
+    """The DATABASE_URL of an empty PostgreSQL database for one test."""
     with postgres_database(postgres_server_url) as url:
         yield url
 
 
 @pytest.fixture(autouse=True)
 def _emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After a test that commits, empty the audit log, which refuses to be emptied."""
+    """Empty the append-only audit log after a test that commits."""
     marker = request.node.get_closest_marker("django_db")
     commits = {"transactional_db", "live_server"} & set(request.fixturenames)
     if not commits and not (marker and marker.kwargs.get("transaction")):
@@ -59,14 +59,14 @@ def _emptied_audit_log(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def stopped_clock() -> Iterator[time_machine.Traveller]:
-    """A clock that stands still until it is moved: no window of time ends between two requests."""
+    """A clock that only moves when a test moves it, so that no rate limit expires between requests."""
     with time_machine.travel("2026-03-02 10:05:00+00:00", tick=False) as clock:
         yield clock
 
 
 @pytest.fixture
 def prolific(settings: Any) -> Iterator[ProlificSimulator]:
-    """Prolific on loopback; a test fails in which we sent it what its API would not take."""
+    """A simulator of Prolific; the test fails if it receives an invalid request."""
     simulator = ProlificSimulator()
     settings.PROLIFIC_API_URL = settings.PROLIFIC_APP_URL = simulator.url
     settings.PROLIFIC_KEYS_URL = f"{simulator.url}/.well-known/study/jwks.json"

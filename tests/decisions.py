@@ -1,4 +1,4 @@
-"""An admin's decisions about a worker, by their short names."""
+"""Short names for an admin's decisions about a worker."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Scores, gold and evaluations for tests of pages: small, quick, and with a known order of merit."""
+"""Small sets of scores, gold and evaluations for tests of pages."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SYSTEMS = ("A", "B", "C", "D")
 
 
 def make_gold_run(campaign: Campaign, seed: int = 1) -> GoldRun:
-    """Gold of every translation, as if it had been rated."""
+    """Make random gold for every translation."""
     rng = np.random.default_rng(seed)
     translations = Translation.objects.filter(segment__campaign=campaign).order_by("pk")
     run = GoldRun.objects.create(
@@ -50,7 +50,7 @@ def make_gold_run(campaign: Campaign, seed: int = 1) -> GoldRun:
 
 
 def make_scored_campaign(**fields: Any) -> Campaign:
-    """A campaign with gold and two metrics, `good` and `poor`, that go the way they should."""
+    """A campaign with gold and two metrics, `good` and `poor`."""
     campaign = make_campaign(**fields)
     make_translations(campaign, n_segments=14)
     gold = campaign_gold(make_gold_run(campaign))
@@ -63,7 +63,7 @@ def make_scored_campaign(**fields: Any) -> Campaign:
 
 
 def score_lines(*names: str, seed: int = 2) -> str:
-    """A table of metrics: each a noisier copy of the gold than the one before."""
+    """A table of metrics, each a noisier copy of the gold than the last."""
     rng = np.random.default_rng(seed)
     gold = np.random.default_rng(1).random(N_SEGMENTS * len(SYSTEMS))
     columns = [gold + 0.05 * (1 + 20 * i) * rng.random(len(gold)) for i in range(len(names))]

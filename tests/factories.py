@@ -1,4 +1,4 @@
-"""Makers of rows with defaults that a test can override."""
+"""Factories for rows, with defaults that a test can override."""
 
 import itertools
 from hashlib import sha256
@@ -23,26 +23,11 @@ from hits.models import (
 from hits.rating.saving import SavedRating, save_rating
 
 _numbers = itertools.count(1)
-WORDS = [
-    "the",
-    "old",
-    "bridge",
-    "over",
-    "a",
-    "quiet",
-    "river",
-    "was",
-    "closed",
-    "for",
-    "repairs",
-    "until",
-    "late",
-    "spring",
-]
+SENTENCE = "the old bridge over a quiet river was closed for repairs until late spring"
 
 
 def make_campaign(*, is_open: bool = True, **fields: Any) -> Campaign:
-    """Make a campaign whose link is open to anyone, unless the test is about other ways in."""
+    """Make a campaign; by default, anyone with its link can take part."""
     defaults = {
         "name": f"campaign {next(_numbers)}",
         "source_language": "de",
@@ -63,7 +48,7 @@ def make_worker(name: str = "") -> Worker:
 def make_translations(
     campaign: Campaign, *, n_segments: int = 14, n_systems: int = 2
 ) -> list[Translation]:
-    """Fill a campaign with texts, all different; the defaults make one HIT of 40 items."""
+    """Fill a campaign with different texts, by default enough for one HIT of 40 items."""
     systems = [
         System.objects.create(campaign=campaign, name=f"system-{chr(97 + i)}")
         for i in range(n_systems)
@@ -88,12 +73,13 @@ def make_translations(
 
 
 def sentence(number: int) -> str:
-    turn = number % len(WORDS)
-    return " ".join(WORDS[turn:] + WORDS[:turn])
+    words = SENTENCE.split()
+    turn = number % len(words)
+    return " ".join(words[turn:] + words[:turn])
 
 
 def make_hits(*, n_segments: int = 14, **fields: Any) -> Campaign:
-    """Make an open campaign with real HITs in it: one of 40 items by default."""
+    """Make an open campaign with HITs, by default one of 40 items."""
     campaign = make_campaign(**fields)
     make_translations(campaign, n_segments=n_segments)
     build_hits(campaign=campaign)
@@ -101,12 +87,12 @@ def make_hits(*, n_segments: int = 14, **fields: Any) -> Campaign:
 
 
 def log_lines() -> QuerySet[AuditEntry]:
-    """What the audit log says beyond what `make_hits` did."""
+    """The audit log without the entries of `make_hits`."""
     return AuditEntry.objects.exclude(actor=None, action__in=["HITs built", "campaign opened"])
 
 
 def rate_items(assignment: Assignment, *, n_items: int | None = None) -> None:
-    """Rate the assignment's first items, or all of them."""
+    """Rate the first items of the assignment, or all of them."""
     for item in assignment.hit.items.order_by("position")[:n_items]:
         rate(assignment, item, score=item.position % 101)
 

@@ -1,6 +1,6 @@
-"""Databases with the platform's tables in them: migrated once, then copied for whoever needs another.
+"""Migrated databases: migrated once, then copied.
 
-The copies are kept from run to run beside pytest's own cache, under a name that changes with any migration.
+The copies are kept in pytest's cache folder, under a name that changes with the migrations.
 """
 
 import os
@@ -20,7 +20,7 @@ COPIES = CHECKOUT / ".pytest_cache" / "migrated"
 
 
 def migrated_database(url: str) -> str:
-    """Make the platform's tables in this empty database; return its URL."""
+    """Create the platform's tables in this empty database; return its URL."""
     copy = COPIES / f"{url.partition(':')[0]}-{_fingerprint()}"
     fill, keep = (_load_sqlite, _keep_sqlite) if _is_sqlite(url) else (_load, _keep)
     if copy.exists():
@@ -28,7 +28,7 @@ def migrated_database(url: str) -> str:
         return url
     output_of(manage("migrate", "--verbosity", "0", DA_DEBUG="1", DATABASE_URL=url))
     COPIES.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all: other processes may look for it meanwhile.
+    # Other processes must not see an incomplete copy.
     with NamedTemporaryFile(dir=COPIES, delete=False) as unfinished:
         keep(url, Path(unfinished.name))
     os.replace(unfinished.name, copy)
@@ -37,7 +37,7 @@ def migrated_database(url: str) -> str:
 
 @cache
 def _fingerprint() -> str:
-    """Changes with whatever the tables follow from: our migrations, and the versions of the packages that have some."""
+    """A digest of our migrations and of the versions of all packages."""
     packages = (CHECKOUT / name for name in ("hits", "analysis", "da_platform"))
     migrations = (path for package in packages for path in package.rglob("migrations/*.py"))
     files = [CHECKOUT / "requirements.txt", *migrations]
@@ -45,7 +45,7 @@ def _fingerprint() -> str:
 
 
 def own_database() -> str:
-    """Make the tables in the database of this process's settings, before they are used; return its URL."""
+    """Create the tables in the database of the current settings; return its URL."""
     from django.conf import settings
 
     url = os.environ.get("DATABASE_URL") or f"sqlite:///{settings.DATABASES['default']['NAME']}"
@@ -61,7 +61,7 @@ def _path_of(url: str) -> str:
 
 
 def _keep_sqlite(url: str, copy: Path) -> None:
-    # Not the file: the latest rows may lie in another one beside it.
+    # Copying the file would miss rows in the write-ahead log.
     with closing(sqlite3.connect(_path_of(url))) as here, closing(sqlite3.connect(copy)) as there:
         here.backup(there)
 

@@ -1,4 +1,4 @@
-"""Campaigns with work that waits to be paid, and the providers that pay it, on loopback."""
+"""Campaigns with unpaid work."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -7,14 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.models import (
-    Assignment,
-    Campaign,
-    PaymentRun,
-    Recruitment,
-    Submission,
-    Worker,
-)
+from hits.models import Assignment, Campaign, PaymentRun, Recruitment, Submission, Worker
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import confirm_run
 from hits.rating.assignments import new_completion_code
@@ -26,10 +19,12 @@ PAY = Decimal("1.50")
 def make_paid_campaign(
     provider: str = "mturk", *, names: tuple[str, ...] = ("alice", "bob"), **fields: Any
 ) -> Campaign:
-    """A campaign whose workers, by these names, have each handed in a HIT."""
+    """A campaign in which workers with these names have each submitted a HIT."""
     campaign = make_hits(**{"pay_per_hit": PAY, "currency": "USD"} | fields)
-    own = {"provider": provider, "study": "study1"}
-    campaign.recruitment = Recruitment.objects.update_or_create(campaign=campaign, defaults=own)[0]
+    defaults = {"provider": provider, "study": "study1"}
+    campaign.recruitment = Recruitment.objects.update_or_create(
+        campaign=campaign, defaults=defaults
+    )[0]
     for name in names:
         hand_in(campaign, name)
     return campaign
@@ -38,17 +33,17 @@ def make_paid_campaign(
 def hand_in(
     campaign: Campaign, name: str, *, status: str = "submitted", **fields: Any
 ) -> Assignment:
-    """Let a worker of that name hand in the campaign's first HIT, on a visit of their own."""
+    """Let a worker with this name submit the campaign's first HIT."""
     provider = campaign.recruitment.provider
     worker = Worker.objects.get_or_create(provider=provider, external_id=name)[0]
     now = timezone.now()
-    done = {"submitted_at": now, "completion_code": new_completion_code()}
+    submission = {"submitted_at": now, "completion_code": new_completion_code()}
     assignment = Assignment.objects.create(
         hit=campaign.hits.first(),
         worker=worker,
         status=status,
         expires_at=now + timedelta(hours=1),
-        **(done if status == "submitted" else {}) | fields,
+        **(submission if status == "submitted" else {}) | fields,
     )
     if provider in ("mturk", "prolific"):
         Submission.objects.create(
@@ -68,7 +63,7 @@ def make_admin() -> User:
 def confirm(
     campaign: Campaign, kind: Kind = Kind.APPROVE, *, is_by_hand: bool = False
 ) -> PaymentRun:
-    """Confirm all that is owed, as a person does who has read the list and typed its total."""
+    """Confirm a payment run of everything that is owed."""
     plan = plan_run(campaign, kind, is_by_hand=is_by_hand)
     return confirm_run(
         campaign=campaign,

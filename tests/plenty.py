@@ -1,4 +1,4 @@
-"""A platform on which nothing is empty: so many rows of everything that pages and the API list."""
+"""A platform with n rows of everything that pages and the API list."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,7 +49,7 @@ BASICS = {"name": "Draft", "source_language": "de", "target_language": "en", "ta
 
 @dataclass(frozen=True)
 class Plenty:
-    """A campaign with n of everything, and one of each thing for addresses to name."""
+    """A campaign with n of everything, and one of each for addresses."""
 
     campaign: Campaign
     collection: ScoreCollection
@@ -110,13 +110,13 @@ class Plenty:
 
 
 def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
-    """Make n of everything for an admin of some campaigns; earlier ones stay.
+    """Make n of everything for an admin of some campaigns, and drafts for a superuser.
 
-    Drafts of campaigns are a superuser's: who has a part in some campaigns makes no new ones.
+    Admins of single campaigns cannot create drafts.
     """
     campaign = make_campaign(hit_size=40, min_ratings=2 * n, pay_per_hit=Decimal("1.50"))
     Membership.objects.create(user=admin, campaign=campaign, level="admin")
-    # Few enough for one page of segments while n is small.
+    # Few enough for one page of segments.
     make_translations(campaign, n_segments=12, n_systems=2 * n)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
@@ -131,7 +131,7 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
 
 
 def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
-    """Workers who each do n HITs, n of them paid in a run each; the last one's work waits."""
+    """Workers who each do n HITs; each is paid in a separate run, except the last."""
     for number in range(n + 1):
         simulate_workers(
             campaign=campaign, crowd={Behaviour.HONEST: 1}, hits_per_worker=n, seed=number
@@ -141,18 +141,18 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
             confirm(campaign, is_by_hand=True)
     run = campaign.payment_runs.latest("pk")
     run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
-    own: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
+    fields: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
     for assignment in Assignment.objects.filter(hit__campaign=campaign)[:n]:
-        PayRule.objects.create(kind="flat", reason="For speed", **own)
-        PayRule.objects.create(kind="adjustment", reason="A gap", assignment=assignment, **own)
+        PayRule.objects.create(kind="flat", reason="For speed", **fields)
+        PayRule.objects.create(kind="adjustment", reason="A gap", assignment=assignment, **fields)
 
 
 def _add_arrivals(campaign: Campaign, admin: User, n: int) -> None:
-    """Links, visits and devices, each of them with workers."""
+    """Invite links, submissions and devices, each with workers."""
     for invite in make_invites(campaign=campaign, n=n, actor=admin, label="link"):
         invite.invite.worker = make_worker()
         invite.invite.save()
-    # Of those whose payment is in doubt: only what came by way of a provider can be.
+    # Only payments for submissions of a provider can be in doubt.
     doubtful = campaign.payment_runs.latest("pk").payments.all()
     for assignment in Assignment.objects.filter(payments__in=doubtful)[:n]:
         Submission.objects.create(
@@ -168,7 +168,7 @@ def _add_arrivals(campaign: Campaign, admin: User, n: int) -> None:
 
 
 def _add_people(campaign: Campaign, admin: User, n: int) -> None:
-    """People with a part in this campaign, the last of whom has one in n others."""
+    """Members of this campaign, the last of whom is a member of n others."""
     for _ in range(n):
         person = make_person("researcher", campaign)
         record("opened", actor=person, campaign=campaign, worker=make_worker(), reason="Ready.")
@@ -180,7 +180,7 @@ def _add_people(campaign: Campaign, admin: User, n: int) -> None:
 
 
 def _add_results(campaign: Campaign, n: int) -> None:
-    """Runs of gold, metrics with and without a direction, gold from elsewhere, evaluations."""
+    """Gold runs, metrics with and without a direction, uploaded gold and evaluations."""
     for _ in range(n):
         gold = campaign_gold(build_gold(campaign=campaign, minimum=1))
     rng = np.random.default_rng(3)
@@ -203,11 +203,11 @@ def _add_results(campaign: Campaign, n: int) -> None:
 
 
 def _copy_as_pooled(evaluation: Evaluation) -> None:
-    """An evaluation of several campaigns: no other is as quick to make."""
-    n_there = Evaluation.objects.filter(campaign=None, collection=None).count()
+    """Copy an evaluation as one of several campaigns, which is quicker than computing one."""
+    n_pooled = Evaluation.objects.filter(campaign=None, collection=None).count()
     fields = ("golds", "options", "input_digest", "signature", "result")
     copy = Evaluation.objects.create(
-        number=n_there + 1, **{name: getattr(evaluation, name) for name in fields}
+        number=n_pooled + 1, **{name: getattr(evaluation, name) for name in fields}
     )
     copy.pooled.set([evaluation.campaign, make_campaign()])
 
@@ -219,7 +219,7 @@ def _add_jobs(campaign: Campaign, admin: User, n: int) -> None:
 
 
 def _make_collections(admin: User, n: int) -> ScoreCollection:
-    """So many collections, the last of them with as many golds and evaluations."""
+    """Make n collections, the last with n golds and evaluations."""
     for _ in range(n):
         names = [f"m{number}:higher" for number in range(n)]
         collection = make_collection(admin, *names, "open")
@@ -232,9 +232,9 @@ def _make_collections(admin: User, n: int) -> ScoreCollection:
     return collection
 
 
-# Addresses of all this ------------------------------------------------------------------------
+# Addresses ------------------------------------------------------------------------------------
 
-# What stands in addresses besides the codes of things.
+# Parameters of addresses that are not codes of rows.
 WORDS: dict[str, dict[str, Any]] = {
     "plan_payments": {"kind": "bonus", "way": "hand"},
     "preview_practice": {"step": 1},
@@ -249,11 +249,11 @@ WORDS: dict[str, dict[str, Any]] = {
 
 
 def staff_addresses() -> list[Address]:
-    """Those of staff. Workers' pages and what anyone may open list nothing, but for the first page."""
+    """Addresses for staff, and the home page."""
     return [
-        one
-        for one in addresses()
-        if one.rule not in ("workers", "anyone", "tokens") or one.name == "home"
+        address
+        for address in addresses()
+        if address.rule not in ("workers", "anyone", "tokens") or address.name == "home"
     ]
 
 
@@ -264,7 +264,7 @@ def path_of(address: Address, plenty: Plenty) -> str:
 
 
 def table_name(plenty: Plenty) -> str:
-    """The table of an evaluation is called after the gold that its metrics were held against."""
+    """The table of an evaluation, named after its gold."""
     return f"segment-gold-{plenty.gold.number}"
 
 

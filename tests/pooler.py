@@ -1,9 +1,8 @@
-"""PgBouncer in transaction mode, as docs/scaling.md has it, in front of a PostgreSQL of the tests."""
+"""PgBouncer in transaction mode, as in docs/scaling.md, in front of a PostgreSQL of the tests."""
 
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,9 @@ import psycopg
 
 from tests.setup_servers import FOLDER, server_path
 from tests.subprocesses import environment, free_port
+from tests.waiting import eventually
 
-START_SECONDS = 30.0
-# Set where the platform is told to get along with it.
+# The platform's settings behind PgBouncer.
 VARIABLES = {"DA_POOLED_CONNECTIONS": "1"}
 
 CONFIGURATION = """
@@ -38,7 +37,7 @@ def is_there() -> bool:
 
 @contextmanager
 def pooler(host: str, server_port: int, *, size: int) -> Iterator[int]:
-    """Start it with so many connections for each database; give its port."""
+    """Start PgBouncer with this many connections for each database and yield its port."""
     path = server_path("pgbouncer")
     assert path
     port = free_port()
@@ -47,28 +46,25 @@ def pooler(host: str, server_port: int, *, size: int) -> Iterator[int]:
         configuration.write_text(
             CONFIGURATION.format(host=host, server_port=server_port, port=port, size=size)
         )
-        # It refuses to be root, and a socket may be out of reach of all but the server's own user.
+        # It refuses to run as root, and the socket may only be accessible to the server's user.
         owner = Path(host).owner() if host.startswith("/") else "nobody"
-        as_whom = ["-u", owner] if os.geteuid() == 0 else []
+        user = ["-u", owner] if os.geteuid() == 0 else []
         libraries = ":".join(str(path) for path in (FOLDER / "usr/lib").glob("*-linux-gnu*"))
         process = subprocess.Popen(
-            [path, "-q", *as_whom, configuration], env=environment(LD_LIBRARY_PATH=libraries)
+            [path, "-q", *user, configuration], env=environment(LD_LIBRARY_PATH=libraries)
         )
         try:
-            _wait_for(process, port)
+            eventually(lambda: process.poll() is not None or _answers(port))
+            assert process.poll() is None, "PgBouncer did not start"
             yield port
         finally:
             process.kill()
             process.wait()
 
 
-def _wait_for(process: "subprocess.Popen[bytes]", port: int) -> None:
-    ends_at = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < ends_at:
-        try:
-            psycopg.connect(f"postgres://postgres@127.0.0.1:{port}/postgres").close()
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError("PgBouncer did not serve.")
+def _answers(port: int) -> bool:
+    try:
+        psycopg.connect(f"postgres://postgres@127.0.0.1:{port}/postgres").close()
+    except psycopg.OperationalError:
+        return False
+    return True

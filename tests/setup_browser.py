@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-# Fonts for the scripts that browser tests show; without them a screenshot is full of empty boxes.
+# The fonts are for Arabic and Chinese texts, which would be empty boxes on screenshots.
 DEBIAN_PACKAGES = ["chromium", "fonts-noto-core", "fonts-noto-cjk"]
 ADVICE = (
     "The browser tests need Chromium. Install it once, for example with\n"
@@ -19,12 +19,12 @@ ADVICE = (
 
 
 def browser_path() -> str | None:
-    """Return the path of a Chromium on this machine: the one asked for, Debian's, or Playwright's own."""
+    """Return the path of a Chromium: the configured one, Debian's or Playwright's."""
     if path := os.environ.get("DA_CHROMIUM") or shutil.which("chromium"):
         return path
     with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-    return own if Path(own).exists() else None
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
 
 
 def install_debian_browser() -> None:

@@ -1,6 +1,6 @@
 """Fetch Debian's nginx, Caddy, Prometheus and PgBouncer for the tests: `python -m tests.setup_servers`.
 
-They are unpacked into the virtual environment, not installed: no service starts, and no root is needed.
+They are unpacked into the virtual environment and not installed, so no service starts and root is not needed.
 """
 
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 
 FOLDER = Path(sys.prefix) / "servers"
 PROXIES = ("nginx", "caddy")
-# Servers, and libraries that a machine without them may not have.
+# Servers and their libraries.
 PACKAGES = {
     **{name: (name,) for name in (*PROXIES, "prometheus")},
     "pgbouncer": ("pgbouncer", "libc-ares2", "libevent-2.1-7"),
 }
-# The folder is ours alone, and so out of reach of the user as whom apt would download.
+# The user of apt's sandbox could not write to our folder.
 UNSANDBOXED = ("-o", "APT::Sandbox::User=root")
 
 
 def server_path(name: str) -> str | None:
-    """Return the path of a server on this machine: the machine's own, or the one fetched."""
+    """Return the path of a server, installed or fetched."""
     fetched = f"{FOLDER}/usr/sbin:{FOLDER}/usr/bin"
     return shutil.which(name) or shutil.which(name, path=fetched)
 
@@ -45,7 +45,7 @@ def main() -> None:
         for name in missing:
             fetch(PACKAGES[name])
     except (OSError, subprocess.CalledProcessError) as error:
-        # Not every machine is a Debian with lists of packages. Their tests are left out, and say so.
+        # Not every machine is a Debian. The tests of these servers are skipped.
         print(f"Not fetched: {error}", flush=True)
 
 

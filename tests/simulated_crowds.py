@@ -1,4 +1,4 @@
-"""Campaigns and crowds for tests of the whole chain."""
+"""Campaigns and simulated crowds for end-to-end tests."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ CARELESS = (Behaviour.RANDOM, Behaviour.CONSTANT, Behaviour.ADVERSARIAL)
 
 
 def half_careless(n_workers: int) -> dict[Behaviour, int]:
-    """Return a crowd of which every second worker is careless, most of them clicking at random."""
+    """Return a crowd in which every second worker is careless, most of them clicking at random."""
     n_others = n_workers // 12
     n_most = n_workers // 2 - 2 * n_others
     return dict.fromkeys((*CAREFUL, *CARELESS), n_others) | {
@@ -54,12 +54,12 @@ def collect(
     hits_per_worker: int = 1,
     look: Callable[[Assignment], object] = lambda assignment: None,
 ) -> None:
-    """Let workers come one by one until no place is open, each HIT weighed as it is handed in.
+    """Let workers rate one by one until no place is open, weighing each HIT when it is submitted.
 
-    `look` sees each assignment before it is weighed: things are as they were when it was taken.
+    `look` is called with each submitted assignment before it is weighed.
     """
 
-    def handed_in(assignment: Assignment) -> None:
+    def after_hit(assignment: Assignment) -> None:
         look(assignment)
         weigh_pending()
 
@@ -69,12 +69,12 @@ def collect(
         hits_per_worker=hits_per_worker,
         seed=seed,
         truth_seed=truth_seed,
-        after_hit=handed_in,
+        after_hit=after_hit,
     )
 
 
 def n_promised(hit: HIT) -> int:
-    """Count the workers this HIT can hope for: at work on it or done, and not discarded."""
+    """Count the workers who are working on this HIT or have submitted it, and are not discarded."""
     held = with_standing(
         Assignment.objects.filter(hit=hit, status__in=["in_progress", "submitted"])
     )
@@ -86,7 +86,7 @@ def n_trusted(hit: HIT) -> int:
 
 
 def n_proven_late(hit: HIT) -> int:
-    """Count trusted workers of this HIT who were discarded for a time, so that their place was given away."""
+    """Count trusted workers of this HIT who were discarded for a while, so that their place was reopened."""
     trusted = with_standing(hit.assignments.submitted()).filter(is_trusted=True)
     return (
         Participation.objects.filter(

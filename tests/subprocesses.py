@@ -1,4 +1,4 @@
-"""Run the platform as its own process, in an environment that holds only what a test puts there."""
+"""Run the platform in a separate process, in an environment that only the test controls."""
 
 import os
 import re
@@ -6,19 +6,22 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-# A busy machine is not a failure.
+# Long enough for a busy machine.
 TIMEOUT_SECONDS = 600
 
-# What a process needs to run at all. Nothing of the platform's own comes from the shell or from .env.
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
+# The variables that every process needs. None of the platform's comes from the shell or from .env.
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 
 
 def environment(**variables: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    return kept | {"DA_ENV_FILE": os.devnull} | variables
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return inherited | {"DA_ENV_FILE": os.devnull} | variables
 
 
 def example_variables() -> set[str]:
@@ -35,7 +38,7 @@ def free_port() -> int:
 
 
 def kill(pid: int, *, with_its_group: bool = False) -> bool:
-    """Kill a process the hard way; return whether it was still there to be killed."""
+    """Send SIGKILL to a process; return whether it still existed."""
     try:
         (os.killpg if with_its_group else os.kill)(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -43,8 +46,19 @@ def kill(pid: int, *, with_its_group: bool = False) -> bool:
     return True
 
 
+@contextmanager
+def running(command: list[Any], **options: Any) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a command during the block."""
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
 def run_python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run this Python in the checkout; what it printed and how it ended come back."""
+    """Run this Python in the checkout."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=CHECKOUT,
@@ -60,6 +74,6 @@ def manage(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str
 
 
 def output_of(process: subprocess.CompletedProcess[str]) -> str:
-    """Return what a process printed; fail with its errors if it did not end well."""
+    """Return the output of a process; fail with its errors if it was not successful."""
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout

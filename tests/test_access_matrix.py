@@ -1,4 +1,4 @@
-"""Every address with every kind of visitor. Made from the URL configuration: a new page without a rule fails."""
+"""Open every address of the URL configuration as every kind of visitor. A page without a rule fails."""
 
 import uuid
 from typing import Any
@@ -13,7 +13,7 @@ from tests.addresses import Address, addresses
 from tests.factories import make_campaign
 from tests.people import client_of
 
-# A session opens nothing of the API: see tests/api.
+# The API accepts tokens only: see tests/api.
 TOKENS_ONLY = "tokens"
 
 VISITORS = (
@@ -31,7 +31,7 @@ VISITORS = (
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NOT_LOGGED_IN = {"stranger", "inactive"}
 EVERYWHERE = {"researcher", "admin", "superuser"}
-# Who may come in, and what the others are told once they have logged in.
+# The visitors that each rule lets in.
 ALLOWED = {
     "anyone": set(VISITORS),
     "workers": set(VISITORS),
@@ -45,7 +45,7 @@ ALLOWED = {
     "campaign_researchers": EVERYWHERE | {"researcher here", "admin here"},
     "campaign_admins": {"admin", "superuser", "admin here"},
 }
-# For these the campaign does not exist.
+# They get a 404 for the campaign.
 STRANGE_TO_CAMPAIGN = {"outsider", "researcher elsewhere", "admin elsewhere"}
 
 
@@ -80,7 +80,7 @@ def test_every_address_has_a_name_and_a_rule():
 
 
 def visitors_of(address: Address) -> tuple[str, ...]:
-    # Of the API it is enough that a login, even the highest, opens none of it.
+    # Not even a superuser's session opens the API.
     return ("stranger", "superuser") if address.rule == TOKENS_ONLY else VISITORS
 
 
@@ -98,14 +98,14 @@ def is_as_the_rule_says(answer: Any, address: Address, visitor: str) -> bool:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", addresses(), ids=lambda address: address.name)
-def test_it_lets_in_whom_its_rule_names_and_nobody_else(address: Address):
+def test_an_address_is_open_to_exactly_those_its_rule_names(address: Address):
     methods = METHODS if address.rule == TOKENS_ONLY else METHODS[:2]
     wrong = []
     for visitor in visitors_of(address):
         campaign = make_campaign()
         client, path = client_for(visitor, campaign), path_of(address, campaign)
         answers = {method: client.generic(method, path) for method in methods}
-        # A page may take one method only; the other is refused to everyone alike.
+        # Some pages accept one method only.
         taken = {method: a for method, a in answers.items() if a.status_code != 405}
         assert taken, f"{path} takes no method from: {visitor}"
         wrong += [

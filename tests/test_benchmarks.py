@@ -1,4 +1,4 @@
-"""Benchmarks in tiny sizes: they run, never run out of work, and their rows end up in one table."""
+"""Benchmarks run at tiny sizes, and print their rows in one table."""
 
 import socket
 from threading import Thread
@@ -11,7 +11,7 @@ from benchmarks.table import Row
 from tests.subprocesses import output_of, run_python
 
 
-def test_rows_of_all_benchmarks_end_up_in_one_table():
+def test_all_benchmarks_share_one_table():
     names = ("builtin_metrics", "import_and_build")
     output = output_of(run_python("-m", "benchmarks", *names, "--quick"))
     header, *lines = output.partition("All benchmarks\n")[2].splitlines()
@@ -54,5 +54,5 @@ def test_a_slow_machine_gets_less_work():
     ],
     ids=lambda value: value.work if isinstance(value, Row) else "",
 )
-def test_a_bar_is_for_the_value_or_for_the_ratio(row, is_missed):
+def test_a_bar_applies_to_the_value_or_the_ratio(row, is_missed):
     assert row.is_missed is is_missed

@@ -1,6 +1,6 @@
-"""The house keeps its direction: da_platform <- hits <- analysis, and analysis.stats below them all.
+"""Imports point one way: da_platform <- hits <- analysis. Only analysis.stats may also be used by hits.
 
-The graph is drawn from the code, imports inside functions included.
+Imports inside functions count too.
 """
 
 import ast
@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 APPS = ("da_platform", "hits", "analysis")
-# The root that puts the parts together: it may name them all, and none of them may import it.
+# These put the parts together: they may import everything, and nothing may import them.
 COMPOSITION = {f"da_platform.{name}" for name in ("api", "api_reference", "urls", "wsgi")}
 STATS = "analysis.stats"
 ALLOWED_IN_STATS = {"numpy", "scipy", "da_platform"} | set(sys.stdlib_module_names)
@@ -42,7 +42,7 @@ MODULES = {
 
 
 def imported_names(path: Path, name: str) -> list[str]:
-    """The full names of what a module imports, wherever in it the import stands."""
+    """The full names of everything a module imports, anywhere in the module."""
     names = []
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -51,7 +51,7 @@ def imported_names(path: Path, name: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
-            # A module of a package, or else a name in it.
+            # Either a submodule or a name in the module.
             names += [
                 full if (full := f"{module}.{alias.name}") in MODULES else module
                 for alias in node.names
@@ -83,39 +83,39 @@ def wrong_directions(graph: dict[str, set[str]]) -> list[str]:
     ]
 
 
-def room_of(module: str) -> str:
-    """The package a module is in; a module at the top of an app is a room of its own."""
+def package_of(module: str) -> str:
+    """The package of a module; modules at the top of an app count as packages."""
     parts = module.split(".")
     is_package = MODULES[module].name == "__init__.py"
     return module if len(parts) + is_package <= 2 else ".".join(parts[:2])
 
 
-def room_graph(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    rooms: dict[str, set[str]] = defaultdict(set)
+def package_graph(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    packages: dict[str, set[str]] = defaultdict(set)
     for name, imports in graph.items():
-        rooms[room_of(name)] |= {room_of(other) for other in imports if other in MODULES}
-    return {room: others - {room} for room, others in rooms.items()}
+        packages[package_of(name)] |= {package_of(other) for other in imports if other in MODULES}
+    return {package: imports - {package} for package, imports in packages.items()}
 
 
 def test_imports_point_one_way():
     assert wrong_directions(GRAPH) == []
 
 
-def test_no_rooms_import_each_other_in_a_circle():
+def test_packages_do_not_import_each_other_in_a_circle():
     try:
-        list(TopologicalSorter(room_graph(GRAPH)).static_order())
+        TopologicalSorter(package_graph(GRAPH)).prepare()
     except CycleError as error:
         pytest.fail(f"A circle: {' -> '.join(error.args[1])}")
 
 
-def test_the_graph_sees_a_wrong_direction_and_a_circle():
+def test_a_wrong_direction_and_a_circle_are_noticed():
     graph = GRAPH | {"hits.models": {"analysis.gold.runs"}, "hits.people": {"hits.views.jobs"}}
     assert wrong_directions(graph) == ["hits.models imports analysis.gold.runs"]
     with pytest.raises(CycleError):
-        TopologicalSorter(room_graph(graph)).prepare()
+        TopologicalSorter(package_graph(graph)).prepare()
 
 
-def test_the_statistics_know_nothing_of_the_platform():
+def test_the_statistics_do_not_import_the_platform():
     stats = {name: imports for name, imports in GRAPH.items() if is_in(name, STATS)}
     assert f"{STATS}.segments" in stats
     for name, imports in stats.items():
@@ -128,31 +128,26 @@ def test_the_statistics_know_nothing_of_the_platform():
         assert foreign == set(), name
 
 
-def test_importing_the_statistics_loads_no_django():
+def test_importing_the_statistics_does_not_load_django():
     names = [name for name in MODULES if is_in(name, STATS)]
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{IMPORT_ALL}"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-I", "-c", program, *names],
         capture_output=True,
         text=True,
         check=True,
         env={},
     )
-    loaded = done.stdout.split()
+    loaded = process.stdout.split()
     assert set(names) <= set(loaded)
     assert not [name for name in loaded if name.split(".")[0] in ("django", "pandas", "hits")]
 
 
-def look_ups() -> list[tuple[str, str, str]]:
-    """The rows of docs/architecture.md that say where a thing is: question, file, name in it."""
+def test_the_architecture_page_names_existing_code():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    return re.findall(
+    rows = re.findall(
         r"^\| (Where [^|]*|What [^|]*|Which [^|]*) \| `([^`]+)` \| `([^`]+)` \|$", text, re.M
     )
-
-
-def test_the_look_ups_of_the_architecture_page_are_true():
-    rows = look_ups()
     assert len(rows) >= 12
     for question, file, symbol in rows:
         assert symbol in defined_names(ROOT / file), f"{question} {file} has no {symbol}"

@@ -1,4 +1,4 @@
-"""Campaign files -> HITs -> a crowd's ratings -> trust -> gold -> systems and metrics, with nothing skipped."""
+"""From campaign files to HITs, ratings of a crowd, trust, gold, and a ranking of systems and metrics."""
 
 import csv
 from pathlib import Path
@@ -29,9 +29,9 @@ from tests.simulated_crowds import (
 
 pytestmark = pytest.mark.django_db
 
-# Agreement of means of N ratings with means of N others (Graham, Baldwin and Mathur, NAACL 2015).
+# Correlation of means of N ratings with means of N others (Graham, Baldwin and Mathur, NAACL 2015).
 PUBLISHED_CURVE = {2: 0.60, 5: 0.76, 10: 0.86, 15: 0.91, 40: 0.97}
-# Ratings collected for each translation, twice: as many as the published curve goes up to.
+# Ratings per translation in each of the two collections.
 N_EACH = 40
 
 
@@ -40,7 +40,7 @@ def r_with_truth(campaign: Campaign, z: np.ndarray, *, truth_seed: int) -> float
     return float(np.corrcoef(z, [truth[pk] for pk in load_translations(campaign)])[0, 1])
 
 
-def test_a_crowd_half_careless_gives_gold_ranking_and_metric_table(capsys):
+def test_a_half_careless_crowd_gives_gold_a_ranking_and_a_metric_table(capsys):
     campaign = open_demo("demo", seed=3)
     promised = []
     collect(
@@ -50,7 +50,7 @@ def test_a_crowd_half_careless_gives_gold_ranking_and_metric_table(capsys):
         hits_per_worker=2,
         look=lambda assignment: promised.append(n_promised(assignment.hit)),
     )
-    # The platform asked on by itself until each HIT had its 15, and never for more.
+    # The platform offered places until each HIT had 15 trusted workers, and never more.
     assert max(promised) == 15 and len(promised) > 5 * 15 * 1.2
     assert [n_trusted(hit) for hit in campaign.hits.all()] == [15] * 5
     assert forecast(campaign).is_complete
@@ -70,7 +70,7 @@ def test_a_crowd_half_careless_gives_gold_ranking_and_metric_table(capsys):
     assert ranking.scores.n_segments.tolist() == [84] * 4
 
     table = metric_table(run.campaign, dict(zip(gold.translation.tolist(), gold.z, strict=True)))
-    # True quality is drawn from likeness to the reference and from chance.
+    # True quality depends on similarity to the reference and on chance.
     assert table["wordmatch"] > 0.5 and min(table.values()) > 0.3
 
 
@@ -84,7 +84,7 @@ def systems_by_truth(campaign: Campaign, *, truth_seed: int) -> list[str]:
 def metric_table(campaign: Campaign, gold: dict[int, float]) -> dict[str, float]:
     """Correlate each of the demo's metrics with gold."""
     outputs = SystemOutput.objects.filter(system__campaign=campaign)
-    of = {
+    gold_of = {
         (system, segment): gold[pk]
         for system, segment, pk in outputs.values_list(
             "system__name", "segment__name", "translation"
@@ -96,21 +96,21 @@ def metric_table(campaign: Campaign, gold: dict[int, float]) -> dict[str, float]
         scores = [float(row["score"]) for row in rows]
         table[file.stem] = correlate(
             scores,
-            [of[row["system"], row["segment"]] for row in rows],
+            [gold_of[row["system"], row["segment"]] for row in rows],
             higher_is_better=file.stem != "editcost",
         ).estimate
     return table
 
 
 def test_two_honest_collections_give_the_published_curve(tmp_path, capsys):
-    """Single ratings agree at 0.41, and means of N as published, measured behind the whole chain."""
+    """Single ratings correlate at 0.41, and means of N ratings as published."""
     folder = demo_excerpt(tmp_path, n_segments=35)
     first = collected(folder, seed=11)
     second = collected(folder, seed=12)
-    # HITs differ between the two, translations do not: their places in the campaign are the keys.
+    # The translations are the same in both; their places in the campaign are the keys.
     both = Collection(
         *(
-            np.concatenate([getattr(one, name) for one in (first, second)])
+            np.concatenate([getattr(collection, name) for collection in (first, second)])
             for name in ("scores", "z", "translations")
         )
     )
@@ -127,15 +127,19 @@ def test_two_honest_collections_give_the_published_curve(tmp_path, capsys):
 
 
 def collected(folder: Path, *, seed: int) -> Collection:
-    """Collect the ratings of an honest crowd for the same texts, and check what they say by themselves."""
+    """Collect ratings of an honest crowd, and check the agreement of single ratings."""
     campaign = open_demo(f"demo {seed}", folder=folder, seed=seed, min_ratings=N_EACH)
     collect(campaign, {Behaviour.HONEST: 55}, seed=seed, truth_seed=1, hits_per_worker=2)
     assert forecast(campaign).is_complete
     ratings = load_ratings(campaign)
     trusted = Participation.objects.filter(campaign=campaign).trusted()
-    own = np.isin(ratings.worker, list(trusted.values_list("worker", flat=True)))
-    scores, workers, roles = ratings.score[own], ratings.worker[own], ratings.role[own]
-    translations = np.searchsorted(load_translations(campaign), ratings.translation[own])
+    is_trusted = np.isin(ratings.worker, list(trusted.values_list("worker", flat=True)))
+    scores, workers, roles = (
+        ratings.score[is_trusted],
+        ratings.worker[is_trusted],
+        ratings.role[is_trusted],
+    )
+    translations = np.searchsorted(load_translations(campaign), ratings.translation[is_trusted])
     z = standardise_by_worker(scores, workers).z
     genuine = roles == Role.GENUINE
     for values in (scores.astype(float), z):

@@ -1,4 +1,4 @@
-"""The examples are complete, line up with each other and can be made again."""
+"""The examples are complete, aligned and reproducible."""
 
 import csv
 import subprocess
@@ -36,7 +36,7 @@ def all_pairs() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", TEXT_FILES)
-def test_a_text_file_has_one_tidy_line_for_each_segment(name: str) -> None:
+def test_a_text_file_has_one_clean_line_per_segment(name: str) -> None:
     raw = (DEMO / name).read_bytes()
     assert raw.endswith(b"\n") and b"\r" not in raw and not raw.startswith(b"\xef\xbb\xbf")
     lines = lines_of(name)
@@ -66,7 +66,7 @@ def test_the_translations_of_a_segment_all_differ() -> None:
     assert all(len(set(texts)) == len(SYSTEMS) for texts in translations)
 
 
-def test_segments_run_from_headlines_to_long_sentences() -> None:
+def test_segments_range_from_headlines_to_long_sentences() -> None:
     lengths = [len(source.split()) for source in lines_of("campaign/sources.txt")]
     assert (min(lengths), max(lengths)) == (3, 45)
 
@@ -107,9 +107,9 @@ def test_the_readme_states_the_correlation_with_the_judgements(metric: str) -> N
     assert f"{r:.2f} for `{metric}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
 
 
-def test_making_the_metrics_again_gives_the_committed_files(tmp_path: Path) -> None:
+def test_the_script_writes_the_committed_metric_files(tmp_path: Path) -> None:
     subprocess.run([sys.executable, DEMO / "make_metrics.py", tmp_path], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    rewritten = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     committed = {path.name: path.read_bytes() for path in (DEMO / "metrics").iterdir()}
-    assert made == committed
-    assert sorted(made) == [f"{metric}.tsv" for metric in METRICS]
+    assert rewritten == committed
+    assert sorted(rewritten) == [f"{metric}.tsv" for metric in METRICS]

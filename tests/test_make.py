@@ -1,4 +1,4 @@
-"""`make run` in a fresh clone, as a newcomer meets it."""
+"""`make run` in a fresh clone."""
 
 import os
 import re
@@ -19,56 +19,51 @@ from tests.subprocesses import CHECKOUT, free_port
 from tests.waiting import eventually
 
 INSTALL_SECONDS = 180
-# A second start has nothing to install, to migrate or to import.
+# The second time, there is nothing to install, migrate or import.
 SECOND_START_SECONDS = 8
 STOP_SECONDS = 25
 ADVICE = """\
-`make run` cannot install its packages in a fresh clone. Where no index of packages can be reached,
-leave these tests out: make check PYTEST="--ignore tests/test_make.py"
+`make run` cannot install its packages in a fresh clone. If no package index can be reached, skip
+these tests: make check PYTEST="--ignore tests/test_make.py"
 """
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("make"), reason="make is not installed"),
     pytest.mark.skipif(not shutil.which("git"), reason="git is not installed"),
-    pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="this is no git checkout"),
-    # One clone serves all tests here: pytest-xdist keeps them on one worker.
+    pytest.mark.skipif(not (CHECKOUT / ".git").exists(), reason="this is not a git checkout"),
+    # All tests share one clone.
     pytest.mark.xdist_group("make"),
 ]
 
 
 def clean_environment() -> dict[str, str]:
-    """A newcomer's shell: nothing of the platform's, and no virtual environment of another checkout."""
-    # Nor a wish to compile everything anew at each start.
-    hidden = (
-        "PYTHONDONTWRITE",
-        "DA_",
-        "DATABASE_URL",
-        "DJANGO_",
-        "MAKE",
-        "MFLAGS",
-        "VIRTUAL_ENV",
-        "PYTEST_",
-        "WEB_",
-    )
+    """The environment without variables of the platform, of pytest or of a virtual environment."""
+    hidden = ("DA_", "DATABASE_URL", "DJANGO_", "MAKE", "MFLAGS", "VIRTUAL_ENV", "PYTEST_", "WEB_")
+    # Without bytecode, each start would compile everything.
+    hidden += ("PYTHONDONTWRITE",)
     return {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clone of what is committed, with everything installed that `make run` needs."""
+    """A clone of the last commit, with all packages for `make run` installed."""
     folder = tmp_path_factory.mktemp("newcomer") / "da-platform"
     subprocess.run(["git", "clone", "--quiet", CHECKOUT, folder], check=True)
-    install = subprocess.run(
-        ["make", ".venv/ready-to-run"],
-        cwd=folder,
+    install = make(folder, ".venv/ready-to-run", timeout=INSTALL_SECONDS)
+    assert install.returncode == 0, ADVICE + install.stderr
+    return folder
+
+
+def make(clone: Path, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=clone,
         env=clean_environment(),
         capture_output=True,
         text=True,
-        timeout=INSTALL_SECONDS,
+        timeout=timeout,
     )
-    assert install.returncode == 0, ADVICE + install.stderr
-    return folder
 
 
 class Running:
@@ -79,7 +74,7 @@ class Running:
         self.log = clone / "make-run.log"
         self.started_at = time.monotonic()
         with self.log.open("w") as log:
-            # A session of its own, so that Ctrl-C reaches all of it and nothing else.
+            # In its own session, so that Ctrl-C reaches only its processes.
             self.process = subprocess.Popen(
                 ["make", "run", f"PORT={port}"],
                 cwd=clone,
@@ -125,22 +120,22 @@ def make_run(clone: Path, port: int) -> Iterator[Running]:
 
 
 def slowdown(clone: Path) -> float:
-    """Return how often a plain start takes its processor time now: 1, or more on a busy machine."""
-    started_at, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    """Return wall time per processor time of a plain start: 1, or more on a busy machine."""
+    started_at, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [".venv/bin/python", "manage.py", "check"]
     subprocess.run(command, cwd=clone, env=clean_environment(), check=True, capture_output=True)
-    now_used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = now_used.ru_utime + now_used.ru_stime - used.ru_utime - used.ru_stime
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return max(1.0, (time.monotonic() - started_at) / processor)
 
 
 def worker_path(output: str) -> str:
-    found = re.search(r"http://127\.0\.0\.1:\d+(/work/[0-9a-f-]+/)", output)
-    assert found, output
-    return found[1]
+    match = re.search(r"http://127\.0\.0\.1:\d+(/work/[0-9a-f-]+/)", output)
+    assert match, output
+    return match[1]
 
 
-def test_make_run_serves_the_demo_keeps_it_and_starts_again_at_once(clone: Path):
+def test_make_run_serves_the_demo_and_restarts_quickly(clone: Path):
     port = free_port()
     with make_run(clone, port) as first:
         first.seconds_to_first_answer(INSTALL_SECONDS)
@@ -149,7 +144,7 @@ def test_make_run_serves_the_demo_keeps_it_and_starts_again_at_once(clone: Path)
         assert "<form" in first.get(path)
     assert "Traceback" not in first.output
     slow_before = slowdown(clone)
-    # The same port at once: nothing of the first one is left.
+    # The same port is free again at once.
     with make_run(clone, port) as second:
         seconds = second.seconds_to_first_answer(INSTALL_SECONDS)
         assert seconds < SECOND_START_SECONDS * max(slow_before, slowdown(clone))
@@ -159,17 +154,10 @@ def test_make_run_serves_the_demo_keeps_it_and_starts_again_at_once(clone: Path)
     assert "Traceback" not in second.output
 
 
-def test_a_busy_port_is_said_before_anything_else(clone: Path):
+def test_a_busy_port_is_reported_first(clone: Path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        refused = subprocess.run(
-            ["make", "run", f"PORT={port}"],
-            cwd=clone,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        refused = make(clone, "run", f"PORT={port}")
     assert refused.returncode != 0
     assert (
         refused.stdout
@@ -178,8 +166,7 @@ def test_a_busy_port_is_said_before_anything_else(clone: Path):
     assert "Traceback" not in refused.stderr
 
 
-def test_make_alone_lists_what_can_be_done(clone: Path):
-    shown = subprocess.run(
-        ["make"], cwd=clone, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert "make run" in shown.stdout and "make test" in shown.stdout
+def test_make_without_a_target_lists_the_targets(clone: Path):
+    process = make(clone)
+    assert process.returncode == 0
+    assert "make run" in process.stdout and "make test" in process.stdout

@@ -1,8 +1,7 @@
-"""What belongs to another campaign, asked for under one's own: it does not exist there.
+"""Objects of another campaign cannot be reached through one's own campaign.
 
-Made from the URL configuration and from the API's own description. Eve runs a campaign. She puts its code
-into every address, and behind it the worker, run, payment and so on of a campaign that is Bob's. All of
-them exist, as Bob's own reading shows.
+Eve is an admin of one campaign. She puts its code into every address of the URL configuration and the API schema,
+followed by the worker, run, payment and so on of Bob's campaign. They all exist, because Bob can open them.
 """
 
 import json
@@ -12,34 +11,31 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
 from analysis.models import Evaluation
 from hits.models import Campaign
-from hits.people.tokens import make_token
 from tests.addresses import Address
-from tests.api.callers import ALL_SCOPES
 from tests.api.test_access import BODIES, OPERATIONS
 from tests.factories import make_campaign
-from tests.people import make_person
+from tests.people import browser_of, make_person
 from tests.plenty import WORDS, Plenty, make_plenty, path_of, staff_addresses
-from tests.test_query_counts import api_path
+from tests.test_query_counts import api_path, program_of
 
-# Beside the test of queries: what they look at takes as long to make.
+# In the group of the slow tests of query counts.
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("query counts")]
 
-# They name a page or a file, and nothing that is anybody's.
+# Parameters that name a page or a file, not an object.
 PLAIN_WORDS = {"name", "fmt", "format", "kind", "way"}
-# Rows that a visit leaves by itself.
+# Tables that every visit changes.
 LEFT_BY_VISITS = {"sessions.Session", "hits.RateCount"}
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What Eve is told under her own campaign's code, and Bob under his; and what changed meanwhile."""
+    """The statuses for Eve under her own campaign and for Bob under his, and the tables that Eve changed."""
 
     eve: dict[str, int]
     bob: dict[str, int]
@@ -50,7 +46,7 @@ class Answers:
 
 
 def is_nested(address: Address) -> bool:
-    """Whether an address names a thing that is somebody's, beside the campaign or without one."""
+    """Whether an address names an object besides the campaign."""
     words = WORDS.get(address.name, {}).keys() | PLAIN_WORDS
     keys = {key for key, _ in address.parameters} - words
     return bool(keys - {"code"} if address.is_of_a_campaign else keys)
@@ -62,45 +58,36 @@ def is_nested_path(path: str) -> bool:
     return bool(keys - {"code"} if in_campaign else keys) or path.endswith("/compare")
 
 
-PAGES = [one for one in staff_addresses() if is_nested(one)]
-CALLS = [one for one in OPERATIONS if is_nested_path(one[2])]
+PAGES = [address for address in staff_addresses() if is_nested(address)]
+CALLS = [address for address in OPERATIONS if is_nested_path(address[2])]
 
 
-def under(own: Campaign, path: str, plenty: Plenty) -> str:
-    return path.replace(str(plenty.campaign.code), str(own.code))
+def under(own_campaign: Campaign, path: str, plenty: Plenty) -> str:
+    return path.replace(str(plenty.campaign.code), str(own_campaign.code))
 
 
-# Asking ---------------------------------------------------------------------------------------
+# Requests -------------------------------------------------------------------------------------
 
 
-def browser_of(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-def program_of(person: User) -> Client:
-    secret = make_token(user=person, name="test", scopes=ALL_SCOPES)[1]
-    return Client(headers={"Authorization": f"Bearer {secret}"})
-
-
-def told_on_pages(client: Client, plenty: Plenty, own: Campaign, *methods: str) -> dict[str, int]:
+def page_statuses(
+    client: Client, plenty: Plenty, own_campaign: Campaign, *methods: str
+) -> dict[str, int]:
     return {
-        f"{method} {one.name}": client.generic(
-            method, under(own, path_of(one, plenty), plenty)
+        f"{method} {address.name}": client.generic(
+            method, under(own_campaign, path_of(address, plenty), plenty)
         ).status_code
-        for one in PAGES
+        for address in PAGES
         for method in methods
     }
 
 
-def told_to_programs(
-    client: Client, plenty: Plenty, own: Campaign, *methods: str
+def api_statuses(
+    client: Client, plenty: Plenty, own_campaign: Campaign, *methods: str
 ) -> dict[str, int]:
     return {
         f"{method.upper()} {path}": client.generic(
             method.upper(),
-            under(own, api_path(path, plenty), plenty),
+            under(own_campaign, api_path(path, plenty), plenty),
             json.dumps(BODIES.get(name, {"higher_is_better": True})),
             content_type="application/json",
         ).status_code
@@ -127,44 +114,47 @@ def changes(before: dict[str, Any]) -> list[str]:
 @pytest.fixture(scope="module")
 def answers(django_db_setup: None, django_db_blocker: Any) -> Any:
     with django_db_blocker.unblock(), transaction.atomic():
-        own = make_campaign()
-        eve, bob = make_person("admin", own), make_person("admin", make_campaign())
+        own_campaign = make_campaign()
+        eve, bob = make_person("admin", own_campaign), make_person("admin", make_campaign())
         plenty = make_plenty(2, admin=bob, superuser=make_person("superuser"))
         browser, program = browser_of(eve), program_of(eve)
         carol = browser_of(make_person("admin"))
         before = stored()
-        told = told_on_pages(browser, plenty, own, "GET", "POST")
-        told |= told_to_programs(program, plenty, own)
-        told |= _told_elsewhere(browser, carol, plenty)
+        eve_statuses = page_statuses(browser, plenty, own_campaign, "GET", "POST")
+        eve_statuses |= api_statuses(program, plenty, own_campaign)
+        eve_statuses |= _other_statuses(browser, carol, plenty)
         changed = changes(before)
-        _send_others_in_bodies(browser, program, plenty, own)
+        _send_objects_of_bob(browser, program, plenty, own_campaign)
         changed += [label for label in changes(before) if label != "hits.AuditEntry"]
-        known = told_on_pages(browser_of(bob), plenty, plenty.campaign, "GET")
-        known |= told_to_programs(program_of(bob), plenty, plenty.campaign, "get")
+        bob_statuses = page_statuses(browser_of(bob), plenty, plenty.campaign, "GET")
+        bob_statuses |= api_statuses(program_of(bob), plenty, plenty.campaign, "get")
         transaction.set_rollback(True)
-    return Answers(told, known, changed)
+    return Answers(eve_statuses, bob_statuses, changed)
 
 
-def _told_elsewhere(browser: Client, carol: Client, plenty: Plenty) -> dict[str, int]:
-    """Evaluations of collections and of several campaigns; and drafts, for Carol, who runs all campaigns."""
-    told = {}
-    for one in Evaluation.objects.exclude(campaign=plenty.campaign):
+def _other_statuses(browser: Client, carol: Client, plenty: Plenty) -> dict[str, int]:
+    """Other evaluations for Eve; and drafts for Carol, who is an admin of all campaigns."""
+    statuses = {}
+    for evaluation in Evaluation.objects.exclude(campaign=plenty.campaign):
         for name in ("evaluation", "evaluation_json"):
-            told[f"GET {name} {one.pk}"] = browser.get(reverse(name, args=[one.code])).status_code
-    for one in PAGES:
-        if "draft" in one.name:
+            path = reverse(name, args=[evaluation.code])
+            statuses[f"GET {name} {evaluation.pk}"] = browser.get(path).status_code
+    for address in PAGES:
+        if "draft" in address.name:
             for method in ("GET", "POST"):
-                path = path_of(one, plenty)
-                told[f"{method} {one.name} carol"] = carol.generic(method, path).status_code
-    return told
+                path = path_of(address, plenty)
+                statuses[f"{method} {address.name} carol"] = carol.generic(method, path).status_code
+    return statuses
 
 
-def _send_others_in_bodies(browser: Client, program: Client, plenty: Plenty, own: Campaign) -> None:
-    """Where addresses name none, bodies do: workers, links, metrics, assignments, campaigns."""
+def _send_objects_of_bob(
+    browser: Client, program: Client, plenty: Plenty, own_campaign: Campaign
+) -> None:
+    """Send workers, links, metrics, assignments and campaigns of Bob in the body of requests."""
     worker, assignment = str(plenty.worker.code), str(plenty.assignment.code)
     links = list(plenty.campaign.invites.values_list("pk", flat=True))
     rule = {"kind": "adjustment", "amount": "1", "reason": "A gap", "assignment": assignment}
-    metric, pool = str(plenty.metric.code), [str(own.code), str(plenty.campaign.code)]
+    metric, pool = str(plenty.metric.code), [str(own_campaign.code), str(plenty.campaign.code)]
     chosen = f"?choice=exclude&worker={worker}"
     for name, form in {
         "decide_workers": {"reason": "Why", "seen": "x"},
@@ -173,7 +163,7 @@ def _send_others_in_bodies(browser: Client, program: Client, plenty: Plenty, own
         "add_pay_rule": rule,
         "campaign_evaluate": {"metrics": [metric], "golds": [plenty.gold.pk]},
     }.items():
-        answer = browser.post(reverse(name, args=[own.code]) + chosen, form)
+        answer = browser.post(reverse(name, args=[own_campaign.code]) + chosen, form)
         assert answer.status_code < 500
     assert browser.post(reverse("evaluate_pooled"), {"campaigns": pool}).status_code < 500
     decision = {"choice": "exclude", "workers": [worker], "reason": "Why", "seen": "x"}
@@ -184,7 +174,7 @@ def _send_others_in_bodies(browser: Client, program: Client, plenty: Plenty, own
         "payments/rules": rule,
     }.items():
         answer = program.post(
-            f"/api/v1/campaigns/{own.code}/{path}", body, content_type="application/json"
+            f"/api/v1/campaigns/{own_campaign.code}/{path}", body, content_type="application/json"
         )
         assert answer.status_code < 500 and worker not in answer.content.decode()
 
@@ -192,25 +182,25 @@ def _send_others_in_bodies(browser: Client, program: Client, plenty: Plenty, own
 # Tests ----------------------------------------------------------------------------------------
 
 
-def test_there_are_addresses_of_every_kind():
-    names = {key for one in PAGES for key, _ in one.parameters}
+def test_addresses_of_every_kind_are_checked():
+    names = {key for address in PAGES for key, _ in address.parameters}
     assert {"worker", "run", "payment", "assignment", "rule", "membership", "token"} <= names
     paths = " ".join(path for _, _, path in CALLS)
     assert all(f"{{{key}}}" in paths for key in ("worker", "run", "payment", "metric", "number"))
 
 
-def test_under_ones_own_campaign_nothing_of_anothers_is_there(answers):
+def test_objects_of_another_campaign_cannot_be_reached_through_ones_own(answers):
     let_in = {name: status for name, status in answers.eve.items() if status not in (403, 404, 405)}
     assert not let_in
     pages = {name.split()[1] for name, status in answers.eve.items() if status != 405}
-    assert {one.name for one in PAGES} | {path for _, _, path in CALLS} <= pages
+    assert {address.name for address in PAGES} | {path for _, _, path in CALLS} <= pages
 
 
-def test_nothing_has_changed_meanwhile(answers):
+def test_nor_can_they_be_changed(answers):
     assert answers.changed == []
 
 
-def test_all_of_it_is_there_for_those_whose_it_is(answers):
-    """But for what superusers alone have: people, and drafts of campaigns."""
+def test_they_all_exist_for_their_owner(answers):
+    """Except people and drafts, which are for superusers."""
     missing = {name for name, status in answers.bob.items() if status in (403, 404)}
     assert all("draft" in name or "person" in name for name in missing)

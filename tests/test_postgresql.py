@@ -1,4 +1,4 @@
-"""The platform on a real PostgreSQL: the same tables, the same HITs, the same refusals."""
+"""The platform works the same on a real PostgreSQL as on SQLite."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.subprocesses import CHECKOUT, manage, output_of, run_python
 pytestmark = pytest.mark.slow
 
 DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
-# Run on PostgreSQL as they are: constraints, conditional updates, SQL of our own, and claims of payments.
+# Tests to repeat on PostgreSQL: constraints, conditional updates, raw SQL and claims of payments.
 SHARED_TESTS = [
     "analysis/test_export_tables.py",
     "analysis/test_score_storing.py",
@@ -44,7 +44,7 @@ print(json.dumps([list(items), list(ratings), json.loads(status.getvalue())]))
 
 
 def run_a_campaign(*more: list[str], **variables: str) -> tuple[list, list, dict]:
-    """Import the demo, build its HITs, let workers rate, do more; return what is stored and the status."""
+    """Import the demo, let workers rate, run more commands; return items, ratings and status."""
     variables |= {"DA_DEBUG": "1", "DJANGO_SETTINGS_MODULE": "da_platform.settings"}
     languages = ["--from", "de", "--to", "en"]
     commands = [
@@ -55,14 +55,12 @@ def run_a_campaign(*more: list[str], **variables: str) -> tuple[list, list, dict
     ]
     process = run_python("-c", RUN_A_CAMPAIGN, json.dumps(commands), **variables)
     items, ratings, status = json.loads(output_of(process))
-    # Public codes are random, whatever the seed, and the forecast depends on the clock.
+    # Public codes are random, and the forecast depends on the clock.
     del status["code"], status["forecast"]
     return items, ratings, status
 
 
-def test_a_campaign_runs_on_postgresql_and_is_the_same_as_on_sqlite(
-    postgres_url: str, tmp_path: Path
-):
+def test_a_campaign_gives_the_same_rows_on_postgresql_and_sqlite(postgres_url: str, tmp_path: Path):
     here = {"DATABASE_URL": migrated_database(postgres_url), "DA_DATA_DIR": str(tmp_path / "pg")}
     there = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}", "DA_DATA_DIR": str(tmp_path)}
     migrated_database(there["DATABASE_URL"])
@@ -81,14 +79,14 @@ def test_no_migration_is_missing_on_postgresql(postgres_url: str, tmp_path: Path
     assert plan.returncode == 0, plan.stdout + plan.stderr
 
 
-def test_it_passes_on_postgresql_too(postgres_url: str):
-    # Settings that leave PostgreSQL out would pass as well.
-    ask = "from tests.settings import DATABASES; print(DATABASES['default']['ENGINE'])"
-    process = run_python("-c", ask, DA_TEST_DATABASE_URL=postgres_url)
+def test_shared_tests_pass_on_postgresql(postgres_url: str):
+    # First make sure that the tests really use PostgreSQL.
+    code = "from tests.settings import DATABASES; print(DATABASES['default']['ENGINE'])"
+    process = run_python("-c", code, DA_TEST_DATABASE_URL=postgres_url)
     assert output_of(process) == "da_platform.postgresql\n"
     process = run_python(
         *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
-        # The formats of exports differ in files alone.
+        # Other file formats make no difference to the database.
         *("-k", "not tsv and not jsonl and not parquet"),
         *(f"tests/{path}" for path in SHARED_TESTS),
         DA_TEST_DATABASE_URL=postgres_url,

@@ -1,4 +1,4 @@
-"""A connection that was kept is noticed to be dead before it is used, without a question each time."""
+"""A dead persistent connection is noticed before it is used, without a query for each request."""
 
 import os
 import signal
@@ -17,8 +17,8 @@ from tests.waiting import eventually
 
 
 @pytest.fixture
-def kept(postgres_url: str, django_db_blocker) -> Iterator[DatabaseWrapper]:
-    """A connection with the settings of production, between two requests."""
+def wrapper(postgres_url: str, django_db_blocker) -> Iterator[DatabaseWrapper]:
+    """A database wrapper with production settings and an open connection."""
     settings = Env.db_url_config(postgres_url)
     settings |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True, "TIME_ZONE": None}
     settings |= {
@@ -46,13 +46,13 @@ def next_request(wrapper: DatabaseWrapper) -> int:
 
 
 def end(pid: int, server_url: str) -> None:
-    """End one of the server's processes as it does itself when it is shut down."""
+    """End one of the server's processes, as a shutdown does."""
     os.kill(pid, signal.SIGTERM)
 
     def is_gone() -> bool:
         with psycopg.connect(server_url) as other:
-            left = other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [pid])
-            return left.fetchone() is None
+            rows = other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [pid])
+            return rows.fetchone() is None
 
     eventually(is_gone)
 
@@ -71,48 +71,48 @@ def statements_of(wrapper: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def socket_that_was_closed() -> int:
-    one, other = socket.socketpair()
-    other.close()
-    return one.detach()
+    near, far = socket.socketpair()
+    far.close()
+    return near.detach()
 
 
-def test_a_connection_in_use_is_kept_without_a_question(kept, monkeypatch):
-    sent, pid = statements_of(kept, monkeypatch), ask(kept)
-    assert [next_request(kept) for _ in range(3)] == [pid] * 3
+def test_a_connection_in_use_is_kept_without_a_query(wrapper, monkeypatch):
+    sent, pid = statements_of(wrapper, monkeypatch), ask(wrapper)
+    assert [next_request(wrapper) for _ in range(3)] == [pid] * 3
     assert "SELECT 1" not in sent
 
 
-def test_one_that_has_rested_is_asked_once(kept, monkeypatch):
-    sent, pid = statements_of(kept, monkeypatch), ask(kept)
-    monkeypatch.setattr(kept, "_answered_at", time.monotonic() - TRUSTED_SECONDS)
-    assert [next_request(kept) for _ in range(3)] == [pid] * 3
+def test_an_idle_connection_is_checked_once(wrapper, monkeypatch):
+    sent, pid = statements_of(wrapper, monkeypatch), ask(wrapper)
+    monkeypatch.setattr(wrapper, "_answered_at", time.monotonic() - TRUSTED_SECONDS)
+    assert [next_request(wrapper) for _ in range(3)] == [pid] * 3
     assert sent.count("SELECT 1") == 1
 
 
-def test_one_that_the_server_ended_is_replaced(kept, postgres_server_url):
-    pid = ask(kept)
+def test_a_connection_ended_by_the_server_is_replaced(wrapper, postgres_server_url):
+    pid = ask(wrapper)
     end(pid, postgres_server_url)
-    assert next_request(kept) != pid
+    assert next_request(wrapper) != pid
 
 
-def test_one_that_was_cut_off_without_a_word_is_replaced(kept):
-    pid = ask(kept)
-    # The socket leads nowhere now, as after a server that crashed.
-    os.dup2(socket_that_was_closed(), kept.connection.fileno())
-    assert next_request(kept) != pid
+def test_a_connection_that_was_cut_off_is_replaced(wrapper):
+    pid = ask(wrapper)
+    # The other end of the socket is closed, as after a crash of the server.
+    os.dup2(socket_that_was_closed(), wrapper.connection.fileno())
+    assert next_request(wrapper) != pid
 
 
-def test_after_an_error_it_is_asked(kept, monkeypatch):
-    sent = statements_of(kept, monkeypatch)
-    with pytest.raises(OperationalError), kept.cursor() as cursor:
+def test_a_connection_is_checked_after_an_error(wrapper, monkeypatch):
+    sent = statements_of(wrapper, monkeypatch)
+    with pytest.raises(OperationalError), wrapper.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 1; SELECT pg_sleep(5)")
-    next_request(kept)
+    next_request(wrapper)
     assert sent.count("SELECT 1") == 1
 
 
-def test_a_server_that_is_away_is_an_error_and_not_a_dead_connection(kept, postgres_server_url):
-    end(ask(kept), postgres_server_url)
-    kept.settings_dict = kept.settings_dict | {"HOST": "/nowhere", "OPTIONS": {}}
+def test_a_server_that_is_down_raises_an_error(wrapper, postgres_server_url):
+    end(ask(wrapper), postgres_server_url)
+    wrapper.settings_dict = wrapper.settings_dict | {"HOST": "/nowhere", "OPTIONS": {}}
     with pytest.raises(OperationalError):
-        next_request(kept)
-    assert kept.connection is None
+        next_request(wrapper)
+    assert wrapper.connection is None

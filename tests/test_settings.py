@@ -1,4 +1,4 @@
-"""The settings as separate processes meet them, with an environment that holds nothing else."""
+"""The settings, tested in separate processes with a clean environment."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 
 from tests.subprocesses import CHECKOUT, environment, manage, output_of, run_python
 
-# What they share is made once.
+# They share a slow fixture.
 pytestmark = pytest.mark.xdist_group("settings")
 
 LONG_KEY = "K7-long-enough-" * 5
@@ -40,20 +40,17 @@ def error_of(process: subprocess.CompletedProcess[str]) -> str:
 # The secret key ------------------------------------------------------------------------------
 
 
-def test_it_refuses_to_start_without_a_key_when_debug_is_off():
-    assert "DA_SECRET_KEY is not set" in error_of(manage("check"))
+@pytest.mark.parametrize("variables", [{}, {"DA_SECRET_KEY": ""}], ids=["missing", "empty"])
+def test_it_refuses_to_start_without_a_key_when_debug_is_off(variables):
+    assert "DA_SECRET_KEY is not set" in error_of(manage("check", **variables))
 
 
-def test_an_empty_key_is_no_key():
-    assert "DA_SECRET_KEY is not set" in error_of(manage("check", DA_SECRET_KEY=""))
+def test_a_key_can_start_with_a_dollar_sign(tmp_path):
+    values = settings_of("SECRET_KEY", DA_SECRET_KEY="$ecret", DA_DATA_DIR=str(tmp_path))
+    assert values["SECRET_KEY"] == "$ecret"
 
 
-def test_a_key_may_begin_with_a_dollar_sign(tmp_path):
-    found = settings_of("SECRET_KEY", DA_SECRET_KEY="$ecret", DA_DATA_DIR=str(tmp_path))
-    assert found["SECRET_KEY"] == "$ecret"
-
-
-def test_a_secret_may_be_in_a_file(tmp_path):
+def test_secrets_can_be_read_from_files(tmp_path):
     names = {
         "DA_SECRET_KEY": "SECRET_KEY",  # pragma: allowlist secret
         "DA_METRICS_TOKEN": "METRICS_TOKEN",
@@ -64,14 +61,14 @@ def test_a_secret_may_be_in_a_file(tmp_path):
     for name in names:
         (tmp_path / name).write_text(f"redis://of-{name.lower()}\n")
     (tmp_path / "DATABASE_URL").write_text("postgres://alice:hunter2@db.example/ratings\n")
-    found = settings_of(
+    values = settings_of(
         *names.values(),
         DA_ALLOWED_HOSTS="da.example.org",
         DA_DATA_DIR=str(tmp_path),
         **{f"{name}_FILE": str(tmp_path / name) for name in names},
     )
-    assert found.pop("DATABASES")["default"]["PASSWORD"] == "hunter2"  # pragma: allowlist secret
-    assert set(found.values()) == {f"redis://of-{name.lower()}" for name in names} - {
+    assert values.pop("DATABASES")["default"]["PASSWORD"] == "hunter2"  # pragma: allowlist secret
+    assert set(values.values()) == {f"redis://of-{name.lower()}" for name in names} - {
         "redis://of-database_url"
     }
 
@@ -85,9 +82,7 @@ def test_a_secret_may_be_in_a_file(tmp_path):
         (b"hunter2", "hunter3", "both set"),
     ],
 )
-def test_a_file_without_a_secret_is_refused_and_the_secret_is_not_told(
-    content, also, reason, tmp_path
-):
+def test_a_bad_secret_file_is_refused_without_revealing_the_secret(content, also, reason, tmp_path):
     path = tmp_path / "key"
     if content is not None:
         path.write_bytes(content)
@@ -95,7 +90,7 @@ def test_a_file_without_a_secret_is_refused_and_the_secret_is_not_told(
     assert "DA_SECRET_KEY_FILE" in error and reason in error and "hunter" not in error
 
 
-def test_in_development_a_key_is_made_once_for_its_owner_only_and_kept(tmp_path):
+def test_in_development_a_private_key_file_is_created_once(tmp_path):
     data = tmp_path / "new" / "var"
     first = settings_of("SECRET_KEY", DA_DEBUG="1", DA_DATA_DIR=str(data))["SECRET_KEY"]
     again = settings_of("SECRET_KEY", DA_DEBUG="1", DA_DATA_DIR=str(data))["SECRET_KEY"]
@@ -105,9 +100,9 @@ def test_in_development_a_key_is_made_once_for_its_owner_only_and_kept(tmp_path)
     assert [file.name for file in data.iterdir()] == ["secret_key"]
 
 
-def test_processes_that_start_at_once_agree_on_one_key(tmp_path):
+def test_processes_that_start_together_agree_on_one_key(tmp_path):
     data, gate = tmp_path / "var", tmp_path / "gate"
-    # All wait at the gate, so that they look for the key in the same moment.
+    # All wait for the gate, so that they look for the key at the same moment.
     code = f"""
 import pathlib, time
 import environ, csp.constants, django.core.exceptions
@@ -134,22 +129,22 @@ print(SECRET_KEY)
     assert keys == {(data / "secret_key").read_text()}
 
 
-def test_a_key_is_there_whole_or_not_at_all(tmp_path):
+def test_a_key_file_is_never_incomplete(tmp_path):
     from da_platform.settings import make_key_file
 
     path = tmp_path / "secret_key"
 
-    def look_until_it_is_there() -> str:
-        # Without a pause, so as to catch it half written.
+    def wait_for_key() -> str:
+        # Without a pause, to catch a file that is only half written.
         deadline = time.monotonic() + 60
         while not path.exists():
-            assert time.monotonic() < deadline, "nobody has written a key"
+            assert time.monotonic() < deadline, "no key was written"
         return path.read_text()
 
     for _ in range(50):
         path.unlink(missing_ok=True)
         with ThreadPoolExecutor(4) as pool:
-            readers = [pool.submit(look_until_it_is_there) for _ in range(2)]
+            readers = [pool.submit(wait_for_key) for _ in range(2)]
             writers = [pool.submit(make_key_file, path) for _ in range(2)]
             for writer in writers:
                 writer.result()
@@ -157,7 +152,7 @@ def test_a_key_is_there_whole_or_not_at_all(tmp_path):
             assert len(path.read_text()) == 86
 
 
-# Values that are wrong -----------------------------------------------------------------------
+# Invalid values ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,28 +168,28 @@ def test_a_key_is_there_whole_or_not_at_all(tmp_path):
         ("DATABASE_URL", "mysql://user:hunter2@host/name"),
     ],
 )
-def test_a_value_it_does_not_know_is_refused_by_name(name, value, tmp_path):
+def test_an_invalid_value_is_refused_by_name(name, value, tmp_path):
     variables = {"DA_SECRET_KEY": LONG_KEY, "DA_DATA_DIR": str(tmp_path), name: value}
     error = error_of(run_python("-c", "import da_platform.settings", **variables))
     assert "ImproperlyConfigured" in error and name in error and "hunter2" not in error
 
 
-def test_the_process_environment_wins_over_the_file(tmp_path):
+def test_the_environment_takes_precedence_over_the_file(tmp_path):
     file = tmp_path / "env"
     file.write_text(
         f"DA_SECRET_KEY=from-the-file\nDA_ALLOWED_HOSTS=a.example\nDA_DATA_DIR={tmp_path}\n"
     )
-    found = settings_of(
+    values = settings_of(
         "SECRET_KEY", "ALLOWED_HOSTS", DA_ENV_FILE=str(file), DA_ALLOWED_HOSTS="b.example"
     )
-    assert found == {"SECRET_KEY": "from-the-file", "ALLOWED_HOSTS": ["b.example"]}
+    assert values == {"SECRET_KEY": "from-the-file", "ALLOWED_HOSTS": ["b.example"]}
 
 
 # The database --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("url", [None, ""])
-def test_without_a_database_url_it_is_sqlite_that_lets_writers_queue(url, tmp_path):
+def test_the_default_database_is_sqlite_with_queued_writers(url, tmp_path):
     variables = {} if url is None else {"DATABASE_URL": url}
     database = database_of(DA_DEBUG="1", DA_DATA_DIR=str(tmp_path), **variables)
     assert database["ENGINE"] == "django.db.backends.sqlite3"
@@ -203,7 +198,7 @@ def test_without_a_database_url_it_is_sqlite_that_lets_writers_queue(url, tmp_pa
     assert database["OPTIONS"]["timeout"] == 20
 
 
-def test_sqlite_really_runs_with_a_write_ahead_log(tmp_path):
+def test_sqlite_uses_a_write_ahead_log(tmp_path):
     code = """
 import django; django.setup()
 from django.db import connection
@@ -220,26 +215,26 @@ with connection.cursor() as cursor:
     assert output_of(process) == "['wal', 1, 20000]\n"
 
 
-def test_a_database_url_chooses_postgresql_and_keeps_its_connections():
+def test_a_database_url_selects_postgresql_with_persistent_connections():
     url = "postgres://alice:pa%40ss@db.example:5433/ratings"
     database = database_of(DATABASE_URL=url, DA_CONN_MAX_AGE="5", **PRODUCTION)
     assert database["ENGINE"] == "da_platform.postgresql"
     keys = ["NAME", "USER", "PASSWORD", "HOST", "PORT", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS"]
-    found = [database[key] for key in keys]
-    assert found == ["ratings", "alice", "pa@ss", "db.example", 5433, 5, True]
+    values = [database[key] for key in keys]
+    assert values == ["ratings", "alice", "pa@ss", "db.example", 5433, 5, True]
 
 
-def test_statements_and_cursors_are_kept_by_postgresql_unless_a_pooler_is_in_between():
+def test_prepared_statements_and_cursors_are_used_unless_there_is_a_pooler():
     url = "postgres://db.example/ratings?sslmode=require"
-    own = database_of(DATABASE_URL=url, **PRODUCTION)
+    direct = database_of(DATABASE_URL=url, **PRODUCTION)
     prepared = {"server_side_binding": True, "prepare_threshold": 5}
-    assert own["OPTIONS"] == {"sslmode": "require"} | prepared
-    assert "DISABLE_SERVER_SIDE_CURSORS" not in own
+    assert direct["OPTIONS"] == {"sslmode": "require"} | prepared
+    assert "DISABLE_SERVER_SIDE_CURSORS" not in direct
     pooled = database_of(DATABASE_URL=url, DA_POOLED_CONNECTIONS="1", **PRODUCTION)
     assert pooled["OPTIONS"] == {"sslmode": "require"} and pooled["DISABLE_SERVER_SIDE_CURSORS"]
 
 
-def test_a_replica_is_a_postgresql_beside_a_postgresql():
+def test_a_replica_needs_postgresql_on_both_sides():
     url = "postgres://db.example/ratings"
     for wrong in (
         {"DATABASE_URL": url, "DA_REPLICA_URL": "sqlite:///copy.sqlite3"},
@@ -253,14 +248,14 @@ def test_a_replica_is_a_postgresql_beside_a_postgresql():
 # Production ----------------------------------------------------------------------------------
 
 
-def test_the_deployment_check_has_nothing_to_say_in_production(tmp_path):
+def test_the_deployment_check_passes_in_production(tmp_path):
     process = manage(
         "check", "--deploy", "--fail-level", "WARNING", DA_DATA_DIR=str(tmp_path), **PRODUCTION
     )
     assert "no issues (0 silenced)" in output_of(process)
 
 
-# Django's own admin keeps to the policy too, but not to our rule against inline attributes.
+# Django's admin follows the policy too, but not our rule against inline attributes.
 OWN_PAGES = ["/", "/login/", "/no-such-page/"]
 PAGES = [*OWN_PAGES, "/admin/login/"]
 
@@ -303,9 +298,9 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def production(tmp_path_factory) -> dict:
-    """What the platform answers in production settings, page by page."""
+    """The responses of the platform with production settings, by page."""
     folder = tmp_path_factory.mktemp("production")
-    # Another STATIC_ROOT: collecting must not write into the checkout.
+    # Do not collect static files in the checkout.
     (folder / "production_settings.py").write_text(
         f"from da_platform.settings import *\nSTATIC_ROOT = {str(folder / 'static')!r}\n"
     )
@@ -322,7 +317,7 @@ def production(tmp_path_factory) -> dict:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_answer_carries_the_security_headers(production, path):
+def test_every_response_has_the_security_headers(production, path):
     headers = production["pages"][path]["headers"]
     assert headers["x-frame-options"] == "DENY"
     assert headers["x-content-type-options"] == "nosniff"
@@ -345,18 +340,18 @@ def test_the_content_security_policy_allows_own_files_only(production, path):
     assert "unsafe" not in policy and "http:" not in policy and "*" not in policy
 
 
-def test_own_files_may_be_kept_and_other_sites_get_no_leave_to_read_them(production):
+def test_static_files_can_be_cached_but_not_read_by_other_sites(production):
     assert "max-age" in production["static"]["Cache-Control"]
     assert production["static"]["X-Content-Type-Options"] == "nosniff"
     assert "Access-Control-Allow-Origin" not in production["static"]
 
 
 def is_guarded(cookie: str) -> bool:
-    """Whether a cookie goes over https only, to this host only, not across sites, and is nothing for scripts."""
+    """Whether a cookie is for HTTPS, this host and this site only, and hidden from scripts."""
     name, *attributes = cookie.split("; ")
-    wanted = {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"}
-    is_for_others = any(attribute.startswith("Domain") for attribute in attributes)
-    return name.startswith("__Host-") and wanted <= set(attributes) and not is_for_others
+    guards = {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"}
+    has_domain = any(attribute.startswith("Domain") for attribute in attributes)
+    return name.startswith("__Host-") and guards <= set(attributes) and not has_domain
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -364,17 +359,17 @@ def test_cookies_are_sent_over_https_only_and_not_across_sites(production, path)
     assert all(is_guarded(cookie) for cookie in production["pages"][path]["cookies"])
 
 
-def test_the_login_page_sets_a_cookie_to_look_at(production):
+def test_the_login_page_sets_a_cookie_to_check(production):
     assert production["pages"]["/admin/login/"]["cookies"]
 
 
-def test_so_are_the_cookies_of_workers(production):
+def test_so_are_cookies_for_workers(production):
     names = {cookie.partition("=")[0] for cookie in production["worker"]}
     assert names == {"__Host-worker", "__Host-device"}
     assert all(is_guarded(cookie) for cookie in production["worker"])
 
 
-def test_a_cookie_that_lacks_one_guard_is_told():
+def test_a_cookie_without_one_of_its_guards_is_noticed():
     assert is_guarded("__Host-a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
     assert not is_guarded("a=1; HttpOnly; Path=/; SameSite=Lax; Secure")
     assert not is_guarded("__Host-a=1; Path=/; SameSite=Lax; Secure")
@@ -396,11 +391,11 @@ def test_an_unknown_page_shows_no_traceback(production):
     assert page["status"] in {302, 404} and "Traceback" not in page["body"]
 
 
-def test_plain_http_is_sent_to_https(production):
+def test_plain_http_is_redirected_to_https(production):
     assert production["insecure"] == [301, "https://da.example.org/"]
 
 
-def test_a_program_that_comes_by_plain_http_is_refused_and_not_sent_on(production):
+def test_api_calls_over_plain_http_are_refused_and_not_redirected(production):
     assert production["insecure_call"] == 403
 
 
@@ -410,18 +405,18 @@ def test_another_host_name_is_refused(production):
 
 def test_development_sends_no_transport_security(tmp_path):
     names = ["SECURE_HSTS_SECONDS", "SECURE_SSL_REDIRECT", "SESSION_COOKIE_SECURE"]
-    found = settings_of(*names, DA_DEBUG="1", DA_DATA_DIR=str(tmp_path))
-    assert list(found.values()) == [0, False, False]
+    values = settings_of(*names, DA_DEBUG="1", DA_DATA_DIR=str(tmp_path))
+    assert list(values.values()) == [0, False, False]
 
 
-def test_the_forwarded_protocol_is_believed_only_when_a_proxy_is_declared(tmp_path):
+def test_the_forwarded_protocol_is_only_trusted_behind_a_declared_proxy(tmp_path):
     name = "SECURE_PROXY_SSL_HEADER"
     assert settings_of(name, DA_DATA_DIR=str(tmp_path), **PRODUCTION) == {name: None}
     behind = settings_of(name, DA_DATA_DIR=str(tmp_path), DA_BEHIND_PROXY="1", **PRODUCTION)
     assert behind == {name: ["HTTP_X_FORWARDED_PROTO", "https"]}
 
 
-def test_tests_never_touch_a_developers_own_database(tmp_path):
+def test_tests_never_use_the_developers_database(tmp_path):
     file = tmp_path / "env"
     file.write_text("DATABASE_URL=postgres://live.example/ratings\n")
     code = "from tests.settings import DATABASES; print(DATABASES['default']['ENGINE'])"

@@ -1,10 +1,10 @@
-"""Wait for what comes about by itself, in another process or thread."""
+"""Wait for something that happens in another process or thread."""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
-# On a busy machine. Nothing that a test waits for takes nearly as long on an idle one.
+# Long enough for a busy machine.
 PATIENCE_SECONDS = 120.0
 
 
@@ -14,10 +14,10 @@ def eventually(
     meanwhile: Callable[[], Any] = lambda: None,
     within: float = PATIENCE_SECONDS,
 ) -> Any:
-    """Ask until it holds, and return what it is then; fail if it does not come to pass in time."""
+    """Wait until the condition is true and return its value; fail if it takes too long."""
     deadline = time.monotonic() + within
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"it did not come to pass within {within} seconds"
+    while not (result := condition()):
+        assert time.monotonic() < deadline, f"the condition did not hold within {within} seconds"
         meanwhile()
         time.sleep(0.02)
-    return found
+    return result

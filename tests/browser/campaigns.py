@@ -1,4 +1,4 @@
-"""Campaigns in other scripts and directions than the factories' English."""
+"""Campaigns in languages other than the English of the factories."""
 
 from hashlib import sha256
 from typing import Any
@@ -11,7 +11,7 @@ from hits.languages import is_spaced
 from hits.models import Campaign, Segment, System, SystemOutput, Translation
 from tests.factories import make_campaign
 
-# A sentence of each language, cut into words.
+# A sentence in each language, with spaces between its words.
 SENTENCES = {
     "en": "The old bridge over the quiet river stays closed until spring for repairs",
     "de": "Die alte Brücke über den stillen Fluss bleibt bis zum Frühling gesperrt",
@@ -21,7 +21,7 @@ SENTENCES = {
 
 
 def text_in(language: str, number: int) -> str:
-    """One of many texts in a language, different for each number: its words, turned and numbered."""
+    """A different text for each number: the words of the sentence, rotated and numbered."""
     words = SENTENCES[language].split()
     turn = number % len(words)
     words = [*words[turn:], str(number), *words[:turn]]
@@ -32,7 +32,7 @@ def text_in(language: str, number: int) -> str:
 def make_hits_between(
     source_language: str, target_language: str, *, n_segments: int = 16, **fields: Any
 ) -> Campaign:
-    """Make an open campaign with HITs of 40 items whose texts are in its languages."""
+    """Make an open campaign with HITs of 40 items and texts in its languages."""
     campaign = make_campaign(
         source_language=source_language, target_language=target_language, **fields
     )

@@ -1,4 +1,4 @@
-"""A real Chromium for the tests, with an eye on everything it complains about."""
+"""A real Chromium for the tests, which fail on errors in its console."""
 
 import os
 from collections.abc import Iterator
@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
+from hits.models import Assignment
 from tests.browser.opening import CHROMIUM_FLAGS, TIMEOUT_MS, Complaints, Visitor
+from tests.factories import make_hits
 from tests.setup_browser import ADVICE, browser_path
 
-# Playwright's sync API runs an event loop in this thread, so Django takes every query for an
-# asynchronous one. None is: the tests ask while the loop stands still.
+# Playwright's sync API runs an event loop in this thread, so Django would refuse all queries.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 expect.set_options(timeout=TIMEOUT_MS)
@@ -35,7 +36,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture
 def complaints(live_server: Any) -> Iterator[Complaints]:
-    """Whatever a page complains about; a test fails that leaves something in it."""
+    """Errors and warnings of the pages; the test fails if there are any."""
     complaints = Complaints(origin=live_server.url)
     yield complaints
     assert complaints.messages == []
@@ -43,7 +44,7 @@ def complaints(live_server: Any) -> Iterator[Complaints]:
 
 @pytest.fixture
 def visitor(chromium: Browser, live_server: Any, complaints: Complaints) -> Iterator[Visitor]:
-    """Opens browser profiles, each one a person's, and closes them after the test."""
+    """Opens browser profiles and closes them after the test."""
     visitor = Visitor(chromium, live_server.url, complaints)
     yield visitor
     visitor.close()
@@ -57,3 +58,9 @@ def context(visitor: Visitor) -> BrowserContext:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@pytest.fixture
+def hit(visitor: Visitor) -> tuple[Page, Assignment]:
+    """The rating page of a new worker, and its assignment."""
+    return visitor.open_hit(make_hits())

@@ -1,9 +1,8 @@
-"""Browser profiles for tests: who is at the screen, on which device, and what the pages complain about."""
+"""Browser profiles for tests: for a person and a device, with a record of console errors."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
 from django.core.signing import get_cookie_signer
 from django.urls import reverse
 from django.utils import timezone
@@ -14,7 +13,6 @@ from hits.rating.assignments import take_assignment
 from hits.rating.joining import take_part
 from hits.recruiting.visitors import COOKIE
 from tests.factories import make_worker
-from tests.people import client_of
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -25,7 +23,7 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 
-# The narrowest screen that pages must fit (WCAG 1.4.10), as a phone.
+# A phone with the narrowest screen that pages must fit (WCAG 1.4.10).
 PHONE: dict[str, Any] = {
     "viewport": {"width": 320, "height": 568},
     "device_scale_factor": 2,
@@ -34,17 +32,17 @@ PHONE: dict[str, Any] = {
 }
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 
-# Long enough for a busy machine; nothing waits that long when all is well.
+# Long enough for a busy machine.
 TIMEOUT_MS = 15_000
 
 
 @dataclass
 class Complaints:
-    """Console errors, uncaught exceptions, CSP violations and requests to other places."""
+    """Console errors, uncaught exceptions, CSP violations and external requests."""
 
     origin: str
     messages: list[str] = field(default_factory=list)
-    # Errors that a test causes on purpose, by a part of their text.
+    # Parts of the text of errors that a test causes on purpose.
     expected: list[str] = field(default_factory=list)
 
     def listen_to(self, context: BrowserContext) -> None:
@@ -97,7 +95,7 @@ class Visitor:
 
 
 def worker_cookie(worker: Worker, origin: str) -> Any:
-    """The cookie by which the server knows a worker, as `hits.recruiting.visitors` sets it."""
+    """The cookie that identifies a worker, as `hits.recruiting.visitors` sets it."""
     value = get_cookie_signer(salt=COOKIE).sign(str(worker.code))
     return {"name": COOKIE, "value": value, "url": origin}
 
@@ -117,12 +115,3 @@ def assignment_of(worker: Worker, campaign: Campaign) -> Assignment:
 
 def rating_address(assignment: Assignment) -> str:
     return reverse("rate", args=[assignment.code])
-
-
-def log_in(
-    context: BrowserContext, origin: str, role: str, where: Campaign | None = None
-) -> BrowserContext:
-    """Make this profile that of a person with a login; return it."""
-    cookie = client_of(role, where).cookies[settings.SESSION_COOKIE_NAME]
-    context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": origin}])
-    return context

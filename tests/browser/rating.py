@@ -1,39 +1,46 @@
-"""What a worker does on the rating page, and what of it is stored."""
+"""Rate on the rating page, and read the stored scores."""
 
 from collections.abc import Callable, Iterable
 from time import monotonic
 
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment
+from hits.models import Assignment, Campaign
 from tests.browser.opening import TIMEOUT_MS
 
 
+def agree(page: Page, campaign: Campaign) -> None:
+    """Go from the landing page to the instructions."""
+    page.goto(campaign.get_absolute_url())
+    page.locator("main button").click()
+    expect(page.locator(".example").first).to_be_visible()
+
+
 def expect_position(page: Page, position: int) -> None:
-    """Wait until the page shows the item at this position, whatever language the page speaks."""
-    # The item itself has to be there too: who types faster than the server answers gets ahead of it.
+    """Wait until the page shows the item at this position, in any language."""
+    # The meter moves on before the server has sent the item.
     place = f"body:has(#meter[value='{position - 1}']) #rating-form[data-shown='yes']"
     expect(page.locator(place)).to_be_attached()
 
 
-# Digits that come later than this after the one before begin another number.
+# A digit that comes later than this after the last one starts a new number.
 DIGIT_MS = 900
 
 
 def type_score(page: Page, score: int) -> None:
-    """Type the digits, and like a person look whether the slider took them for one number."""
+    """Type the digits until the slider takes them as one number."""
     slider = page.locator("#slider")
     for _ in range(5):
         page.keyboard.type(f"{score:02}")
         if slider.get_attribute("aria-valuenow") == str(score):
             return
-        # The machine was too busy to type so fast.
+        # The machine was too slow.
         page.wait_for_timeout(DIGIT_MS + 100)
     raise AssertionError(f"The slider does not show {score}.")
 
 
 def rate_by_keys(page: Page, scores: Iterable[int], *, first: int = 1) -> None:
-    """Rate as many items as there are scores, by digits and Enter; the slider has the focus."""
+    """Rate items with these scores by typing digits and Enter while the slider has the focus."""
     for position, score in enumerate(scores, start=first):
         expect_position(page, position)
         type_score(page, score)
@@ -46,7 +53,7 @@ def expect_saved(page: Page) -> None:
 
 
 def stored_scores(assignment: Assignment) -> list[int]:
-    """The scores the server has, in the order of the items."""
+    """The scores in the database, in the order of the items."""
     return list(assignment.ratings.order_by("item__position").values_list("score", flat=True))
 
 
@@ -57,11 +64,11 @@ def stored_in_order(assignment: Assignment) -> bool:
     return moments == sorted(moments)
 
 
-def wait_until(page: Page, is_so: Callable[[], bool], *, timeout_ms: int = TIMEOUT_MS) -> None:
-    """Let the page run until something holds that cannot be seen on it."""
+def wait_until(page: Page, condition: Callable[[], bool], *, timeout_ms: int = TIMEOUT_MS) -> None:
+    """Let the page run until the condition holds, which cannot be seen on the page."""
     deadline = monotonic() + timeout_ms / 1000
-    while not is_so():
-        assert monotonic() < deadline, "It did not come to pass in time."
+    while not condition():
+        assert monotonic() < deadline, "The condition did not hold in time."
         page.wait_for_timeout(25)
 
 
@@ -73,6 +80,6 @@ SLIDER_PLACE = """(slider, score) => {
 
 
 def slider_place(page: Page, score: int) -> tuple[float, float]:
-    """Where on the screen a score lies on the slider."""
+    """The place of a score on the slider, in pixels."""
     x, y = page.locator("#slider").evaluate(SLIDER_PLACE, score)
     return x, y

@@ -1,11 +1,10 @@
-"""People of the staff at the screen, and every page they can meet."""
+"""Browser profiles of staff, and every page they can open."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -14,38 +13,36 @@ from playwright.sync_api import BrowserContext, Page
 from analysis.evaluation.report import PAGE, write_report
 from analysis.evaluation.stored_evaluations import evaluate_again
 from analysis.models import Evaluation
-from da_platform.sessions import SessionStore
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign
 from hits.workers.trust import weigh_pending
 from tests.browser.opening import Visitor
 from tests.factories import make_campaign, make_hits, make_translations
-from tests.people import make_person
+from tests.people import browser_of, make_person
 from tests.plenty import Plenty, make_plenty, path_of, staff_addresses
 
 
 def session_cookie(user: User, origin: str) -> Any:
-    """The cookie of someone who has logged in."""
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    return {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": origin}
+    """The cookie of a user who is logged in."""
+    cookie = browser_of(user).cookies[settings.SESSION_COOKIE_NAME]
+    return {"name": cookie.key, "value": cookie.value, "url": origin}
 
 
-def staff_context(visitor: Visitor, role: str = "admin", **options: Any) -> BrowserContext:
+def staff_context(
+    visitor: Visitor, role: str = "admin", campaign: Campaign | None = None, **options: Any
+) -> BrowserContext:
+    """The browser profile of a new person with this role, who is logged in."""
     context = visitor.open_context(**options)
-    context.add_cookies([session_cookie(make_person(role), visitor.origin)])
+    context.add_cookies([session_cookie(make_person(role, campaign), visitor.origin)])
     return context
 
 
 def make_busy_campaign(**fields: Any) -> Campaign:
-    """A campaign with reliable and unreliable workers in it."""
+    """A campaign with reliable and unreliable workers."""
     campaign = make_hits(
         n_segments=70, hit_size=100, min_ratings=4, pay_per_hit=2, currency="EUR", **fields
     )
-    # Whoever scores at random passes now and then; whoever scores the wrong way round never does.
+    # Adversarial workers always fail the check; random ones pass it now and then.
     crowd = {Behaviour.HONEST: 3, Behaviour.ADVERSARIAL: 1}
     simulate_workers(campaign=campaign, crowd=crowd, hits_per_worker=2, seed=3)
     weigh_pending()
@@ -53,22 +50,21 @@ def make_busy_campaign(**fields: Any) -> Campaign:
 
 
 def staff_pages(user: User, folder: Path) -> list[tuple[str, str]]:
-    """Every page of the URL configuration with something on it, then those in other states."""
+    """Every page of the URL configuration with some content, then pages in other states."""
     plenty = make_plenty(2, admin=user, superuser=user)
     plenty.campaign.instructions = "Read.\n\n- twice"
     plenty.campaign.save()
-    browser = Client()
-    browser.force_login(user)
-    everything = [(one.name, path_of(one, plenty)) for one in staff_addresses()]
+    browser = browser_of(user)
+    addresses = [(address.name, path_of(address, plenty)) for address in staff_addresses()]
     return [
-        *((name, path) for name, path in everything if _is_page(browser, path)),
+        *((name, path) for name, path in addresses if _is_page(browser, path)),
         *_other_states(plenty),
         ("evaluation report", _write_report(plenty.evaluation, folder)),
     ]
 
 
 def _is_page(browser: Client, path: str) -> bool:
-    """Whether it can be opened, and is more than a picture, a file or a part of a page."""
+    """Whether this is a whole page, not an image, a file or a part of a page."""
     answer = browser.get(path)
     if answer.streaming:
         answer.close()
@@ -97,7 +93,7 @@ def _other_states(plenty: Plenty) -> list[tuple[str, str]]:
 
 
 def _write_report(evaluation: Evaluation, folder: Path) -> str:
-    """The report that `manage.py evaluate` writes, which is opened as a file."""
+    """Write the report of `manage.py evaluate` and return its file URL."""
     write_report(evaluate_again(evaluation), folder / "report")
     return (folder / "report" / PAGE).as_uri()
 
@@ -105,7 +101,7 @@ def _write_report(evaluation: Evaluation, folder: Path) -> str:
 def staff_tour(
     visitor: Visitor, folder: Path, only: Collection[str] = (), **options: Any
 ) -> Iterator[tuple[str, Page]]:
-    """Open every page of staff, or only some, as a superuser; then those for strangers."""
+    """Open all pages for staff, or only some, as a superuser; then those for strangers."""
     user = make_person("superuser")
     context = visitor.open_context(**options)
     context.add_cookies([session_cookie(user, visitor.origin)])

@@ -1,4 +1,4 @@
-"""Take the pictures of the documentation from a running demo: `python -m tests.browser.take_screenshots`."""
+"""Take the screenshots for the documentation: `python -m tests.browser.take_screenshots`."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 import django
 
-# Before anything of the platform is imported: a database of its own, gone after the run.
+# Use a temporary database; this must come before the imports of the platform.
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 django.setup()
@@ -31,15 +31,7 @@ from da_platform.queues import QUEUES  # noqa: E402
 from hits.campaigns.demo import prepare_demo_campaign  # noqa: E402
 from hits.campaigns.lifecycle import change_status  # noqa: E402
 from hits.campaigns.simulation import Behaviour, simulate_workers  # noqa: E402
-from hits.models import (  # noqa: E402
-    Assignment,
-    Campaign,
-    Evidence,
-    Item,
-    PayRule,
-    Segment,
-    Worker,
-)
+from hits.models import Assignment, Campaign, Evidence, Item, PayRule, Segment, Worker  # noqa: E402
 from hits.payments.owing import Kind, plan_run  # noqa: E402
 from hits.payments.runs import confirm_run, mark_as_paid  # noqa: E402
 from hits.people.accounts import Part, invite  # noqa: E402
@@ -49,37 +41,26 @@ from hits.recruiting.invites import make_invites  # noqa: E402
 from hits.workers.trust import weigh_pending  # noqa: E402
 from tests.browser.campaigns import make_hits_between  # noqa: E402
 from tests.browser.gallery import FOLDER, GALLERY, LOOKS, gallery_text  # noqa: E402
-from tests.browser.opening import (  # noqa: E402
-    CHROMIUM_FLAGS,
-    assignment_of,
-    rating_address,
-    worker_cookie,
-)
+from tests.browser.opening import CHROMIUM_FLAGS, assignment_of, rating_address, worker_cookie  # noqa: E402
 from tests.browser.rating import slider_place  # noqa: E402
 from tests.browser.staff_pages import session_cookie  # noqa: E402
 from tests.decisions import exclude  # noqa: E402
 from tests.evaluations import make_collection  # noqa: E402
-from tests.factories import (  # noqa: E402
-    make_campaign,
-    make_hits,
-    make_translations,
-    make_worker,
-    rate_items,
-)
+from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items  # noqa: E402
 from tests.setup_browser import ADVICE, browser_path  # noqa: E402
 
-# A picture in a README should load at once.
+# Screenshots in a README should load quickly.
 MAX_BYTES = 150_000
-# Pages have few colours; with so many, letters still look smooth.
+# Enough for smooth letters.
 N_COLOURS = 96
 
-# Without motion no button is caught while it changes its colour.
+# Without this, a button could be caught while it changes its colour.
 STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 DESK: dict[str, Any] = {"viewport": {"width": 1200, "height": 1000}, **STILL}
-# Pages whose pictures stand further down.
+# For pages with plots further down.
 TALL: dict[str, Any] = DESK | {"viewport": {"width": 1200, "height": 1400}}
 TALL_PAGES = {"worker", "results", "evaluation", "report"}
-# What a worker sees fits a smaller window.
+# Pages for workers fit a smaller window.
 WINDOW: dict[str, Any] = {"viewport": {"width": 900, "height": 700}, **STILL}
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
@@ -92,13 +73,13 @@ DARK: dict[str, Any] = {"color_scheme": "dark"}
 
 
 def look(ending: str, desk: dict[str, Any]) -> dict[str, Any]:
-    """How a browser is opened for the pictures whose names end so."""
+    """The browser options for screenshots with this suffix."""
     device = PHONE if "phone" in ending else desk
     return device | DARK if "dark" in ending else device
 
 
 class Photographer:
-    """Opens pages as a worker or as someone of the staff, in every look."""
+    """Opens pages as a worker or as staff, in every look."""
 
     def __init__(self, browser: Browser, origin: str) -> None:
         self._browser = browser
@@ -140,7 +121,7 @@ def keep(page: Page, name: str) -> None:
 
 
 def filled_part(page: Page) -> Any:
-    """The window without the empty space at its end."""
+    """The window without the empty space at the bottom."""
     window = page.viewport_size
     last = page.locator("main > *:visible").last.bounding_box()
     assert window and last
@@ -177,12 +158,14 @@ def take_rating(photographer: Photographer, campaign: Campaign, name: str) -> No
 
 
 def make_arabic_campaign() -> Campaign:
-    """A campaign whose item on the picture is one that makes sense: one of the practice."""
+    """A campaign with a practice item in the screenshot, because its text makes sense."""
     campaign = make_hits_between("en", "ar", name="TED talks: English to Arabic")
-    shown = practice_for("ar", "reference").items[2]
+    practice_item = practice_for("ar", "reference").items[2]
     item = Item.objects.get(hit__campaign=campaign, hit__number=1, position=14)
-    Item.objects.filter(pk=item.pk).update(text=shown.translation)
-    Segment.objects.filter(translations=item.translation_id).update(reference=shown.gray_text)
+    Item.objects.filter(pk=item.pk).update(text=practice_item.translation)
+    Segment.objects.filter(translations=item.translation_id).update(
+        reference=practice_item.gray_text
+    )
     return campaign
 
 
@@ -213,7 +196,6 @@ def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> N
         "cost": "campaign_cost",
     }
     pages = {name: reverse(view, args=[campaign.code]) for name, view in of_campaign.items()}
-    # The best first: those without a score would say little.
     pages["segments"] += "?sort=-z&state=complete"
     pages |= {
         "campaigns": reverse("home"),
@@ -236,7 +218,7 @@ def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> N
 
 
 def arrange(page: Page, name: str, *, is_phone: bool) -> None:
-    """Bring a page into the state that is worth a picture."""
+    """Prepare a page for its screenshot."""
     if name == "worker" and is_phone:
         heading = page.get_by_role("heading", name="Figures")
         heading.evaluate("part => scrollTo(0, part.getBoundingClientRect().top - 16)")
@@ -246,23 +228,23 @@ def arrange(page: Page, name: str, *, is_phone: bool) -> None:
         page.get_by_label("Source language").fill("de")
         page.get_by_label("Target language").fill("en")
     if name == "health":
-        # The machine that takes the pictures is nobody's concern.
+        # Do not show details of this machine.
         page.get_by_role("row", name="Versions").evaluate("row => row.remove()")
 
 
 def busiest_worker(campaign: Campaign) -> Worker:
-    """A reliable worker about whom much is known."""
-    known = Evidence.objects.filter(
+    """The reliable worker with the most evidence."""
+    reliable = Evidence.objects.filter(
         participation__campaign=campaign, verdict="reliable", has_scores_flag=False
     )
-    return known.order_by("-n_pairs", "p")[0].participation.worker
+    return reliable.order_by("-n_pairs", "p")[0].participation.worker
 
 
 # A platform that has been in use for a while --------------------------------------------------
 
 
 def make_results(campaign: Campaign, admin: User) -> None:
-    """More careful workers than the demo has, so that there is something to see."""
+    """Add more careful workers to the demo, and compute results."""
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 8}, hits_per_worker=3, seed=8)
     weigh_pending()
     pay_everyone(campaign, admin)
@@ -276,14 +258,14 @@ def make_results(campaign: Campaign, admin: User) -> None:
         ("evaluate", {}),
     ):
         job = start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=admin)
-        done = run_job(job.pk)
-        assert done and done.state == Job.State.DONE, done and done.error
+        job = run_job(job.pk)
+        assert job and job.state == Job.State.DONE, job and job.error
 
 
 def pay_everyone(campaign: Campaign, admin: User) -> None:
     plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
-    wanted: dict[str, Any] = {"campaign": campaign, "kind": plan.kind, "is_by_hand": True}
-    run = confirm_run(**wanted, digest=plan.digest, total=plan.total, actor=admin)
+    planned: dict[str, Any] = {"campaign": campaign, "kind": plan.kind, "is_by_hand": True}
+    run = confirm_run(**planned, digest=plan.digest, total=plan.total, actor=admin)
     mark_as_paid(run=run, total=run.total, reference="transfer 2026-031", actor=admin)
     PayRule.objects.create(
         campaign=campaign,
@@ -295,7 +277,7 @@ def pay_everyone(campaign: Campaign, admin: User) -> None:
 
 
 def make_company(campaign: Campaign, admin: User) -> None:
-    """Other people, other campaigns, links, decisions, and jobs that are not done."""
+    """Add other people, campaigns, links, decisions and unfinished jobs."""
     now = timezone.now()
     for number, (name, level, where) in enumerate(
         [
@@ -304,12 +286,8 @@ def make_company(campaign: Campaign, admin: User) -> None:
             ("t.okafor", "admin", None),
         ]
     ):
-        user = invite(
-            username=name,
-            email=f"{name}@example.org",
-            part=Part(level, where),
-            actor=admin,
-        )
+        email = f"{name}@example.org"
+        user = invite(username=name, email=email, part=Part(level, where), actor=admin)
         if number < 2:
             user.set_password("a password of the pictures")
             user.last_login = now - timedelta(hours=5 + 20 * number)
@@ -319,8 +297,9 @@ def make_company(campaign: Campaign, admin: User) -> None:
     make_translations(make_campaign(name="Patents: German to English"), n_segments=28)
     make_invites(campaign=campaign, n=6, actor=admin, label="Reading group")
     careless = campaign.participations.filter(worker__external_id__startswith="random")
-    for one in careless.order_by("pk")[:2]:
-        exclude(participation=one, actor=admin, reason="Told us that two people shared the task.")
+    reason = "Told us that two people shared the task."
+    for participation in careless.order_by("pk")[:2]:
+        exclude(participation=participation, actor=admin, reason=reason)
     evaluation = evaluate_collection(collection=make_collection(admin), created_by=admin)
     ScoreCollection.objects.filter(pk=evaluation.collection_id).update(name="Submitted metrics")
     run_job(start_job(kind="evaluate", campaign=closed, started_by=admin).pk)

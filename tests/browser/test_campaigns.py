@@ -1,4 +1,4 @@
-"""An admin at the screen: from files to an open campaign, and what the dashboard shows while it runs."""
+"""An admin creates a campaign from files and watches it on the dashboard."""
 
 from pathlib import Path
 
@@ -15,16 +15,13 @@ from tests.browser.opening import Visitor, assignment_of
 from tests.browser.staff_pages import make_busy_campaign, staff_context
 from tests.factories import make_hits, make_worker, rate_items
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_staff"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_staff")]
 
 EXAMPLE = Path(settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign"
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path):
+def _upload_folder(tmp_path):
     with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
         yield
 
@@ -34,7 +31,7 @@ def page(visitor: Visitor) -> Page:
     return staff_context(visitor).new_page()
 
 
-def name_it(page: Page, name: str = "News") -> None:
+def name_campaign(page: Page, name: str = "News") -> None:
     page.goto(reverse("home"))
     page.get_by_role("link", name="Create your first campaign").click()
     page.get_by_label("Name", exact=True).fill(name)
@@ -51,7 +48,7 @@ def choose_files(page: Page, folder: Path) -> None:
 
 
 def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
-    name_it(page)
+    name_campaign(page)
     choose_files(page, EXAMPLE)
     page.get_by_label("Trusted ratings per translation").fill("5")
     page.get_by_label("Pay per HIT").fill("1.20")
@@ -61,7 +58,7 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     expect(page.get_by_text("News was imported.")).to_be_visible()
     page.get_by_role("button", name="Build HITs").click()
     expect(page.get_by_text("Built 5 HITs of 100 items.")).to_be_visible()
-    look_at_it(page)
+    preview(page)
     page.get_by_role("button", name="Open campaign").click()
     expect(page.locator("h1 .status")).to_have_text("Open")
     page.get_by_role("button", name="Pause").click()
@@ -74,8 +71,8 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     assert (first.status, copy.status) == ("paused", "draft") and first.seed != copy.seed
 
 
-def look_at_it(page: Page) -> None:
-    """Walk from the landing page into the first HIT and out again; nothing is kept of it."""
+def preview(page: Page) -> None:
+    """Go from the landing page through the first HIT; nothing is stored."""
     page.get_by_role("link", name="Preview as a worker").click()
     page.get_by_role("link", name="I agree and want to start").click()
     page.get_by_role("link", name="Start practice").click()
@@ -104,7 +101,7 @@ def look_at_it(page: Page) -> None:
 
 
 def answer_the_question(page: Page) -> None:
-    """Wrongly first, then rightly."""
+    """Give a wrong answer, then the right one."""
     check = practice_for("en", "reference").check
     wrong = next(option for option in check.options if option != check.right)
     page.get_by_label(wrong, exact=True).check()
@@ -114,7 +111,7 @@ def answer_the_question(page: Page) -> None:
     page.get_by_role("button", name="Submit answer").click()
 
 
-def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, complaints):
+def test_a_bad_upload_can_be_fixed_from_its_error_messages(page: Page, tmp_path, complaints):
     complaints.expected.append("422 (Unprocessable")
     folder = tmp_path / "bad"
     (folder / "systems").mkdir(parents=True)
@@ -123,7 +120,7 @@ def test_a_bad_upload_is_mended_by_what_its_messages_say(page: Page, tmp_path, c
         (folder / f"{name}.txt").write_text("".join(f"{name} {line}\n" for line in lines))
     good = (folder / "systems" / "B.txt").read_bytes()
     (folder / "systems" / "B.txt").write_bytes(good.replace(b"number 6", b"number \xff"))
-    name_it(page)
+    name_campaign(page)
     choose_files(page, folder)
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("systems/B.txt")
@@ -151,7 +148,7 @@ def test_the_dashboard_follows_what_workers_do(page: Page, visitor: Visitor):
     expect(page.locator(".events li").first).to_contain_text("HIT 1 submitted")
 
 
-def test_it_does_not_change_under_the_hands_of_someone_selecting_text(page: Page):
+def test_the_dashboard_does_not_change_while_text_is_selected(page: Page):
     campaign = make_hits(min_ratings=3)
     page.clock.install()
     page.goto(reverse("campaign_overview", args=[campaign.code]))
@@ -162,7 +159,7 @@ def test_it_does_not_change_under_the_hands_of_someone_selecting_text(page: Page
     assert page.locator("#dashboard .spread small").inner_text() == before
 
 
-def test_costs_follow_the_sliders_and_agree_with_the_server(page: Page):
+def test_live_costs_agree_with_the_server(page: Page):
     campaign = make_busy_campaign()
     page.goto(reverse("campaign_cost", args=[campaign.code]))
     total = page.locator("[data-out=total]")
@@ -187,5 +184,5 @@ def test_costs_are_calculated_without_scripts(visitor: Visitor):
     page.locator("#pay").fill("5")
     page.get_by_role("button", name="Calculate").click()
     expect(page.locator("#pay")).to_have_value("5")
-    # Two HITs, four ratings each; three of four assignments pass, so eleven are paid.
+    # Two HITs with four ratings each; three of four assignments pass, so eleven are paid.
     expect(page.locator("[data-out=workers]")).to_have_text("55.00")

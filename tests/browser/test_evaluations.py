@@ -1,4 +1,4 @@
-"""A researcher at the screen: files in, directions said, the heat map and a table for the paper out."""
+"""A researcher uploads files, confirms directions, and gets a heat map and a LaTeX table."""
 
 import re
 from pathlib import Path
@@ -12,18 +12,11 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
 from tests.browser.opening import Visitor
 from tests.browser.staff_pages import staff_context
-from tests.evaluations import (
-    gold_lines,
-    make_collection_evaluation,
-    score_lines,
-)
+from tests.evaluations import gold_lines, make_collection_evaluation, score_lines
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_staff"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_staff")]
 
-# Whether the browser could draw an image.
+# Whether the browser can draw an image.
 IS_DRAWN = "image => image.decode().then(() => image.naturalWidth > 100)"
 
 
@@ -55,7 +48,7 @@ def upload(page: Page, folder: Path) -> None:
 
 
 def run_waiting_job(page: Page) -> Job:
-    """Do the job whose page this is; the page then loads itself anew."""
+    """Run the job of this page, which then reloads itself."""
     expect(page).to_have_url(re.compile("/jobs/"))
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.state == "done", job and job.error
@@ -101,11 +94,11 @@ def test_it_works_without_scripts(visitor: Visitor, folder: Path):
     assert Evaluation.objects.count() == 1
 
 
-def test_a_scatter_plot_opened_by_itself_is_whole_and_tells_its_points(page: Page, complaints):
-    # A picture has no icon of its own; the browser looks for one.
+def test_a_scatter_plot_opened_on_its_own_is_complete_with_tooltips(page: Page, complaints):
+    # The browser looks for a favicon.
     complaints.expected.append("404 (Not Found)")
-    found = make_collection_evaluation()
-    page.goto(reverse("evaluation", args=[found.code]))
+    evaluation = make_collection_evaluation()
+    page.goto(reverse("evaluation", args=[evaluation.code]))
     page.get_by_label("Scatter plot of").select_option("poor")
     page.get_by_role("button", name="Show").click()
     page.get_by_role("link", name="Open it").first.click()

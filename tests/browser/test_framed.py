@@ -1,11 +1,10 @@
-"""A worker rates inside another site's page, as at Mechanical Turk, in a browser that keeps no cookie of ours."""
+"""A worker rates in a frame of another site, as at Mechanical Turk, without cookies of ours."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -16,13 +15,14 @@ from playwright.sync_api import Page, expect
 from hits.models import Assignment, Campaign, Participation, Recruitment, Submission
 from tests.browser.opening import Complaints
 from tests.factories import make_hits, rate
+from tests.simulators.serving import serving
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_framed")]
 
 
 @dataclass
 class Turk:
-    """A site that shows an address in a frame, and takes what is posted to its externalSubmit."""
+    """A site that shows an address in a frame and accepts POST requests to its externalSubmit."""
 
     origin: str = ""
     framed: str = ""
@@ -40,7 +40,7 @@ def _handler(turk: Turk) -> type[BaseHTTPRequestHandler]:
             turk.posted.append(
                 parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             )
-            self._answer("<!doctype html><title>Done</title><h1>Handed in at Turk</h1>")
+            self._answer("<!doctype html><title>Done</title><h1>Submitted at Turk</h1>")
 
         def _answer(self, page: str) -> None:
             self.send_response(200)
@@ -49,7 +49,7 @@ def _handler(turk: Turk) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(page.encode())
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Stay silent."""
+            """Log nothing."""
 
     return Handler
 
@@ -57,18 +57,9 @@ def _handler(turk: Turk) -> type[BaseHTTPRequestHandler]:
 @contextmanager
 def running_turk() -> Iterator[Turk]:
     turk = Turk()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(turk))
-    server.daemon_threads = True
-    # By number where our own site is by name: to the browser these are two sites.
-    turk.origin = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    # It is at 127.0.0.1 and our site at localhost, so for the browser these are two sites.
+    with serving(_handler(turk)) as turk.origin:
         yield turk
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture
@@ -99,7 +90,7 @@ def accepted(turk: Turk) -> dict[str, str]:
     }
 
 
-def test_a_worker_rates_in_a_frame_and_hands_in_without_a_cookie(
+def test_a_worker_rates_and_submits_in_a_frame_without_cookies(
     page: Page, turk: Turk, live_server: Any
 ):
     assert live_server.url.startswith("http://localhost")
@@ -109,7 +100,6 @@ def test_a_worker_rates_in_a_frame_and_hands_in_without_a_cookie(
     task = page.frame_locator("iframe")
     task.get_by_role("button", name="I agree").click()
     expect(task.get_by_role("heading", name="What to do")).to_be_visible()
-    # Practice is the same as everywhere; the way to it has been shown.
     Participation.objects.update(qualified_at=campaign.created_at)
     frame = page.frame("task")
     assert frame
@@ -130,7 +120,7 @@ def test_a_worker_rates_in_a_frame_and_hands_in_without_a_cookie(
     frame.goto(frame.url)
     task.get_by_role("button").click()
     task.get_by_role("button", name="Finish and submit").click()
-    expect(task.get_by_role("heading", name="Handed in at Turk")).to_be_visible()
+    expect(task.get_by_role("heading", name="Submitted at Turk")).to_be_visible()
     assert [sent["assignmentId"] for sent in turk.posted] == [["ASSIGNMENT1"]]
     assignment.refresh_from_db()
     assert turk.posted[0]["completionCode"] == [assignment.completion_code]
@@ -154,7 +144,6 @@ def test_another_site_cannot_frame_it(
     campaign = make_turk_campaign()
     with running_turk() as stranger:
         stranger.framed = question(live_server.url, campaign, **accepted(turk))
-        # The browser says why it shows nothing.
         with page.expect_console_message(lambda message: "frame-ancestors" in message.text):
             page.goto(stranger.origin)
         expect(page.frame_locator("iframe").get_by_role("button", name="I agree")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""A job's page follows the job while it runs, ends with it, and can stop it."""
+"""The page of a job shows its progress and can cancel it."""
 
 import threading
 from collections.abc import Iterator
@@ -13,18 +13,16 @@ from playwright.sync_api import Page, expect
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
-from tests.browser.opening import PHONE, Visitor, log_in
-from tests.browser.test_looks import HIDDEN_PARTS, axe_violations
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.staff_pages import staff_context
+from tests.browser.test_looks import assert_accessible
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_jobs"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_jobs")]
 
 
 @contextmanager
 def running(**arguments: Any) -> Iterator[Job]:
-    """A job that another thread is at work on, with a connection of its own, as a worker's process."""
+    """A job that runs in another thread, with its own connection."""
     job = start_job(kind="count_slowly", arguments=arguments)
 
     def work() -> None:
@@ -46,7 +44,7 @@ def running(**arguments: Any) -> Iterator[Job]:
 
 
 def open_job(visitor: Visitor, job: Job, **options: Any) -> Page:
-    page = log_in(visitor.open_context(**options), visitor.origin, "researcher").new_page()
+    page = staff_context(visitor, "researcher", **options).new_page()
     page.goto(reverse("job", args=[job.code]))
     return page
 
@@ -55,7 +53,7 @@ def n_done(page: Page) -> int:
     return int(page.locator("[data-count]").inner_text().split()[0])
 
 
-def test_progress_moves_without_a_reload_and_the_page_ends_with_the_job(visitor: Visitor):
+def test_progress_moves_without_a_reload_until_the_job_is_done(visitor: Visitor):
     with running(steps=24, seconds=0.25) as job:
         page = open_job(visitor, job)
         loads = []
@@ -66,18 +64,18 @@ def test_progress_moves_without_a_reload_and_the_page_ends_with_the_job(visitor:
         assert n_done(page) > first and loads == []
         assert page.locator("[data-bar]").evaluate("bar => bar.value") >= n_done(page) - 1
         assert page.locator("[data-bar]").get_attribute("max") == "24"
-        # The page itself finds out that it is over, and rests.
+        # The page notices the end, reloads itself once and stops polling.
         expect(page.locator(".status")).to_have_text("Done")
         assert len(loads) == 1
         expect(page.locator("[data-log]")).to_contain_text("Counted.")
         expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-        asked = []
-        page.on("request", lambda request: asked.append(request.url))
+        requests = []
+        page.on("request", lambda request: requests.append(request.url))
         page.wait_for_timeout(2500)
-        assert asked == []
+        assert requests == []
 
 
-def test_a_running_job_stops_at_the_press_of_a_button(visitor: Visitor):
+def test_a_running_job_can_be_cancelled(visitor: Visitor):
     with running(steps=400, seconds=0.1) as job:
         page = open_job(visitor, job)
         expect(page.locator("[data-count]")).to_contain_text("of 400")
@@ -89,7 +87,7 @@ def test_a_running_job_stops_at_the_press_of_a_button(visitor: Visitor):
         assert job.state == Job.State.CANCELLED and job.n_done < 400
 
 
-def test_the_page_goes_on_asking_when_the_server_was_away(visitor: Visitor, complaints: Any):
+def test_the_page_recovers_from_a_lost_connection(visitor: Visitor, complaints: Any):
     complaints.expected.append("Failed to load resource")
     with running(steps=400, seconds=0.1) as job:
         page = open_job(visitor, job)
@@ -103,9 +101,8 @@ def test_the_page_goes_on_asking_when_the_server_was_away(visitor: Visitor, comp
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
-def test_the_page_suits_everyone(visitor: Visitor, options: dict[str, Any]):
+def test_the_page_is_accessible(visitor: Visitor, options: dict[str, Any]):
     with running(steps=400, seconds=0.1) as job:
         page = open_job(visitor, job, **options)
         expect(page.locator("[data-count]")).to_contain_text("of 400")
-        assert axe_violations(page) == []
-        assert page.evaluate(HIDDEN_PARTS) == []
+        assert_accessible(page)

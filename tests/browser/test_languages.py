@@ -1,4 +1,4 @@
-"""Every text says which language it is in and which way it runs, in the page, its examples and its items."""
+"""Every text is marked with its language and direction, on the page, in examples and in items."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -8,6 +8,7 @@ from hits.rating.practice import statement_for
 from tests.browser.campaigns import make_hits_between
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (
+    agree,
     expect_position,
     expect_saved,
     rate_by_keys,
@@ -15,10 +16,7 @@ from tests.browser.rating import (
     stored_scores,
 )
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_languages"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_languages")]
 
 
 def expect_language(locator: Locator, language: str, direction: str) -> None:
@@ -26,13 +24,7 @@ def expect_language(locator: Locator, language: str, direction: str) -> None:
     assert locator.evaluate("element => getComputedStyle(element).direction") == direction
 
 
-def agree(page: Page, campaign: Campaign) -> None:
-    page.goto(campaign.get_absolute_url())
-    page.locator("main button").click()
-    expect(page.locator(".example").first).to_be_visible()
-
-
-def test_an_arabic_campaign_runs_from_right_to_left_everywhere(page: Page):
+def test_an_arabic_campaign_is_right_to_left_everywhere(page: Page):
     campaign = make_hits_between("en", "ar")
     agree(page, campaign)
     expect_language(page.locator("html"), "ar", "rtl")
@@ -95,7 +87,7 @@ def test_a_source_based_campaign_shows_two_languages_in_two_directions(visitor: 
     assert item.translation.segment.reference not in page.content()
 
 
-def test_the_practice_of_a_source_based_campaign_is_in_two_languages_too(page: Page):
+def test_so_does_its_practice(page: Page):
     agree(page, make_hits_between("ar", "en", task=Campaign.Task.SOURCE_ADEQUACY))
     for example in page.locator(".example").all():
         expect_language(example.locator(".text-above"), "ar", "rtl")

@@ -1,4 +1,4 @@
-"""Pages that everyone can read: axe, dark mode, zoom, large text, little motion, narrow screens."""
+"""Accessible pages for workers: axe, dark mode, zoom, large text, reduced motion, narrow screens."""
 
 from collections.abc import Sequence
 
@@ -11,21 +11,18 @@ from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.tour import tour
 from tests.factories import make_hits
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_looks"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_looks")]
 
-# axe's rules for WCAG 2.2 A and AA, and what it calls best practice.
+# axe's rules for WCAG 2.2 A and AA, and its best practices.
 AXE_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-# Those that hang on the room there is; the others judge the markup, which is the same on every screen.
-AXE_RULES_OF_ROOM = ("color-contrast", "scrollable-region-focusable", "target-size")
+# Rules that depend on the size of the screen; the others judge the markup.
+AXE_SIZE_RULES = ("color-contrast", "scrollable-region-focusable", "target-size")
 RUN_AXE = """async (options) => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"], ...options });
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
 }"""
 
-# Of every text and control: is it inside the page, whole, and on top once it is scrolled to?
+# Texts and controls that are outside the page, cut or covered when they are scrolled to.
 HIDDEN_PARTS = """() => {
   const parts = [...document.querySelectorAll(
     "h1, h2, p, li, dt, dd, a, button, legend, label, textarea, output, .ends span, #slider, .tick"
@@ -54,7 +51,7 @@ HIDDEN_PARTS = """() => {
 }"""
 
 
-# Whether the line that far down a text can be scrolled to where nothing covers it: a bit above the middle.
+# Whether the line at this share of a text is uncovered when it is scrolled to a bit above the middle.
 LINE_IS_ON_TOP = """(text, share) => {
   const line = () => {
     const box = text.getBoundingClientRect();
@@ -72,8 +69,8 @@ def a_refused_page_is_expected(complaints: Complaints) -> None:
 
 
 def axe_violations(page: Page, only: Sequence[str] = AXE_TAGS) -> list[str]:
-    """What axe objects to, in light and in dark; only colours differ between the two."""
-    # Without the transition of a colour, which would be measured half way.
+    """The violations that axe finds in light mode, and those of contrast in dark mode."""
+    # Otherwise colours would be measured in the middle of a transition.
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.evaluate(AXE_SCRIPT)
     light = page.evaluate(RUN_AXE, {"runOnly": list(only)})
@@ -83,20 +80,28 @@ def axe_violations(page: Page, only: Sequence[str] = AXE_TAGS) -> list[str]:
 
 
 def set_text_size(page: Page, pixels: int) -> None:
-    """Do what the setting for larger text does in a browser; the usual size is 16."""
+    """Change the text size in the settings of the browser; the default is 16."""
     cdp = page.context.new_cdp_session(page)
     cdp.send("Page.setFontSizes", {"fontSizes": {"standard": pixels}})
     expect(page.locator("html")).to_have_css("font-size", f"{pixels}px")
 
 
+def assert_accessible(page: Page, name: str = "") -> None:
+    assert axe_violations(page) == [], name
+    assert page.evaluate(HIDDEN_PARTS) == [], name
+
+
+def assert_accessible_with_large_text(page: Page, name: str) -> None:
+    assert_accessible(page, name)
+    set_text_size(page, 32)
+    assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
+    set_text_size(page, 16)
+
+
 @pytest.mark.slow
-def test_every_page_suits_everyone_on_a_desktop_zoomed_in_or_not(visitor: Visitor):
+def test_every_page_is_accessible_on_a_desktop_zoomed_in_or_not(visitor: Visitor):
     for name, page in tour(visitor, device_scale_factor=2):
-        assert axe_violations(page) == [], name
-        assert page.evaluate(HIDDEN_PARTS) == [], name
-        set_text_size(page, 32)
-        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
-        set_text_size(page, 16)
+        assert_accessible_with_large_text(page, name)
         # A window of 1280 x 800 at a zoom of 200 %.
         page.set_viewport_size({"width": 640, "height": 400})
         assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, zoomed"
@@ -104,20 +109,16 @@ def test_every_page_suits_everyone_on_a_desktop_zoomed_in_or_not(visitor: Visito
 
 
 @pytest.mark.slow
-def test_every_page_suits_everyone_on_a_narrow_phone(visitor: Visitor):
+def test_every_page_is_accessible_on_a_narrow_phone(visitor: Visitor):
     for name, page in tour(visitor, **PHONE):
-        assert axe_violations(page) == [], name
-        assert page.evaluate(HIDDEN_PARTS) == [], name
-        set_text_size(page, 32)
-        assert page.evaluate(HIDDEN_PARTS) == [], f"{name}, large text"
-        set_text_size(page, 16)
+        assert_accessible_with_large_text(page, name)
 
 
-def test_these_checks_would_find_what_is_wrong(visitor: Visitor):
+def test_the_checks_find_bad_pages(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), **PHONE)
     page.locator("#statement").evaluate("text => { text.style.color = '#eeeeee'; }")
     assert "color-contrast" in "".join(axe_violations(page))
-    # Dark on dark, which only the second look can see.
+    # Dark on dark, which is only found in dark mode.
     page.locator("#statement").evaluate("text => { text.style.color = '#333333'; }")
     assert "color-contrast" in "".join(axe_violations(page))
     assert page.evaluate(HIDDEN_PARTS) == []
@@ -127,7 +128,7 @@ def test_these_checks_would_find_what_is_wrong(visitor: Visitor):
     assert "cut" in "".join(page.evaluate(HIDDEN_PARTS))
 
 
-def test_a_long_text_can_be_read_to_its_end_beside_the_controls(visitor: Visitor):
+def test_a_long_text_can_be_read_to_its_end_above_the_controls(visitor: Visitor):
     campaign = make_hits()
     long_text = " ".join(["A long text with many words in it."] * 60)
     Item.objects.filter(hit__campaign=campaign).update(text=long_text)
@@ -136,19 +137,19 @@ def test_a_long_text_can_be_read_to_its_end_beside_the_controls(visitor: Visitor
     for selector in ("#text-above", "#text-below"):
         for share in (0, 0.5, 1):
             assert page.locator(selector).evaluate(LINE_IS_ON_TOP, share), (selector, share)
-    # The controls stay within reach all the time.
+    # The controls are always within reach.
     page.evaluate("scrollTo(0, 0)")
     expect(page.locator("#next")).to_be_in_viewport(ratio=1)
     expect(page.locator("#slider")).to_be_in_viewport(ratio=1)
 
 
-def colour(page: Page, selector: str, of: str = "color") -> str:
+def colour(page: Page, selector: str, name: str = "color") -> str:
     return page.locator(selector).first.evaluate(
-        "(element, of) => getComputedStyle(element).getPropertyValue(of)", of
+        "(element, name) => getComputedStyle(element).getPropertyValue(name)", name
     )
 
 
-def test_the_texts_stay_gray_and_black_on_white_paper_in_dark_mode(visitor: Visitor):
+def test_the_texts_stay_gray_and_black_on_white_in_dark_mode(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), color_scheme="dark")
     assert colour(page, "#text-below") == "rgb(0, 0, 0)"
     assert colour(page, ".texts", "background-color") == "rgb(255, 255, 255)"
@@ -158,7 +159,7 @@ def test_the_texts_stay_gray_and_black_on_white_paper_in_dark_mode(visitor: Visi
     assert colour(page, "#statement") == "rgb(238, 241, 245)"
 
 
-def test_nothing_moves_for_those_who_asked_for_less_motion(visitor: Visitor):
+def test_nothing_moves_with_reduced_motion(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), reduced_motion="reduce")
     moving = page.locator("*").evaluate_all(
         "elements => elements.map(element => getComputedStyle(element)).filter(style => "
@@ -174,7 +175,7 @@ def test_the_texts_are_gray_and_black_on_white_in_forced_colours(visitor: Visito
     assert colour(page, "#text-above", "color") == "rgb(102, 106, 114)"
 
 
-def test_the_slider_can_be_seen_in_forced_colours(visitor: Visitor):
+def test_the_slider_is_visible_in_forced_colours(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), forced_colors="active")
     expect(page.locator("#thumb")).to_be_hidden()
     page.keyboard.type("30")

@@ -1,4 +1,4 @@
-"""A bad network and a failing server: the worker goes on, and every rating arrives exactly once."""
+"""With a bad network or a failing server, workers can go on and every rating is stored exactly once."""
 
 import re
 
@@ -20,10 +20,7 @@ from tests.browser.rating import (
 )
 from tests.factories import make_hits, make_worker, rate_items
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_network"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_network")]
 
 HIT_ADDRESS = re.compile(r"/hit/[0-9a-f-]+/$")
 SCORES = [61 * position % 101 for position in range(1, 41)]
@@ -34,13 +31,8 @@ def failed_requests_are_expected(complaints: Complaints) -> None:
     complaints.expected.append("Failed to load resource")
 
 
-@pytest.fixture
-def hit(visitor: Visitor) -> tuple[Page, Assignment]:
-    return visitor.open_hit(make_hits())
-
-
 def expect_waiting(page: Page, n_ratings: int) -> None:
-    """The queue is on the screen with its length, and nothing says that all is saved."""
+    """Wait until the page shows the number of unsent ratings, and not that all are saved."""
     state = page.locator("#save-state")
     expect(state).to_have_text(f"No connection. Waiting to be saved: {n_ratings}")
     expect(state).to_have_class("save-state is-offline")
@@ -58,7 +50,7 @@ def answer_ratings(page: Page, status: int, *, body: str = "<h1>Sorry.</h1>") ->
     )
 
 
-def test_ten_items_are_rated_without_a_network_and_stored_when_it_is_back(hit):
+def test_ten_items_are_rated_offline_and_stored_when_the_network_is_back(hit):
     page, assignment = hit
     rate_by_keys(page, SCORES[:5])
     expect_saved(page)
@@ -77,25 +69,25 @@ def test_ten_items_are_rated_without_a_network_and_stored_when_it_is_back(hit):
     assert stored_in_order(assignment)
 
 
-def test_a_network_that_comes_back_during_a_try_is_used_at_once(hit):
+def test_a_network_that_returns_during_an_attempt_is_used_at_once(hit):
     page, assignment = hit
     hanging: list[Route] = []
     page.context.set_offline(True)
     rate_by_keys(page, SCORES[:10])
     expect_waiting(page, 10)
-    # By now the page tries every 15 seconds only. One more try hangs while the network returns.
+    # The page now tries only every 15 seconds. One more attempt hangs while the network returns.
     page.route(HIT_ADDRESS, lambda route: hanging.append(route))
     rate_by_keys(page, [SCORES[10]], first=11)
     wait_until(page, lambda: bool(hanging), timeout_ms=60_000)
     page.context.set_offline(False)
     hanging[0].abort()
     page.unroute(HIT_ADDRESS)
-    # Long before the next try by itself.
+    # Long before the next attempt would be due.
     expect(page.locator("#save-state")).to_have_text("Saved", timeout=10_000)
     assert stored_scores(assignment) == SCORES[:11]
 
 
-def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
+def test_the_page_waits_when_it_runs_out_of_items(hit):
     page, assignment = hit
     n_sent = n_ahead(assignment.hit.size)
     page.context.set_offline(True)
@@ -111,22 +103,21 @@ def test_when_the_items_sent_ahead_run_out_the_page_waits_and_then_goes_on(hit):
     assert stored_scores(assignment) == SCORES[:n_sent]
 
 
-def test_a_server_that_answers_503_for_a_while_gets_every_rating_once(hit):
+def test_a_server_that_answered_503_gets_every_rating_once(hit):
     page, assignment = hit
     answer_ratings(page, 503)
     rate_by_keys(page, SCORES[:4])
     expect_waiting(page, 4)
     assert stored_scores(assignment) == []
     page.unroute(HIT_ADDRESS)
-    # No one has to do anything: the page asks again by itself.
     expect_saved(page)
     assert stored_scores(assignment) == SCORES[:4]
     assert stored_in_order(assignment)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409])
-def test_a_refusal_that_is_not_the_platforms_is_waited_out(hit, status):
-    """A proxy or the login page of a hotel's network may say anything."""
+def test_an_error_that_is_not_from_the_platform_is_waited_out(hit, status):
+    """It may come from a proxy or the login page of a hotel network."""
     page, assignment = hit
     loads: list[Page] = []
     page.on("load", lambda loaded: loads.append(loaded))
@@ -142,7 +133,7 @@ def test_a_refusal_that_is_not_the_platforms_is_waited_out(hit, status):
 
 
 @pytest.mark.parametrize("status", [400, 409])
-def test_after_a_refusal_of_the_platform_the_worker_is_told_and_rates_again(hit, status):
+def test_after_an_error_of_the_platform_the_worker_rates_again(hit, status):
     page, assignment = hit
     rate_by_keys(page, SCORES[:2])
     expect_saved(page)
@@ -156,7 +147,7 @@ def test_after_a_refusal_of_the_platform_the_worker_is_told_and_rates_again(hit,
     assert stored_scores(assignment) == SCORES[:3]
 
 
-def test_a_browser_without_timeouts_of_its_own_sends_its_ratings(visitor: Visitor):
+def test_a_browser_without_abort_signal_timeouts_sends_its_ratings(visitor: Visitor):
     assignment = assignment_of(make_worker(), make_hits())
     page = visitor.open_context(worker=assignment.worker).new_page()
     page.add_init_script("delete AbortSignal.timeout")
@@ -187,7 +178,7 @@ def test_a_rating_whose_answer_is_lost_is_stored_once(hit):
     expect_position(page, 4)
 
 
-def test_the_last_rating_waits_for_the_network_too(visitor: Visitor):
+def test_the_last_rating_waits_for_the_network(visitor: Visitor):
     assignment = assignment_of(make_worker(), make_hits())
     rate_items(assignment, n_items=39)
     page = visitor.open_context(worker=assignment.worker).new_page()
@@ -195,7 +186,7 @@ def test_the_last_rating_waits_for_the_network_too(visitor: Visitor):
     page.context.set_offline(True)
     rate_by_keys(page, [77], first=40)
     expect_waiting(page, 1)
-    # There is nothing left to rate, so nothing looks as if there were.
+    # Nothing is left to rate.
     expect(page.locator("#text-below")).to_have_text("…")
     expect(page.locator("#next")).to_be_disabled()
     page.context.set_offline(False)
@@ -203,10 +194,10 @@ def test_the_last_rating_waits_for_the_network_too(visitor: Visitor):
     assert stored_scores(assignment)[-1] == 77
 
 
-# Reloading and coming back ---------------------------------------------------------------------
+# Reloading and returning -----------------------------------------------------------------------
 
 
-def test_a_reload_in_the_middle_resumes_at_the_same_item(hit):
+def test_a_reload_resumes_at_the_same_item(hit):
     page, assignment = hit
     rate_by_keys(page, SCORES[:7])
     expect_saved(page)
@@ -225,7 +216,7 @@ def test_a_reload_with_unsent_ratings_loses_none(hit):
     rate_by_keys(page, SCORES[:6])
     expect_waiting(page, 6)
     text = page.locator("#text-below").inner_text()
-    # Held back after the reload as well, so that it is the reloaded page that sends them.
+    # Still refused after the reload, so that only the reloaded page can send them.
     answer_ratings(page, 503)
     page.context.set_offline(False)
     page.reload()
@@ -239,7 +230,7 @@ def test_a_reload_with_unsent_ratings_loses_none(hit):
     assert stored_in_order(assignment)
 
 
-def test_a_closed_tab_is_taken_up_in_another_one_with_what_it_had_not_sent(hit):
+def test_unsent_ratings_of_a_closed_tab_are_sent_by_the_next_one(hit):
     page, assignment = hit
     rate_by_keys(page, SCORES[:2])
     expect_saved(page)
@@ -255,8 +246,8 @@ def test_a_closed_tab_is_taken_up_in_another_one_with_what_it_had_not_sent(hit):
     assert stored_scores(assignment) == SCORES[:5]
 
 
-def test_unsent_ratings_outlive_a_stale_form(hit):
-    """Logging in elsewhere in the browser changes the CSRF token: the server refuses the old page's."""
+def test_unsent_ratings_survive_a_new_csrf_token(hit):
+    """Logging in in another tab changes the CSRF token, so the server refuses the old one."""
     page, assignment = hit
     cookies = [c for c in page.context.cookies() if c["name"] == settings.CSRF_COOKIE_NAME]
     page.context.add_cookies([cookies[0] | {"value": "x" * 32}])
@@ -266,7 +257,7 @@ def test_unsent_ratings_outlive_a_stale_form(hit):
     expect_saved(page)
 
 
-def test_unsent_ratings_outlive_a_lost_cookie(hit):
+def test_unsent_ratings_survive_a_lost_cookie(hit):
     page, assignment = hit
     page.context.clear_cookies(name=COOKIE)
     rate_by_keys(page, SCORES[:1])
@@ -279,7 +270,7 @@ def test_unsent_ratings_outlive_a_lost_cookie(hit):
     assert stored_scores(assignment) == SCORES[:1]
 
 
-def test_unsent_ratings_outlive_a_lost_cookie_where_nothing_can_be_kept(visitor: Visitor):
+def test_unsent_ratings_survive_a_lost_cookie_without_local_storage(visitor: Visitor):
     assignment = assignment_of(make_worker(), make_hits())
     page = visitor.open_context(worker=assignment.worker).new_page()
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
@@ -293,7 +284,7 @@ def test_unsent_ratings_outlive_a_lost_cookie_where_nothing_can_be_kept(visitor:
     assert stored_scores(assignment) == SCORES[:2]
 
 
-def test_going_back_to_a_page_kept_by_the_browser_shows_the_place_to_go_on_from(hit):
+def test_going_back_to_a_cached_page_shows_the_next_item_to_rate(hit):
     page, assignment = hit
     rate_items(assignment, n_items=5)
     expect_position(page, 1)
@@ -301,7 +292,7 @@ def test_going_back_to_a_page_kept_by_the_browser_shows_the_place_to_go_on_from(
     expect_position(page, 6)
 
 
-def test_the_fields_of_the_plain_form_stay_those_of_one_item(hit):
+def test_the_fields_of_the_plain_form_belong_to_one_item(hit):
     page, assignment = hit
     rate_by_keys(page, SCORES[:2])
     expect_position(page, 3)
@@ -313,7 +304,7 @@ def test_the_fields_of_the_plain_form_stay_those_of_one_item(hit):
 # Two tabs --------------------------------------------------------------------------------------
 
 
-def test_two_tabs_leave_one_rating_per_item_and_the_slower_one_catches_up(hit):
+def test_two_tabs_store_one_rating_per_item_and_the_slower_one_catches_up(hit):
     fast, assignment = hit
     slow = fast.context.new_page()
     slow.goto(fast.url)
@@ -331,27 +322,27 @@ def test_two_tabs_leave_one_rating_per_item_and_the_slower_one_catches_up(hit):
     assert stored_scores(assignment) == SCORES[:6]
 
 
-def test_two_tabs_without_a_network_keep_what_each_has_rated(hit):
-    one, assignment = hit
-    two = one.context.new_page()
-    two.goto(one.url)
-    expect_position(two, 1)
-    one.context.set_offline(True)
-    rate_by_keys(one, SCORES[:4])
-    rate_by_keys(two, SCORES[:2])
-    expect_waiting(two, 2)
-    # Neither tab lives to send anything.
-    one.close()
-    two.close()
-    one.context.set_offline(False)
-    three = one.context.new_page()
-    three.goto(rating_address(assignment))
-    expect_position(three, 5)
-    expect_saved(three)
+def test_two_offline_tabs_keep_the_ratings_of_both(hit):
+    first, assignment = hit
+    second = first.context.new_page()
+    second.goto(first.url)
+    expect_position(second, 1)
+    first.context.set_offline(True)
+    rate_by_keys(first, SCORES[:4])
+    rate_by_keys(second, SCORES[:2])
+    expect_waiting(second, 2)
+    # Both are closed before they can send anything.
+    first.close()
+    second.close()
+    first.context.set_offline(False)
+    third = first.context.new_page()
+    third.goto(rating_address(assignment))
+    expect_position(third, 5)
+    expect_saved(third)
     assert stored_scores(assignment) == SCORES[:4]
 
 
-def test_a_tab_left_behind_by_a_finished_hit_goes_to_its_end(hit):
+def test_an_old_tab_of_a_finished_hit_goes_to_the_last_page(hit):
     page, assignment = hit
     rate_items(assignment)
     rate_by_keys(page, [50])
@@ -359,13 +350,13 @@ def test_a_tab_left_behind_by_a_finished_hit_goes_to_its_end(hit):
     assert stored_scores(assignment)[0] == 1
 
 
-# Twice in a row --------------------------------------------------------------------------------
+# Repeated input --------------------------------------------------------------------------------
 
 
 def expect_one_rating(page: Page, assignment: Assignment, score: int) -> None:
     expect_position(page, 2)
     expect_saved(page)
-    # Whatever a second press has started would be done by then.
+    # By then, a second press would have had its effect.
     page.wait_for_timeout(300)
     expect_position(page, 2)
     expect(page.locator("#slider")).not_to_have_class(re.compile("is-set"))
@@ -380,22 +371,13 @@ def test_a_double_click_on_next_rates_one_item(hit):
 
 
 @pytest.mark.parametrize("place", ["#slider", "#next"])
-def test_enter_held_down_rates_one_item(hit, place: str):
+@pytest.mark.parametrize(
+    "events", [["down"] * 20 + ["up"], ["down", "up"] * 2], ids=["held down", "pressed twice"]
+)
+def test_a_repeated_enter_rates_one_item(hit, place: str, events: list[str]):
     page, assignment = hit
     page.keyboard.type("42")
     page.locator(place).focus()
-    # Each further call is a repeated keydown, as from a key that stays pressed.
-    for _ in range(20):
-        page.keyboard.down("Enter")
-    page.keyboard.up("Enter")
-    expect_one_rating(page, assignment, 42)
-
-
-@pytest.mark.parametrize("place", ["#slider", "#next"])
-def test_a_fast_double_enter_rates_one_item(hit, place: str):
-    page, assignment = hit
-    page.keyboard.type("42")
-    page.locator(place).focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Enter")
+    for event in events:
+        getattr(page.keyboard, event)("Enter")
     expect_one_rating(page, assignment, 42)

@@ -1,4 +1,4 @@
-"""The pages beside the rating page: kind words when there is nothing to rate, and nothing odd behind any page."""
+"""Pages around the rating page: no errors, and an explanation when there is nothing to rate."""
 
 import pytest
 from django.urls import reverse
@@ -7,21 +7,16 @@ from playwright.sync_api import Page, expect
 from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Item, Participation
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address
-from tests.browser.rating import expect_position, rate_by_keys, stored_scores, wait_until
+from tests.browser.rating import agree, expect_position, rate_by_keys, stored_scores, wait_until
 from tests.browser.tour import UNAVAILABLE, tour, unavailable
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import wrong_answer
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_pages"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_pages")]
 
 
-def test_no_page_complains_and_no_request_leaves_the_server(
-    visitor: Visitor, complaints: Complaints
-):
-    # The page for someone else's HIT is a 404 by intention.
+def test_no_page_logs_errors_or_makes_external_requests(visitor: Visitor, complaints: Complaints):
+    # The page of someone else's HIT is a 404.
     complaints.expected.append("404 (Not Found)")
     names = []
     for name, page in tour(visitor):
@@ -31,8 +26,7 @@ def test_no_page_complains_and_no_request_leaves_the_server(
     assert len(names) == len(set(names)) == 11 + len(UNAVAILABLE)
 
 
-def test_complaints_would_be_heard(visitor: Visitor, complaints: Complaints):
-    """The tests of this folder rely on it."""
+def test_errors_in_the_browser_are_noticed(visitor: Visitor, complaints: Complaints):
     page, _ = visitor.open_hit(make_hits())
     page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/'}))")
     wait_until(page, lambda: any("Content Security Policy" in text for text in complaints.messages))
@@ -43,7 +37,7 @@ def test_complaints_would_be_heard(visitor: Visitor, complaints: Complaints):
 
 
 @pytest.mark.parametrize("reason", UNAVAILABLE)
-def test_a_worker_is_told_kindly_why_there_is_nothing_to_rate(visitor: Visitor, reason: str):
+def test_a_worker_sees_why_there_is_nothing_to_rate(visitor: Visitor, reason: str):
     with unavailable(visitor, reason) as page:
         expect(page.get_by_role("heading", level=1)).to_have_text(UNAVAILABLE[reason])
         expect(page.locator("main p").first).not_to_be_empty()
@@ -51,14 +45,14 @@ def test_a_worker_is_told_kindly_why_there_is_nothing_to_rate(visitor: Visitor, 
 
 
 @pytest.mark.parametrize("status", ["paused", "closed"])
-def test_a_newcomer_meets_a_campaign_that_is_not_open(page: Page, status: str):
+def test_a_new_worker_sees_that_a_campaign_is_not_open(page: Page, status: str):
     campaign = change_status(campaign=make_hits(), to=status)
     page.goto(campaign.get_absolute_url())
     expect(page.get_by_role("heading", level=1)).to_have_text(UNAVAILABLE[status])
     assert not Participation.objects.exists()
 
 
-def test_a_hit_in_hand_can_be_finished_after_the_campaign_is_closed(visitor: Visitor):
+def test_a_started_hit_can_be_finished_after_the_campaign_is_closed(visitor: Visitor):
     assignment = assignment_of(make_worker(), make_hits())
     rate_items(assignment, n_items=38)
     change_status(campaign=assignment.hit.campaign, to="closed")
@@ -71,12 +65,10 @@ def test_a_hit_in_hand_can_be_finished_after_the_campaign_is_closed(visitor: Vis
     assert stored_scores(assignment)[-2:] == [10, 90]
 
 
-def test_two_wrong_answers_end_the_way_in(page: Page):
+def test_two_wrong_answers_screen_a_worker_out(page: Page):
     campaign = make_hits()
     wrong = page.get_by_label(wrong_answer(campaign), exact=True)
-    page.goto(campaign.get_absolute_url())
-    page.get_by_role("button").click()
-    expect(page.locator(".example").first).to_be_visible()
+    agree(page, campaign)
     page.goto(reverse("check", args=[campaign.code]))
     wrong.check()
     page.get_by_role("button").click()
@@ -85,7 +77,6 @@ def test_two_wrong_answers_end_the_way_in(page: Page):
     page.get_by_role("button").click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_have_text(UNAVAILABLE["screened_out"])
-    # Nor is there a way around it.
     for name in ("instructions", "check", "next_hit"):
         page.goto(reverse(name, args=[campaign.code]))
         expect(heading).to_have_text(UNAVAILABLE["screened_out"])
@@ -94,22 +85,20 @@ def test_two_wrong_answers_end_the_way_in(page: Page):
 
 def test_the_check_cannot_be_skipped(page: Page):
     campaign = make_hits()
-    page.goto(campaign.get_absolute_url())
-    page.get_by_role("button").click()
-    expect(page.locator(".example").first).to_be_visible()
+    agree(page, campaign)
     page.goto(reverse("next_hit", args=[campaign.code]))
     expect(page.get_by_role("heading", level=1)).to_have_text("What to do")
     assert not Assignment.objects.exists()
 
 
-def test_a_busy_worker_can_go_on_with_the_task_in_hand(visitor: Visitor):
+def test_a_busy_worker_can_continue_the_unfinished_task(visitor: Visitor):
     with unavailable(visitor, "busy") as page:
         page.get_by_role("link", name="Continue").click()
         expect_position(page, 1)
         assert page.url.endswith(rating_address(Assignment.objects.get()))
 
 
-def test_a_text_with_markup_is_shown_as_text_by_page_and_script(visitor: Visitor):
+def test_markup_in_a_text_is_shown_as_text_by_page_and_script(visitor: Visitor):
     text = "</script><img src=x onerror=alert(1)><b>bold</b>"
     campaign = make_hits()
     Item.objects.update(text=text)
@@ -118,5 +107,5 @@ def test_a_text_with_markup_is_shown_as_text_by_page_and_script(visitor: Visitor
         expect_position(page, position)
         expect(page.get_by_text(text, exact=True)).to_be_visible()
         assert page.locator("main img, main b").count() == 0
-        # The page has written the first one, its script writes the second.
+        # The first text comes from the template, the second from the script.
         rate_by_keys(page, [50], first=position)

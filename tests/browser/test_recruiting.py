@@ -1,23 +1,21 @@
-"""Ways in and out in a real browser: from Prolific and back, by invite link, with scripts and without."""
+"""Workers arrive from Prolific or by invite link and return, with and without scripts."""
 
 import re
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.urls import reverse
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from da_platform.sessions import SessionStore
 from hits.models import Assignment, Campaign, Invite, Recruitment, Submission, Worker
 from hits.recruiting.arrivals import sync_submissions
 from hits.recruiting.invites import make_invites
 from hits.recruiting.providers import provider_for
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import rate_by_keys
+from tests.browser.staff_pages import staff_context
 from tests.browser.test_looks import axe_violations
 from tests.factories import make_hits, rate_items
-from tests.people import make_person
 from tests.recruits import choose_panel, make_prolific_campaign, right_answer
 from tests.simulators.prolific import ProlificSimulator
 
@@ -31,13 +29,13 @@ SCORES = [37 * position % 101 for position in range(1, 41)]
 
 @pytest.fixture
 def study(prolific: ProlificSimulator, live_server: Any, complaints: Complaints) -> Campaign:
-    """A campaign at Prolific, which is the one place beside ours that browsers may go to."""
+    """A campaign at Prolific, the only other site that browsers may open."""
     complaints.expected.append(f"left the server: {prolific.url}")
     return make_prolific_campaign(prolific, host=live_server.url, min_ratings=2)
 
 
 def agree_and_qualify(page: Page, campaign: Campaign) -> None:
-    """Agree and answer the question; the practice in between may be skipped."""
+    """Agree and answer the question, skipping the practice."""
     page.get_by_role("button").click()
     page.wait_for_url(re.compile("/instructions/"))
     page.goto(reverse("check", args=[campaign.code]))
@@ -48,12 +46,12 @@ def agree_and_qualify(page: Page, campaign: Campaign) -> None:
 def test_from_prolific_to_the_approval(prolific: ProlificSimulator, study: Campaign, page: Page):
     session = prolific.join(study.recruitment.study)
     page.goto(prolific.launch_url(session))
-    # No id stays where it could be copied or looked at.
+    # No id stays in the address bar.
     assert page.url.endswith(study.get_absolute_url())
     agree_and_qualify(page, study)
     rate_by_keys(page, SCORES)
     page.get_by_role("button", name="Submit").click()
-    # Straight from our form to Prolific, past our own rules for forms.
+    # Our form leads straight to Prolific; the Content Security Policy allows it.
     expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
     assert page.url == f"{prolific.url}/submissions/complete?cc=DONE1"
     [code] = prolific.completions
@@ -66,7 +64,7 @@ def test_from_prolific_to_the_approval(prolific: ProlificSimulator, study: Campa
     assert session.status == "APPROVED"
 
 
-def test_without_scripts_they_go_back_as_well(
+def test_workers_return_to_prolific_without_scripts_too(
     prolific: ProlificSimulator, study: Campaign, visitor: Visitor
 ):
     page = visitor.open_context(java_script_enabled=False).new_page()
@@ -78,16 +76,14 @@ def test_without_scripts_they_go_back_as_well(
     expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
 
 
-def test_declining_is_a_link_that_leads_back(
-    prolific: ProlificSimulator, study: Campaign, page: Page
-):
+def test_declining_leads_back_to_prolific(prolific: ProlificSimulator, study: Campaign, page: Page):
     page.goto(prolific.launch_url(prolific.join(study.recruitment.study)))
     page.get_by_role("link", name="I do not want to take part").click()
     expect(page.get_by_role("heading", name="Thanks")).to_be_visible()
     assert prolific.completions == ["NOTHANKS"]
 
 
-def test_a_personal_link_goes_on_on_the_phone(visitor: Visitor, live_server: Any):
+def test_a_personal_link_continues_on_the_phone(visitor: Visitor, live_server: Any):
     campaign = make_hits(is_open=False)
     [invite] = make_invites(campaign=campaign, n=1, actor=None)
     link = f"{live_server.url}{reverse('join', args=[invite.token])}"
@@ -105,7 +101,7 @@ def test_a_personal_link_goes_on_on_the_phone(visitor: Visitor, live_server: Any
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
-def test_refusals_suit_everyone(visitor: Visitor, complaints: Complaints, options: dict[str, Any]):
+def test_refusals_are_accessible(visitor: Visitor, complaints: Complaints, options: dict[str, Any]):
     complaints.expected.append("404 (Not Found)")
     page = visitor.open_context(**options).new_page()
     closed = make_hits(is_open=False)
@@ -119,26 +115,14 @@ def test_refusals_suit_everyone(visitor: Visitor, complaints: Complaints, option
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
-# The page of admins --------------------------------------------------------------------------
-
-
-def log_in(context: BrowserContext, visitor: Visitor) -> None:
-    user, session = make_person("admin"), SessionStore()
-    session["_auth_user_id"] = str(user.pk)
-    session["_auth_user_backend"] = "django.contrib.auth.backends.ModelBackend"
-    session["_auth_user_hash"] = user.get_session_auth_hash()
-    session.create()
-    name = settings.SESSION_COOKIE_NAME
-    context.add_cookies([{"name": name, "value": session.session_key, "url": visitor.origin}])
+# The page for admins -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
-def test_the_page_of_recruiting_suits_everyone(
+def test_the_recruiting_page_is_accessible(
     prolific: ProlificSimulator, visitor: Visitor, options: dict[str, Any]
 ):
-    context = visitor.open_context(**options)
-    log_in(context, visitor)
-    page = context.new_page()
+    page = staff_context(visitor, **options).new_page()
     panel = make_hits(is_open=False)
     choose_panel(panel)
     for campaign in (make_hits(is_open=False), make_prolific_campaign(prolific), panel):
@@ -148,22 +132,20 @@ def test_the_page_of_recruiting_suits_everyone(
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
-def test_an_admin_makes_links_and_withdraws_them(visitor: Visitor):
-    context = visitor.open_context(java_script_enabled=False)
-    log_in(context, visitor)
-    page, campaign = context.new_page(), make_hits(is_open=False)
+def test_an_admin_creates_links_and_revokes_them(visitor: Visitor):
+    page = staff_context(visitor, java_script_enabled=False).new_page()
+    campaign = make_hits(is_open=False)
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
     page.get_by_label("Number of links").fill("2")
     page.get_by_role("button", name="Create and show").click()
-    shown = page.locator("code", has_text="/join/")
-    expect(shown).to_have_count(2)
-    links = shown.all_text_contents()
+    links = page.locator("code", has_text="/join/")
+    expect(links).to_have_count(2)
     worker = visitor.open_context().new_page()
-    worker.goto(links[0])
+    worker.goto(links.first.inner_text())
     agree_and_qualify(worker, campaign)
     expect(worker.locator("#progress")).to_be_visible()
     page.goto(reverse("campaign_recruiting", args=[campaign.code]))
-    # It is not to be undone, so one click is not enough.
+    # It cannot be undone, so one click is not enough.
     expect(page.get_by_role("button", name="Revoke all")).to_be_hidden()
     page.get_by_text("Revoke all links").click()
     page.get_by_role("button", name="Revoke all").click()

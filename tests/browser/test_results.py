@@ -1,4 +1,4 @@
-"""A researcher at the screen: build gold, read the ranking, take it away, print the report."""
+"""A researcher builds gold, reads and downloads the ranking, and prints the report."""
 
 import re
 
@@ -13,10 +13,7 @@ from hits.models import Campaign
 from tests.browser.opening import Visitor
 from tests.browser.staff_pages import make_busy_campaign, staff_context
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_staff"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_staff")]
 
 
 @pytest.fixture
@@ -32,13 +29,13 @@ def page(visitor: Visitor, campaign: Campaign) -> Page:
 
 
 def build(page: Page) -> None:
-    """Ask for gold on the page, and do what a worker of the queue would."""
+    """Start a gold job on the page and run it."""
     page.get_by_label("Trusted ratings needed for a score").fill("1")
     page.get_by_role("button", name="Build gold").click()
     expect(page).to_have_url(re.compile("/jobs/"))
     for job in Job.objects.unfinished():
         run_job(job.pk)
-    # The page loads itself anew by then; going elsewhere at that moment would fail.
+    # Wait until the page has reloaded itself; leaving it before would fail.
     expect(page.locator("[data-progress]")).to_have_count(0)
 
 
@@ -68,7 +65,7 @@ def test_a_researcher_goes_from_ratings_to_a_printed_report(page: Page, campaign
     assert download.value.path().read_bytes()[:4] == b"%PDF"
 
 
-def test_segment_scores_are_sorted_and_filtered_by_hand(page: Page, campaign: Campaign):
+def test_segment_scores_can_be_sorted_and_filtered(page: Page, campaign: Campaign):
     build(page)
     run = GoldRun.objects.get()
     page.goto(f"{reverse('campaign_segments', args=[campaign.code])}?run={run.number}")

@@ -1,29 +1,20 @@
-"""The slider: unset at first, without numbers, and the same for keys, buttons, mouse and both directions."""
+"""The slider starts unset, shows no numbers, and works by keys, buttons and mouse in both directions."""
 
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import expect_position, expect_saved, slider_place, stored_scores
 from tests.factories import make_hits
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_slider"),
-]
-
-
-@pytest.fixture
-def hit(visitor: Visitor) -> tuple[Page, Assignment]:
-    return visitor.open_hit(make_hits())
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_slider")]
 
 
 @pytest.fixture
 def mirrored(visitor: Visitor) -> Page:
-    """A page that is written from right to left."""
+    """A page in a right-to-left language."""
     page, _ = visitor.open_hit(make_hits(interface_language="ar"))
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     return page
@@ -42,7 +33,7 @@ def expect_unset(page: Page) -> None:
 
 
 def thumb_share(page: Page) -> float:
-    """How far the thumb's middle is along the slider, from the left."""
+    """The position of the thumb's centre as a share of the slider, from the left."""
     thumb, slider = (page.locator(name).bounding_box() for name in ("#thumb", "#slider"))
     assert thumb and slider
     return (thumb["x"] + thumb["width"] / 2 - slider["x"]) / slider["width"]
@@ -64,7 +55,7 @@ def test_no_number_is_shown_while_rating(hit):
     page, _ = hit
     page.keyboard.type("73")
     expect_score(page, 73)
-    # The texts of the item and the place in the HIT may have digits; nothing else may.
+    # Only the texts and the progress may contain digits.
     parts = page.locator(".statement, .question, .controls, #save-state")
     expect(parts).to_have_count(4)
     for part in parts.all():
@@ -123,7 +114,7 @@ SCORES_BY_KEYS = {
     "100": 100,
     "0": 0,
     "05": 5,
-    "737": 70,  # 737 is no score, so the last digit begins a new one.
+    "737": 70,  # 737 is not a score, so the last digit starts a new one.
     "ArrowRight": 50,  # From unset, the first step starts in the middle.
     "ArrowLeft": 50,
     "50 ArrowRight": 51,
@@ -141,7 +132,7 @@ SCORES_BY_KEYS = {
 }
 
 
-def test_keys_set_it_and_what_they_set_is_stored(hit):
+def test_scores_set_by_keys_are_stored(hit):
     page, assignment = hit
     for position, (keys, score) in enumerate(SCORES_BY_KEYS.items(), start=1):
         expect_position(page, position)
@@ -184,7 +175,7 @@ def test_a_click_and_a_drag_set_it(hit):
     page.mouse.down()
     page.mouse.move(*slider_place(page, 60), steps=4)
     expect_score(page, 60)
-    # The pointer may leave the slider, below it and beyond its end.
+    # The pointer may leave the slider.
     x, y = slider_place(page, 100)
     page.mouse.move(x + 60, y + 90, steps=4)
     expect_score(page, 100)
@@ -211,7 +202,7 @@ def has_outline(page: Page, selector: str) -> bool:
     )
 
 
-def test_the_focus_can_be_seen_on_every_control(hit):
+def test_the_focus_is_visible_on_every_control(hit):
     page, _ = hit
     page.keyboard.press("End")
     for name in ("#slider", "[data-by='-1']", "#next", "[data-by='1']"):

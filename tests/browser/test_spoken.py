@@ -1,29 +1,21 @@
-"""What a screen reader says on the rating page: both texts by name with every item, and what goes wrong."""
+"""What a screen reader announces on the rating page."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from hits.models import Assignment, Campaign
 from tests.browser.opening import Complaints, Visitor
 from tests.browser.rating import expect_position, expect_saved, rate_by_keys
 from tests.factories import make_hits
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_spoken"),
-]
-
-
-@pytest.fixture
-def hit(visitor: Visitor) -> tuple[Page, Assignment]:
-    return visitor.open_hit(make_hits())
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_spoken")]
 
 
 def text_at(assignment: Assignment, position: int) -> str:
     return assignment.hit.items.get(position=position).text
 
 
-def test_with_every_item_both_texts_are_said_and_which_is_which(hit):
+def test_both_texts_of_every_item_are_announced_by_name(hit):
     page, assignment = hit
     texts = page.locator(".texts")
     expect(texts).to_have_attribute("aria-live", "polite")
@@ -31,18 +23,18 @@ def test_with_every_item_both_texts_are_said_and_which_is_which(hit):
     rate_by_keys(page, [50])
     expect_position(page, 2)
     reference = assignment.hit.items.get(position=2).translation.segment.reference
-    said = f"Gray text: {reference} Black text: {text_at(assignment, 2)}"
-    assert " ".join((texts.text_content() or "").split()) == said
-    expect(page.get_by_role("slider")).to_have_accessible_description(said)
+    description = f"Gray text: {reference} Black text: {text_at(assignment, 2)}"
+    assert " ".join((texts.text_content() or "").split()) == description
+    expect(page.get_by_role("slider")).to_have_accessible_description(description)
 
 
-def test_a_text_that_stands_alone_needs_no_name(visitor: Visitor):
+def test_a_single_text_is_announced_without_a_name(visitor: Visitor):
     page, assignment = visitor.open_hit(make_hits(n_segments=16, task=Campaign.Task.FLUENCY))
     description = text_at(assignment, 1)
     expect(page.get_by_role("slider")).to_have_accessible_description(description)
 
 
-def test_saving_is_spoken_of_only_when_it_does_not_work(hit, complaints: Complaints):
+def test_only_failed_saving_is_announced(hit, complaints: Complaints):
     complaints.expected.append("Failed to load resource")
     page, _ = hit
     page.evaluate(

@@ -1,5 +1,6 @@
-"""Pages of staff that everyone can read: axe in light and dark, narrow screens, large text, print."""
+"""Accessible pages for staff: axe in light and dark mode, narrow screens, large text, print."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.staff_pages import staff_tour
-from tests.browser.test_looks import AXE_RULES_OF_ROOM, axe_violations, set_text_size
+from tests.browser.test_looks import AXE_SIZE_RULES, AXE_TAGS, axe_violations, set_text_size
 
 pytestmark = [
     pytest.mark.slow,
@@ -15,7 +16,7 @@ pytestmark = [
     pytest.mark.xdist_group("browser_staff"),
 ]
 
-# What sticks out of the page sideways; tables may, inside a part that scrolls.
+# Parts that are wider than the page, except tables in a part that scrolls.
 STICKS_OUT = """() => [...document.querySelectorAll("main *, header *")].filter((part) =>
   part.checkVisibility() && !part.closest(".table, section.wide, .visually-hidden, pre, svg, .bar") &&
   part.getBoundingClientRect().right > document.documentElement.clientWidth + 1
@@ -33,31 +34,34 @@ def assert_it_fits(page: Page, name: str) -> None:
     assert root.evaluate("root => root.scrollWidth <= root.clientWidth"), name
 
 
-def test_every_page_suits_everyone_on_a_desktop(visitor: Visitor, tmp_path: Path):
+def assert_accessible(
+    page: Page, name: str, *, rules: Sequence[str] = AXE_TAGS, text_size: int = 24
+) -> None:
+    """Check a page with axe, and whether it fits at the normal and at this text size."""
+    assert axe_violations(page, only=rules) == [], name
+    assert_it_fits(page, name)
+    set_text_size(page, text_size)
+    assert_it_fits(page, f"{name}, large text")
+    set_text_size(page, 16)
+
+
+def test_every_page_is_accessible_on_a_desktop(visitor: Visitor, tmp_path: Path):
     for name, page in staff_tour(visitor, tmp_path):
-        assert axe_violations(page) == [], name
-        assert_it_fits(page, name)
-        set_text_size(page, 32)
-        assert_it_fits(page, f"{name}, text at 200 %")
-        set_text_size(page, 16)
+        assert_accessible(page, name, text_size=32)
 
 
-def test_every_page_suits_everyone_on_a_narrow_phone(visitor: Visitor, tmp_path: Path):
+def test_every_page_is_accessible_on_a_narrow_phone(visitor: Visitor, tmp_path: Path):
     for name, page in staff_tour(visitor, tmp_path, **PHONE):
-        assert axe_violations(page, only=AXE_RULES_OF_ROOM) == [], name
-        assert_it_fits(page, name)
-        set_text_size(page, 24)
-        assert_it_fits(page, f"{name}, large text")
-        set_text_size(page, 16)
+        assert_accessible(page, name, rules=AXE_SIZE_RULES)
 
 
-def test_on_paper_there_are_no_menus_and_buttons(visitor: Visitor, tmp_path: Path):
+def test_menus_and_buttons_are_not_printed(visitor: Visitor, tmp_path: Path):
     names = {"campaign_overview", "audit_log", "home"}
-    seen = set()
+    opened = set()
     for name, page in staff_tour(visitor, tmp_path, only=names):
         page.emulate_media(media="print")
         for part in (".masthead", ".tabs", ".filters", ".button"):
             assert page.locator(part).filter(visible=True).count() == 0, (name, part)
         assert page.locator("main").filter(visible=True).count() == 1
-        seen.add(name)
-    assert seen == names
+        opened.add(name)
+    assert opened == names

@@ -1,4 +1,4 @@
-"""Two-step login at the screen: setting it up by the key that the page shows, and logging in with its codes."""
+"""Set up two-step login with the key on the page, and log in with its codes."""
 
 from base64 import b32decode
 from collections.abc import Iterator
@@ -12,20 +12,16 @@ from django_otp.oath import TOTP
 from playwright.sync_api import Page, expect
 
 from tests.browser.opening import PHONE, Visitor
-from tests.browser.test_looks import axe_violations, set_text_size
-from tests.browser.test_staff_looks import assert_it_fits
+from tests.browser.test_staff_looks import assert_accessible
 from tests.people import make_person
 from tests.two_step import PASSWORD
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_staff"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_staff")]
 
 
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
-    """Time goes on as it does, and a test can jump to when the app shows another code."""
+    """A running clock that a test can advance until the app shows another code."""
     with time_machine.travel(timezone.now(), tick=True) as clock:
         yield clock
 
@@ -46,7 +42,7 @@ def give_password(page: Page, user: User) -> None:
 
 
 def begin(page: Page) -> bytes:
-    """Ask for a key, and read it off the page as one would for an app that cannot scan."""
+    """Start the set-up and read the key, as for an app that cannot scan."""
     page.goto(reverse("two_step"))
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Set up").click()
@@ -59,39 +55,31 @@ def code_of(key: bytes) -> str:
     return f"{app.token():06}"
 
 
-def assert_it_suits_everyone(page: Page, name: str) -> None:
-    assert axe_violations(page) == [], name
-    assert_it_fits(page, name)
-    set_text_size(page, 24)
-    assert_it_fits(page, f"{name}, large text")
-    set_text_size(page, 16)
-
-
 @pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])
-def test_setting_it_up_and_logging_in_suits_everyone(visitor: Visitor, alice, clock, device):
+def test_setting_it_up_and_logging_in_is_accessible(visitor: Visitor, alice, clock, device):
     page = visitor.open_context(**device).new_page()
     give_password(page, alice)
     page.goto(reverse("two_step"))
-    assert_it_suits_everyone(page, "off")
+    assert_accessible(page, "off")
     key = begin(page)
     picture = page.get_by_role("img", name="QR code")
     expect(picture).to_be_visible()
     assert picture.evaluate("element => element.getBoundingClientRect().width") >= 200
-    assert_it_suits_everyone(page, "set up")
+    assert_accessible(page, "set up")
     page.get_by_label("Current code from the app").fill(code_of(key))
     page.get_by_role("button", name="Turn on").click()
     expect(page.locator(".codes li")).to_have_count(10)
-    assert_it_suits_everyone(page, "recovery codes")
+    assert_accessible(page, "recovery codes")
     recovery = page.locator(".codes code").first.text_content() or ""
     page.goto(reverse("two_step"))
-    assert_it_suits_everyone(page, "on")
+    assert_accessible(page, "on")
 
     page = visitor.open_context(**device).new_page()
     give_password(page, alice)
     expect(page.get_by_role("textbox", name="Code", exact=True)).to_be_focused()
-    assert_it_suits_everyone(page, "code")
+    assert_accessible(page, "code")
     page.get_by_text("Don't have your phone?").click()
-    assert_it_suits_everyone(page, "recovery code")
+    assert_accessible(page, "recovery code")
     page.get_by_label("Recovery code").fill(recovery)
     page.get_by_role("button", name="Log in with recovery code").click()
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
@@ -109,7 +97,7 @@ def test_it_works_without_scripts(visitor: Visitor, alice, clock):
     page = visitor.open_context(java_script_enabled=False).new_page()
     give_password(page, alice)
     code = page.get_by_role("textbox", name="Code", exact=True)
-    # The code that turned it on, even if the app shows the next one by now.
+    # The code that turned it on cannot be used again.
     code.fill(used)
     page.get_by_role("button", name="Log in", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("was used already")

@@ -1,4 +1,4 @@
-"""From the link to the completion code, by keyboard alone and by finger alone."""
+"""From the landing page to the completion code, by keyboard alone and by touch alone."""
 
 import re
 
@@ -6,8 +6,6 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import CDPSession, Page, expect
 
-from hits.campaigns.building import build_hits
-from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign
 from tests.browser.opening import PHONE, Visitor
 from tests.browser.rating import (
@@ -17,27 +15,17 @@ from tests.browser.rating import (
     stored_scores,
     type_score,
 )
-from tests.factories import make_campaign, make_translations
+from tests.factories import make_hits
 from tests.recruits import right_answer
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_whole_way"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_whole_way")]
 
-# Every score once, but for one, and no two neighbours alike.
+# Almost every score once, in no particular order.
 SCORES = [37 * position % 101 for position in range(1, 101)]
 
 
-def make_whole_hit() -> Campaign:
-    campaign = make_campaign(hit_size=100)
-    make_translations(campaign, n_segments=35)
-    build_hits(campaign=campaign)
-    return change_status(campaign=campaign, to=Campaign.Status.OPEN)
-
-
 def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until this has the focus; a page of ours has few stops."""
+    """Press Tab until this has the focus."""
     for _ in range(10):
         if page.locator(selector).evaluate("element => element === document.activeElement"):
             return
@@ -45,8 +33,8 @@ def tab_to(page: Page, selector: str) -> None:
     pytest.fail(f"Tab does not reach {selector}.")
 
 
-def test_the_whole_way_goes_by_keyboard_alone(page: Page):
-    campaign = make_whole_hit()
+def test_a_hit_can_be_done_by_keyboard_alone(page: Page):
+    campaign = make_hits(hit_size=100, n_segments=35)
     page.goto(campaign.get_absolute_url())
     tab_to(page, "button")
     page.keyboard.press("Enter")
@@ -57,7 +45,7 @@ def test_the_whole_way_goes_by_keyboard_alone(page: Page):
     answer_check_by_keys(page, campaign)
     expect_position(page, 1)
     rate_by_keys(page, SCORES)
-    hand_in_by_keys(page)
+    submit_by_keys(page)
     assignment = Assignment.objects.get()
     expect(page.locator("output")).to_have_text(assignment.completion_code)
     assert re.fullmatch("[2-9A-Z]{12}", assignment.completion_code)
@@ -68,7 +56,7 @@ def test_the_whole_way_goes_by_keyboard_alone(page: Page):
 
 
 def practise_by_keys(page: Page) -> None:
-    """The first practice item wrong, then right; the others right."""
+    """Rate the first practice item wrong, then right; the others right."""
     tab_to(page, "#slider")
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
@@ -98,7 +86,7 @@ def answer_check_by_keys(page: Page, campaign: Campaign) -> None:
     page.keyboard.press("Enter")
 
 
-def hand_in_by_keys(page: Page) -> None:
+def submit_by_keys(page: Page) -> None:
     expect(page.get_by_role("heading", name="You have rated all the texts")).to_be_visible()
     tab_to(page, "textarea")
     page.keyboard.type("Good texts.")
@@ -107,8 +95,8 @@ def hand_in_by_keys(page: Page) -> None:
     expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
 
 
-def test_the_whole_way_goes_by_finger_on_a_narrow_phone(visitor: Visitor):
-    campaign = make_whole_hit()
+def test_a_hit_can_be_done_by_touch_on_a_narrow_phone(visitor: Visitor):
+    campaign = make_hits(hit_size=100, n_segments=35)
     page = visitor.open_context(**PHONE).new_page()
     page.goto(campaign.get_absolute_url())
     expect_to_fit(page, "dl.facts")
@@ -141,7 +129,7 @@ MIDDLE = """element => {
 
 
 def rate_by_finger(page: Page) -> None:
-    """Most by a tap, every fifth by a drag from elsewhere on the slider."""
+    """Rate most items by a tap and every fifth by a drag."""
     touch = page.context.new_cdp_session(page)
     for position, score in enumerate(SCORES, start=1):
         expect_position(page, position)
@@ -149,7 +137,7 @@ def rate_by_finger(page: Page) -> None:
             tap_score(page, score)
         else:
             drag_to_score(page, touch, score)
-        # Where it is, not where it could be scrolled to: a thumb reaches it at once.
+        # Unlike `tap`, this does not scroll: the button has to be within reach.
         page.touchscreen.tap(*page.locator("#next").evaluate(MIDDLE))
     page.wait_for_url(re.compile("/finish/$"))
 
@@ -166,25 +154,20 @@ def drag_to_score(page: Page, touch: CDPSession, score: int) -> None:
     for x in places:
         kind = "touchStart" if x is places[0] else "touchMove"
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
-    # A finger comes to rest before it is lifted; otherwise Chromium takes the drag for a flick and the
-    # next tap for the one that stops it.
+    # Without this pause, Chromium takes the drag for a flick and the next tap for its end.
     page.wait_for_timeout(100)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 def expect_to_fit(page: Page, selector: str) -> None:
-    """Wait for the page that has this, and check that nothing makes it scroll sideways."""
+    """Wait for this part of a page, and check that the page does not scroll sideways."""
     expect(page.locator(selector).first).to_be_visible()
     root = page.locator("html")
     assert root.evaluate("root => root.scrollWidth") <= root.evaluate("root => root.clientWidth")
 
 
 def test_a_worker_who_has_practised_starts_a_second_hit_at_once(visitor: Visitor):
-    campaign = make_campaign()
-    make_translations(campaign, n_segments=28)
-    build_hits(campaign=campaign)
-    change_status(campaign=campaign, to=Campaign.Status.OPEN)
-    page, first = visitor.open_hit(campaign)
+    page, first = visitor.open_hit(make_hits(n_segments=28))
     rate_by_keys(page, [50] * 40)
     page.get_by_role("button", name="Submit").click()
     page.get_by_role("link", name="Rate another set of texts").click()

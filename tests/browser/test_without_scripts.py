@@ -1,4 +1,4 @@
-"""Without JavaScript every page is a plain form, and the whole way works."""
+"""Without JavaScript, every page works as a plain form."""
 
 import re
 
@@ -6,13 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Rating
-from tests.browser.opening import (
-    PHONE,
-    Complaints,
-    Visitor,
-    assignment_of,
-    rating_address,
-)
+from tests.browser.opening import PHONE, Complaints, Visitor, assignment_of, rating_address
 from tests.browser.rating import stored_scores
 from tests.factories import make_hits, make_worker
 from tests.recruits import right_answer
@@ -35,7 +29,7 @@ def choose(page: Page, score: int) -> None:
     page.locator("#next").click()
 
 
-def test_the_whole_way_works_as_plain_forms(page: Page):
+def test_a_hit_can_be_done_with_plain_forms(page: Page):
     campaign = make_hits()
     page.goto(campaign.get_absolute_url())
     page.get_by_role("button").click()
@@ -57,7 +51,7 @@ def test_the_whole_way_works_as_plain_forms(page: Page):
     assert stored_scores(assignment) == SCORES
 
 
-def test_next_without_a_choice_is_held_back_by_the_browser(visitor: Visitor):
+def test_next_without_a_choice_is_prevented_by_the_browser(visitor: Visitor):
     page, _ = visitor.open_hit(make_hits(), java_script_enabled=False)
     page.locator("#next").click()
     expect(page.locator(".radios input:invalid").first).to_be_visible()
@@ -65,12 +59,10 @@ def test_next_without_a_choice_is_held_back_by_the_browser(visitor: Visitor):
     assert not Rating.objects.exists()
 
 
-def test_next_without_a_choice_is_refused_kindly_by_the_server(
-    visitor: Visitor, complaints: Complaints
-):
+def test_next_without_a_choice_is_refused_by_the_server(visitor: Visitor, complaints: Complaints):
     complaints.expected.append("422")
     page, _ = visitor.open_hit(make_hits(), java_script_enabled=False)
-    # An old browser that knows no `required`.
+    # As in an old browser without `required`.
     page.locator(".radios input").evaluate_all(
         "inputs => inputs.forEach(input => input.removeAttribute('required'))"
     )
@@ -83,7 +75,7 @@ def test_next_without_a_choice_is_refused_kindly_by_the_server(
     assert Rating.objects.get().score == 64
 
 
-def test_the_scale_goes_by_arrow_keys_and_its_place_can_be_seen(visitor: Visitor):
+def test_the_scale_works_by_arrow_keys_with_a_visible_focus(visitor: Visitor):
     page, assignment = visitor.open_hit(make_hits(), java_script_enabled=False)
     page.locator(".radios input[value='50']").check()
     page.keyboard.press("ArrowRight")
@@ -117,7 +109,7 @@ def test_going_back_does_not_rate_an_item_twice(visitor: Visitor):
     assert stored_scores(assignment)[0] == 30
 
 
-def test_scripts_that_do_not_arrive_leave_the_plain_form(visitor: Visitor, complaints: Complaints):
+def test_scripts_that_fail_to_load_leave_the_plain_form(visitor: Visitor, complaints: Complaints):
     complaints.expected += ["ERR_FAILED", "Slider is not defined"]
     assignment = assignment_of(make_worker(), make_hits())
     context = visitor.open_context(worker=assignment.worker)

@@ -1,4 +1,4 @@
-"""Admins at the pages of workers: look at one, exclude with a preview, decide about many at once."""
+"""Admins look at workers, exclude one after a preview, and decide about many at once."""
 
 from typing import Any
 
@@ -7,36 +7,31 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from hits.models import AuditEntry, Campaign, Participation
-from tests.browser.opening import PHONE, Visitor, log_in
-from tests.browser.test_looks import HIDDEN_PARTS, axe_violations
+from tests.browser.opening import PHONE, Visitor
+from tests.browser.staff_pages import staff_context
+from tests.browser.test_looks import assert_accessible
 from tests.cast import campaign_with_workers, worker_like
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.xdist_group("browser_workers"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_workers")]
 
 
 def open_table(visitor: Visitor, campaign: Campaign, **options: Any) -> Page:
-    context = log_in(visitor.open_context(**options), visitor.origin, "admin", campaign)
-    page = context.new_page()
-    # Six pictures at once take their time on a busy machine.
+    page = staff_context(visitor, "admin", campaign, **options).new_page()
+    # Six plots at once take a while on a busy machine.
     page.set_default_timeout(60_000)
     page.goto(reverse("campaign_workers", args=[campaign.code]))
     return page
 
 
-def shown_workers(page: Page) -> list[str]:
+def listed_workers(page: Page) -> list[str]:
     return page.locator("tbody th").all_inner_texts()
 
 
-def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_preview(
-    visitor: Visitor,
-):
+def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(visitor: Visitor):
     campaign = campaign_with_workers()
     person = worker_like("honest")
     page = open_table(visitor, campaign)
-    assert len(shown_workers(page)) == 4
+    assert len(listed_workers(page)) == 4
     page.get_by_label("State").select_option("reliable")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("tbody th")).to_have_count(2)
@@ -69,7 +64,7 @@ def test_an_admin_finds_a_worker_looks_at_the_pictures_and_excludes_with_a_previ
     assert person.state == "excluded" and AuditEntry.objects.first().action == "excluded"
 
 
-def test_many_are_decided_about_at_once_and_back_again(visitor: Visitor):
+def test_a_decision_about_many_workers_can_be_undone(visitor: Visitor):
     campaign = campaign_with_workers()
     page = open_table(visitor, campaign)
     page.get_by_label("All on this page").check()
@@ -91,22 +86,22 @@ def test_many_are_decided_about_at_once_and_back_again(visitor: Visitor):
     assert not Participation.objects.exclude(decision="").exists()
 
 
-def test_headings_sort_and_turn_round_and_keep_the_filters(visitor: Visitor):
+def test_sorting_by_a_heading_keeps_the_filters(visitor: Visitor):
     page = open_table(visitor, campaign_with_workers())
     page.get_by_label("Flag").select_option("scrs")
     page.get_by_role("button", name="Show").click()
     heading = page.get_by_role("columnheader", name="Worker")
     heading.get_by_role("link").click()
     expect(heading).to_have_attribute("aria-sort", "ascending")
-    rising = shown_workers(page)
+    rising = listed_workers(page)
     assert rising == sorted(rising)
     heading.get_by_role("link").click()
     expect(heading).to_have_attribute("aria-sort", "descending")
-    assert shown_workers(page) == rising[::-1]
+    assert listed_workers(page) == rising[::-1]
     expect(page.get_by_label("Flag")).to_have_value("scrs")
 
 
-def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor):
+def test_selecting_nobody_shows_a_hint_without_scripts_too(visitor: Visitor):
     campaign = campaign_with_workers()
     page = open_table(visitor, campaign, java_script_enabled=False)
     page.get_by_role("button", name="Count their ratings").click()
@@ -119,7 +114,7 @@ def test_ticking_nobody_is_answered_kindly_also_without_scripts(visitor: Visitor
 
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desktop", "phone"])
-def test_the_pages_suit_everyone(visitor: Visitor, options: dict[str, Any]):
+def test_the_pages_are_accessible(visitor: Visitor, options: dict[str, Any]):
     campaign = campaign_with_workers()
     worker = worker_like("honest").worker
     page = open_table(visitor, campaign, **options)
@@ -131,5 +126,4 @@ def test_the_pages_suit_everyone(visitor: Visitor, options: dict[str, Any]):
         f"{reverse('campaign_workers', args=[campaign.code])}?search=nobody",
     ):
         page.goto(url)
-        assert axe_violations(page) == [], url
-        assert page.evaluate(HIDDEN_PARTS) == [], url
+        assert_accessible(page, url)

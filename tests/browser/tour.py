@@ -1,4 +1,4 @@
-"""Every page a worker can meet, each opened for real."""
+"""Open every page for workers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ UNAVAILABLE = {
 
 
 def tour(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]:
-    """Open the pages of the whole way one after the other, then the friendly refusals."""
+    """Open the pages from landing to completion code, then those for when there is nothing to rate."""
     yield from _way_in(visitor, **options)
     yield from _way_through(visitor, **options)
     for reason in UNAVAILABLE:
@@ -80,7 +80,7 @@ def _way_through(visitor: Visitor, **options: Any) -> Iterator[tuple[str, Page]]
 
 @contextmanager
 def unavailable(visitor: Visitor, reason: str, **options: Any) -> Iterator[Page]:
-    """Bring a worker to the page that says why there is nothing to rate."""
+    """Open the page that explains to a worker why there is nothing to rate."""
     campaign, worker = make_hits(), make_worker()
     qualify(worker, campaign)
     participation = Participation.objects.filter(campaign=campaign, worker=worker)

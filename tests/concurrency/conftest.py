@@ -16,5 +16,5 @@ def make_database(request: pytest.FixtureRequest) -> Iterator[MakeDatabase]:
 
 @pytest.fixture
 def database_url(make_database: MakeDatabase) -> str:
-    """A migrated database with nothing in it, on SQLite, on PostgreSQL, and there behind a pooler."""
+    """An empty migrated database: SQLite, PostgreSQL, or PostgreSQL behind a pooler."""
     return make_database(f"test_{next(_numbers)}")

@@ -1,4 +1,4 @@
-"""The cookies of a scripted worker, under the names that the settings in force give them."""
+"""The cookies of a scripted worker, named as in the current settings."""
 
 from django.conf import settings
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""Databases for processes of their own: migrated once, then copied for each test."""
+"""Databases for separate processes: migrated once, then copied for each test."""
 
 import os
 import tempfile
@@ -16,25 +16,25 @@ from tests.postgres import own_server
 
 ROOT = Path(__file__).parents[2]
 
-# Makes a migrated database of the given name that nobody has used, and returns its URL.
+# Creates an empty migrated database with the given name and returns its URL.
 MakeDatabase = Callable[[str], str]
 
-# The URLs that lead through a pooler, which the platform has to be told.
+# URLs that lead through a pooler; the platform needs other settings for them.
 _pooled: set[str] = set()
-# Fewer than there are processes: they have to share.
+# Fewer than there are processes, so that they share connections.
 POOL_SIZE = 3
 
 
 @contextmanager
 def postgres_url() -> Iterator[str]:
-    """Run a PostgreSQL server of our own, as safe as it comes, and give the URL of an empty database."""
+    """Run a PostgreSQL server with all its safety settings on, and yield the URL of an empty database."""
     with own_server("postgres") as server:
         yield server.get_uri()
 
 
 def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
-    """The environment in which the platform runs on this database, whatever the shell says."""
-    own = {
+    """The environment for running the platform on this database, overriding the shell's."""
+    settings = {
         "DA_DEBUG": "1",
         "DA_SECRET_KEY": "only-for-tests",
         "DA_LOG_LEVEL": "WARNING",
@@ -43,8 +43,8 @@ def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
         "PYTHONWARNINGS": "ignore:No directory at",
     }
     if database_url in _pooled:
-        own |= pooler.VARIABLES
-    return os.environ | own | variables
+        settings |= pooler.VARIABLES
+    return os.environ | settings | variables
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def postgres_databases() -> Iterator[MakeDatabase]:
 
 @contextmanager
 def pooled_databases() -> Iterator[MakeDatabase]:
-    """The same PostgreSQL behind PgBouncer, where no two transactions need be of one connection."""
+    """PostgreSQL behind PgBouncer, where each transaction may use another connection."""
     if not pooler.is_there():
         pytest.skip("pgbouncer is not on this machine and could not be fetched from Debian.")
     with postgres_databases() as make_behind:
@@ -100,8 +100,4 @@ def _named(server_url: str, database: str) -> str:
     return urlsplit(server_url)._replace(path=f"/{database}").geturl()
 
 
-DATABASES = {
-    "sqlite": sqlite_databases,
-    "postgres": postgres_databases,
-    "pooled": pooled_databases,
-}
+DATABASES = {"sqlite": sqlite_databases, "postgres": postgres_databases, "pooled": pooled_databases}

@@ -1,10 +1,11 @@
-"""Scripted workers who rate over HTTP as the page's script does: one connection kept open, no pauses."""
+"""Scripted workers who rate over HTTP like the rating page, on one connection and without pauses."""
 
 import json
 import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import urlencode
@@ -16,7 +17,7 @@ RETRY_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Desk:
-    """Where a worker rates, and the cookies that open it."""
+    """The rating page of a worker, and the cookies to open it."""
 
     url: str
     cookies: str
@@ -33,7 +34,7 @@ class Desk:
 
 @dataclass
 class Rater:
-    """Rates one item after another and remembers what the server said about each."""
+    """Rates one item after another and counts failed requests."""
 
     port: int
     rng: random.Random
@@ -44,24 +45,18 @@ class Rater:
     def rate_hit(
         self, desk: Desk, *, is_over: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[int, int]]:
-        """Rate the items of a HIT until it is done or over; yield position and score as told."""
+        """Rate a HIT to its end or until `is_over`; yield each position and score that the server confirms."""
         if is_over():
             return
-        items = items_on(self._until_it_answers(desk, "GET", "").decode())
+        items = items_on(self._retry(desk, "GET", lambda: "").decode())
         while items and not is_over():
             item = items.pop(min(items))
-            answer = self._send_until_it_is_stored(desk, item)
+            answer = json.loads(self._retry(desk, "POST", partial(self._rating, item)))
             yield answer["saved"], answer["score"]
             items |= {item["position"]: item for item in answer["items"]}
 
-    def _send_until_it_is_stored(self, desk: Desk, item: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(
-            self._until_it_answers(desk, "POST", lambda: self._rating(item))
-        )
-        return answer
-
     def _rating(self, item: dict[str, Any]) -> str:
-        # A new score at every try: only what the server says tells which one was stored.
+        # Each attempt has a new score, so only the answer shows which one was stored.
         return urlencode(
             {
                 "position": item["position"],
@@ -72,18 +67,17 @@ class Rater:
             }
         )
 
-    def _until_it_answers(self, desk: Desk, method: str, body: str | Callable[[], str]) -> bytes:
+    def _retry(self, desk: Desk, method: str, make_body: Callable[[], str]) -> bytes:
         while True:
-            sent = body() if callable(body) else body
             try:
-                response = self._request(desk, method, sent)
+                response = self._request(desk, method, make_body())
                 content = response.read()
             except (OSError, HTTPException):
                 self._hang_up()
                 continue
             if response.status == 200:
                 return content
-            # The page's script, too, asks again only when the server is at fault.
+            # Like the page, try again only after server errors.
             if response.status < 500:
                 raise RuntimeError(f"{response.status}: {content[:500]!r}")
             self._hang_up()

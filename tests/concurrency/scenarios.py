@@ -1,9 +1,8 @@
-"""What many processes do to one database at once. Each scenario runs in a process of its own:
+"""Scenarios in which many processes use one database at once:
 
     python -m tests.concurrency.scenarios claim_places
 
-It prepares, lets a crew of forked processes loose, each with a connection of its own, and prints what
-came of it as JSON. The tests look at that.
+A scenario forks processes, each with its own connection, and prints the outcome as JSON for the tests.
 """
 
 import json
@@ -19,15 +18,15 @@ import django
 from .databases import ROOT, platform_environment
 
 Facts = dict[str, Any]
-# What one process of a crew does: told its number, it can wait for the others and returns what it saw.
+# What each process does. It gets its number and a function that waits for the others.
 Act = Callable[[int, Callable[[], object]], list[Any]]
 
 PATIENCE_SECONDS = 60
 
 
 def run_scenario(name: str, database_url: str) -> Facts:
-    """Run a scenario on this database, from any process, and return its facts."""
-    done = subprocess.run(
+    """Run a scenario on this database in a new process."""
+    process = subprocess.run(
         [sys.executable, "-m", "tests.concurrency.scenarios", name],
         cwd=ROOT,
         env=platform_environment(database_url),
@@ -35,34 +34,34 @@ def run_scenario(name: str, database_url: str) -> Facts:
         text=True,
         timeout=3 * PATIENCE_SECONDS,
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    facts: Facts = json.loads(done.stdout)
+    if process.returncode:
+        raise RuntimeError(process.stderr)
+    facts: Facts = json.loads(process.stdout)
     return facts
 
 
 def together(n_processes: int, act: Act) -> list[list[Any]]:
-    """Let so many processes act at once; return what each saw. An exception in one is raised here."""
+    """Run `act` in several processes at once and return their results; raise if one failed."""
     from django.db import connections
 
-    # A connection must not be shared by a fork.
+    # Forked processes must not share a connection.
     connections.close_all()
     fork = multiprocessing.get_context("fork")
     barrier = fork.Barrier(n_processes, timeout=PATIENCE_SECONDS)
-    seen: Any = fork.Queue()
+    outcome_queue: Any = fork.Queue()
 
-    def one(number: int) -> None:
+    def run_member(number: int) -> None:
         try:
             barrier.wait()
-            seen.put((number, act(number, barrier.wait), None))
+            outcome_queue.put((number, act(number, barrier.wait), None))
         except Exception as error:
-            seen.put((number, [], repr(error)))
+            outcome_queue.put((number, [], repr(error)))
             barrier.abort()
 
-    crew = [fork.Process(target=one, args=(number,)) for number in range(n_processes)]
+    crew = [fork.Process(target=run_member, args=(number,)) for number in range(n_processes)]
     for process in crew:
         process.start()
-    outcomes = sorted(seen.get(timeout=2 * PATIENCE_SECONDS) for _ in crew)
+    outcomes = sorted(outcome_queue.get(timeout=2 * PATIENCE_SECONDS) for _ in crew)
     for process in crew:
         process.join()
     if errors := [error for _, _, error in outcomes if error]:
@@ -74,10 +73,20 @@ def together(n_processes: int, act: Act) -> list[list[Any]]:
 
 
 def claim_places() -> Facts:
-    """16 processes with 3 workers each reach for 40 places on 5 HITs."""
+    """16 processes with 3 workers each claim 40 places on 5 HITs."""
     campaign = _make_campaign(n_hits=5, min_ratings=8)
     workers = [[make_worker() for _ in range(3)] for _ in range(16)]
+    return {"returned": sum(_take_together(campaign, workers), []), **_stored(campaign)}
 
+
+def take_at_once() -> Facts:
+    """Each of 10 workers in turn opens the next HIT in 8 tabs."""
+    campaign = _make_campaign(n_hits=3, min_ratings=10)
+    workers = [make_worker() for _ in range(10)]
+    return {"returned": _take_together(campaign, [workers] * 8), **_stored(campaign)}
+
+
+def _take_together(campaign: "Campaign", workers: list[list["Worker"]]) -> list[list[str | None]]:
     def act(number: int, meet: Callable[[], object]) -> list[str | None]:
         codes = []
         for worker in workers[number]:
@@ -86,46 +95,30 @@ def claim_places() -> Facts:
             codes.append(str(assignment.code) if assignment else None)
         return codes
 
-    return {"told": sum(together(16, act), []), **_stored(campaign)}
-
-
-def take_at_once() -> Facts:
-    """The same worker opens the next HIT in 8 tabs, and so do 9 others after that."""
-    campaign = _make_campaign(n_hits=3, min_ratings=10)
-    workers = [make_worker() for _ in range(10)]
-
-    def act(number: int, meet: Callable[[], object]) -> list[str | None]:
-        codes = []
-        for worker in workers:
-            meet()
-            assignment = take_assignment(campaign=campaign, worker=worker)
-            codes.append(str(assignment.code) if assignment else None)
-        return codes
-
-    return {"told": together(8, act), **_stored(campaign)}
+    return together(len(workers), act)
 
 
 def double_click() -> Facts:
-    """8 processes rate the same 100 items of one assignment, each with scores of its own."""
+    """8 processes rate the same 100 items of one assignment, each with its own scores."""
     campaign = _make_campaign(n_hits=1, min_ratings=1, hit_size=100)
     assignment = take_assignment(campaign=campaign, worker=make_worker())
     assert assignment is not None
     items = list(assignment.hit.items.order_by("position"))
 
     def act(number: int, meet: Callable[[], object]) -> list[int]:
-        told = []
+        returned = []
         for item in items:
             meet()
-            told.append(rate(assignment, item, score=(7 * item.position + number) % 101).score)
-        return told
+            returned.append(rate(assignment, item, score=(7 * item.position + number) % 101).score)
+        return returned
 
-    told = together(8, act)
+    returned = together(8, act)
     ratings = Rating.objects.filter(assignment=assignment).order_by("item__position")
-    return {"told": told, "stored": list(ratings.values_list("score", flat=True))}
+    return {"returned": returned, "stored": list(ratings.values_list("score", flat=True))}
 
 
 def submit_at_once() -> Facts:
-    """8 processes hand in the same 5 finished assignments."""
+    """8 processes submit the same 5 finished assignments."""
     campaign = _make_campaign(n_hits=1, min_ratings=5)
     assignments = [_finished(campaign) for _ in range(5)]
 
@@ -138,13 +131,13 @@ def submit_at_once() -> Facts:
             codes.append(submitted.completion_code)
         return codes
 
-    told = together(8, act)
+    returned = together(8, act)
     rows = Assignment.objects.order_by("pk").values_list("completion_code", flat=True)
-    return {"told": told, "stored": list(rows), **_stored(campaign)}
+    return {"returned": returned, "stored": list(rows), **_stored(campaign)}
 
 
 def release_and_submit() -> Facts:
-    """4 processes hand in overdue assignments while 4 others release whatever is overdue."""
+    """4 processes submit overdue assignments while 4 others release overdue assignments."""
     campaign = _make_campaign(n_hits=1, min_ratings=20)
     overdue = [_finished(campaign, at=timezone.now() - timedelta(days=1)) for _ in range(16)]
 
@@ -164,23 +157,17 @@ def release_and_submit() -> Facts:
 
 
 def release_at_once() -> Facts:
-    """8 sweeps meet 16 overdue assignments of a HIT."""
+    """8 processes release 16 overdue assignments of a HIT."""
     campaign = _make_campaign(n_hits=1, min_ratings=20)
-    for _ in range(16):
-        take_assignment(
-            campaign=campaign, worker=make_worker(), at=timezone.now() - timedelta(days=1)
-        )
+    _take_overdue(campaign)
     n_released = together(8, lambda number, meet: [release_expired()])
     return {"n_released": sum(sum(n_released, [])), **_stored(campaign)}
 
 
 def edit_and_release() -> Facts:
-    """4 processes release 16 overdue assignments while 4 others ask for another number of ratings."""
+    """4 processes release 16 overdue assignments while 4 others change the number of ratings."""
     campaign = _make_campaign(n_hits=4, min_ratings=20)
-    for _ in range(16):
-        take_assignment(
-            campaign=campaign, worker=make_worker(), at=timezone.now() - timedelta(days=1)
-        )
+    _take_overdue(campaign)
 
     def act(number: int, meet: Callable[[], object]) -> list[int]:
         if number % 2:
@@ -194,28 +181,25 @@ def edit_and_release() -> Facts:
 
 
 def prepare_desks() -> Facts:
-    """Not a race: 60 workers take a HIT of 100 items, ready to be rated over HTTP."""
+    """Not a race: 60 workers take a HIT of 100 items to rate over HTTP."""
     campaign = _make_campaign(n_hits=1, min_ratings=60, hit_size=100)
     desks = []
     for _ in range(60):
         worker = make_worker()
-        take_assignment(campaign=campaign, worker=worker)
-        desks.append(_desk_of(worker))
+        assignment = take_assignment(campaign=campaign, worker=worker)
+        assert assignment is not None
+        desks.append((reverse("rate", args=[assignment.code]), cookies_of(worker)))
     return {"desks": desks}
 
 
-def _desk_of(worker: "Worker") -> tuple[str, str]:
-    return reverse("rate", args=[worker.assignments.get().code]), cookies_of(worker)
-
-
 def stored_ratings() -> Facts:
-    """Not a race either: every rating there is, by the URL of its desk."""
+    """Not a race either: all ratings, by the URL of their rating page."""
     rows = Rating.objects.values_list("assignment__code", "item__position", "score")
-    return {"ratings": [(reverse("rate", args=[code]), *rest) for code, *rest in rows]}
+    return {"ratings": [(reverse("rate", args=[code]), *values) for code, *values in rows]}
 
 
 def renew_at_once() -> Facts:
-    """10 late workers come back, each in 8 tabs at once, one of them to hand in what is finished."""
+    """10 late workers come back in 8 tabs at once and submit in one of them."""
     campaign = _make_campaign(n_hits=1, min_ratings=30)
     late = [_finished(campaign, at=timezone.now() - timedelta(days=1)) for _ in range(10)]
     release_expired()
@@ -226,19 +210,22 @@ def renew_at_once() -> Facts:
             meet()
             if number == 0:
                 submit_assignment(assignment=assignment)
-            elif taken := take_assignment(campaign=campaign, worker=assignment.worker):
-                codes.append(str(taken.code))
+            elif renewed := take_assignment(campaign=campaign, worker=assignment.worker):
+                codes.append(str(renewed.code))
         return codes
 
-    return {"told": together(8, act), **_stored(campaign)}
+    return {"returned": together(8, act), **_stored(campaign)}
 
 
 def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Campaign":
-    campaign = make_campaign(hit_size=hit_size, min_ratings=min_ratings)
     n_translations = n_hits * hit_size * 7 // 10
-    make_translations(campaign, n_segments=n_translations // 2)
-    build_hits(campaign=campaign)
-    return change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    return make_hits(n_segments=n_translations // 2, hit_size=hit_size, min_ratings=min_ratings)
+
+
+def _take_overdue(campaign: "Campaign") -> None:
+    yesterday = timezone.now() - timedelta(days=1)
+    for _ in range(16):
+        take_assignment(campaign=campaign, worker=make_worker(), at=yesterday)
 
 
 def _finished(campaign: "Campaign", at: Any = None) -> "Assignment":
@@ -257,33 +244,15 @@ def _stored(campaign: "Campaign") -> Facts:
     }
 
 
-SCENARIOS = {
-    scenario.__name__: scenario
-    for scenario in (
-        claim_places,
-        take_at_once,
-        double_click,
-        submit_at_once,
-        release_and_submit,
-        release_at_once,
-        edit_and_release,
-        prepare_desks,
-        stored_ratings,
-        renew_at_once,
-    )
-}
-
 if __name__ == "__main__":
     django.setup()
     from django.urls import reverse
     from django.utils import timezone
 
-    from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
-    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Rating, Worker
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
     from tests.concurrency.cookies import cookies_of
-    from tests.factories import make_campaign, make_translations, make_worker, rate, rate_items
+    from tests.factories import make_hits, make_worker, rate, rate_items
 
-    print(json.dumps(SCENARIOS[sys.argv[1]]()))
+    print(json.dumps(globals()[sys.argv[1]]()))

@@ -1,4 +1,4 @@
-"""The platform behind gunicorn, as in production, and how it is killed."""
+"""Run the platform with gunicorn, as in production, and kill it."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from .databases import ROOT
 
 @dataclass
 class Server:
-    """Gunicorn in a session of its own, so that all of it can be killed at once."""
+    """Gunicorn in its own session, so that all its processes can be killed at once."""
 
     environment: dict[str, str]
     options: tuple[str, ...] = ()
@@ -31,8 +31,8 @@ class Server:
         eventually(self.answers)
 
     def answers(self) -> bool:
-        assert self.process and self.process.poll() is None, "it has ended and will not answer"
-        # Long: one that is given up is answered all the same, and counted, when the server is ready.
+        assert self.process and self.process.poll() is None, "the server has ended"
+        # A request that times out would still be answered and counted, so the timeout is long.
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", "/")
@@ -46,10 +46,11 @@ class Server:
     def worker_pids(self) -> list[int]:
         assert self.process
         pid = self.process.pid
-        return [int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split()]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(child) for child in children.split()]
 
     def kill_all(self) -> None:
-        """Kill master and workers the hard way; nothing gets a chance to tidy up."""
+        """Kill master and workers without a chance to clean up."""
         assert self.process
         kill(self.process.pid, with_its_group=True)
         self.process.wait()
@@ -61,10 +62,6 @@ class Server:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self.kill_all()
-
-
-def _read(path: str) -> str:
-    return Path(path).read_text()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Real processes on SQLite, on PostgreSQL and behind PgBouncer reach for the same rows at the same moment."""
+"""Many processes change the same rows at once, on SQLite, PostgreSQL and behind PgBouncer."""
 
 from collections import Counter
 
@@ -9,18 +9,18 @@ from .scenarios import run_scenario
 pytestmark = pytest.mark.xdist_group("concurrency")
 
 
-def test_16_processes_hand_out_each_of_40_places_once(database_url):
+def test_16_processes_claim_each_of_40_places_once(database_url):
     facts = run_scenario("claim_places", database_url)
-    told = Counter(facts["told"])
-    assert told.pop(None) == 8
-    assert set(told) == set(facts["assignments"])
-    assert len(told) == 40 and set(told.values()) == {1}
+    returned = Counter(facts["returned"])
+    assert returned.pop(None) == 8
+    assert set(returned) == set(facts["assignments"])
+    assert len(returned) == 40 and set(returned.values()) == {1}
     assert facts["places_left"] == [0] * 5
 
 
 def test_a_worker_in_8_tabs_gets_one_hit(database_url):
     facts = run_scenario("take_at_once", database_url)
-    for codes in zip(*facts["told"], strict=True):
+    for codes in zip(*facts["returned"], strict=True):
         assert len(set(codes)) == 1 and codes[0] in facts["assignments"]
     assert len(facts["assignments"]) == 10
     assert sum(facts["places_left"]) == 30 - 10
@@ -29,17 +29,17 @@ def test_a_worker_in_8_tabs_gets_one_hit(database_url):
 def test_8_processes_double_clicking_100_items_leave_100_rows(database_url):
     facts = run_scenario("double_click", database_url)
     assert len(facts["stored"]) == 100
-    assert all(told == facts["stored"] for told in facts["told"])
+    assert all(returned == facts["stored"] for returned in facts["returned"])
 
 
-def test_8_processes_handing_in_get_one_completion_code(database_url):
+def test_8_processes_submitting_get_one_completion_code(database_url):
     facts = run_scenario("submit_at_once", database_url)
-    assert all(told == facts["stored"] for told in facts["told"])
+    assert all(returned == facts["stored"] for returned in facts["returned"])
     assert len(set(facts["stored"])) == 5 and "" not in facts["stored"]
     assert facts["places_left"] == [0]
 
 
-def test_releasing_while_others_hand_in_keeps_the_places_right(database_url):
+def test_releasing_while_others_submit_keeps_the_places_right(database_url):
     facts = run_scenario("release_and_submit", database_url)
     assert facts["statuses"] == ["submitted"] * 16
     assert facts["n_released"] == facts["n_late"]
@@ -53,7 +53,7 @@ def test_8_sweeps_release_each_place_once(database_url):
     assert facts["places_left"] == [20]
 
 
-def test_releasing_while_others_want_more_ratings_keeps_the_places_right(database_url):
+def test_releasing_while_others_raise_min_ratings_keeps_the_places_right(database_url):
     facts = run_scenario("edit_and_release", database_url)
     assert facts["statuses"] == ["expired"] * 16
     assert facts["places_left"] == [facts["min_ratings"]] * 4
@@ -61,7 +61,7 @@ def test_releasing_while_others_want_more_ratings_keeps_the_places_right(databas
 
 def test_a_late_worker_in_8_tabs_takes_one_place_back(database_url):
     facts = run_scenario("renew_at_once", database_url)
-    for codes in facts["told"]:
+    for codes in facts["returned"]:
         assert set(codes) <= set(facts["assignments"])
     assert facts["statuses"] == ["submitted"] * 10
     assert facts["places_left"] == [30 - 10]

@@ -1,4 +1,4 @@
-"""Several people store a metric's scores at the same moment: one set is stored, whole."""
+"""When several people add scores of a metric at once, exactly one set is stored."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -60,18 +60,20 @@ def stored(variables: dict[str, str]) -> list:
     return json.loads(output_of(run_python("-c", PRINT_STORED, **variables)))
 
 
-def test_the_same_file_stored_at_once_is_stored_once(variables, tmp_path):
+def test_the_same_file_added_at_once_is_stored_once(variables, tmp_path):
     path = write(tmp_path / "M.tsv", 1)
     for process in store_at_once([path] * N_AT_ONCE, variables):
         assert "M: 100 segment scores stored." in output_of(process)
     assert stored(variables) == [1, 100, [1.0]]
 
 
-def test_of_different_files_one_is_stored_and_the_others_are_refused(variables, tmp_path):
+def test_only_one_of_several_different_files_is_stored(variables, tmp_path):
     paths = [write(tmp_path / f"M{number}.tsv", number) for number in range(N_AT_ONCE)]
     processes = store_at_once(paths, variables)
     refused = [process for process in processes if process.returncode != 0]
     assert len(refused) == N_AT_ONCE - 1
-    assert all("other segment scores of M already" in one.stderr for one in refused)
+    assert all(
+        "different segment scores of M already exist" in process.stderr for process in refused
+    )
     n_metrics, n_scores, scores = stored(variables)
     assert (n_metrics, n_scores, len(scores)) == (1, 100, 1)

@@ -3,7 +3,7 @@ import pytest
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest) -> dict[str, str]:
-    """What makes a fuzzer work on one database or the other: they take offence at different things."""
+    """The environment of a fuzzer on SQLite and on PostgreSQL, which refuse different values."""
     if request.param == "sqlite":
         return {}
     return {"DA_TEST_DATABASE_URL": request.getfixturevalue("postgres_url")}

@@ -1,9 +1,9 @@
-"""Mutated files of campaigns, packed or not, collections, scores, gold and results: each is taken or refused by name.
+"""Import mutated files of campaigns, collections, scores, gold and results: each is either taken or refused.
 
     python -m tests.fuzz.files --seed 1 --number 100
 
-Prints JSON: how many of each kind were taken and refused, and every fault: an exception that is no refusal, a
-table that is not as it was before a file that was refused, more time than such a small file is worth, or more memory.
+Prints JSON: how many files of each kind were taken and refused, and every fault, which is an unexpected exception, a
+table changed by a refused file, or too much time or memory.
 """
 
 import argparse
@@ -18,29 +18,23 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 Spoil = Callable[[Path, random.Random], None]
 DATA = Path(__file__).parents[1] / "data"
-CAMPAIGNS = (
-    "simple",
-    "mt-metrics-eval",
-    "test-set-folder",
-    "table.csv",
-    "table.tsv",
-    "table.jsonl",
-)
-CAMPAIGNS += ("test-set.xml",)
+CAMPAIGNS = ("simple", "mt-metrics-eval", "test-set-folder")
+CAMPAIGNS += ("table.csv", "table.tsv", "table.jsonl", "test-set.xml")
 COLLECTIONS = {
     "appraise": ("appraise.csv",),
     "mturk": ("mturk.csv",),
     "wmt-da": ("wmt-da.csv", "wmt-da-means.txt"),
 }
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-# Of a processor, for a file of some kilobytes; and what the whole process may ask the machine for.
+# Processor time for a file of a few kilobytes, and memory of the whole process.
 MAX_SECONDS = 10.0
 MAX_ADDRESS_SPACE = 6 << 30
 PIECES = (
@@ -84,7 +78,7 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
 
 
 def spoil(path: Path, rng: random.Random) -> None:
-    """Change one file of a folder, or the file itself; at times its name or that it is there."""
+    """Change a file or a file in a folder; now and then rename or delete it."""
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     victim = rng.choice(files)
     if path.is_dir() and rng.random() < 0.1:
@@ -96,7 +90,7 @@ def spoil(path: Path, rng: random.Random) -> None:
 
 
 def leave(path: Path, rng: random.Random) -> None:
-    """Change nothing: what is taken then shows that refusals are due to the changes."""
+    """Change nothing. That these files are taken shows that refusals are due to the changes."""
 
 
 class Fuzzer:
@@ -111,17 +105,17 @@ class Fuzzer:
         self.before = contents()
 
     def _make_campaign(self) -> "Campaign":
-        """One with gold, a file of scores for it, and the results of its own batch.
-
-        Whoever worked here has not worked at Mechanical Turk: all of these results are news.
-        """
+        """Make a campaign with gold, a file of scores, and a file of results that are all new to it."""
         campaign = make_hits(name="rated", min_ratings=2, hit_size=100, n_segments=35)
         simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
         weigh_pending()
         outputs = SystemOutput.objects.filter(system__campaign=campaign)
         rows = ["system\tsegment\tscore"]
-        # With as many digits as metrics write: a change among them is another score and gets further.
-        rows += [f"{one.system.name}\t{one.segment.name}\t{one.pk**0.5:.15f}" for one in outputs]
+        # With many digits, most changes give another valid score.
+        rows += [
+            f"{output.system.name}\t{output.segment.name}\t{output.pk**0.5:.15f}"
+            for output in outputs
+        ]
         (self.folder / "scores.tsv").write_text("\n".join(rows) + "\n")
         export_batch(
             campaign=campaign, path=self.folder / "results.csv", with_results=True, real_ids=True
@@ -141,27 +135,27 @@ class Fuzzer:
     def _try(
         self, name: str, kind: Callable[[str, random.Random], None], rng: random.Random
     ) -> None:
-        own = kind.__name__.strip("_")
+        kind_name = kind.__name__.strip("_")
         started = time.process_time()
         try:
             with transaction.atomic():
                 try:
                     kind(name, rng)
                 except PlatformError:
-                    self.outcomes[f"{own} refused"] += 1
+                    self.outcomes[f"{kind_name} refused"] += 1
                     if changed := self._changed_tables():
-                        self.faults.append(f"{name} {own}: refused, but changed {changed}")
+                        self.faults.append(f"{name} {kind_name}: refused, but changed {changed}")
                 else:
-                    self.outcomes[f"{own} taken"] += 1
-                # Whatever was stored goes: the next file meets the same database.
+                    self.outcomes[f"{kind_name} taken"] += 1
+                # Undo all changes, so that each file meets the same database.
                 transaction.set_rollback(True)
         except Exception as error:
-            self.faults.append(f"{name} {own}: {error!r}"[:500])
+            self.faults.append(f"{name} {kind_name}: {error!r}"[:500])
         if (seconds := time.process_time() - started) > MAX_SECONDS:
-            self.faults.append(f"{name} {own}: took {seconds:.1f} s")
+            self.faults.append(f"{name} {kind_name}: took {seconds:.1f} s")
 
     def _changed_tables(self) -> str:
-        """Compare rows and digests, as a backup has them: a changed row shows too."""
+        """Compare row counts and digests, as in the manifest of a backup."""
         now = contents()
         return ", ".join(sorted(name for name in now if now[name] != self.before[name]))
 
@@ -170,16 +164,21 @@ class Fuzzer:
         (shutil.copytree if original.is_dir() else shutil.copy)(original, path)
         return path
 
-    def _campaign(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, DATA / "campaigns" / rng.choice(CAMPAIGNS))
+    @contextmanager
+    def _spoilt(self, name: str, original: Path, rng: random.Random) -> Iterator[Path]:
+        path = self._copy(name, original)
         self.spoil(path, rng)
         try:
-            import_campaign(path=path, name=name, source_language="de", target_language="en")
+            yield path
         finally:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
+    def _campaign(self, name: str, rng: random.Random) -> None:
+        with self._spoilt(name, DATA / "campaigns" / rng.choice(CAMPAIGNS), rng) as path:
+            import_campaign(path=path, name=name, source_language="de", target_language="en")
+
     def _archive(self, name: str, rng: random.Random) -> None:
-        """A campaign as it is uploaded: packed, in one way or another, and spoilt before that or after."""
+        """An uploaded ZIP file, changed before or after packing."""
         folder = self._copy(name, DATA / "campaigns" / "simple")
         packed = folder.with_suffix(".zip")
         is_spoilt_inside = rng.random() < 0.5
@@ -195,7 +194,7 @@ class Fuzzer:
         try:
             file = SimpleUploadedFile(packed.name, packed.read_bytes())
             keep_files(draft=self.draft, uploads=[Upload(packed.name, file)])
-            # A draft keeps its files, whatever becomes of the import.
+            # The files of the draft do not count as changes.
             CampaignDraft.objects.update(files=[])
             path = campaign_path(self.draft)
             import_campaign(path=path, name=name, source_language="de", target_language="en")
@@ -204,13 +203,9 @@ class Fuzzer:
             packed.unlink()
 
     def _gold(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "scores.tsv")
-        self.spoil(path, rng)
-        try:
+        with self._spoilt(name, self.folder / "scores.tsv", rng) as path:
             file = RawFile(path.name, path.read_bytes())
             store_uploaded_gold(files=[file], home=self.campaign, reading=GoldReading("da", True))
-        finally:
-            path.unlink()
 
     def _collection(self, name: str, rng: random.Random) -> None:
         format = rng.choice(sorted(COLLECTIONS))
@@ -225,22 +220,14 @@ class Fuzzer:
                 path.unlink()
 
     def _scores(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "scores.tsv")
-        self.spoil(path, rng)
-        try:
-            found = read_scores(path, directions=True)
-            store_score_file(file=found, file_name=path.name, home=self.campaign)
+        with self._spoilt(name, self.folder / "scores.tsv", rng) as path:
+            table = read_scores(path, directions=True)
+            store_score_file(file=table, file_name=path.name, home=self.campaign)
             evaluate_campaign(campaign=self.campaign, options=Options(n_resamples=20))
-        finally:
-            path.unlink()
 
     def _results(self, name: str, rng: random.Random) -> None:
-        path = self._copy(name, self.folder / "results.csv")
-        self.spoil(path, rng)
-        try:
+        with self._spoilt(name, self.folder / "results.csv", rng) as path:
             import_results(campaign=self.campaign, paths=[path])
-        finally:
-            path.unlink()
 
 
 def main() -> int:

@@ -1,10 +1,10 @@
-"""The forms of a page, filled in as the page shows them: what a person would send is where mutation begins."""
+"""Read the forms of a page with their initial values, as a start for mutations."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
-# They are sent when they are set, or pressed; a set one is as good a start as one that is not.
+# Sent only when they are checked or pressed; here they always are.
 _UNTOUCHED = {"checkbox", "radio", "submit", "button", "image", "reset"}
 
 
@@ -24,19 +24,21 @@ class _Reader(HTMLParser):
         self.select = self.textarea = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            action = urljoin(self.path, given.get("action", ""))
-            self.forms.append(Form(given.get("method", "get").upper(), action))
+            action = urljoin(self.path, attributes.get("action", ""))
+            self.forms.append(Form(attributes.get("method", "get").upper(), action))
         elif self.forms:
-            self._field(tag, given, self.forms[-1])
+            self._field(tag, attributes, self.forms[-1])
 
-    def _field(self, tag: str, given: dict[str, str], form: Form) -> None:
-        name, value = given.get("name", ""), given.get("value", "")
-        if tag == "input" and given.get("type") == "file":
+    def _field(self, tag: str, attributes: dict[str, str], form: Form) -> None:
+        name, value = attributes.get("name", ""), attributes.get("value", "")
+        if tag == "input" and attributes.get("type") == "file":
             form.files.append(name)
         elif tag in ("input", "button") and name:
-            form.fields.append((name, value or "on" if given.get("type") in _UNTOUCHED else value))
+            form.fields.append(
+                (name, value or "on" if attributes.get("type") in _UNTOUCHED else value)
+            )
         elif tag == "select":
             self.select = name
         elif tag == "option" and self.select:
@@ -56,7 +58,7 @@ class _Reader(HTMLParser):
 
 
 def forms_of(page: str, path: str) -> list[Form]:
-    """Read the forms that lead to an address of ours."""
+    """Return the forms that lead to our own site."""
     reader = _Reader(path)
     reader.feed(page)
     return [form for form in reader.forms if not urlsplit(form.action).netloc]

@@ -1,9 +1,9 @@
-"""Random and mutated requests over every address of the URL configuration, in one process.
+"""Send random and mutated requests to every address of the URL configuration.
 
     python -m tests.fuzz.requests --seed 1 --number 1000
 
-Prints JSON: how many of each status, and every fault: a server error, a page that repeats hostile text as
-markup. A seed gives the same requests again. New addresses are found by themselves.
+Prints JSON: the number of responses by status, and every fault, which is a server error or a page that repeats
+hostile text as markup. The same seed gives the same requests.
 """
 
 import argparse
@@ -26,109 +26,37 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 METHODS = ("GET",) * 8 + ("POST",) * 8 + ("HEAD", "PUT", "PATCH", "DELETE", "OPTIONS")
 CONTENT_TYPES = (
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-    "application/json",
-    "text/plain",
-    "application/xml",
-    "",
-    "\x00",
-)
-# What must never come back unescaped.
+    "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json",
+    "text/plain", "application/xml", "", "\x00",
+)  # fmt: skip
+# Must never appear unescaped on a page.
 TELLTALE = "<fuzz-\"'>"
 HOSTILE: tuple[str, ...] = (
-    f"{TELLTALE}<script>alert(1)</script>",
-    "",
-    " ",
-    "0",
-    "-1",
-    "1e309",
-    "NaN",
-    "9" * 400,
-    "2147483648",
-    "9223372036854775808",
-    "\x00",
-    "\ud7ff\uffff",
-    "\u202e\u0000x",
-    "../../../../etc/passwd",
-    "%00%0a%0d",
-    "' OR 1=1 --",
-    "{{7*7}}{% debug %}",
-    "=cmd|' /C calc'!A0",
-    "http://169.254.169.254/latest/meta-data/",
-    "a" * 20_000,
-    "١٢",
-    "true",
-    "[]",
-    '{"a": {"b": []}}',
-    "١٠٠",
-)
+    f"{TELLTALE}<script>alert(1)</script>", "", " ", "0", "-1", "1e309", "NaN", "9" * 400,
+    "2147483648", "9223372036854775808", "\x00", "\ud7ff\uffff", "\u202e\u0000x",
+    "../../../../etc/passwd", "%00%0a%0d", "' OR 1=1 --", "{{7*7}}{% debug %}",
+    "=cmd|' /C calc'!A0", "http://169.254.169.254/latest/meta-data/", "a" * 20_000, "١٢", "true",
+    "[]", '{"a": {"b": []}}', "١٠٠",
+)  # fmt: skip
 FIELDS = [
-    "score",
-    "position",
-    "item",
-    "elapsed_ms",
-    "active_ms",
-    "answer",
-    "comment",
-    "agree",
-    "page",
-    "next",
-    "username",
-    "password",
-    "csrf",
-    "name",
-    "level",
-    "campaign",
-    "kind",
-    "format",
-    "reason",
-    "decision",
-    "email",
-    "file",
-    "files",
-    "q",
-    "order",
-    "sort",
-    "code",
-    "deed",
-    "token",
-    "task",
-    "source_language",
-    "target_language",
-    "hit_size",
-    "min_ratings",
-    "seed",
-    "method",
-    "minimum",
-    "run",
-    "real_ids",
-]
+    "score", "position", "item", "elapsed_ms", "active_ms", "answer", "comment", "agree", "page",
+    "next", "username", "password", "csrf", "name", "level", "campaign", "kind", "format", "reason",
+    "decision", "email", "file", "files", "q", "order", "sort", "code", "deed", "token", "task",
+    "source_language", "target_language", "hit_size", "min_ratings", "seed", "method", "minimum",
+    "run", "real_ids",
+]  # fmt: skip
 HEADERS = [
-    "Accept",
-    "Accept-Language",
-    "Cookie",
-    "Authorization",
-    "X-Forwarded-For",
-    "X-Forwarded-Proto",
-    "X-HTTP-Method-Override",
-    "Range",
-    "If-Modified-Since",
-    "If-None-Match",
-    "HX-Request",
-    "HX-Target",
-    "Referer",
-    "Origin",
-    "Content-Encoding",
-    "Host",
-]
+    "Accept", "Accept-Language", "Cookie", "Authorization", "X-Forwarded-For", "X-Forwarded-Proto",
+    "X-HTTP-Method-Override", "Range", "If-Modified-Since", "If-None-Match", "HX-Request",
+    "HX-Target", "Referer", "Origin", "Content-Encoding", "Host",
+]  # fmt: skip
 
 
 @dataclass
 class Findings:
     statuses: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    # Names of addresses that have let somebody in.
+    # Names of addresses that were opened.
     reached: set[str] = field(default_factory=set)
 
 
@@ -142,13 +70,13 @@ class Fuzzer:
         for turn in range(number):
             if len(self.findings.faults) >= 20:
                 break
-            self.one(turn)
+            self.send(turn)
         return self.findings
 
-    def one(self, turn: int) -> None:
+    def send(self, turn: int) -> None:
         client, door = self.rng.choice(self.world.visitors)
         cookies = copy.deepcopy(client.cookies)
-        # Mostly where they have something to do.
+        # Mostly pages for this visitor.
         door = door if self.rng.random() < 0.8 else self.rng.choice(list(self.world.addresses))
         if self.world.forms[door] and self.rng.random() < 0.4:
             method, path, body, content_type = self._filled_form(door)
@@ -162,15 +90,15 @@ class Fuzzer:
             with transaction.atomic(), TestCase.captureOnCommitCallbacks(execute=True):
                 response = client.generic(method, path, body, content_type, headers=headers)
                 content = response.getvalue() if hasattr(response, "getvalue") else b""
-                # Each request meets the same world: whatever it changed is undone.
+                # Undo all changes, so that each request meets the same database.
                 transaction.set_rollback(True)
         except Exception as error:
             self.findings.faults.append(f"#{turn} {method} {path[:200]!r}: {error!r}"[:600])
             return
-        # A logout would otherwise make a stranger of everyone, sooner or later.
+        # Undo a logout.
         client.cookies = cookies
         self.findings.statuses[response.status_code] += 1
-        # None where a slash was missing: then one is sent on before any address is looked for.
+        # None after a redirect because of a missing slash.
         match = response.wsgi_request.resolver_match
         if match and response.status_code < 400 and not is_sent_to_login(response):
             self.findings.reached.add(match.view_name)
@@ -214,23 +142,19 @@ class Fuzzer:
         return urlencode([(name, self._value()) for name in names], errors="replace")
 
     def _filled_form(self, door: str) -> tuple[str, str, bytes, str]:
-        """A form as some page shows it, with a few of its fields left out or filled in with other things."""
+        """A form as on a page, with a few of its fields left out or changed."""
         form = self.rng.choice(self.world.forms[door])
         fields = list(form.fields)
         for at in self.rng.sample(range(len(fields)), min(len(fields), self.rng.randint(0, 3))):
             fields[at] = (fields[at][0], self._value())
         if self.rng.random() < 0.3:
-            fields = [one for one in fields if self.rng.random() < 0.8]
+            fields = [pair for pair in fields if self.rng.random() < 0.8]
         if form.method == "GET":
             path = f"{form.action.partition('?')[0]}?{urlencode(fields, errors='replace')}"
             return "GET", path, b"", CONTENT_TYPES[0]
         if not form.files:
-            return (
-                "POST",
-                form.action,
-                urlencode(fields, errors="replace").encode(),
-                CONTENT_TYPES[0],
-            )
+            body = urlencode(fields, errors="replace").encode()
+            return "POST", form.action, body, CONTENT_TYPES[0]
         parts = [self._part(name, value) for name, value in fields]
         parts += [self._part(name, self._file(), "file.tsv") for name in form.files]
         return "POST", form.action, b"".join(parts) + b"--x--\r\n", CONTENT_TYPES[1]
@@ -273,18 +197,12 @@ class Fuzzer:
 
     def _header(self) -> str:
         value = self._value()[:2_000]
-        # What no web server lets through need not be asked of the application.
-        return (
-            value.encode("ascii", "ignore")
-            .decode()
-            .replace("\r", "")
-            .replace("\n", "")
-            .replace("\x00", "")
-        )
+        # Web servers refuse other characters.
+        return re.sub("[\r\n\x00]", "", value.encode("ascii", "ignore").decode())
 
 
 class World:
-    """What requests can meet: visitors of every kind, and rows of everything for addresses to name."""
+    """Visitors of every kind, and rows of every kind for the addresses."""
 
     def __init__(self) -> None:
         self.superuser = make_person("superuser")
@@ -295,7 +213,7 @@ class World:
             self.addresses[door_of(name, pattern)].append(self._address(name, pattern))
         self.visitors = self._make_visitors()
         self.forms = {
-            "staff": self._forms_for(client_of_person(self.superuser), "staff"),
+            "staff": self._forms_for(browser_of(self.superuser), "staff"),
             "worker": self._forms_for(self._client_of_worker(), "worker"),
             "api": [],
             "admin": [],
@@ -305,11 +223,11 @@ class World:
         )
 
     def _make_visitors(self) -> "list[tuple[Client, str]]":
-        """Browsers and programs, each with where it has something to do. Who may see more comes more often."""
-        here = self.plenty.campaign
+        """Browsers and programs with the part of the site they use. Those who may see more come more often."""
+        campaign = self.plenty.campaign
         people = [Client(), client_of("outsider"), client_of("researcher")]
-        people += [client_of("researcher", here), client_of("admin", here)]
-        people += [client_of_person(self.superuser)] * 4
+        people += [client_of("researcher", campaign), client_of("admin", campaign)]
+        people += [browser_of(self.superuser)] * 4
         tokens = [
             make_token(user=self.superuser, name="all", scopes=ApiToken.Scope)[1],
             make_token(user=self.plenty.admin, name="all", scopes=ApiToken.Scope)[1],
@@ -329,7 +247,7 @@ class World:
         return client
 
     def _make_rows(self) -> list[str]:
-        # Hostile in what a researcher or a worker may write: it is shown on many pages.
+        # Hostile text wherever a researcher or a worker may write some.
         campaign = make_hits(name=f"{TELLTALE} campaign", instructions=TELLTALE)
         self.worker = make_worker(TELLTALE)
         participation = take_part(campaign=campaign, worker=self.worker)
@@ -348,7 +266,7 @@ class World:
         self.plenty = make_plenty(2, admin=admin, superuser=self.superuser)
         write_hostile_names()
         self.items = [str(item.code) for item in campaign.hits.get().items.all()[:12]]
-        # Mostly the one that has something of everything.
+        # Mostly the campaign with rows of every kind.
         campaigns = [campaign, done, *[self.plenty.campaign] * 4]
         self.codes_below = {
             "work": campaigns,
@@ -363,70 +281,70 @@ class World:
         return [str(row.code) for row in rows] + self.items
 
     def _known_values(self) -> dict[str, list[Any]]:
-        """What stands in addresses besides the first code, by the name it has there: it is there, or means something."""
-        one = self.plenty
+        """Valid values of the parameters of addresses, except `code`, by name."""
+        plenty = self.plenty
         rows = ("worker", "run", "payment", "assignment", "rule", "metric", "token")
-        known = {name: [getattr(one, name).code] for name in rows}
-        person, part = one.membership.user.pk, one.membership.pk
-        known |= {"pk": [person], "person": [person], "membership": [part], "part": [part]}
-        known |= {"number": [1, 2], "step": [1, 2], "position": [1, 40]}
+        values = {name: [getattr(plenty, name).code] for name in rows}
+        person, part = plenty.membership.user.pk, plenty.membership.pk
+        values |= {"pk": [person], "person": [person], "membership": [part], "part": [part]}
+        values |= {"number": [1, 2], "step": [1, 2], "position": [1, 40]}
         words: dict[str, list[Any]] = {"fmt": [], "format": []}
         for of_address in WORDS.values():
             for name, word in of_address.items():
                 words.setdefault(name, []).append(word)
-        words["name"] += [table_name(one)]
+        words["name"] += [table_name(plenty)]
         words["fmt"] += ["svg", "png", "tsv", "json"]
         words["format"] += ["svg", "png"]
-        return words | known
+        return words | values
 
     def _forms_for(self, client: "Client", door: str) -> list[Form]:
-        """All forms that this one finds when they open every page of what exists."""
-        found: dict[str, Form] = {}
+        """All forms on the pages that this client can open."""
+        forms_by_text: dict[str, Form] = {}
         rng = random.Random(0)
         paths = [make(rng) for make in self.addresses[door] for _ in range(2)]
         if door == "staff":
-            paths += [path_of(one, self.plenty) for one in staff_addresses()]
-        # Files have none, and pictures take their time.
+            paths += [path_of(address, self.plenty) for address in staff_addresses()]
+        # Files have no forms, and plots are slow.
         for path in sorted({path for path in paths if path.endswith("/")}):
             with transaction.atomic():
                 response = client.get(path)
                 transaction.set_rollback(True)
             if response.headers.get("Content-Type", "").startswith("text/html"):
                 page = response.getvalue().decode()
-                found |= {repr(form): form for form in forms_of(page, path)}
-        return list(found.values())
+                forms_by_text |= {repr(form): form for form in forms_of(page, path)}
+        return list(forms_by_text.values())
 
     def _address(self, name: str, pattern: Any) -> Callable[[random.Random], str]:
-        """A maker of paths for one address, mostly of what exists."""
+        """Return a function that makes paths of an address, mostly of existing rows."""
         converters = pattern.pattern.converters
         route = str(pattern.pattern)
         below = next(
             (rows for start, rows in self.codes_below.items() if route.startswith(f"{start}/")), []
         )
-        known = self.known | {"code": [str(row.code) for row in below] or self.codes}
+        existing = self.known | {"code": [str(row.code) for row in below] or self.codes}
 
         def make(rng: random.Random) -> str:
-            values = {}
+            arguments = {}
             for key, converter in converters.items():
-                if key in known and rng.random() < 0.85:
-                    values[key] = rng.choice(known[key])
+                if key in existing and rng.random() < 0.85:
+                    arguments[key] = rng.choice(existing[key])
                 elif isinstance(converter, UUIDConverter):
-                    values[key] = rng.choice([*self.codes, str(uuid.UUID(int=7))])
+                    arguments[key] = rng.choice([*self.codes, str(uuid.UUID(int=7))])
                 elif isinstance(converter, IntConverter):
-                    values[key] = rng.choice([0, 1, 2, 3, 99, 2**31, 2**63, 10**30])
+                    arguments[key] = rng.choice([0, 1, 2, 3, 99, 2**31, 2**63, 10**30])
                 else:
-                    values[key] = rng.choice(["1", "x", "jobs", quote("<fuzz>", safe="")])
+                    arguments[key] = rng.choice(["1", "x", "jobs", quote("<fuzz>", safe="")])
             try:
-                return reverse(name, kwargs=values)
+                return reverse(name, kwargs=arguments)
             except NoReverseMatch:
-                # A pattern without names for its parts, as Django's admin has some.
+                # Some patterns of Django's admin have unnamed parts.
                 return "/" + name.replace(":", "/")
 
         return make
 
 
 def door_of(name: str, pattern: Any) -> str:
-    """Say who mostly comes to an address."""
+    """Return who mostly uses an address."""
     if name.startswith(DJANGO_ADMIN):
         return "admin"
     rule = getattr(pattern.callback, "access_rule", "")
@@ -437,14 +355,8 @@ def is_sent_to_login(response: Any) -> bool:
     return response.status_code == 302 and response["Location"].startswith(reverse("login"))
 
 
-def client_of_person(person: "User") -> "Client":
-    client = Client()
-    client.force_login(person)
-    return client
-
-
 def write_hostile_names() -> None:
-    """Put the telltale before whatever people, files and providers may have written."""
+    """Prefix all texts from people, files and providers with the telltale."""
     written = {
         Campaign: ["name"],
         System: ["name"],
@@ -470,13 +382,13 @@ def write_hostile_names() -> None:
 
 
 def _form_fields(kind: type) -> set[str]:
-    """The names of fields that the platform's forms have, whichever they are."""
+    """The names of all fields of the platform's forms."""
     names = set(getattr(kind, "base_fields", {}))
-    return names.union(*(_form_fields(one) for one in kind.__subclasses__()))
+    return names.union(*(_form_fields(subclass) for subclass in kind.__subclasses__()))
 
 
 def _asked_fields() -> set[str]:
-    """The names that views ask a request for by themselves."""
+    """The names of fields that views read from a request without a form."""
     sources = [
         path.read_text() for app in ("hits", "analysis") for path in CHECKOUT.glob(f"{app}/**/*.py")
     ]
@@ -485,7 +397,7 @@ def _asked_fields() -> set[str]:
 
 def _api_fields() -> set[str]:
     schemas = api.get_openapi_schema()["components"]["schemas"].values()
-    return {name for one in schemas for name in one.get("properties", {})}
+    return {name for schema in schemas for name in schema.get("properties", {})}
 
 
 def main() -> int:
@@ -495,9 +407,8 @@ def main() -> int:
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     settings.ALLOWED_HOSTS = ["*"]
-    # As in production: in development Django raises where it would redirect a form.
+    # In debug mode, Django raises an error where it would redirect a form.
     settings.DEBUG = False
-    # The web server hands errors to the client as 500; here they are told with their cause.
     own_database()
     findings = Fuzzer(options.seed, World()).run(options.number)
     print(json.dumps(vars(findings) | {"reached": sorted(findings.reached)}))
@@ -545,7 +456,7 @@ if __name__ == "__main__":
     from tests.addresses import DJANGO_ADMIN, walk
     from tests.factories import make_hits, make_worker, rate_items
     from tests.migrated import own_database
-    from tests.people import client_of, make_person
+    from tests.people import browser_of, client_of, make_person
     from tests.plenty import WORDS, make_plenty, path_of, staff_addresses, table_name
     from tests.subprocesses import CHECKOUT
 

@@ -1,4 +1,4 @@
-"""Mutated files are taken whole or refused by name; nothing is left half-way."""
+"""Mutated files are taken completely or refused without a trace."""
 
 import json
 from collections import Counter
@@ -25,11 +25,11 @@ class Planted(AppConfig):
         from hits.exceptions import PlatformError
         from hits.models import Campaign, HIT
 
-        def leave_a_row(**given):
+        def leave_a_row(**arguments):
             Campaign.objects.create(name="half of it", source_language="de", target_language="en")
             raise PlatformError("refused")
 
-        def change_a_row(**given):
+        def change_a_row(**arguments):
             HIT.objects.update(places_left=7)
             raise PlatformError("refused")
 
@@ -40,27 +40,27 @@ class Planted(AppConfig):
 
 def run_fuzzer(number: int, seed: int, *options: str, **variables: str) -> dict[str, Any]:
     arguments = ("-m", "tests.fuzz.files", "--number", str(number), "--seed", str(seed), *options)
-    done = run_python(*arguments, PYTHONWARNINGS="ignore", **variables)
-    found: dict[str, Any] = json.loads(output_of(done).splitlines()[-1])
-    return found
+    process = run_python(*arguments, PYTHONWARNINGS="ignore", **variables)
+    report: dict[str, Any] = json.loads(output_of(process).splitlines()[-1])
+    return report
 
 
 def fuzz(number: int, seed: int, *options: str, **variables: str) -> Counter[str]:
-    """Let so many files be read; say what became of how many, whatever their kind."""
-    found = run_fuzzer(number, seed, *options, **variables)
-    assert found["faults"] == [], "\n".join(found["faults"])
-    assert sum(found["outcomes"].values()) == number
-    return Counter(found["outcomes"])
+    """Run the fuzzer and return its outcomes; fail if it found faults."""
+    report = run_fuzzer(number, seed, *options, **variables)
+    assert report["faults"] == [], "\n".join(report["faults"])
+    assert sum(report["outcomes"].values()) == number
+    return Counter(report["outcomes"])
 
 
-def test_whole_files_are_taken():
+def test_unchanged_files_are_taken():
     assert fuzz(25, 1, "--whole").keys() == {f"{kind} taken" for kind in KINDS}
 
 
 def test_mutated_files_are_taken_or_refused_and_leave_nothing_behind(database):
     outcomes = fuzz(150, 1, **database)
     assert all(outcomes[f"{kind} refused"] > 5 for kind in KINDS)
-    # Not of scores and gold: nearly all of such a file is names, each of which has to be there once.
+    # Not scores and gold: these files are mostly names, and nearly all changes are refused.
     kinds = ("campaign", "archive", "collection", "results")
     assert all(outcomes[f"{kind} taken"] > 0 for kind in kinds)
 
@@ -71,20 +71,19 @@ def test_10_000_mutated_files_leave_nothing_behind(seed, database):
     print(dict(fuzz(200, seed, **database)))
 
 
-def test_the_fuzzer_sees_what_a_refused_file_left_behind(tmp_path):
-    """Neither a row too many nor one that was changed gets past it."""
+def test_the_fuzzer_notices_what_a_refused_file_left_behind(tmp_path):
     (tmp_path / "planted.py").write_text(PLANTED)
     (tmp_path / "planted_settings.py").write_text(
         "from tests.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, 'planted.Planted']\n"
     )
-    found = run_fuzzer(
+    report = run_fuzzer(
         25,
         1,
         "--whole",
         PYTHONPATH=f"{tmp_path}:{CHECKOUT}",
         DJANGO_SETTINGS_MODULE="planted_settings",
     )
-    faults = {fault.partition(" ")[2] for fault in found["faults"]}
+    faults = {fault.partition(" ")[2] for fault in report["faults"]}
     assert faults == {
         "collection: refused, but changed hits_campaign",
         "results: refused, but changed hits_hit",

@@ -1,4 +1,4 @@
-"""The image of the Dockerfile without Docker: the same steps, on a copy of the checkout."""
+"""The steps of the Dockerfile without Docker, on a copy of the checkout."""
 
 import shutil
 import subprocess
@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.subprocesses import CHECKOUT, environment, free_port, output_of
+from tests.subprocesses import CHECKOUT, environment, free_port, output_of, running
 from tests.waiting import eventually
 
 IGNORED = shutil.ignore_patterns(
     ".git", ".venv", "var", ".env", "staticfiles", "__pycache__", "tests", ".*_cache", ".hypothesis"
 )
 WAIT_SECONDS = 90.0
-# A name for which Caddy makes a certificate by itself.
+# Caddy issues a certificate for this name itself.
 HOST = "localhost"
 
 
@@ -29,7 +29,7 @@ class Server:
 
 
 class Image:
-    """A copy of the checkout without what .dockerignore leaves out, and an environment as a container has it."""
+    """A copy of the checkout without the files in .dockerignore, with the environment of a container."""
 
     def __init__(self, folder: Path) -> None:
         self.app = folder / "app"
@@ -52,7 +52,7 @@ class Image:
         )
 
     def prepare(self) -> str:
-        """Do what has to be done once, and return what it said."""
+        """Collect static files and migrate; return the output."""
         collected = output_of(self.run("manage.py", "collectstatic", "--noinput"))
         return collected + output_of(self.run("manage.py", "migrate", "--verbosity", "0"))
 
@@ -64,19 +64,11 @@ class Image:
 
     @contextmanager
     def serving(self, **variables: str) -> Iterator[Server]:
-        """Serve it as the image's own command does, until left."""
+        """Serve it with the command of the image."""
         port = free_port()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"],
-            cwd=self.app,
-            env=self.variables | variables,
-        )
-        server = Server(port, process)
-        try:
-            # However long the machine takes to start it: asked again and again, as a health check does.
+        command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+        with running(command, cwd=self.app, env=self.variables | variables) as process:
+            server = Server(port, process)
             eventually(lambda: process.poll() is not None or self.answers(server))
             assert process.poll() is None
             yield server
-        finally:
-            process.terminate()
-            process.wait(timeout=30)

@@ -1,7 +1,4 @@
-"""Workers who rate without end, as a process of its own: load for what must work under load.
-
-python -m tests.operation.load
-"""
+"""Simulate workers who rate without end, to test backups under load: python -m tests.operation.load"""
 
 import django
 

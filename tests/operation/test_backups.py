@@ -1,4 +1,4 @@
-"""Backups are restored, not only made: on SQLite and PostgreSQL, while others write."""
+"""Back up and restore SQLite and PostgreSQL, also while workers rate."""
 
 import json
 import os
@@ -44,7 +44,6 @@ def databases(request, tmp_path) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def on_sqlite(tmp_path) -> tuple[str, str]:
-    """The same, where it does not matter which kind."""
     full = migrated_database(f"sqlite:///{tmp_path}/full.sqlite3")
     return full, f"sqlite:///{tmp_path}/empty.sqlite3"
 
@@ -61,7 +60,7 @@ def variables(database: str, folder: Path) -> dict[str, str]:
 
 @contextmanager
 def load(database: str, folder: Path) -> Iterator[None]:
-    """Let workers rate while the body runs."""
+    """Let workers rate while the block runs."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.operation.load"],
         cwd=CHECKOUT,
@@ -93,69 +92,69 @@ def n_ratings(folder: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_backup_under_load_is_restored_to_the_last_row(databases, tmp_path):
+def test_a_backup_made_under_load_restores_every_row(databases, tmp_path):
     full, empty = databases
     data, other = tmp_path / "data", tmp_path / "other"
     (data / "uploads").mkdir(parents=True)
-    (data / "uploads" / "scores.tsv").write_text("a file of someone's")
+    (data / "uploads" / "scores.tsv").write_text("an upload")
     (data / "secret_key").write_text("not to be copied")
     with load(full, data):
         first = back_up(full, data)
         second = back_up(full, data)
     assert 0 <= n_ratings(first) < n_ratings(second), "nobody rated between the backups"
 
-    told = output_of(manage("restore", str(second), **variables(empty, other)))
-    assert "rows in" in told
-    # Another backup says what the restored database holds; digests as well as counts.
+    output = output_of(manage("restore", str(second), **variables(empty, other)))
+    assert "rows in" in output
+    # The manifest of another backup has the row counts and digests of the restored database.
     again = back_up(empty, other)
     assert manifest_of(again)["tables"] == manifest_of(second)["tables"]
-    assert (other / "uploads" / "scores.tsv").read_text() == "a file of someone's"
+    assert (other / "uploads" / "scores.tsv").read_text() == "an upload"
     with tarfile.open(second / "files.tar") as archive:
         assert archive.getnames() == ["uploads", "uploads/scores.tsv"]
     output_of(manage("migrate", "--check", **variables(empty, other)))
 
 
-def test_a_backup_is_for_its_owner_only_and_old_ones_go(on_sqlite, tmp_path):
+def test_backups_are_private_and_old_ones_are_deleted(on_sqlite, tmp_path):
     full, _ = on_sqlite
     first, second = back_up(full, tmp_path), back_up(full, tmp_path)
     for path in (first, *first.iterdir()):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
-    told = output_of(manage("backup", "--keep", "2", **variables(full, tmp_path)))
-    assert "1 older ones deleted" in told
+    output = output_of(manage("backup", "--keep", "2", **variables(full, tmp_path)))
+    assert "1 older ones deleted" in output
     assert not first.exists() and second.exists()
 
 
-# One after another, and ended --------------------------------------------------------------------
+# Scheduled and interrupted backups ---------------------------------------------------------------
 
 
 @pytest.fixture
 def folder(settings, tmp_path) -> Path:
-    """Where this process makes its backups, of a data folder without files."""
+    """An empty backup folder, with an empty data folder next to it."""
     settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
     settings.BACKUP_DIR.mkdir()
     return settings.BACKUP_DIR
 
 
 @pytest.mark.django_db(transaction=True)
-def test_none_is_made_while_the_latest_is_young_enough(folder, capsys):
-    def ask() -> int:
+def test_no_backup_is_made_while_the_latest_is_recent(folder, capsys):
+    def back_up_if_old() -> int:
         call_command("backup", "--unless-younger-than", "23", "--keep", "14")
         return len(list(folder.iterdir()))
 
     now = timezone.now()
     with time_machine.travel(now - timedelta(hours=24)):
-        assert ask() == 1
+        assert back_up_if_old() == 1
     with time_machine.travel(now - timedelta(hours=2)):
-        assert ask() == 1
+        assert back_up_if_old() == 1
         assert "none made" in capsys.readouterr().out
-    assert ask() == 2
-    # One that cannot be read is no reason to go without.
+    assert back_up_if_old() == 2
+    # An unreadable backup does not count.
     (max(folder.iterdir()) / "manifest.json").unlink()
-    assert ask() == 3
+    assert back_up_if_old() == 3
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_that_is_ended_by_a_signal_leaves_nothing_behind(folder, monkeypatch):
+def test_a_backup_interrupted_by_a_signal_leaves_nothing_behind(folder, monkeypatch):
     monkeypatch.setattr(files, "pack", lambda draft: signal.raise_signal(signal.SIGTERM))
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit):
@@ -165,37 +164,37 @@ def test_one_that_is_ended_by_a_signal_leaves_nothing_behind(folder, monkeypatch
 
 
 @pytest.mark.django_db(transaction=True)
-def test_drafts_that_a_crash_left_behind_go_and_those_being_made_stay(folder):
+def test_old_unfinished_backups_are_deleted_and_recent_ones_stay(folder):
     now = timezone.now()
-    left_behind, being_made = (
+    old, recent = (
         folder / f".da-{now - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}" for hours in (25, 1)
     )
-    for draft in (left_behind, being_made):
+    for draft in (old, recent):
         draft.mkdir()
         (draft / "database.dump").write_text("half of it")
     call_command("backup")
-    assert not left_behind.exists() and being_made.exists()
+    assert not old.exists() and recent.exists()
 
 
-def test_the_container_that_makes_them_passes_the_signal_on(tmp_path):
-    """Its command for real, with a backup that takes its time."""
+def test_the_backup_container_passes_on_the_signal(tmp_path):
+    """Run its command with a `python` that takes a minute."""
     service = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())["services"]["backup"]
-    python, said = tmp_path / "python", tmp_path / "said"
+    python, log = tmp_path / "python", tmp_path / "log"
     python.write_text(
         f"""#!/bin/sh
-trap 'kill $!; echo cleared >> {said}; exit' TERM
+trap 'kill $!; echo cleared >> {log}; exit' TERM
 sleep 60 &
-echo $@ >> {said}
+echo $@ >> {log}
 wait
 """
     )
     python.chmod(0o700)
     command = [part.replace("$$", "$") for part in service["command"]]
     process = subprocess.Popen(command, env=environment(PATH=f"{tmp_path}:{os.environ['PATH']}"))
-    eventually(said.exists)
+    eventually(log.exists)
     process.terminate()
     assert process.wait(timeout=30) is not None
-    begun, ended = said.read_text().splitlines()
+    begun, ended = log.read_text().splitlines()
     assert begun.startswith("manage.py backup --keep 14 --unless-younger-than ")
     assert ended == "cleared" and service["init"]
 
@@ -206,7 +205,7 @@ def refusal_of(*arguments: str, **environ: str) -> str:
     return process.stderr
 
 
-def test_what_is_not_whole_is_not_restored(on_sqlite, tmp_path):
+def test_an_incomplete_backup_is_not_restored(on_sqlite, tmp_path):
     full, empty = on_sqlite
     backup = back_up(full, tmp_path)
     [database] = backup.glob("database.*")
@@ -222,12 +221,12 @@ def test_what_is_not_whole_is_not_restored(on_sqlite, tmp_path):
     assert "is damaged" in refusal_of("restore", str(damaged), **environ)
     assert "is missing" in refusal_of("restore", str(missing), **environ)
     assert "no readable manifest" in refusal_of("restore", str(unnamed), **environ)
-    # None of them has left anything behind: the whole one still finds the database empty.
+    # None of them left anything in the database.
     output_of(manage("restore", str(backup), **environ))
     assert "not empty" in refusal_of("restore", str(backup), **environ)
 
 
-def test_a_restored_table_that_differs_from_the_manifest_is_told(on_sqlite, tmp_path):
+def test_a_restored_table_that_differs_from_the_manifest_is_reported(on_sqlite, tmp_path):
     full, empty = on_sqlite
     backup = back_up(full, tmp_path)
     manifest = manifest_of(backup)
@@ -237,32 +236,32 @@ def test_a_restored_table_that_differs_from_the_manifest_is_told(on_sqlite, tmp_
     assert "not as it was: django_migrations" in error
 
 
-def test_without_pg_dump_it_says_what_to_do(tmp_path, postgres_url):
+def test_without_pg_dump_the_error_names_the_setting(tmp_path, postgres_url):
     environ = variables(postgres_url, tmp_path) | {"DA_PG_BIN_DIR": str(tmp_path)}
     assert "DA_PG_BIN_DIR" in refusal_of("backup", **environ)
 
 
 def packed(folder: Path) -> list[str]:
-    """Pack the data folder and tell what is in the archive."""
+    """Pack the data folder and list the archive."""
     files.pack(folder)
     with tarfile.open(folder / files.FILES) as archive:
         return archive.getnames()
 
 
-def test_only_what_is_named_in_full_is_left_out(settings, tmp_path, monkeypatch):
+def test_only_exact_names_are_left_out(settings, tmp_path, monkeypatch):
     settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "data" / "elsewhere"
     database = str(settings.DATA_DIR / "da.sqlite3")
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", database)
     monkeypatch.setattr(connection, "vendor", "sqlite")
-    own = ("da.sqlite3", "da.sqlite3-wal", "da.sqlite3-shm", "da.sqlite3-journal")
-    made_anew = ("queue", "cache", "static", "beat-schedule.db", "secret_key", ".secret_key-x1")
-    others = ("da.sqlite3.old", "statistics", "uploads")
-    for name in (*own, *made_anew, *others, "elsewhere"):
+    database_files = ("da.sqlite3", "da.sqlite3-wal", "da.sqlite3-shm", "da.sqlite3-journal")
+    recreated = ("queue", "cache", "static", "beat-schedule.db", "secret_key", ".secret_key-x1")
+    packed_files = ("da.sqlite3.old", "statistics", "uploads")
+    for name in (*database_files, *recreated, *packed_files, "elsewhere"):
         (settings.DATA_DIR / name).mkdir(parents=True)
-    assert packed(tmp_path) == sorted(others)
+    assert packed(tmp_path) == sorted(packed_files)
 
 
-def test_the_name_of_a_database_elsewhere_leaves_nothing_out(settings, tmp_path, monkeypatch):
+def test_the_name_of_a_postgresql_database_leaves_nothing_out(settings, tmp_path, monkeypatch):
     settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", "uploads")
     monkeypatch.setattr(connection, "vendor", "postgresql")
@@ -270,7 +269,7 @@ def test_the_name_of_a_database_elsewhere_leaves_nothing_out(settings, tmp_path,
     assert packed(tmp_path) == ["uploads"]
 
 
-def test_a_file_that_goes_while_it_is_made_does_not_stop_it(settings, tmp_path, monkeypatch):
+def test_a_file_deleted_during_the_backup_does_not_stop_it(settings, tmp_path, monkeypatch):
     settings.DATA_DIR, settings.BACKUP_DIR = tmp_path / "data", tmp_path / "backups"
     drafts = settings.DATA_DIR / "uploads"
     for name in ("first", "second"):

@@ -1,4 +1,4 @@
-"""How much a request may bring, at every address. Made from the URL configuration: a new upload has to be named."""
+"""The size limit of request bodies at every address of the URL configuration."""
 
 import uuid
 from typing import Any
@@ -20,18 +20,12 @@ from tests.test_access_matrix import path_of
 
 pytestmark = pytest.mark.django_db
 
-PAGES = {
-    "draft_files",
-    "campaign_scores",
-    "campaign_gold",
-    "collection_scores",
-    "collection_gold",
-}
+PAGES = {"draft_files", "campaign_scores", "campaign_gold", "collection_scores", "collection_gold"}
 LARGE = 1_200_000
 
 
 class Body:
-    """So many bytes to come, of which it knows how many were asked for."""
+    """A request body that counts how many of its bytes have not been read."""
 
     def __init__(self, n_bytes: int) -> None:
         self.n_left = n_bytes
@@ -45,7 +39,7 @@ class Body:
 
 
 def send(client: Client, path: str, body: Body) -> Any:
-    """Announce that body; hold the answer to having been made without looking into it."""
+    """Send a request with this body and check that it was not parsed."""
     form = "multipart/form-data; boundary=x"
     extra = {"CONTENT_LENGTH": str(body.n_left), "wsgi.input": body}
     answer = client.generic("POST", path, b"", content_type=form, **extra)
@@ -63,7 +57,7 @@ def takes_files(address: Address) -> bool:
 
 
 def with_files_by_description() -> set[str]:
-    """What the API's own description says of files, as paths."""
+    """The paths of the API that accept files according to its OpenAPI schema."""
     return {
         path
         for path, methods in api.get_openapi_schema()["paths"].items()
@@ -73,39 +67,42 @@ def with_files_by_description() -> set[str]:
 
 def api_paths(marked: list[Address]) -> set[str]:
     campaign = make_campaign()
-    paths = {path_of(one, campaign) for one in marked}
+    paths = {path_of(address, campaign) for address in marked}
     return {path.replace(str(uuid.UUID(int=7)), "{code}") for path in paths}
 
 
-def test_the_uploads_are_those_that_are_known():
-    marked = [one for one in addresses() if takes_files(one)]
-    assert {one.name for one in marked if one.rule != "tokens"} == PAGES
-    assert api_paths([one for one in marked if one.rule == "tokens"]) == with_files_by_description()
+def test_every_address_that_takes_files_is_listed():
+    marked = [address for address in addresses() if takes_files(address)]
+    assert {address.name for address in marked if address.rule != "tokens"} == PAGES
+    assert (
+        api_paths([address for address in marked if address.rule == "tokens"])
+        == with_files_by_description()
+    )
 
 
-def test_what_takes_no_files_takes_no_large_body_and_looks_into_none():
+def test_large_bodies_are_refused_unread_where_no_files_are_expected():
     campaign = make_campaign()
     browser, program = client_of("superuser"), caller("superuser").client
-    taken = []
+    accepted = []
     for address in addresses():
         path = path_of(address, campaign)
         bodies = [(browser, 1_000_000_000)]
         if not takes_files(address):
             bodies += [(browser, LARGE), (program, LARGE)]
         answers = [announce(client, path, n_bytes) for client, n_bytes in bodies]
-        taken += [path for answer in answers if answer.status_code != 413]
-    assert not taken
+        accepted += [path for answer in answers if answer.status_code != 413]
+    assert not accepted
 
 
-def test_a_proxy_can_send_to_the_end_what_is_refused_unless_it_is_far_too_much(settings: Any):
+def test_a_refused_body_is_read_to_its_end_unless_it_is_far_too_large(settings: Any):
     bodies = [Body(LARGE), Body(settings.MAX_REQUEST_BYTES + 1)]
     for body in bodies:
         assert send(Client(), "/api/v1/campaigns", body).status_code in (401, 413)
     assert [body.n_left for body in bodies] == [0, settings.MAX_REQUEST_BYTES + 1]
 
 
-def test_strangers_upload_nothing():
-    # A browser that brings the cookie of the check for forged forms is still nobody.
+def test_strangers_cannot_upload():
+    # Having a CSRF cookie is not being logged in.
     client = Client(enforce_csrf_checks=True)
     client.get(reverse("login"))
     for name in PAGES:
@@ -120,7 +117,7 @@ def large_file() -> SimpleUploadedFile:
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
-def test_who_may_upload_brings_a_large_file_to_every_page_that_takes_one(name: str):
+def test_every_upload_page_accepts_a_large_file(name: str):
     client = client_of("superuser")
     person = User.objects.get()
     if name == "draft_files":
@@ -135,9 +132,9 @@ def test_who_may_upload_brings_a_large_file_to_every_page_that_takes_one(name: s
     assert answer.status_code in (200, 302, 422)
 
 
-def test_programs_bring_large_files_where_the_description_says_so():
+def test_the_api_accepts_large_files_where_the_schema_says_so():
     campaign, program = make_campaign(), caller("superuser")
     for path, field in ((f"/campaigns/{campaign.code}/metrics", "file"), ("/campaigns", "package")):
         answer = program.upload(path, {field: large_file()})
-        # Read, and refused for what is in it or lacks beside it.
+        # Refused for its content, not for its size.
         assert answer.status_code == 422 and "more than is taken" not in answer.content.decode()

@@ -1,4 +1,4 @@
-"""/metrics of a server with two processes: either of them adds up both, and the dead still count."""
+"""/metrics of a server with two processes adds up both, and also those that have died."""
 
 import re
 import urllib.request
@@ -18,21 +18,21 @@ TOKEN = "only-for-tests"  # pragma: allowlist secret
 
 @dataclass
 class CountingServer:
-    """A server of two processes, and the folder in which they count."""
+    """A server with two processes, and the folder of their counters."""
 
     server: Server
     counts: Path
 
     def get(self, path: str) -> str:
-        # A connection for each request, so that they spread over the processes.
+        # A new connection for each request, so that both processes get some.
         request = urllib.request.Request(f"http://127.0.0.1:{self.server.port}{path}")
         request.add_header("Authorization", f"Bearer {TOKEN}")
         with urllib.request.urlopen(request, timeout=20) as response:
             return str(response.read().decode())
 
     def n_answers(self) -> float:
-        found = re.search(r'^da_responses_total\{status="2xx"\} (\S+)$', self.get("/metrics"), re.M)
-        return float(found[1]) if found else 0.0
+        match = re.search(r'^da_responses_total\{status="2xx"\} (\S+)$', self.get("/metrics"), re.M)
+        return float(match[1]) if match else 0.0
 
     def is_up(self) -> bool:
         try:
@@ -44,13 +44,13 @@ class CountingServer:
         return set(self.server.worker_pids())
 
     def counting(self) -> set[int]:
-        """The processes that have counted something, by the names of their files."""
+        """The processes that have a counter file."""
         return {int(path.stem.partition("_")[2]) for path in self.counts.glob("counter_*.db")}
 
-    def ask_until(self, is_so: Callable[[], bool]) -> int:
-        """Ask for a small page again and again; return how often it was answered."""
+    def request_until(self, condition: Callable[[], bool]) -> int:
+        """Request a small page until the condition holds; return the number of answers."""
         answers: list[bool] = []
-        eventually(is_so, meanwhile=lambda: answers.append(self.is_up()))
+        eventually(condition, meanwhile=lambda: answers.append(self.is_up()))
         return sum(answers)
 
 
@@ -70,20 +70,20 @@ def server(tmp_path: Path) -> Iterator[CountingServer]:
         yield CountingServer(server, counts)
 
 
-def test_either_process_adds_up_both_and_a_dead_one_still_counts(server: CountingServer):
+def test_metrics_add_up_all_processes_including_dead_ones(server: CountingServer):
     before = server.n_answers()
     first, second = server.workers()
-    n_asked = server.ask_until(lambda: {first, second} <= server.counting())
-    # The request for /metrics is counted once it is answered: the first one is in, the second not yet.
-    assert server.n_answers() == before + n_asked + 1
+    n_requests = server.request_until(lambda: {first, second} <= server.counting())
+    # A request for /metrics is counted after its answer: the first is included, the second is not.
+    assert server.n_answers() == before + n_requests + 1
     assert len({server.n_answers() - turn for turn in range(20)}) == 1
 
     before = server.n_answers()
     assert kill(first)
-    server.ask_until(lambda: len(server.workers() - {first}) == 2)
+    server.request_until(lambda: len(server.workers() - {first}) == 2)
     [new] = server.workers() - {first, second}
-    server.ask_until(lambda: new in server.counting())
-    # Prometheus takes a counter that shrinks for a restart.
+    server.request_until(lambda: new in server.counting())
+    # Prometheus treats a counter that decreases as a restart.
     after = server.n_answers()
     assert after > before
     assert [server.n_answers() for _ in range(10)] == [after + turn for turn in range(1, 11)]

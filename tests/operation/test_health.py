@@ -1,4 +1,4 @@
-"""What load balancers, Prometheus and people learn about how the platform fares."""
+"""Health checks, Prometheus metrics and the health page."""
 
 import json
 import re
@@ -32,46 +32,49 @@ TOKEN = "a-token-for-tests"
 
 
 @pytest.fixture(autouse=True)
-def nothing_remembered(settings):
+def no_cached_state(settings):
     settings.METRICS_TOKEN = TOKEN
     metrics.forget_state()
     health._is_migrated = False
 
 
-def scrape() -> dict[str, float]:
-    metrics.forget_state()
+def metrics_page() -> str:
     answer = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
     assert answer.status_code == 200
-    lines = [line for line in answer.content.decode().splitlines() if not line.startswith("#")]
+    return answer.content.decode()
+
+
+def scrape() -> dict[str, float]:
+    metrics.forget_state()
+    lines = [line for line in metrics_page().splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
 def metric_names() -> set[str]:
-    """All that is told, whether or not there is anything to tell now."""
-    answer = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
-    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", answer.content.decode(), re.MULTILINE))
+    """All declared metrics, including those without a value."""
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics_page(), re.MULTILINE))
     histograms = {name for name, kind in types.items() if kind == "histogram"}
     return types.keys() | {f"{name}_bucket" for name in histograms}
 
 
 def state_of(name: str) -> str:
-    return next(one.state for one in health.findings() if one.name == name)
+    return next(finding.state for finding in health.findings() if finding.name == name)
 
 
 def says_of(name: str) -> str:
-    return next(one.says for one in health.findings() if one.name == name)
+    return next(finding.says for finding in health.findings() if finding.name == name)
 
 
-# Living and ready ----------------------------------------------------------------------------
+# Liveness and readiness ----------------------------------------------------------------------
 
 
-def test_a_living_process_says_so_without_asking_the_database():
+def test_liveness_does_not_query_the_database():
     with CaptureQueriesContext(connection) as queries:
         answer = Client().get("/healthz")
     assert (answer.status_code, answer.content) == (200, b"ok\n") and not queries
 
 
-def test_it_is_ready_when_database_migrations_and_broker_are_there():
+def test_it_is_ready_when_database_migrations_and_broker_are_available():
     answer = Client().get("/readyz")
     assert answer.status_code == 200
     assert answer.json() == {"database": True, "migrations": True, "broker": True}
@@ -85,7 +88,7 @@ def test_it_is_not_ready_while_migrations_are_missing():
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-def test_machines_come_by_whatever_name_and_nobody_else_does(settings, path):
+def test_monitoring_may_use_any_host_name_and_other_pages_may_not(settings, path):
     settings.ALLOWED_HOSTS = ["da.example.org"]
     headers = {"Host": "10.0.0.7:8000", "Authorization": f"Bearer {TOKEN}"}
     assert Client().get(path, headers=headers).status_code == 200
@@ -108,14 +111,14 @@ def test_without_the_token_there_are_no_metrics(headers):
     assert Client().get("/metrics", headers=headers).status_code == 404
 
 
-@pytest.mark.parametrize("given", ["Bearer ", "Bearer", "Bearer None"])
-def test_where_no_token_is_set_there_are_no_metrics_for_anyone(settings, given):
+@pytest.mark.parametrize("authorization", ["Bearer ", "Bearer", "Bearer None"])
+def test_without_a_configured_token_nobody_gets_metrics(settings, authorization):
     settings.METRICS_TOKEN = ""
-    answer = client_of("superuser").get("/metrics", headers={"Authorization": given})
+    answer = client_of("superuser").get("/metrics", headers={"Authorization": authorization})
     assert answer.status_code == 404
 
 
-def test_ratings_are_counted_by_what_became_of_them():
+def test_ratings_are_counted_by_outcome():
     assignment = take_assignment(campaign=make_hits(), worker=make_worker())
     before = scrape()
     item = assignment.hit.items.get(position=1)
@@ -127,21 +130,21 @@ def test_ratings_are_counted_by_what_became_of_them():
         assert after[name] - before.get(name, 0) == 1
 
 
-def test_the_state_is_that_of_the_database():
+def test_metrics_show_the_state_of_the_database():
     campaign = make_hits(min_ratings=3)
     assignment = take_assignment(campaign=campaign, worker=make_worker())
     rate_items(assignment)
-    found = scrape()
-    assert found["da_places_open"] == 2
-    assert found['da_assignments{status="in_progress"}'] == 1
-    assert found['da_jobs{state="queued"}'] == 0
-    assert {name for name in found if name.startswith("da_queue_length")} == {
+    values = scrape()
+    assert values["da_places_open"] == 2
+    assert values['da_assignments{status="in_progress"}'] == 1
+    assert values['da_jobs{state="queued"}'] == 0
+    assert {name for name in values if name.startswith("da_queue_length")} == {
         'da_queue_length{queue="quick"}',
         'da_queue_length{queue="jobs"}',
     }
 
 
-def test_jobs_are_timed_by_their_kind():
+def test_job_times_are_grouped_by_kind():
     now = timezone.now()
     for seconds in (2, 3):
         Job.objects.create(
@@ -153,12 +156,12 @@ def test_jobs_are_timed_by_their_kind():
     yesterday = now - timedelta(days=1)
     long_ago = {"started_at": yesterday, "finished_at": yesterday}
     Job.objects.create(kind="build_gold", state=Job.State.DONE, **long_ago)
-    found = scrape()
-    assert found['da_job_mean_seconds{kind="build_gold"}'] == pytest.approx(2.5)
-    assert found['da_jobs_last_hour{kind="build_gold",state="done"}'] == 2
+    values = scrape()
+    assert values['da_job_mean_seconds{kind="build_gold"}'] == pytest.approx(2.5)
+    assert values['da_jobs_last_hour{kind="build_gold",state="done"}'] == 2
 
 
-def test_the_first_job_that_fails_is_seen_and_one_started_again_is_not():
+def test_a_failed_job_is_counted_until_it_is_restarted():
     job = start_job(kind="build_gold", campaign=make_hits())
     name = 'da_jobs_last_hour{kind="build_gold",state="failed"}'
     assert name not in scrape()
@@ -170,17 +173,17 @@ def test_the_first_job_that_fails_is_seen_and_one_started_again_is_not():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_age_of_the_newest_backup_and_the_free_disk_are_told(settings, tmp_path):
+def test_metrics_include_backup_age_and_free_disk_space(settings, tmp_path):
     settings.BACKUP_DIR = tmp_path
-    found = scrape()
-    assert 0 < found["da_disk_free_share"] < 1 and "da_backup_age_seconds" not in found
+    values = scrape()
+    assert 0 < values["da_disk_free_share"] < 1 and "da_backup_age_seconds" not in values
     with time_machine.travel(timezone.now() - timedelta(hours=3)):
         back_up()
     assert scrape()["da_backup_age_seconds"] == pytest.approx(3 * 3600, abs=60)
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"format": 1}', '{"format": 99}'])
-def test_a_backup_that_cannot_be_read_is_told_and_counts_for_nothing(settings, tmp_path, content):
+def test_an_unreadable_backup_is_reported_and_not_counted(settings, tmp_path, content):
     settings.BACKUP_DIR = tmp_path
     folder = tmp_path / "da-20260101T020000000000Z"
     folder.mkdir()
@@ -192,7 +195,7 @@ def test_a_backup_that_cannot_be_read_is_told_and_counts_for_nothing(settings, t
     assert page.status_code == 200 and folder.name in page.content.decode()
 
 
-def test_metrics_are_told_where_nobody_may_look_for_backups(monkeypatch):
+def test_metrics_work_without_access_to_the_backups(monkeypatch):
     def refuse() -> None:
         raise PermissionError("not for you")
 
@@ -200,7 +203,7 @@ def test_metrics_are_told_where_nobody_may_look_for_backups(monkeypatch):
     assert "da_backup_age_seconds" not in scrape()
 
 
-def test_metrics_take_as_many_queries_for_many_campaigns_as_for_one():
+def test_the_number_of_queries_does_not_grow_with_campaigns():
     counts = []
     for n_more in (1, 4):
         for _ in range(n_more):
@@ -211,28 +214,28 @@ def test_metrics_take_as_many_queries_for_many_campaigns_as_for_one():
     assert counts[0] == counts[1]
 
 
-def test_metrics_name_no_worker_and_tell_no_text():
+def test_metrics_contain_no_worker_names_or_texts():
     campaign = make_hits(name="a telling name")
     take_assignment(campaign=campaign, worker=make_worker("alice-of-prolific"))
-    answer = Client().get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    page = metrics_page()
     for secret in ("alice-of-prolific", "a telling name", "bridge"):
-        assert secret not in answer.content.decode()
+        assert secret not in page
 
 
-def test_the_dashboard_and_the_alerts_ask_for_metrics_that_exist():
-    known = metric_names()
+def test_dashboard_and_alerts_use_existing_metrics():
+    existing = metric_names()
     text = (CHECKOUT / "deploy/prometheus/alerts.yml").read_text()
     dashboard = json.loads((CHECKOUT / "deploy/grafana/da-platform.json").read_text())
     for panel in dashboard["panels"]:
         text += "".join(target["expr"] + "\n" for target in panel.get("targets", []))
-    asked = set(re.findall(r"\bda_[a-z_]+\b", text))
-    assert len(asked) > 10 and asked <= known
+    used = set(re.findall(r"\bda_[a-z_]+\b", text))
+    assert len(used) > 10 and used <= existing
 
 
 # The page ------------------------------------------------------------------------------------
 
 
-def test_admins_see_the_health_page_in_words():
+def test_admins_see_every_check_on_the_health_page():
     give_sign("worker@one", QUEUES)
     page = client_of("admin").get(reverse("health")).content.decode()
     for name in health._checks:
@@ -240,18 +243,14 @@ def test_admins_see_the_health_page_in_words():
     assert "worker@one" in page and "The check failed" not in page
 
 
-def test_researchers_do_not_see_it():
-    assert client_of("researcher").get(reverse("health")).status_code == 403
-
-
-def test_it_misses_workers_of_the_queue_and_names_the_queue_that_nobody_serves():
+def test_a_queue_without_workers_is_reported_by_name():
     assert state_of("Workers of the queue") == "bad"
     give_sign("worker@one", ["quick"])
     assert state_of("Workers of the queue") == "warning"
     assert "start celery worker -Q jobs." in says_of("Workers of the queue")
     give_sign("worker@two", ["jobs"])
     assert state_of("Workers of the queue") == "good"
-    # The one for jobs dies; the other goes on.
+    # The worker for jobs dies.
     with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
         give_sign("worker@one", ["quick"])
         assert "start celery worker -Q jobs." in says_of("Workers of the queue")
@@ -259,13 +258,9 @@ def test_it_misses_workers_of_the_queue_and_names_the_queue_that_nobody_serves()
         assert state_of("Workers of the queue") == "good"
 
 
-def test_one_worker_may_serve_both_queues():
+def test_a_schedule_that_does_not_run_is_reported():
     give_sign("worker@one", QUEUES)
     assert state_of("Workers of the queue") == "good"
-
-
-def test_it_misses_the_schedule_though_workers_are_there():
-    give_sign("worker@one", QUEUES)
     assert state_of("Schedule") == "bad"
     operation_tasks.give_sign()
     assert state_of("Schedule") == "good"
@@ -275,18 +270,18 @@ def test_it_misses_the_schedule_though_workers_are_there():
         assert state_of("Schedule") == "good" and "cron" in says_of("Schedule")
 
 
-def test_workers_are_counted_by_queue_and_the_schedule_has_an_age():
-    found = scrape()
-    assert found['da_queue_workers{queue="jobs"}'] == 0 and "da_schedule_age_seconds" not in found
+def test_metrics_include_workers_per_queue_and_schedule_age():
+    values = scrape()
+    assert values['da_queue_workers{queue="jobs"}'] == 0 and "da_schedule_age_seconds" not in values
     for name, queues in (("one", QUEUES), ("two", ["quick"]), ("beat", [])):
         give_sign(name, queues)
-    found = scrape()
-    assert found['da_queue_workers{queue="quick"}'] == 2
-    assert found['da_queue_workers{queue="jobs"}'] == 1
-    assert 0 <= found["da_schedule_age_seconds"] < 60
+    values = scrape()
+    assert values['da_queue_workers{queue="quick"}'] == 2
+    assert values['da_queue_workers{queue="jobs"}'] == 1
+    assert 0 <= values["da_schedule_age_seconds"] < 60
 
 
-def test_it_sees_stuck_jobs_and_late_evidence():
+def test_stuck_jobs_and_overdue_assignments_are_reported():
     assert (state_of("Jobs"), state_of("Chores")) == ("good", "good")
     long_ago = timezone.now() - timedelta(hours=1)
     job = start_job(kind="build_gold", campaign=make_hits())
@@ -298,7 +293,7 @@ def test_it_sees_stuck_jobs_and_late_evidence():
     assert (state_of("Jobs"), state_of("Chores")) == ("bad", "warning")
 
 
-def test_what_cannot_be_looked_at_is_a_finding_and_not_an_error(monkeypatch):
+def test_a_check_that_fails_is_reported_and_not_an_error(monkeypatch):
     def fail() -> None:
         raise OSError("gone")
 
@@ -307,7 +302,7 @@ def test_what_cannot_be_looked_at_is_a_finding_and_not_an_error(monkeypatch):
     assert client_of("admin").get(reverse("health")).status_code == 200
 
 
-def test_old_names_of_workers_are_dropped():
+def test_old_worker_names_are_deleted():
     from da_platform.operation.models import SignOfLife
 
     give_sign("worker@yesterday")

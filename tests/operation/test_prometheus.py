@@ -1,6 +1,5 @@
-"""Prometheus for real, with the files of deploy/: it reads the platform, and every alert can be asked."""
+"""A real Prometheus with the files of deploy/ scrapes the platform and evaluates every alert."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from tests.operation.image import Image
 from tests.setup_servers import server_path
-from tests.subprocesses import CHECKOUT, free_port
+from tests.subprocesses import CHECKOUT, free_port, running
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
@@ -21,47 +20,36 @@ TOKEN = "only-for-tests"
 
 @contextmanager
 def prometheus(folder: Path, *, web_port: int) -> Iterator[httpx.Client]:
-    """Start it on a port of its own, and give a client of its API."""
+    """Start Prometheus on a free port and yield a client of its API."""
     path = server_path("prometheus")
     if path is None:
         pytest.skip("prometheus is not on this machine and could not be fetched from Debian.")
     _write_files(folder, web_port)
     port = free_port()
-    process = subprocess.Popen(
-        [
-            path,
-            f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address=127.0.0.1:{port}",
-            "--log.level=warn",
-        ]
-    )
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1") as client:
-            yield client
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    files = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+    options = [f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
+    api = f"http://127.0.0.1:{port}/api/v1"
+    with running([path, *files, *options]), httpx.Client(base_url=api) as client:
+        yield client
 
 
 def _write_files(folder: Path, web_port: int) -> None:
     config = (CHECKOUT / "deploy/prometheus/prometheus.yml").read_text()
-    # What an operator adapts, too, and more often than they would want it.
-    for ours, here in (
+    for original, replacement in (
         ("web:8000", f"127.0.0.1:{web_port}"),
         ("/run/secrets/da_metrics_token", f"{folder}/token"),
         ("scrape_interval: 15s", "scrape_interval: 1s"),
     ):
-        assert ours in config, ours
-        config = config.replace(ours, here)
-    often = "global: {evaluation_interval: 1s, scrape_timeout: 1s}\n"
-    (folder / "prometheus.yml").write_text(often + config)
+        assert original in config, original
+        config = config.replace(original, replacement)
+    intervals = "global: {evaluation_interval: 1s, scrape_timeout: 1s}\n"
+    (folder / "prometheus.yml").write_text(intervals + config)
     (folder / "token").write_text(TOKEN)
     (folder / "alerts.yml").write_text((CHECKOUT / "deploy/prometheus/alerts.yml").read_text())
 
 
-def asked(client: httpx.Client, path: str) -> Any:
-    """What its API says, or nothing while it starts."""
+def query(client: httpx.Client, path: str) -> Any:
+    """The answer of its API, or None while it is starting."""
     try:
         answer = client.get(path)
     except httpx.TransportError:
@@ -69,29 +57,29 @@ def asked(client: httpx.Client, path: str) -> Any:
     return answer.json()["data"] if answer.is_success else None
 
 
-def test_it_reads_the_platform_and_every_alert_can_be_asked(image: Image, tmp_path: Path):
+def test_prometheus_scrapes_the_platform_and_evaluates_every_alert(image: Image, tmp_path: Path):
     with (
         image.serving(DA_METRICS_TOKEN=TOKEN) as server,
         prometheus(tmp_path, web_port=server.port) as client,
     ):
 
         def health() -> set[str]:
-            found = asked(client, "/targets") or {"activeTargets": []}
-            return {target["health"] for target in found["activeTargets"]}
+            targets = query(client, "/targets") or {"activeTargets": []}
+            return {target["health"] for target in targets["activeTargets"]}
 
         def states() -> dict[str, str]:
-            groups = (asked(client, "/rules") or {"groups": []})["groups"]
+            groups = (query(client, "/rules") or {"groups": []})["groups"]
             rules = [rule for group in groups for rule in group["rules"]]
-            is_asked = rules and all(rule["health"] == "ok" for rule in rules)
-            return {rule["name"]: rule["state"] for rule in rules} if is_asked else {}
+            are_evaluated = rules and all(rule["health"] == "ok" for rule in rules)
+            return {rule["name"]: rule["state"] for rule in rules} if are_evaluated else {}
 
         eventually(lambda: health() == {"up"})
-        # Nobody has made a backup yet, and nobody does the chores: it is about to say so.
+        # There is no backup yet, and nothing runs the chores.
         eventually(lambda: states().get("NobodyDoesTheChores") == "pending")
-        found = states()
+        alerts = states()
         for alert in ("BackupIsOld", "NobodyDoesJobs", "NobodyKeepsTheSchedule"):
-            assert found[alert] == "pending"
-        assert found["PlatformIsDown"] == found["RequestsFail"] == found["JobsFail"] == "inactive"
-        # And it knows whom to tell.
-        [told] = asked(client, "/alertmanagers")["activeAlertmanagers"]
-        assert told["url"] == "http://alertmanager:9093/api/v2/alerts"
+            assert alerts[alert] == "pending"
+        for alert in ("PlatformIsDown", "RequestsFail", "JobsFail"):
+            assert alerts[alert] == "inactive"
+        [manager] = query(client, "/alertmanagers")["activeAlertmanagers"]
+        assert manager["url"] == "http://alertmanager:9093/api/v2/alerts"

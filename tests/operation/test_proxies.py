@@ -1,4 +1,4 @@
-"""The proxies of deploy/ for real, in front of the platform as in production: what passes, and what must not."""
+"""The platform behind the real nginx and Caddy with the files of deploy/."""
 
 import json
 import re
@@ -20,23 +20,14 @@ TOKEN = "only-for-tests"
 MEGABYTE = 1024 * 1024
 
 
-def read(name: str) -> str:
-    return (CHECKOUT / "deploy" / name).read_text()
-
-
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 
 @pytest.fixture(scope="module")
 def server(image: Image) -> Iterator[Server]:
-    """The platform behind a proxy, and somebody who may log in."""
-    somebody = ["--username", NAME, "--email", "root@example.org"]
-    output_of(
-        image.run(
-            *["manage.py", "createsuperuser", "--noinput", *somebody],
-            DJANGO_SUPERUSER_PASSWORD=PASSWORD,
-        )
-    )
+    """The platform, configured for a proxy, with a superuser."""
+    command = f"manage.py createsuperuser --noinput --username {NAME} --email root@example.org"
+    output_of(image.run(*command.split(), DJANGO_SUPERUSER_PASSWORD=PASSWORD))
     with image.serving(DA_BEHIND_PROXY="1", DA_METRICS_TOKEN=TOKEN) as server:
         yield server
 
@@ -56,22 +47,19 @@ def proxy(name: str, server: Server, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def log_in(browser: httpx.Client, *, password: str, **headers: str) -> httpx.Response:
-    """Fill in the form as a browser does, which says where it comes from."""
+    """Send the login form with the headers of a browser."""
     browser.get("/login/")
     fields = {
         "username": NAME,
         "password": password,
         "csrfmiddlewaretoken": browser.cookies["__Host-csrftoken"],
     }
-    return browser.post("/login/", data=fields, headers=whence(browser) | headers)
+    origin = str(browser.base_url).rstrip("/")
+    headers = {"Origin": origin, "Referer": f"{origin}/login/"} | headers
+    return browser.post("/login/", data=fields, headers=headers)
 
 
-def whence(browser: httpx.Client) -> dict[str, str]:
-    """What a browser says of the page that a form was on."""
-    return {"Origin": str(browser.base_url).rstrip("/"), "Referer": f"{browser.base_url}login/"}
-
-
-def test_a_person_logs_in_through_it_by_https(proxy: Proxy):
+def test_a_person_logs_in_over_https(proxy: Proxy):
     with proxy.browser() as browser:
         answer = log_in(browser, password=PASSWORD)
         assert answer.status_code == 302, answer.text
@@ -82,7 +70,7 @@ def test_a_person_logs_in_through_it_by_https(proxy: Proxy):
         assert session.secure
 
 
-def test_styles_come_through_it_to_be_kept(proxy: Proxy):
+def test_static_files_are_served_as_immutable(proxy: Proxy):
     with proxy.browser() as browser:
         page = browser.get("/login/").text
         address = page.partition('<link rel="stylesheet" href="')[2].partition('"')[0]
@@ -90,7 +78,7 @@ def test_styles_come_through_it_to_be_kept(proxy: Proxy):
     assert style.status_code == 200 and "immutable" in style.headers["Cache-Control"]
 
 
-def test_plain_requests_are_sent_to_https_and_programs_told(proxy: Proxy):
+def test_browsers_are_redirected_to_https_and_api_calls_refused(proxy: Proxy):
     answer = proxy.plain("/login/?next=/audit/")
     assert answer.status_code == 301
     assert answer.headers["Location"].startswith(f"https://{HOST}")
@@ -99,32 +87,33 @@ def test_plain_requests_are_sent_to_https_and_programs_told(proxy: Proxy):
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/readyz"])
-def test_what_is_for_machines_stays_inside(proxy: Proxy, server: Server, path: str):
+def test_monitoring_addresses_are_not_public(proxy: Proxy, server: Server, path: str):
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with proxy.browser() as browser:
         assert browser.get(path, headers=headers).status_code == 404
-    # It is the proxy that says so: within, there is an answer.
+    # The 404 comes from the proxy.
     assert httpx.get(server.address(path), headers=headers).status_code == 200
 
 
-def test_an_upload_as_large_as_the_platform_takes_comes_through(proxy: Proxy):
+def test_the_largest_allowed_upload_passes_the_proxy(proxy: Proxy):
     with proxy.browser() as browser:
         files = {"upload": b"x" * (60 * MEGABYTE)}
         refused = browser.post("/api/v1/campaigns", files=files)
-    # By the platform, which takes files there and asks for a token; not by the proxy for its size.
+    # Refused by the platform for lack of a token, not by the proxy for its size.
     assert refused.status_code == 401 and "detail" in refused.json()
 
 
-def test_both_proxies_know_the_bound_of_the_platform(settings: Any):
-    [nginx] = re.findall(r"client_max_body_size (\d+)m;", read("nginx.conf"))
-    [caddy] = re.findall(r"max_size (\d+)MB", read("Caddyfile"))
+def test_both_proxies_use_the_size_limit_of_the_platform(settings: Any):
+    deploy = CHECKOUT / "deploy"
+    [nginx] = re.findall(r"client_max_body_size (\d+)m;", (deploy / "nginx.conf").read_text())
+    [caddy] = re.findall(r"max_size (\d+)MB", (deploy / "Caddyfile").read_text())
     assert int(nginx) == int(caddy) == settings.MAX_REQUEST_BYTES // 1_000_000
 
 
-def test_what_a_visitor_claims_about_its_address_counts_for_nothing(proxy: Proxy, image: Image):
+def test_forwarded_headers_from_visitors_are_ignored(proxy: Proxy, image: Image):
     claimed = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http"}
     with proxy.browser() as browser:
-        # Believed, the claim of plain http would lead to https for ever.
+        # If the claim of plain HTTP were believed, the answer would be a redirect.
         refused = log_in(browser, password=PASSWORD[::-1], **claimed)
     assert refused.status_code == 200
     with sqlite3.connect(Path(image.variables["DA_DATA_DIR"]) / "db.sqlite3") as database:
@@ -132,26 +121,26 @@ def test_what_a_visitor_claims_about_its_address_counts_for_nothing(proxy: Proxy
     assert {address for (address,) in rows} == {"127.0.0.1"}
 
 
-# A visitor whose address is no one else's here: the platform, too, is at 127.0.0.1.
-SOMEWHERE = "127.0.0.77"
-# Paths, too: some are tokens.
-PERSONAL = (SOMEWHERE, "somebody", "__Host-", "login")
+# Not 127.0.0.1, which is also the address of the platform.
+VISITOR_ADDRESS = "127.0.0.77"
+# Paths are personal because some contain tokens.
+PERSONAL = (VISITOR_ADDRESS, "somebody", "__Host-", "login")
 
 
 def visit(proxy: Proxy) -> httpx.Response:
-    with proxy.browser(address=SOMEWHERE) as browser:
+    with proxy.browser(address=VISITOR_ADDRESS) as browser:
         browser.cookies["__Host-csrftoken"] = "x" * 32
         return browser.get("/login/", params={"PROLIFIC_PID": "somebody"})
 
 
-def test_its_log_names_nobody(proxy: Proxy):
+def test_the_proxy_log_contains_no_personal_data(proxy: Proxy):
     assert visit(proxy).status_code == 200
     lines = proxy.log.read_text().splitlines()
     assert lines and all(json.loads(line) for line in lines)
     assert [word for word in PERSONAL if word in proxy.written] == []
 
 
-def test_nor_does_it_while_the_platform_is_away(name: str, tmp_path: Path):
+def test_nor_does_it_while_the_platform_is_down(name: str, tmp_path: Path):
     with running_proxy(name, folder=tmp_path, web_port=free_port()) as proxy:
         assert visit(proxy).status_code in {502, 503}
     assert re.search(r'"status": ?50[23]', proxy.written)

@@ -1,4 +1,4 @@
-"""A PostgreSQL that follows another for real: much is read there, and never anything older than it should be."""
+"""Large reads go to a real PostgreSQL replica, but never return stale data."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ SCANS = "SELECT seq_scan + idx_scan FROM pg_stat_user_tables WHERE relname = 'hi
 
 @dataclass
 class Replica:
-    """The follower, which can be stopped, or told to take no more in."""
+    """A replica that can be stopped or paused."""
 
     database: Postgres
     folder: Path
@@ -46,7 +46,7 @@ class Replica:
         socket = str(Path(self.database.socket).parent)
         source = ("--host", socket, "--username", "postgres", "--checkpoint", "fast")
         self.run("pg_basebackup", *source, "--pgdata", str(self.folder), "--write-recovery-conf")
-        # The database's own socket is in its folder, and its lock was copied.
+        # The primary's socket lock is in its data folder and was copied too.
         (self.folder / ".s.PGSQL.5432.lock").unlink()
 
     def start(self) -> None:
@@ -64,7 +64,7 @@ class Replica:
             return row[0]
 
     @contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         self.ask("SELECT pg_wal_replay_pause()")
         eventually(lambda: self.ask("SELECT pg_get_wal_replay_pause_state()") == "paused")
         try:
@@ -73,7 +73,7 @@ class Replica:
             self.ask("SELECT pg_wal_replay_resume()")
 
     @contextmanager
-    def away(self) -> Iterator[None]:
+    def stopped(self) -> Iterator[None]:
         self.stop()
         try:
             yield
@@ -83,17 +83,17 @@ class Replica:
 
 @dataclass
 class Platform:
-    """The platform's commands on a database, with a replica beside it or without."""
+    """The platform's commands, with or without the replica configured."""
 
     replica: Replica
     variables: dict[str, str]
 
-    def run(self, *arguments: str, is_told: bool = True) -> "subprocess.CompletedProcess[str]":
-        told = {"DA_REPLICA_URL": self.replica.url} if is_told else {}
-        return manage(*arguments, **self.variables, **told)
+    def run(self, *arguments: str, use_replica: bool = True) -> "subprocess.CompletedProcess[str]":
+        replica = {"DA_REPLICA_URL": self.replica.url} if use_replica else {}
+        return manage(*arguments, **self.variables, **replica)
 
-    def gold(self, **how: bool) -> dict[str, Any]:
-        facts = json.loads(output_of(self.run("build_gold", "News", "--json", **how)))
+    def gold(self, **options: bool) -> dict[str, Any]:
+        facts = json.loads(output_of(self.run("build_gold", "News", "--json", **options)))
         return {name: facts[name] for name in ("n_ratings", "input_digest")}
 
     def rate(self, seed: int) -> None:
@@ -101,15 +101,15 @@ class Platform:
         output_of(self.run("simulate_workers", "News", *crowd))
 
     def health(self) -> str:
-        look = "from da_platform.operation.health import findings; print(*findings(), sep='\\n')"
-        said = output_of(self.run("shell", "--verbosity", "0", "-c", look))
-        [line] = [line for line in said.splitlines() if "'Replica'" in line]
+        code = "from da_platform.operation.health import findings; print(*findings(), sep='\\n')"
+        output = output_of(self.run("shell", "--verbosity", "0", "-c", code))
+        [line] = [line for line in output.splitlines() if "'Replica'" in line]
         return line
 
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """A campaign with a few ratings, on a database that is followed by another."""
+    """A campaign with a few ratings, on a database with a replica."""
     with ExitStack() as parts:
         database = parts.enter_context(postgres())
         folder = Path(parts.enter_context(tempfile.TemporaryDirectory(prefix="da-replica-")))
@@ -136,13 +136,13 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 
 
 def exported(platform: Platform) -> tuple[list[dict[str, str]], str]:
-    """Every rating, and what was said about it."""
+    """All ratings, and the messages of the export."""
     done = platform.run("export", "ratings", "News", "-", "--format", "csv")
     return list(csv.DictReader(StringIO(output_of(done)))), done.stderr
 
 
-def test_gold_and_exports_are_read_there_and_are_the_same(platform: Platform):
-    without = platform.gold(is_told=False)
+def test_gold_and_exports_are_read_from_the_replica_with_the_same_results(platform: Platform):
+    without = platform.gold(use_replica=False)
     before = platform.replica.ask(SCANS)
     assert platform.gold() == without and without["n_ratings"] > 0
     after_gold = platform.replica.ask(SCANS)
@@ -151,27 +151,27 @@ def test_gold_and_exports_are_read_there_and_are_the_same(platform: Platform):
     assert len(rows) >= without["n_ratings"]
 
 
-def test_what_was_just_stored_is_there_although_the_replica_lags(platform: Platform):
+def test_new_ratings_are_exported_although_the_replica_lags(platform: Platform):
     n_before = len(exported(platform)[0])
-    with platform.replica.standing_still():
+    with platform.replica.paused():
         platform.rate(seed=2)
         scans = platform.replica.ask(SCANS)
-        rows, said = exported(platform)
-        assert len(rows) > n_before and "more than 5 s behind" in said
+        rows, output = exported(platform)
+        assert len(rows) > n_before and "more than 5 s behind" in output
         assert platform.replica.ask(SCANS) == scans
         assert "WARNING" in platform.health()
-    again, said = exported(platform)
-    assert again == rows and "behind" not in said
+    again, output = exported(platform)
+    assert again == rows and "behind" not in output
     assert platform.replica.ask(SCANS) > scans
     assert "GOOD" in platform.health()
 
 
-def test_while_it_is_away_the_database_itself_is_read(platform: Platform):
-    without = platform.gold(is_told=False)
-    with platform.replica.away():
+def test_the_primary_is_read_while_the_replica_is_down(platform: Platform):
+    without = platform.gold(use_replica=False)
+    with platform.replica.stopped():
         assert platform.gold() == without
-        rows, said = exported(platform)
-        assert rows and "away" in said
+        rows, output = exported(platform)
+        assert rows and "away" in output
         assert "WARNING" in platform.health()
 
 
@@ -186,7 +186,7 @@ print(read_much(read), read_much(lambda connection: connection.alias))
 """
 
 
-def test_who_is_cut_off_there_reads_once_more_here(platform: Platform):
+def test_a_broken_read_is_repeated_on_the_primary(platform: Platform):
     done = platform.run("shell", "--verbosity", "0", "-c", BREAK_OFF)
     assert output_of(done).split() == ["default", "replica"]
     assert "broke off" in done.stderr
@@ -203,6 +203,6 @@ print(alias_to_read_much())
 """
 
 
-def test_who_has_just_written_sees_it(platform: Platform):
-    said = output_of(platform.run("shell", "--verbosity", "0", "-c", WRITE))
-    assert said.split() == ["default", "replica"]
+def test_a_transaction_that_has_written_reads_from_the_primary(platform: Platform):
+    output = output_of(platform.run("shell", "--verbosity", "0", "-c", WRITE))
+    assert output.split() == ["default", "replica"]

@@ -1,4 +1,4 @@
-"""Rules that hold for all of the code: whom it calls, what it takes, what it is shipped with."""
+"""Security rules for the whole code base, its responses and its deployment files."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from tests.people import client_of
 from tests.subprocesses import CHECKOUT, example_variables
 
 PACKAGES = ("hits", "analysis", "da_platform")
-# Modules with which a process can call out.
+# Modules that can make network requests.
 CALLERS = {
     "urllib.request",
     "http.client",
@@ -26,47 +26,45 @@ CALLERS = {
     "ftplib",
     "smtplib",
 }
-# Who may, and whom they call. An address that a visitor chooses is in none of them.
+# Files that may import them, and whom they call. None calls an address chosen by a visitor.
 MAY_CALL = {
     "da_platform/probe.py": "an address on its command line, for a health check",
     "da_platform/serve.py": "its own port on loopback, to see whether it listens",
 }
-# Clients of crowd platforms and metrics services: their addresses come from settings only.
+# Clients of crowd platforms and metrics services, whose addresses come from the settings.
 MAY_CALL_FOLDERS = ("hits/recruiting/providers/",)
 
 
 def imports_of(path: Path) -> set[str]:
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def sources() -> list[Path]:
     return [path for package in PACKAGES for path in (CHECKOUT / package).rglob("*.py")]
 
 
-def test_only_named_modules_can_call_out():
+def test_only_listed_modules_can_make_network_requests():
     callers = {
         path.relative_to(CHECKOUT).as_posix()
         for path in sources()
         if any(
-            name == one or name.startswith(f"{one}.")
+            name == caller or name.startswith(f"{caller}.")
             for name in imports_of(path)
-            for one in CALLERS
+            for caller in CALLERS
         )
     }
-    strange = {
-        path for path in callers if path not in MAY_CALL and not path.startswith(MAY_CALL_FOLDERS)
-    }
-    assert strange == set(), "Say in MAY_CALL whom it calls; never an address that a visitor chose."
+    unlisted = {path for path in callers - MAY_CALL.keys() if not path.startswith(MAY_CALL_FOLDERS)}
+    assert unlisted == set(), "Add it to MAY_CALL if it never calls an address chosen by a visitor."
     assert MAY_CALL.keys() <= callers
 
 
-def test_the_look_finds_a_caller(tmp_path):
+def test_an_import_inside_a_function_is_noticed(tmp_path):
     file = tmp_path / "fetch.py"
     file.write_text(
         "def f(url):\n    from urllib.request import urlopen\n    return urlopen(url)\n"
@@ -75,7 +73,7 @@ def test_the_look_finds_a_caller(tmp_path):
 
 
 @pytest.mark.django_db
-def test_a_request_that_brings_too_much_is_refused():
+def test_requests_with_too_many_fields_or_too_large_a_body_are_refused():
     url = reverse("login")
     fields = {f"f{i}": "x" for i in range(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + 1)}
     assert Client().post(url, fields).status_code == 400
@@ -86,7 +84,7 @@ def test_a_request_that_brings_too_much_is_refused():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/", "/password/", "/audit/", "/api/v1/campaigns", "/nowhere/"])
-def test_no_answer_to_staff_is_kept_by_browser_or_proxy(path: str):
+def test_staff_pages_are_never_cached(path: str):
     assert "no-store" in client_of("superuser").get(path)["Cache-Control"]
 
 
@@ -98,25 +96,28 @@ def test_no_request_is_echoed(path: str):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/", "/healthz", "/nowhere/", "/hooks/prolific/"])
-def test_every_text_says_how_it_is_written(path: str):
+def test_every_text_response_declares_its_charset(path: str):
     for answer in (Client().get(path, follow=True), Client().post(path)):
         if answer.content:
             assert answer["Content-Type"].endswith("; charset=utf-8")
 
 
-# What is shipped -----------------------------------------------------------------------------
+# Deployment ----------------------------------------------------------------------------------
 
 
-def test_containers_run_without_rights_and_with_variables_that_exist():
-    compose = yaml.safe_load((CHECKOUT / "compose.yaml").read_text())
+def load(path: str) -> Any:
+    return yaml.safe_load((CHECKOUT / path).read_text())
+
+
+def test_containers_run_unprivileged_with_documented_variables():
+    compose = load("compose.yaml")
     assert {"web", "worker", "beat", "postgres", "redis", "proxy"} <= compose["services"].keys()
     for name in ("web", "worker", "jobs", "beat", "backup", "migrate"):
         service = compose["services"][name]
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
         assert set(service["environment"]) <= example_variables()
-        # Whatever else there is to set comes from the file, for all of them.
         assert service["env_file"] == ".env"
-        # Set here, it would contradict DA_SECRET_KEY_FILE.
+        # It would conflict with DA_SECRET_KEY_FILE.
         assert "DA_SECRET_KEY" not in service["environment"]
     published = [name for name, service in compose["services"].items() if "ports" in service]
     assert published == ["proxy", "prometheus", "alertmanager"]
@@ -125,35 +126,31 @@ def test_containers_run_without_rights_and_with_variables_that_exist():
     assert compose["networks"]["inside"]["internal"]
 
 
-def services() -> dict[str, Any]:
-    return yaml.safe_load((CHECKOUT / "compose.yaml").read_text())["services"]
-
-
-def test_backups_are_seen_by_who_makes_them_and_by_who_tells_of_them():
+def test_web_and_backup_containers_share_the_backup_folder():
     for name in ("web", "backup"):
-        service = services()[name]
+        service = load("compose.yaml")["services"][name]
         assert f"backups:{service['environment']['DA_BACKUP_DIR']}" in service["volumes"]
 
 
-def test_migrations_wait_for_the_database_itself():
-    found = services()
-    assert found["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
-    # On the socket the server answers too that is there only while the image sets the database up.
-    asked = found["postgres"]["healthcheck"]["test"]
-    assert asked[:4] == ["CMD", "pg_isready", "--host", "127.0.0.1"]
+def test_migrations_wait_for_the_database():
+    services = load("compose.yaml")["services"]
+    assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+    # The socket also reaches the temporary server that the image runs while it sets up the database.
+    command = services["postgres"]["healthcheck"]["test"]
+    assert command[:4] == ["CMD", "pg_isready", "--host", "127.0.0.1"]
 
 
-def test_alerts_go_to_a_container_that_is_there():
-    config = yaml.safe_load((CHECKOUT / "deploy/prometheus/prometheus.yml").read_text())
-    [manager] = config["alerting"]["alertmanagers"]
+def test_alerts_go_to_an_existing_container():
+    services = load("compose.yaml")["services"]
+    [manager] = load("deploy/prometheus/prometheus.yml")["alerting"]["alertmanagers"]
     [target] = manager["static_configs"][0]["targets"]
-    service = services()[target.partition(":")[0]]
-    assert service["profiles"] == services()["prometheus"]["profiles"]
-    told = yaml.safe_load((CHECKOUT / "deploy/prometheus/alertmanager.yml").read_text())
-    assert told["route"]["receiver"] in {receiver["name"] for receiver in told["receivers"]}
+    service = services[target.partition(":")[0]]
+    assert service["profiles"] == services["prometheus"]["profiles"]
+    config = load("deploy/prometheus/alertmanager.yml")
+    assert config["route"]["receiver"] in {receiver["name"] for receiver in config["receivers"]}
 
 
-def test_the_image_is_pinned_by_hash_and_not_run_by_root():
+def test_the_image_pins_packages_by_hash_and_does_not_run_as_root():
     lines = (CHECKOUT / "Dockerfile").read_text().splitlines()
     assert any("--require-hashes" in line for line in lines)
     assert [line for line in lines if line.startswith("USER")] == ["USER da"]
@@ -165,7 +162,7 @@ def test_the_image_is_pinned_by_hash_and_not_run_by_root():
 
 
 @pytest.mark.parametrize("name", ["web", "worker@", "beat", "backup"])
-def test_services_run_as_their_own_user_on_a_sealed_system(name):
+def test_systemd_services_are_sandboxed(name):
     unit = (CHECKOUT / f"deploy/systemd/da-{name}.service").read_text()
     for line in (
         "User=da",
@@ -177,7 +174,7 @@ def test_services_run_as_their_own_user_on_a_sealed_system(name):
         assert f"\n{line}\n" in unit
 
 
-def test_connections_come_in_at_a_socket_that_outlives_the_service():
+def test_the_socket_unit_outlives_the_service():
     folder = CHECKOUT / "deploy/systemd"
     service = (folder / "da-web.service").read_text()
     assert "\nRequires=da-web.socket\n" in service

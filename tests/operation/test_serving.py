@@ -1,8 +1,7 @@
-"""The platform as its image serves it: what a service manager asks, new code, and a broker that is away."""
+"""The platform served as in its image: health checks, restarts into a new release, no broker."""
 
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -14,28 +13,28 @@ import httpx
 import pytest
 
 from tests.operation.image import Image, Server
-from tests.subprocesses import free_port, output_of
+from tests.subprocesses import free_port, output_of, running
 from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
-# A browser waits longer; a health check, and a person, do not.
+# The patience of a person or a health check; browsers wait longer.
 SOON_SECONDS = 3.0
 TOKEN = "only-for-tests"
 
 
-def test_its_health_check_finds_it(image: Image):
+def test_the_probe_reports_health_by_its_exit_code(image: Image):
     assert image.probe(f"http://127.0.0.1:{free_port()}/healthz") == 1
     with image.serving() as server:
         assert image.probe(server.address("/readyz")) == 0
         assert image.probe(server.address("/nothing-here")) == 1
 
 
-# New code ------------------------------------------------------------------------------------
+# A new release -------------------------------------------------------------------------------
 
 
 class Visitors:
-    """Ask again and again, each time by a new connection, and count the answers."""
+    """Send requests without end, each on a new connection, and count the answers."""
 
     def __init__(self, server: Server, *, n: int) -> None:
         self.server, self.answers, self.are_done = server, Counter[str](), threading.Event()
@@ -76,23 +75,16 @@ os.execv(sys.executable, [sys.executable, "-m", "gunicorn"])
 
 @contextmanager
 def started(image: Image, folder: Path, listener: socket.socket) -> Iterator[Server]:
-    """Serve a release as systemd does: at a socket that was there before and is there afterwards."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", START_AT_SOCKET, str(listener.fileno())],
-        cwd=folder,
-        # With a link in it, as a shell would have it.
-        env=image.variables | {"PWD": str(folder), "DA_METRICS_TOKEN": TOKEN},
-        pass_fds=[listener.fileno()],
-    )
-    try:
+    """Serve a release as systemd does, on a socket that outlives the process."""
+    command = [sys.executable, "-c", START_AT_SOCKET, str(listener.fileno())]
+    # A shell would not resolve the symbolic link either.
+    variables = image.variables | {"PWD": str(folder), "DA_METRICS_TOKEN": TOKEN}
+    with running(command, cwd=folder, env=variables, pass_fds=[listener.fileno()]) as process:
         yield Server(listener.getsockname()[1], process)
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def new_release(image: Image, folder: Path) -> Path:
-    """A release that answers in other words and cannot tell its metrics."""
+    """A release with another answer to health checks and broken metrics."""
     shutil.copytree(image.app, folder)
     views = folder / "da_platform/operation/views.py"
     before = views.read_text()
@@ -107,9 +99,7 @@ def metrics_status(server: Server) -> int:
     return httpx.get(server.address("/metrics"), headers=headers, timeout=60).status_code
 
 
-def test_a_restart_at_its_socket_brings_a_release_in_and_nobody_is_turned_away(
-    image: Image, tmp_path: Path
-):
+def test_restarting_into_a_new_release_drops_no_connection(image: Image, tmp_path: Path):
     link, new = tmp_path / "da-platform", new_release(image, tmp_path / "new")
     link.symlink_to(image.app)
     with (
@@ -120,7 +110,7 @@ def test_a_restart_at_its_socket_brings_a_release_in_and_nobody_is_turned_away(
         visitors.wait_for("ok\n")
         link.unlink()
         link.symlink_to(new)
-        # What it had not loaded yet still comes from its own release.
+        # Modules that were not loaded yet still come from the old release.
         assert metrics_status(server) == 200
         server.process.terminate()
         server.process.wait(timeout=30)
@@ -140,7 +130,7 @@ print(make_token(user=user, name="tests", scopes=["read"])[1])
 """
 
 
-def test_with_redis_away_it_is_ready_and_the_api_answers_soon(image: Image):
+def test_without_redis_the_platform_is_ready_and_the_api_answers_quickly(image: Image):
     token = output_of(image.run("manage.py", "shell", "--verbosity", "0", "-c", MAKE_TOKEN)).strip()
     away = f"redis://127.0.0.1:{free_port()}/0"
     with image.serving(DA_BROKER_URL=away, DA_SSL_REDIRECT="0") as server:
@@ -155,16 +145,16 @@ def test_with_redis_away_it_is_ready_and_the_api_answers_soon(image: Image):
             assert answer.status_code == 200, answer.text
 
 
-def test_a_message_without_a_broker_holds_nobody_up(image: Image):
-    # Celery is there before the clock runs: importing it takes as long as the machine is busy.
+def test_enqueueing_without_a_broker_fails_quickly(image: Image):
+    # Celery is imported first because that can be slow on a busy machine.
     send = (
         "import time; import da_platform.celery; from da_platform.sending import enqueue;"
         "began = time.monotonic();"
         "print(enqueue('hits.do_chores'), time.monotonic() - began)"
     )
     away = f"redis://127.0.0.1:{free_port()}/0"
-    said = output_of(
+    output = output_of(
         image.run("manage.py", "shell", "--verbosity", "0", "-c", send, DA_BROKER_URL=away)
     )
-    went_out, seconds = said.split()
+    went_out, seconds = output.split()
     assert went_out == "False" and float(seconds) < SOON_SECONDS

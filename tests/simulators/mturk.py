@@ -1,7 +1,7 @@
-"""Mechanical Turk on loopback: the operations we use, in its JSON 1.1 protocol, with money that is counted.
+"""A local simulator of Mechanical Turk: the operations we use, in its JSON 1.1 protocol, with a record of payments.
 
-Requests are held against the service model that botocore ships, so a wrong shape is refused as the real service
-would. boto3 itself checks what it sends and reads what comes back by the same model.
+Requests are validated against botocore's service model, as in the real service. boto3 uses the same model to check
+requests and read answers.
 """
 
 import json
@@ -12,19 +12,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import botocore.session
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
+from tests.simulators.serving import serving
+
 TARGET = "MTurkRequesterServiceV20170117."
 PAGE_SIZE = 2
 
 
 class Refused(Exception):
-    """What the real service answers with a RequestError."""
+    """Answered with a RequestError."""
 
 
 @dataclass
@@ -50,12 +52,12 @@ class TurkAssignment:
 
 @dataclass
 class MTurk:
-    """The state of the service, and the money that left the requester's account."""
+    """The state of the service, and the payments from the requester's account."""
 
     assignments: dict[str, TurkAssignment] = field(default_factory=dict)
     bonuses: list[dict[str, Any]] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
-    # Every payment there was, by worker, what for and how much, and how often it was made.
+    # How often each payment was made, by worker, reason and amount.
     payments: Counter[tuple[str, str, Decimal]] = field(default_factory=Counter)
     calls: list[str] = field(default_factory=list)
     # What happens to the next calls of an operation: refuse, lose_request or lose_answer.
@@ -77,7 +79,7 @@ class MTurk:
         )
 
     def act(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        deeds = {
+        operations = {
             "ApproveAssignment": self._approve,
             "RejectAssignment": self._reject,
             "GetAssignment": self._get,
@@ -87,49 +89,56 @@ class MTurk:
         }
         with self.lock:
             self.calls.append(operation)
-            return deeds[operation](request)
+            return operations[operation](request)
 
-    def _own(self, request: dict[str, Any]) -> TurkAssignment:
+    def _assignment(self, request: dict[str, Any]) -> TurkAssignment:
         try:
             return self.assignments[request["AssignmentId"]]
         except KeyError:
             raise Refused(f"Assignment {request['AssignmentId']} does not exist.") from None
 
     def _approve(self, request: dict[str, Any]) -> dict[str, Any]:
-        assignment = self._own(request)
-        may = {"Submitted"} | ({"Rejected"} if request.get("OverrideRejection") else set())
-        if assignment.status not in may:
+        assignment = self._assignment(request)
+        allowed = {"Submitted"} | ({"Rejected"} if request.get("OverrideRejection") else set())
+        if assignment.status not in allowed:
             raise Refused("This operation can be called with a status of: Submitted")
         assignment.status = "Approved"
         self.payments[assignment.worker_id, "reward", assignment.reward] += 1
         return {}
 
     def _reject(self, request: dict[str, Any]) -> dict[str, Any]:
-        assignment = self._own(request)
+        assignment = self._assignment(request)
         if assignment.status != "Submitted":
             raise Refused("This operation can be called with a status of: Submitted")
         assignment.status, assignment.feedback = "Rejected", request["RequesterFeedback"]
         return {}
 
     def _get(self, request: dict[str, Any]) -> dict[str, Any]:
-        return {"Assignment": self._own(request).as_json()}
+        return {"Assignment": self._assignment(request).as_json()}
 
     def _list(self, request: dict[str, Any]) -> dict[str, Any]:
-        rows = [one for one in self.assignments.values() if one.hit_id == request["HITId"]]
+        rows = [
+            assignment
+            for assignment in self.assignments.values()
+            if assignment.hit_id == request["HITId"]
+        ]
         first = int(request.get("NextToken") or 0)
         page = rows[first : first + PAGE_SIZE]
         more = {"NextToken": str(first + PAGE_SIZE)} if first + PAGE_SIZE < len(rows) else {}
-        return {"NumResults": len(page), "Assignments": [one.as_json() for one in page], **more}
+        return {
+            "NumResults": len(page),
+            "Assignments": [assignment.as_json() for assignment in page],
+            **more,
+        }
 
     def _send_bonus(self, request: dict[str, Any]) -> dict[str, Any]:
-        assignment = self._own(request)
+        assignment = self._assignment(request)
         if assignment.worker_id != request["WorkerId"]:
             raise Refused("The worker has not done this assignment.")
-        if request.get("UniqueRequestToken") in self.tokens:
-            raise Refused("A bonus with this UniqueRequestToken has been paid already.")
-        self.tokens.update(
-            [request["UniqueRequestToken"]] if "UniqueRequestToken" in request else []
-        )
+        if token := request.get("UniqueRequestToken"):
+            if token in self.tokens:
+                raise Refused("A bonus with this UniqueRequestToken has been paid already.")
+            self.tokens.add(token)
         amount = Decimal(request["BonusAmount"])
         self.bonuses.append({**request, "GrantTime": time.time()})
         self.payments[assignment.worker_id, request["Reason"], amount] += 1
@@ -143,10 +152,6 @@ class MTurk:
             if bonus["AssignmentId"] == request["AssignmentId"]
         ]
         return {"NumResults": len(rows), "BonusPayments": rows}
-
-
-def _model() -> ServiceModel:
-    return ServiceModel(botocore.session.get_session().get_service_data("mturk"))
 
 
 def _handler(service: MTurk, model: ServiceModel) -> type[BaseHTTPRequestHandler]:
@@ -195,7 +200,7 @@ def _handler(service: MTurk, model: ServiceModel) -> type[BaseHTTPRequestHandler
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Stay silent."""
+            """Log nothing."""
 
     return Handler
 
@@ -203,14 +208,6 @@ def _handler(service: MTurk, model: ServiceModel) -> type[BaseHTTPRequestHandler
 @contextmanager
 def running_mturk() -> Iterator[MTurk]:
     service = MTurk()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service, _model()))
-    server.daemon_threads = True
-    service.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    model = ServiceModel(botocore.session.get_session().get_service_data("mturk"))
+    with serving(_handler(service, model)) as service.endpoint:
         yield service
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -1,6 +1,6 @@
-"""Prolific on this machine: its API, its page at the end, its launches and its webhooks.
+"""A local simulator of Prolific: its API, completion page, launches and webhooks.
 
-A real HTTP server on loopback that takes what the published API takes, strictly, and refuses the rest.
+A real HTTP server that accepts exactly what the published API accepts.
 """
 
 import base64
@@ -28,7 +28,6 @@ from tests.simulators import prolific_shapes as shapes
 TOKEN = "token-of-the-simulator"
 SECRET = "webhook-secret-of-the-simulator"
 ISSUER = "https://www.prolific.com"
-HALF_DONE = {"RESERVED", "ACTIVE"}
 
 
 class Refused(Exception):
@@ -39,7 +38,7 @@ class Refused(Exception):
 
 @dataclass
 class Session:
-    """A submission, as the simulator knows it."""
+    """A submission."""
 
     id: str
     participant: str
@@ -52,12 +51,12 @@ class Session:
 
 @cache
 def signing_key(name: str) -> rsa.RSAPrivateKey:
-    """A key of a name, made once: that takes a while."""
+    """The key with this name, cached because generating one is slow."""
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def new_id() -> str:
-    """An id as Prolific's are: 24 hexadecimal digits."""
+    """An id like Prolific's, with 24 hexadecimal digits."""
     return uuid.uuid4().hex[:24]
 
 
@@ -78,7 +77,7 @@ class ProlificSimulator:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        # It is stopped after each test, and is not to wait half a second for that.
+        # Poll often, so that stopping it after each test is quick.
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def stop(self) -> None:
@@ -88,22 +87,18 @@ class ProlificSimulator:
     # What participants do --------------------------------------------------------------------
 
     def join(self, study: str, participant: str | None = None) -> Session:
-        """Let someone take a place of a published study."""
+        """Let a participant take a place in a published study."""
         body = self.studies[study]
-        assert body["status"] == "ACTIVE", "Nobody sees a study that is not published."
-        held = [
-            one
-            for one in self.sessions.values()
-            if one.study == study
-            and one.status not in ("RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT")
-        ]
+        assert body["status"] == "ACTIVE", "The study is not published."
+        gone = ("RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT")
+        held = [s for s in self.sessions.values() if s.study == study and s.status not in gone]
         assert len(held) < body["total_available_places"], "No place is left."
         session = Session(new_id(), participant or new_id(), study)
         self.sessions[session.id] = session
         return session
 
     def launch_url(self, session: Session, **changes: Any) -> str:
-        """Where Prolific sends a participant; with a token if the study asks for signed launches."""
+        """Where Prolific sends a participant, with a token if the study uses signed launches."""
         body = self.studies[session.study]
         ids = self.ids_of(session)
         url = body["external_study_url"]
@@ -125,7 +120,7 @@ class ProlificSimulator:
         """A launch token; `claims` replace those that Prolific would write."""
         now = int(time.time())
         address = self.studies[session.study]["external_study_url"].partition("?")[0]
-        told = {
+        payload = {
             "iss": ISSUER,
             "aud": address,
             "sub": session.id,
@@ -134,28 +129,26 @@ class ProlificSimulator:
             "prolific": self.ids_of(session) | {"workspace_id": "workspace"},
         }
         headers = {"kid": self.kid}
-        return jwt.encode(told | claims, key or self.key, algorithm="RS256", headers=headers)
+        return jwt.encode(payload | claims, key or self.key, algorithm="RS256", headers=headers)
 
     def complete(self, session: Session, code: str) -> None:
-        """What becomes of a participant who comes back with a code."""
-        [known] = [
-            one for one in self.studies[session.study]["completion_codes"] if one["code"] == code
-        ]
+        """Let a participant come back with a completion code."""
+        codes = {entry["code"]: entry for entry in self.studies[session.study]["completion_codes"]}
         session.code = code
-        actions = {one["action"] for one in known["actions"]}
+        actions = {action["action"] for action in codes[code]["actions"]}
         session.status = "RETURNED" if "REQUEST_RETURN" in actions else "AWAITING REVIEW"
 
     # Webhooks --------------------------------------------------------------------------------
 
     def event(self, session: Session, **changes: Any) -> bytes:
-        told = {
+        payload = {
             "resource_id": session.id,
             "event_type": "submission.status.change",
             "participant_id": session.participant,
             "status": session.status,
         }
-        assert not list(shapes.complaints(told, shapes.STATUS_CHANGE))
-        return json.dumps(told | changes).encode()
+        assert not list(shapes.complaints(payload, shapes.STATUS_CHANGE))
+        return json.dumps(payload | changes).encode()
 
     @staticmethod
     def headers(
@@ -227,10 +220,10 @@ class ProlificSimulator:
             raise Refused(401, "No valid token.")
         parts = urlsplit(path)
         for verb, pattern, answer in self._routes():
-            found = re.fullmatch(f"/api/v1/{pattern}", parts.path)
-            if found and verb == method:
-                told = json.loads(body) if body else None
-                return answer(*found.groups(), told, parse_qs(parts.query))
+            match = re.fullmatch(f"/api/v1/{pattern}", parts.path)
+            if match and verb == method:
+                payload = json.loads(body) if body else None
+                return answer(*match.groups(), payload, parse_qs(parts.query))
         raise Refused(404, f"There is no {method} {parts.path}.")
 
     def public_key(self) -> dict[str, Any]:
@@ -253,78 +246,78 @@ class ProlificSimulator:
 
     @staticmethod
     def _check(body: Any, shape: shapes.Shape) -> None:
-        if wrong := list(shapes.complaints(body, shape)):
-            raise Refused(400, "; ".join(wrong))
+        if problems := list(shapes.complaints(body, shape)):
+            raise Refused(400, "; ".join(problems))
 
-    def _told(self, value: Any, shape: shapes.Shape, status: int = 200) -> tuple[int, Any]:
-        assert not list(shapes.complaints(value, shape)), "The simulator itself strays."
+    def _answer(self, value: Any, shape: shapes.Shape, status: int = 200) -> tuple[int, Any]:
+        assert not list(shapes.complaints(value, shape)), "The simulator's own answer is invalid."
         return status, value
 
     def _create_study(self, body: Any, query: Any) -> tuple[int, Any]:
         self._check(body, shapes.CREATE_STUDY)
-        codes = [one["code"] for one in body["completion_codes"]]
+        codes = [entry["code"] for entry in body["completion_codes"]]
         if len(set(codes)) < len(codes) or body["total_available_places"] < 1:
             raise Refused(400, "Codes must differ, and there must be places.")
-        for code in body["completion_codes"]:
-            for action in code["actions"]:
+        for entry in body["completion_codes"]:
+            for action in entry["actions"]:
                 if (action["action"] == "REQUEST_RETURN") != ("return_reason" in action):
                     raise Refused(400, "A request to return needs a reason, and nothing else does.")
         study = new_id()
         self.studies[study] = body | {"id": study, "status": "UNPUBLISHED"}
-        return self._study_told(study, 201)
+        return self._study_answer(study, 201)
 
-    def _study_told(self, study: str, status: int = 200) -> tuple[int, Any]:
+    def _study_answer(self, study: str, status: int = 200) -> tuple[int, Any]:
         body = self.studies[study]
-        return self._told({key: body[key] for key in shapes.STUDY}, shapes.STUDY, status)
+        return self._answer({key: body[key] for key in shapes.STUDY}, shapes.STUDY, status)
 
-    def _known(self, study: str) -> dict[str, Any]:
+    def _find_study(self, study: str) -> dict[str, Any]:
         if study not in self.studies:
             raise Refused(404, "There is no such study.")
         return self.studies[study]
 
     def _study(self, study: str, body: Any, query: Any) -> tuple[int, Any]:
-        self._known(study)
-        return self._study_told(study)
+        self._find_study(study)
+        return self._study_answer(study)
 
     def _delete_study(self, study: str, body: Any, query: Any) -> tuple[int, Any]:
-        if self._known(study)["status"] != "UNPUBLISHED":
+        if self._find_study(study)["status"] != "UNPUBLISHED":
             raise Refused(400, "Only drafts can be deleted.")
         del self.studies[study]
         return 204, None
 
     def _update_study(self, study: str, body: Any, query: Any) -> tuple[int, Any]:
-        known = self._known(study)
+        stored = self._find_study(study)
         self._check(body, shapes.UPDATE_STUDY)
-        if body.get("total_available_places", 10**9) < known["total_available_places"]:
+        if body.get("total_available_places", 10**9) < stored["total_available_places"]:
             raise Refused(400, "Places only grow.")
-        known |= body
-        return self._study_told(study)
+        stored |= body
+        return self._study_answer(study)
 
     def _transition_study(self, study: str, body: Any, query: Any) -> tuple[int, Any]:
         self._check(body, shapes.TRANSITION_STUDY)
-        change = self._known(study)["status"], body["action"]
+        change = self._find_study(study)["status"], body["action"]
         if change not in shapes.STUDY_TRANSITIONS:
             raise Refused(400, "The study cannot do that.")
         self.studies[study]["status"] = shapes.STUDY_TRANSITIONS[change]
-        return self._study_told(study)
+        return self._study_answer(study)
 
     def _submissions(self, body: Any, query: Any) -> tuple[int, Any]:
         if set(query) - {"study", "page", "page_size", "status"}:
             raise Refused(400, "An unknown parameter.")
         [study], size, page = query["study"], int(query["page_size"][0]), int(query["page"][0])
-        own = [one for one in self.sessions.values() if one.study == study]
+        sessions = [session for session in self.sessions.values() if session.study == study]
         results = [
             {
-                "id": one.id,
-                "participant_id": one.participant,
-                "status": one.status,
-                "started_at": one.started_at,
+                "id": session.id,
+                "participant_id": session.participant,
+                "status": session.status,
+                "started_at": session.started_at,
                 "completed_at": None,
-                "study_code": one.code,
+                "study_code": session.code,
             }
-            for one in own[(page - 1) * size : page * size]
+            for session in sessions[(page - 1) * size : page * size]
         ]
-        return self._told({"results": results}, {"results": [shapes.SUBMISSION_IN_LIST]})
+        return self._answer({"results": results}, {"results": [shapes.SUBMISSION_IN_LIST]})
 
     def _session(self, reference: str) -> Session:
         if reference not in self.sessions:
@@ -332,33 +325,33 @@ class ProlificSimulator:
         return self.sessions[reference]
 
     def _submission(self, reference: str, body: Any, query: Any) -> tuple[int, Any]:
-        one = self._session(reference)
-        told = {
-            "id": one.id,
-            "participant": one.participant,
-            "study_id": one.study,
-            "status": one.status,
-            "started_at": one.started_at,
+        session = self._session(reference)
+        answer = {
+            "id": session.id,
+            "participant": session.participant,
+            "study_id": session.study,
+            "status": session.status,
+            "started_at": session.started_at,
             "completed_at": None,
-            "entered_code": one.code,
-            "bonus_payments": list(one.bonuses),
+            "entered_code": session.code,
+            "bonus_payments": list(session.bonuses),
         }
-        return self._told(told, shapes.SUBMISSION)
+        return self._answer(answer, shapes.SUBMISSION)
 
     def _transition_submission(self, reference: str, body: Any, query: Any) -> tuple[int, Any]:
         self._check(body, shapes.TRANSITION_SUBMISSION)
-        one, action = self._session(reference), body["action"]
-        wanted = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}.get(action)
-        if wanted is None:
+        session, action = self._session(reference), body["action"]
+        new_status = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}.get(action)
+        if new_status is None:
             raise Refused(400, "The simulator completes by code only.")
         if action == "REJECT" and (
             len(body.get("message", "")) < shapes.MIN_REJECTION_LENGTH
             or "rejection_category" not in body
         ):
             raise Refused(400, "A rejection needs a category and a message of 100 characters.")
-        if one.status not in ("AWAITING REVIEW", wanted):
-            raise Refused(400, f"It is {one.status}.")
-        one.status = wanted
+        if session.status not in ("AWAITING REVIEW", new_status):
+            raise Refused(400, f"It is {session.status}.")
+        session.status = new_status
         return self._submission(reference, None, None)
 
     def _set_up_bonuses(self, body: Any, query: Any) -> tuple[int, Any]:
@@ -370,9 +363,9 @@ class ProlificSimulator:
             if self._session(row[0]).study != body["study_id"]:
                 raise Refused(400, "Not of this study.")
         bonuses = new_id()
-        self.prepared[bonuses] = [(one, Decimal(amount)) for one, amount in rows]
+        self.prepared[bonuses] = [(reference, Decimal(amount)) for reference, amount in rows]
         amount = float(100 * sum(paid for _, paid in self.prepared[bonuses]))
-        told = {
+        answer = {
             "id": bonuses,
             "study": body["study_id"],
             "amount": amount,
@@ -380,13 +373,13 @@ class ProlificSimulator:
             "vat": 0.0,
             "total_amount": amount,
         }
-        return self._told(told, shapes.BONUSES, 201)
+        return self._answer(answer, shapes.BONUSES, 201)
 
     def _pay_bonuses(self, bonuses: str, body: Any, query: Any) -> tuple[int, Any]:
         self._check(body, shapes.PAY_BONUSES)
         if bonuses not in self.prepared:
             raise Refused(404, "There are no such bonuses.")
-        # As the real one: asked twice it pays twice.
+        # Like the real service, it pays again when asked twice.
         for reference, amount in self.prepared[bonuses]:
             self.sessions[reference].bonuses.append(int(amount * 100))
         return 202, f"Bulk bonus payment with ID {bonuses} is being processed asynchronously."

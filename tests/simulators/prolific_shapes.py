@@ -1,7 +1,7 @@
-"""What Prolific's API takes and gives, as https://docs.prolific.com/api-reference publishes it.
+"""The requests and answers of Prolific's API, from https://docs.prolific.com/api-reference.
 
-A shape is a dict of keys to types or shapes; a key that ends in ? may be missing, a list of one shape is a
-list of those, a set is a choice. Requests may have no key that is not here.
+A shape maps keys to types or shapes. A key ending in ? is optional, a list holds the shape of its elements, and a
+set lists the allowed values. Other keys are not allowed.
 """
 
 from collections.abc import Iterator
@@ -56,10 +56,10 @@ CREATE_STUDY = {
     "filters?": [dict],
     "project?": str,
 }
-# Of a study that has been published.
+# For a published study.
 UPDATE_STUDY = {"internal_name?": str, "total_available_places?": int}
 TRANSITION_STUDY = {"action": {"PUBLISH", "PAUSE", "START", "STOP"}}
-# What becomes of a study, by its status and the action. One that was stopped never runs again.
+# The new status, by status and action. A stopped study cannot be restarted.
 STUDY_TRANSITIONS = {
     ("UNPUBLISHED", "PUBLISH"): "ACTIVE",
     ("ACTIVE", "PAUSE"): "PAUSED",
@@ -68,19 +68,9 @@ STUDY_TRANSITIONS = {
     ("PAUSED", "STOP"): "AWAITING REVIEW",
 }
 REJECTION_CATEGORY = {
-    "BAD_CODE",
-    "FAILED_CHECK",
-    "FAILED_INSTRUCTIONS",
-    "INCOMP_LONGITUDINAL",
-    "LOW_EFFORT",
-    "MALINGERING",
-    "NO_CODE",
-    "NO_DATA",
-    "OTHER",
-    "TOO_QUICKLY",
-    "TOO_SLOWLY",
-    "UNSUPP_DEVICE",
-}
+    "BAD_CODE", "FAILED_CHECK", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "LOW_EFFORT",
+    "MALINGERING", "NO_CODE", "NO_DATA", "OTHER", "TOO_QUICKLY", "TOO_SLOWLY", "UNSUPP_DEVICE",
+}  # fmt: skip
 TRANSITION_SUBMISSION = {
     "action": {"APPROVE", "REJECT", "COMPLETE"},
     "message?": str,
@@ -93,15 +83,9 @@ PAY_BONUSES: dict[str, Any] = {}
 # Answers and messages ------------------------------------------------------------------------
 
 STATUS = {
-    "RESERVED",
-    "ACTIVE",
-    "TIMED-OUT",
-    "AWAITING REVIEW",
-    "APPROVED",
-    "RETURNED",
-    "REJECTED",
+    "RESERVED", "ACTIVE", "TIMED-OUT", "AWAITING REVIEW", "APPROVED", "RETURNED", "REJECTED",
     "SCREENED OUT",
-}
+}  # fmt: skip
 STUDY = {"id": str, "status": str, "total_available_places": int, "name": str}
 SUBMISSION_IN_LIST = {
     "id": str,
@@ -139,15 +123,15 @@ MIN_REJECTION_LENGTH = 100
 
 
 def complaints(value: Any, shape: Shape, place: str = "body") -> Iterator[str]:
-    """Say where a value does not have a shape."""
+    """Yield where a value does not match a shape."""
     if isinstance(shape, dict):
         yield from _of_object(value, shape, place)
     elif isinstance(shape, list):
         if not isinstance(value, list):
             yield f"{place} is not a list"
             return
-        for number, one in enumerate(value):
-            yield from complaints(one, shape[0], f"{place}[{number}]")
+        for number, element in enumerate(value):
+            yield from complaints(element, shape[0], f"{place}[{number}]")
     elif isinstance(shape, set):
         if value not in shape:
             yield f"{place} is {value!r}, not one of {sorted(shape)}"
@@ -159,10 +143,12 @@ def _of_object(value: Any, shape: dict[str, Shape], place: str) -> Iterator[str]
     if not isinstance(value, dict):
         yield f"{place} is not an object"
         return
-    known = {key.removesuffix("?"): (one, key.endswith("?")) for key, one in shape.items()}
-    yield from (f"{place} has an unknown key {key!r}" for key in value.keys() - known.keys())
-    for key, (one, is_optional) in known.items():
+    keys = {
+        key.removesuffix("?"): (key_shape, key.endswith("?")) for key, key_shape in shape.items()
+    }
+    yield from (f"{place} has an unknown key {key!r}" for key in value.keys() - keys.keys())
+    for key, (key_shape, is_optional) in keys.items():
         if key in value:
-            yield from complaints(value[key], one, f"{place}.{key}")
+            yield from complaints(value[key], key_shape, f"{place}.{key}")
         elif not is_optional:
             yield f"{place} lacks {key!r}"

@@ -1,12 +1,11 @@
-"""Before and after: make a campaign, and hold the database against what the workers were told.
+"""Prepare a campaign for the stack, and afterwards compare the database with the notes of the crowd.
 
     python -m tests.stack.books prepare sizes.json
     python -m tests.stack.books settle sizes.json
-    python -m tests.stack.books compare told.json
+    python -m tests.stack.books compare notes.json
 
-Each runs in a process of its own, on the database of the stack, and prints JSON. Nothing is weighed and no gold
-is built here: both are what the stack's own workers made. Gold is computed a second time, from the notes of the
-crowd and with nothing of the platform's statistics.
+Each prints JSON. Evidence and gold come from the Celery workers of the stack; `compare` computes the gold again
+from the notes, without the platform's statistics.
 """
 
 import json
@@ -20,18 +19,18 @@ import django
 import numpy as np
 from scipy import stats as scipy_stats
 
-# What a degraded text and a reference are worth to a reader, whatever the translation was worth.
+# The quality of degraded texts and references, whatever the quality of the translation.
 DEGRADED, REFERENCE = 8, 95
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 def prepare(size: dict[str, Any]) -> dict[str, Any]:
-    campaign = make_campaign(
-        hit_size=size["hit_size"], min_ratings=size["min_ratings"], lease_minutes=600
+    campaign = make_hits(
+        n_segments=size["n_hits"] * size["hit_size"] * 7 // 20,
+        hit_size=size["hit_size"],
+        min_ratings=size["min_ratings"],
+        lease_minutes=600,
     )
-    make_translations(campaign, n_segments=size["n_hits"] * size["hit_size"] * 7 // 20)
-    build_hits(campaign=campaign)
-    change_status(campaign=campaign, to=Campaign.Status.OPEN)
     tasks = practice_for("en", campaign.task, source_language_code="de")
     rng = np.random.default_rng(5)
     worth: dict[int, float] = defaultdict(lambda: float(rng.uniform(35, 85)))
@@ -47,26 +46,26 @@ def prepare(size: dict[str, Any]) -> dict[str, Any]:
 
 
 def settle(size: dict[str, Any]) -> dict[str, Any]:
-    """See the stack's workers do what is left, ask them for gold of it all, and see that made too."""
+    """Wait until the stack has finished its work, start a last gold job, and wait for that too."""
     started = time.monotonic()
-    left = _watch(size["settling_seconds"])
+    unfinished = _watch(size["settling_seconds"])
     seconds = time.monotonic() - started
-    if not any(left.values()):
+    if not any(unfinished.values()):
         start_job(
             kind="build_gold",
             campaign=Campaign.objects.get(),
             arguments={"minimum": size["enough"]},
         )
-        left = _watch(size["settling_seconds"])
-    return {"left": left, "settling_seconds": round(seconds, 1)}
+        unfinished = _watch(size["settling_seconds"])
+    return {"left": unfinished, "settling_seconds": round(seconds, 1)}
 
 
 def _watch(seconds: float) -> dict[str, int]:
-    """Touch nothing until all is weighed and every job has ended, or for so long; say what is left to do."""
+    """Wait until all evidence is weighed and all jobs have ended; return what is left after `seconds`."""
     deadline = time.monotonic() + seconds
-    while any((left := _left_to_do()).values()) and time.monotonic() < deadline:
-        time.sleep(LOOK_SECONDS)
-    return left
+    while any((unfinished := _left_to_do()).values()) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+    return unfinished
 
 
 def _left_to_do() -> dict[str, int]:
@@ -76,13 +75,13 @@ def _left_to_do() -> dict[str, int]:
     }
 
 
-def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
-    """Say in what the database, and the latest gold in it, differ from the notes."""
+def compare(notes_list: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the differences between the notes and the database with its latest gold."""
     campaign = Campaign.objects.get()
-    notes = {note["assignment"]: note for note in told}
+    notes = {note["assignment"]: note for note in notes_list}
     stored = _stored(campaign)
     return {
-        "n_submitted": sum(one["status"] == "submitted" for one in stored.values()),
+        "n_submitted": sum(assignment["status"] == "submitted" for assignment in stored.values()),
         "n_ratings": Rating.objects.count(),
         "lost": [path for path in notes if path not in stored],
         "wrong_scores": [
@@ -90,7 +89,9 @@ def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
             for path, note in notes.items()
             if any(stored[path]["scores"].get(int(p)) != s for p, s in note["scores"].items())
         ],
-        "unasked": sum(len(one["scores"]) for path, one in stored.items() if path not in notes),
+        "unasked": sum(
+            len(assignment["scores"]) for path, assignment in stored.items() if path not in notes
+        ),
         "wrong_codes": [
             path for path, note in notes.items() if note["completion_code"] != stored[path]["code"]
         ],
@@ -102,28 +103,32 @@ def compare(told: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _stored(campaign: "Campaign") -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for one in Assignment.objects.filter(hit__campaign=campaign):
-        path = reverse("rate", args=[one.code])
-        found[path] = {
-            "status": one.status,
-            "code": one.completion_code,
-            "worker": one.worker_id,
-            "hit": one.hit_id,
+    stored: dict[str, dict[str, Any]] = {}
+    for assignment in Assignment.objects.filter(hit__campaign=campaign):
+        path = reverse("rate", args=[assignment.code])
+        stored[path] = {
+            "status": assignment.status,
+            "code": assignment.completion_code,
+            "worker": assignment.worker_id,
+            "hit": assignment.hit_id,
             "scores": {},
         }
     rows = Rating.objects.values_list("assignment__code", "item__position", "score")
     for code, position, score in rows.iterator():
-        found[reverse("rate", args=[code])]["scores"][position] = score
-    return found
+        stored[reverse("rate", args=[code])]["scores"][position] = score
+    return stored
 
 
 def _wrong_places(campaign: "Campaign") -> list[int]:
-    """HITs that do not offer as many places as are wanted and not promised, counted by hand."""
-    discarded = {one.worker_id for one in Participation.objects.all() if one.is_discarded}
+    """HITs whose `places_left` is not the number of ratings that are still needed."""
+    discarded = {
+        participation.worker_id
+        for participation in Participation.objects.all()
+        if participation.is_discarded
+    }
     promised: dict[int, int] = defaultdict(int)
-    for one in Assignment.objects.filter(status__in=["in_progress", "submitted"]):
-        promised[one.hit_id] += one.worker_id not in discarded
+    for participation in Assignment.objects.filter(status__in=["in_progress", "submitted"]):
+        promised[participation.hit_id] += participation.worker_id not in discarded
     return [
         hit.pk
         for hit in campaign.hits.all()
@@ -145,25 +150,26 @@ def _gold_facts(
             rated = [(places[int(position)], score) for position, score in note["scores"].items()]
             by_worker[stored[path]["worker"]] += rated
     trusted = {worker: rated for worker, rated in by_worker.items() if _is_reliable(rated)}
-    ours = _means(trusted, run.minimum)
-    theirs = {
+    expected = _means(trusted, run.minimum)
+    actual = {
         score.translation_id: score.z
         for score in GoldScore.objects.filter(run=run)
         if score.is_complete
     }
-    shared = ours.keys() & theirs.keys()
+    shared = expected.keys() & actual.keys()
     return {
-        # One of each job, and the latest one of the job that was asked for when all was over.
         "n_runs": campaign.gold_runs.count(),
         "is_of_last_job": run.job == Job.objects.latest("pk"),
         "n_trusted": [len(trusted), Participation.objects.trusted().count()],
-        "n_gold": [len(ours), len(theirs), len(shared)],
-        "largest_gold_difference": max((abs(ours[pk] - theirs[pk]) for pk in shared), default=None),
+        "n_gold": [len(expected), len(actual), len(shared)],
+        "largest_gold_difference": max(
+            (abs(expected[pk] - actual[pk]) for pk in shared), default=None
+        ),
     }
 
 
 def _is_reliable(rated: list[tuple[Any, int]]) -> bool:
-    """The paired t-test of the method, by SciPy's own hand."""
+    """The paired t-test of the method, by SciPy."""
     scores = {item.pk: score for item, score in rated}
     pairs = [
         (scores[item.pk], scores[item.partner_id])
@@ -181,11 +187,11 @@ def _means(trusted: dict[int, list[tuple[Any, int]]], minimum: int) -> dict[int,
     for rated in trusted.values():
         scores = np.array([score for _, score in rated], dtype=float)
         z = (scores - scores.mean()) / scores.std(ddof=1)
-        own = defaultdict(list)
+        own_values = defaultdict(list)
         for (item, _), value in zip(rated, z, strict=True):
             if item.role in (Role.GENUINE, Role.REPEAT):
-                own[item.translation_id].append(value)
-        for translation, values in own.items():
+                own_values[item.translation_id].append(value)
+        for translation, values in own_values.items():
             per_translation[translation].append(np.mean(values))
     return {
         translation: float(np.mean(values))
@@ -202,12 +208,10 @@ if __name__ == "__main__":
     from analysis.stats.roles import Role
     from da_platform.jobs.models import Job
     from da_platform.jobs.running import start_job
-    from hits.campaigns.building import build_hits
-    from hits.campaigns.lifecycle import change_status
     from hits.models import Assignment, Campaign, Item, Participation, Rating
     from hits.rating.practice import practice_for
-    from tests.factories import make_campaign, make_translations
+    from tests.factories import make_hits
 
-    do, path = sys.argv[1:]
-    deeds = {"prepare": prepare, "settle": settle, "compare": compare}
-    print(json.dumps(deeds[do](json.loads(Path(path).read_text()))))
+    step, path = sys.argv[1:]
+    steps = {"prepare": prepare, "settle": settle, "compare": compare}
+    print(json.dumps(steps[step](json.loads(Path(path).read_text()))))

@@ -1,4 +1,4 @@
-"""A cable that can be pulled: passes bytes between a local port and a server's socket."""
+"""A network cable that can be pulled: it forwards a local port to a server."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ _BLOCK = 65_536
 
 @dataclass
 class Cable:
-    """Listens on a port of loopback and passes everything on to a Unix socket or to another port."""
+    """Forwards a local port to a Unix socket or another local port."""
 
     target: str | int
     listener: socket.socket = field(default_factory=socket.socket)
@@ -30,7 +30,7 @@ class Cable:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def pull(self) -> None:
-        """Cut every connection at once and let no new one through."""
+        """Cut all connections and refuse new ones."""
         with self.lock:
             self.is_plugged = False
             for end in self.ends:
@@ -98,9 +98,9 @@ def _hang_up(end: socket.socket) -> None:
 
 @contextmanager
 def cable(target: str | int) -> Iterator[Cable]:
-    one = Cable(target)
-    one.start()
+    wire = Cable(target)
+    wire.start()
     try:
-        yield one
+        yield wire
     finally:
-        one.stop()
+        wire.stop()

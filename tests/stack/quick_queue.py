@@ -1,4 +1,4 @@
-"""The platform's queue, whose schedule comes by every few seconds: for a test that has no minutes."""
+"""The platform's Celery app with a schedule of a few seconds, for short tests."""
 
 from da_platform.celery import app
 

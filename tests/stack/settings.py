@@ -1,4 +1,4 @@
-"""The platform's own settings; only its static files are collected in the stack's folder, not in the checkout."""
+"""The platform's settings, with static files in the folder of the stack instead of the checkout."""
 
 from da_platform.settings import *  # noqa: F403
 

@@ -1,8 +1,8 @@
-"""Everything at once, as in production, while parts of it are killed: what was acknowledged is kept.
+"""The whole platform loses nothing it has acknowledged while its parts are killed.
 
-Two workers of the queue with their schedule; two web servers, PostgreSQL and Redis behind cables that are pulled;
-the same with PgBouncer between; and with SQLite on one machine. What is left undone when the crowd goes home has to be done by the
-stack's own workers. `make soak` runs it at full size.
+It runs on three stacks: two web servers, two Celery workers, PostgreSQL and Redis behind cables that are pulled; the
+same with PgBouncer; and SQLite on one machine. Work that is unfinished when the crowd leaves is left to the Celery
+workers. `make soak` runs it at full size.
 """
 
 import json
@@ -33,40 +33,40 @@ from .machines import Process, celery_worker, postgres, redis
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("stack")]
 
-# Told by chance whom it strikes, so that the same seed strikes the same.
+# The random generator chooses the victim, so the same seed hits the same one.
 Disaster = Callable[[random.Random], object]
 PATIENCE_SECONDS = 1_500
-# For a question that a disaster may be in the way of.
-ASKING_SECONDS = 120
+# For starting a job, which may fail during a disaster.
+START_JOB_SECONDS = 120
 HOST = "da.example.org"
-# Of the crowd, with many threads each.
+# The crowd runs in this many processes with many threads each.
 N_PROCESSES = 2
-# Connections to PostgreSQL where a pooler shares them out: fewer than threads ask for one.
+# Connections of the pooler to PostgreSQL, fewer than there are threads.
 POOL_SIZE = 6
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many come and what they find. Every worker does so many HITs; places suffice for all."""
+    """The size of crowd and campaign. There are places for all HITs of all workers."""
 
     n_workers: int
     hits_per_worker: int
     n_hits: int
     hit_size: int
     min_ratings: int
-    # Over each item: most workers shall still be there when the last disaster comes, and some stay for it.
+    # Per item. Most workers should still be there for the last disaster; some wait for it.
     think_seconds: float
     seconds_between_disasters: tuple[float, float]
-    # How often all of them come; the rest of the work is done in peace.
+    # How often each disaster happens.
     rounds: int
     seconds_between_gold: float
-    # With whose schedule the workers of the queue run, and what they may need to do all that is left.
+    # The Celery app, and how long its workers may take to finish.
     queue: str
     settling_seconds: float
 
     @property
     def enough(self) -> int:
-        """Ratings for gold. Nobody comes back for the places of the careless, which may be in every HIT."""
+        """Minimum of ratings for gold. Nobody replaces the ratings of careless workers."""
         return self.min_ratings * 2 // 3
 
 
@@ -83,7 +83,7 @@ SMALL = Size(
     queue="tests.stack.quick_queue",
     settling_seconds=120,
 )
-# More than 200 workers, 400 HITs handed in and 40,000 ratings: the careless are refused their second HIT.
+# More than 200 workers, 400 submitted HITs and 40,000 ratings. Careless workers get no second HIT.
 FULL = Size(
     n_workers=220,
     hits_per_worker=2,
@@ -103,13 +103,13 @@ FULL = Size(
 class Stack:
     environment: dict[str, str]
     folder: Path
-    # What the crowd's own network leads to.
+    # The ports to which the crowd connects.
     ports: list[int]
     disasters: dict[str, Disaster] = field(default_factory=dict)
 
     @property
     def all_clear(self) -> Path:
-        """The file that tells the crowd that no disaster will come any more."""
+        """A file that exists when all disasters are over."""
         return self.folder / "all-clear"
 
 
@@ -125,11 +125,11 @@ def crash_web(server: Server) -> None:
 
 
 def cut(seconds: float, *cables: Cable) -> None:
-    for one in cables:
-        one.pull()
+    for wire in cables:
+        wire.pull()
     time.sleep(seconds)
-    for one in cables:
-        one.plug()
+    for wire in cables:
+        wire.plug()
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def running(process: Process) -> Iterator[Process]:
 
 @contextmanager
 def production(folder: Path, queue: str, *, is_pooled: bool = False) -> Iterator[Stack]:
-    """PostgreSQL and Redis behind cables, two web servers behind theirs, two workers."""
+    """PostgreSQL, Redis and two web servers, each behind a cable, and two Celery workers."""
     if is_pooled and not pooler.is_there():
         pytest.skip("pgbouncer is not on this machine and could not be fetched from Debian.")
     with ExitStack() as parts:
@@ -189,7 +189,7 @@ def production(folder: Path, queue: str, *, is_pooled: bool = False) -> Iterator
 
 @contextmanager
 def one_machine(folder: Path, queue: str) -> Iterator[Stack]:
-    """SQLite, the queue in a folder, one web server behind a cable and one worker."""
+    """SQLite, the queue in a folder, one web server behind a cable and one Celery worker."""
     url = f"sqlite:///{folder}/ratings.sqlite3"
     environment = _environment(url, folder)
     _prepare(url, environment)
@@ -208,11 +208,11 @@ def one_machine(folder: Path, queue: str) -> Iterator[Stack]:
 
 
 def _environment(url: str, folder: Path) -> dict[str, str]:
-    """As in production, behind a proxy that takes TLS off."""
+    """As in production, behind a proxy that terminates TLS."""
     return platform_environment(
         url,
         DA_DEBUG="0",
-        # Whoever starts a server asks it by its address whether it answers.
+        # `Server.start` uses the IP address.
         DA_ALLOWED_HOSTS=f"{HOST},127.0.0.1",
         DA_BEHIND_PROXY="1",
         DA_DATA_DIR=str(folder),
@@ -234,10 +234,10 @@ def _manage(environment: dict[str, str], *arguments: str) -> "subprocess.Complet
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
-def books(stack: Stack, do: str, content: Any) -> dict[str, Any]:
-    path = stack.folder / f"{do}.json"
+def books(stack: Stack, step: str, content: Any) -> dict[str, Any]:
+    path = stack.folder / f"{step}.json"
     path.write_text(json.dumps(content))
-    command = [sys.executable, "-m", "tests.stack.books", do, str(path)]
+    command = [sys.executable, "-m", "tests.stack.books", step, str(path)]
     done = subprocess.run(command, cwd=ROOT, env=stack.environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     facts: dict[str, Any] = json.loads(done.stdout)
@@ -245,12 +245,12 @@ def books(stack: Stack, do: str, content: Any) -> dict[str, Any]:
 
 
 class Crowd:
-    """The workers, in a few processes of many threads each."""
+    """The workers, in a few processes with many threads each."""
 
     def __init__(self, stack: Stack, size: Size, orders: dict[str, Any]) -> None:
         self.answers, self.processes = [], []
         for i in range(N_PROCESSES):
-            own = orders | {
+            own_orders = orders | {
                 "ports": stack.ports,
                 "host": HOST,
                 "numbers": list(range(size.n_workers))[i::N_PROCESSES],
@@ -262,7 +262,7 @@ class Crowd:
                 "seed": 3,
             }
             paths = [stack.folder / f"{name}-{i}.json" for name in ("orders", "answers")]
-            paths[0].write_text(json.dumps(own))
+            paths[0].write_text(json.dumps(own_orders))
             self.answers.append(paths[1])
             self.processes.append(
                 subprocess.Popen([sys.executable, "-m", "tests.stack.crowd", *paths], cwd=ROOT)
@@ -276,8 +276,8 @@ class Crowd:
             assert process.wait(PATIENCE_SECONDS) == 0
         answers = [json.loads(path.read_text()) for path in self.answers]
         assert [answer["errors"] for answer in answers] == [[] for _ in answers]
-        told = [note for answer in answers for note in answer["told"]]
-        return told, sum(answer["n_failures"] for answer in answers)
+        notes = [note for answer in answers for note in answer["notes"]]
+        return notes, sum(answer["n_failures"] for answer in answers)
 
     def stop(self) -> None:
         for process in self.processes:
@@ -285,8 +285,8 @@ class Crowd:
             process.wait()
 
 
-def let_disasters_come(stack: Stack, size: Size, crowd: Crowd) -> list[str]:
-    """One of each in a random order, round after round, while some of the crowd stay to meet them."""
+def cause_disasters(stack: Stack, size: Size, crowd: Crowd) -> list[str]:
+    """Cause each disaster once per round, in random order; return those that happened."""
     rng = random.Random(11)
     happened: list[str] = []
     for _ in range(size.rounds):
@@ -299,53 +299,56 @@ def let_disasters_come(stack: Stack, size: Size, crowd: Crowd) -> list[str]:
     return happened
 
 
-def ask_for_gold(stack: Stack, size: Size) -> None:
-    """Ask until it is taken note of: what is refused for a disaster's sake is asked again."""
-    deadline = time.monotonic() + ASKING_SECONDS
+def start_gold_job(stack: Stack, size: Size) -> None:
+    """Try until it works; a disaster may be in the way."""
+    deadline = time.monotonic() + START_JOB_SECONDS
     arguments = ("build_gold", "--campaign", "campaign 1", "--argument", f"minimum={size.enough}")
-    while (asked := _manage(stack.environment, "start_job", *arguments)).returncode:
-        assert time.monotonic() < deadline, asked.stderr
+    while (process := _manage(stack.environment, "start_job", *arguments)).returncode:
+        assert time.monotonic() < deadline, process.stderr
 
 
-def ask_for_gold_until(is_over: threading.Event, stack: Stack, size: Size) -> int:
-    """Ask again and again, whatever happens to whoever makes it. Say how often."""
-    n_asked = 0
+def start_gold_jobs_until(is_over: threading.Event, stack: Stack, size: Size) -> int:
+    """Start gold jobs at intervals and return their number."""
+    n_requested = 0
     while not is_over.wait(size.seconds_between_gold):
-        ask_for_gold(stack, size)
-        n_asked += 1
-    return n_asked
+        start_gold_job(stack, size)
+        n_requested += 1
+    return n_requested
 
 
 def check(stack: Stack, size: Size) -> dict[str, Any]:
     orders = books(stack, "prepare", asdict(size))
     started = time.monotonic()
     crowd, is_over = Crowd(stack, size, orders), threading.Event()
-    with ThreadPoolExecutor(1) as someone:
-        gold = someone.submit(ask_for_gold_until, is_over, stack, size)
+    with ThreadPoolExecutor(1) as executor:
+        gold = executor.submit(start_gold_jobs_until, is_over, stack, size)
         try:
-            happened = let_disasters_come(stack, size, crowd)
-            told, n_failures = crowd.notes()
+            happened = cause_disasters(stack, size, crowd)
+            notes, n_failures = crowd.notes()
             seconds = time.monotonic() - started
         finally:
             is_over.set()
             crowd.stop()
-        n_asked = gold.result()
+        n_requested = gold.result()
     settled = books(stack, "settle", asdict(size) | {"enough": size.enough})
-    assert not any(settled["left"].values()), f"the stack's workers left undone: {settled['left']}"
-    facts = settled | books(stack, "compare", told)
-    facts |= {"n_told": sum(len(note["scores"]) for note in told), "n_failures": n_failures}
+    assert not any(settled["left"].values()), f"left undone by the stack: {settled['left']}"
+    facts = settled | books(stack, "compare", notes)
+    facts |= {
+        "n_acknowledged": sum(len(note["scores"]) for note in notes),
+        "n_failures": n_failures,
+    }
     facts |= {"disasters": len(happened), "seconds": round(seconds, 1)}
     print(json.dumps(facts))
-    assert set(happened) == set(stack.disasters), "not everything that can happen happened"
+    assert set(happened) == set(stack.disasters), "not every disaster happened"
     assert n_failures > len(happened) / 2, "the disasters hardly met a request"
-    # Kept: every rating that was acknowledged, with the score that was told, once (it is a key).
+    # Every acknowledged rating is stored with its score.
     assert facts["lost"] == facts["wrong_scores"] == facts["wrong_codes"] == []
-    assert facts["unasked"] == 0 and facts["n_ratings"] == facts["n_told"]
+    assert facts["unasked"] == 0 and facts["n_ratings"] == facts["n_acknowledged"]
     assert facts["wrong_places"] == []
-    # Every job that was asked for is done, and once.
-    assert facts["jobs"].keys() == {"done"} and facts["jobs"]["done"] > n_asked > 0
+    # Every job is done once.
+    assert facts["jobs"].keys() == {"done"} and facts["jobs"]["done"] > n_requested > 0
     assert facts["n_runs"] == facts["jobs"]["done"] and facts["is_of_last_job"]
-    # And the gold that the stack made of it all is what the workers' own notes give.
+    # The gold of the stack equals the gold computed from the notes.
     assert facts["n_trusted"][0] == facts["n_trusted"][1] > size.n_workers * 0.8
     assert len(set(facts["n_gold"])) == 1 and facts["n_gold"][0] > 0
     assert facts["largest_gold_difference"] < 1e-9
@@ -368,7 +371,7 @@ def test_nothing_acknowledged_is_lost_while_parts_are_killed(kind, tmp_path):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", STACKS)
-def test_at_full_size_nothing_acknowledged_is_lost(kind, tmp_path):
+def test_nothing_acknowledged_is_lost_at_full_size(kind, tmp_path):
     with STACKS[kind](tmp_path, FULL.queue) as stack:
         facts = check(stack, FULL)
     assert facts["n_submitted"] >= 400 and facts["n_ratings"] >= 40_000
