@@ -23,7 +23,7 @@ LEVEL_NAMES = {"segment": "segments", "system": "systems"}
 
 
 class ReadingForm(forms.Form):
-    """What a file may not say itself."""
+    """Details that a file may not contain."""
 
     format = forms.ChoiceField(
         choices=[("", "Detect automatically"), *((name, name) for name in FORMATS)],
