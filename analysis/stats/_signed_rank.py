@@ -42,7 +42,9 @@ def signed_ranks(values: Floats, codes: Ints, n_groups: int) -> SignedRanks:
     by_counting = ~is_plain & (n <= LARGEST_TIED)
     pvalue = _normal_p(statistic, m, tie_terms)
     pvalue[by_table] = _table_p(statistic[by_table], m[by_table])
-    for groups in _blocks(np.flatnonzero(by_counting)):
+    tied_groups = np.flatnonzero(by_counting)
+    for start in range(0, len(tied_groups), BLOCK):
+        groups = tied_groups[start : start + BLOCK]
         pvalue[groups] = _counted_p(statistic, ranks, codes, n_groups, groups)
     pvalue[n == 0] = np.nan
     return SignedRanks(statistic, m, pvalue, by_table | by_counting)
@@ -105,7 +107,3 @@ def _counted_p(
         ways = ways + np.where(without >= 0, shifted, 0)
     below = totals <= np.rint(2 * statistic[groups])[:, None]
     return np.sum(ways, axis=1, where=below) / 2.0**LARGEST_TIED
-
-
-def _blocks(groups: Ints) -> list[Ints]:
-    return [groups[start : start + BLOCK] for start in range(0, len(groups), BLOCK)]

@@ -154,7 +154,7 @@ def agreement_curve(
     check_between("confidence", confidence, 0, 1)
     columns = _columns("ratings", ratings)
     plan = _plan(columns, replicate)
-    n_translations = np.array([_n_enough(plan, size) for size in sizes], dtype=np.int64)
+    n_translations = np.array([_is_enough(plan, size).sum() for size in sizes], dtype=np.int64)
     measured = np.zeros((2, len(sizes)))
     for places in _orders(plan, submitted, rng, n_draws):
         measured += [[_r(plan, side, places, size) for size in sizes] for side in (0, 1)]
@@ -246,10 +246,6 @@ def _is_enough(plan: _Plan, size: int) -> Bools:
     if plan.replicate_means is None:
         return plan.n >= 2 * size
     return (plan.n >= size) & (plan.replicate_n > 0)
-
-
-def _n_enough(plan: _Plan, size: int) -> int:
-    return int(_is_enough(plan, size).sum())
 
 
 def _r(plan: _Plan, side: int, places: Ints, size: int) -> float:
