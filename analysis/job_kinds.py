@@ -89,7 +89,7 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     golds = golds_from(job.arguments.get("golds", []))
     evaluation = evaluate_collection(
         collection=collection,
-        golds=[one for one in golds if isinstance(one, UploadChoice)],
+        golds=[gold for gold in golds if isinstance(gold, UploadChoice)],
         metrics=_chosen(collection.metrics.all(), job),
         options=options_from(job.arguments.get("options", {})),
         job=job,
@@ -173,7 +173,7 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     metrics = compute_metrics(
         campaign=job.campaign, actor=job.started_by, progress=report.progress, **arguments
     )
-    return {"metrics": [{"name": one.name, "level": one.level} for one in metrics]}
+    return {"metrics": [{"name": metric.name, "level": metric.level} for metric in metrics]}
 
 
 @job_kind("export", needs_campaign=True)

@@ -42,24 +42,24 @@ def start_nightly_jobs() -> int:
 
 
 def campaigns_with_news() -> QuerySet[Campaign]:
-    """Return campaigns with ratings or decisions newer than their gold, and no gold job under way.
+    """Return campaigns with ratings or decisions newer than their gold, and no unfinished gold job.
 
-    Closed ones too: the last ratings of a campaign often come on the day it is closed.
+    Closed campaigns are included, as the last ratings often arrive on the day a campaign is closed.
     """
     latest = GoldRun.objects.filter(campaign=OuterRef(OuterRef("pk"))).order_by("-pk")
-    made_at = Subquery(latest.values("created_at")[:1])
+    built_at = Subquery(latest.values("created_at")[:1])
     submitted = Assignment.objects.submitted().filter(hit__campaign=OuterRef("pk"))
-    is_new = Q(submitted_at__gt=made_at) | Q(evidence_at__gt=made_at)
+    is_new = Q(submitted_at__gt=built_at) | Q(evidence_at__gt=built_at)
     # Of the audit log, only decisions about workers change the gold.
     decisions = AuditEntry.objects.filter(
-        campaign=OuterRef("pk"), at__gt=made_at, action__in=TRUST_ACTIONS
+        campaign=OuterRef("pk"), at__gt=built_at, action__in=TRUST_ACTIONS
     )
     has_gold = Exists(GoldRun.objects.filter(campaign=OuterRef("pk")))
-    under_way = Job.objects.unfinished().filter(kind=GOLD, campaign=OuterRef("pk"))
+    unfinished = Job.objects.unfinished().filter(kind=GOLD, campaign=OuterRef("pk"))
     return (
         Campaign.objects.exclude(status=Campaign.Status.DRAFT)
         .filter(
             Exists(submitted.filter(is_new)) | Exists(decisions) | (~has_gold & Exists(submitted))
         )
-        .exclude(Exists(under_way))
+        .exclude(Exists(unfinished))
     )

@@ -91,10 +91,10 @@ def list_evaluations(request: HttpRequest, code: UUID) -> QuerySet[Evaluation]:
 
 
 @router.post("/{uuid:code}/evaluations", response={202: JobOut}, auth=Needs(Scope.RUN))
-def evaluate(request: HttpRequest, code: UUID, wanted: EvaluationIn) -> Status[Job]:
+def evaluate(request: HttpRequest, code: UUID, body: EvaluationIn) -> Status[Job]:
     """Start a job that evaluates metrics against gold. Its result holds the evaluation's number."""
     campaign = _campaign(request, code)
-    arguments = wanted.model_dump(exclude_none=True, mode="json")
+    arguments = body.model_dump(exclude_none=True, mode="json")
     options_from(arguments["options"])
     job = start_job(
         kind="evaluate", campaign=campaign, arguments=arguments, started_by=user_of(request)

@@ -88,11 +88,11 @@ def list_gold(request: HttpRequest, code: UUID) -> QuerySet[GoldRun]:
 
 
 @router.post("/{uuid:code}/gold", response={202: JobOut}, auth=Needs(Scope.RUN))
-def build_gold(request: HttpRequest, code: UUID, wanted: GoldIn) -> Status[Job]:
+def build_gold(request: HttpRequest, code: UUID, body: GoldIn) -> Status[Job]:
     """Start a job that builds gold from the current ratings."""
     assert isinstance(request.user, User)
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
-    arguments = wanted.model_dump(exclude_none=True, mode="json")
+    arguments = body.model_dump(exclude_none=True, mode="json")
     job = start_job(
         kind="build_gold", campaign=campaign, arguments=arguments, started_by=request.user
     )

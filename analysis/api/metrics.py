@@ -70,7 +70,7 @@ class MetricScoreOut(Schema):
 
 
 class ScoresIn(Schema):
-    """What the file itself does not say, such as its format and the direction of its metrics.
+    """Details that the file does not contain, such as its format and the direction of its metrics.
 
     `ranks` also keeps rankings submitted with the scores.
     """
@@ -127,31 +127,32 @@ def list_metrics(request: HttpRequest, code: UUID) -> QuerySet[Metric]:
 
 @router.post("/{uuid:code}/metrics", response={201: list[MetricOut]}, auth=Needs(Scope.RUN))
 def add_scores(
-    request: HttpRequest, code: UUID, file: File[UploadedFile], wanted: Form[ScoresIn]
+    request: HttpRequest, code: UUID, file: File[UploadedFile], form: Form[ScoresIn]
 ) -> Status[list[Metric]]:
     """Store the scores in a file. Uploading the same file again changes nothing."""
     assert isinstance(request.user, User)
     campaign = _campaign(request, code)
     # One byte more than allowed is enough to refuse a file that is too large.
-    raw = RawFile(_plain_name(file), file.read(MAX_FILE_BYTES + 1))
+    name = printable(PurePath(file.name or "scores").name)[:255]
+    raw = RawFile(name, file.read(MAX_FILE_BYTES + 1))
     metrics = store_uploaded_scores(
         files=[raw],
         home=campaign,
-        reading=wanted.reading,
-        replace=wanted.replace,
+        reading=form.reading,
+        replace=form.replace,
         uploaded_by=request.user,
     )
     return Status(201, metrics)
 
 
 @router.post("/{uuid:code}/metrics/compute", response={202: JobOut}, auth=Needs(Scope.RUN))
-def compute_metrics(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Status[Job]:
+def compute_metrics(request: HttpRequest, code: UUID, body: ComputeIn) -> Status[Job]:
     """Start a job that computes built-in metrics against the references."""
     assert isinstance(request.user, User)
     job = start_job(
         kind="compute_metrics",
         campaign=_campaign(request, code),
-        arguments={"names": list(dict.fromkeys(wanted.names))},
+        arguments={"names": list(dict.fromkeys(body.names))},
         started_by=request.user,
     )
     return Status(202, job)
@@ -163,14 +164,12 @@ def compute_metrics(request: HttpRequest, code: UUID, wanted: ComputeIn) -> Stat
     auth=Needs(Scope.RUN),
     operation_id="confirm_direction",
 )
-def confirm_directions(
-    request: HttpRequest, code: UUID, metric: UUID, wanted: DirectionIn
-) -> Metric:
+def confirm_directions(request: HttpRequest, code: UUID, metric: UUID, body: DirectionIn) -> Metric:
     """Confirm whether higher or lower is better. The platform records who confirmed it."""
     assert isinstance(request.user, User)
     return confirm_direction(
         metric=_metric(request, code, metric),
-        higher_is_better=wanted.higher_is_better,
+        higher_is_better=body.higher_is_better,
         actor=request.user,
     )
 
@@ -193,7 +192,3 @@ def _campaign(request: HttpRequest, code: UUID) -> Campaign:
 
 def _metric(request: HttpRequest, code: UUID, metric: UUID) -> Metric:
     return get_object_or_404(Metric, campaign=_campaign(request, code), code=metric)
-
-
-def _plain_name(file: UploadedFile) -> str:
-    return printable(PurePath(file.name or "scores").name)[:255]

@@ -49,7 +49,7 @@ class Rows:
     """Segment scores of metrics and one gold, row by row.
 
     `truth` is the gold, negated if lower is better, so that higher is always better. `gold` and
-    `scores` are as given. `table` holds all rows of the gold, including those without a score.
+    `scores` are unchanged. `table` holds all rows of the gold, including those without a score.
     """
 
     table: GoldTable

@@ -142,11 +142,11 @@ def _golds_by_name(
     problems = Problems()
     if not golds:
         problems.add("", None, "there is no gold to evaluate against")
-    seen: dict[tuple[str, str], GoldTable] = {}
+    by_name_and_level: dict[tuple[str, str], GoldTable] = {}
     for gold in golds:
-        if (gold.name, gold.level) in seen:
+        if (gold.name, gold.level) in by_name_and_level:
             problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
-        seen[gold.name, gold.level] = gold
+        by_name_and_level[gold.name, gold.level] = gold
     all_keys = [*(table.keys for table in golds), *(table.keys for table in tables)]
     for system in options.without_systems:
         if not any(system == name for keys in all_keys for name, _ in keys):
@@ -156,34 +156,33 @@ def _golds_by_name(
         if (
             gold.level == "segment"
             and "segment" not in levels
-            and (gold.name, "system") not in seen
+            and (gold.name, "system") not in by_name_and_level
         ):
             problems.add(gold.name, None, "is segment gold, but no metric has segment scores")
     refuse_if_any(problems)
     names = dict.fromkeys(gold.name for gold in golds)
-    return [Gold(name, seen.get((name, "segment")), seen.get((name, "system"))) for name in names]
+    lookup = by_name_and_level.get
+    return [Gold(name, lookup((name, "segment")), lookup((name, "system"))) for name in names]
 
 
 def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:
     """Return the table without some systems, which need not be in the gold."""
-    kept = np.array([system not in systems for system, _ in table.keys], dtype=bool)
-    if kept.all():
+    chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
+    if chosen.all():
         return table
     keys = tuple(key for key in table.keys if key[0] not in systems)
-    return replace(table, keys=keys, scores=table.scores[kept])
+    return replace(table, keys=keys, scores=table.scores[chosen])
 
 
 def _check_enough(gold: Gold, rows: Rows) -> None:
+    problems = Problems()
     if (n := len(rows.gold)) < MIN_SEGMENTS:
-        problems = Problems()
         problems.add(gold.name, None, f"has {n} score(s), but a test needs at least {MIN_SEGMENTS}")
-        refuse_if_any(problems)
-    if is_constant(rows.gold):
-        problems = Problems()
+    elif is_constant(rows.gold):
         problems.add(
             gold.name, None, "has the same score everywhere, so nothing can correlate with it"
         )
-        refuse_if_any(problems)
+    refuse_if_any(problems)
 
 
 def _evaluate_gold(

@@ -29,16 +29,16 @@ def file_names(result: EvaluationResult) -> dict[Parts, str]:
         in a number.
     """
     names: dict[Parts, str] = {}
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for parts in _all_parts(result):
-        names[parts] = _unused(stem(*parts), taken)
-        taken.add(names[parts])
+        names[parts] = _unused(stem(*parts), used_names)
+        used_names.add(names[parts])
     return names
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def _unused(name: str, used_names: set[str]) -> str:
     candidate, number = name, 1
-    while candidate in taken:
+    while candidate in used_names:
         number += 1
         candidate = f"{name}-{number}"
     return candidate

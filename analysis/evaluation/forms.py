@@ -24,7 +24,7 @@ LEVEL_NAMES = {"segment": "segments", "system": "systems"}
 
 
 class ReadingForm(forms.Form):
-    """What a file may not say itself."""
+    """Details that a file may not contain."""
 
     format = forms.ChoiceField(
         choices=[("", "Detect automatically"), *((name, name) for name in FORMATS)],
@@ -144,7 +144,7 @@ class CollectionForm(forms.Form):
 
 
 def submitted_directions(post: QueryDict, metrics: Sequence[Metric]) -> dict[Metric, bool]:
-    """Return each metric's submitted direction; `rest` applies to metrics without one of their own."""
+    """Return each metric's submitted direction; `rest` applies to metrics without their own."""
     directions = {}
     for metric in metrics:
         word = post.get(f"way-{metric.code}") or post.get("rest", "")
@@ -215,7 +215,9 @@ class EvaluateForm(OptionsForm):
     ) -> None:
         super().__init__(*args, **kwargs)
         _offer(self.fields["golds"], golds, first)
-        labels = {str(one.code): f"{one.name} ({LEVEL_NAMES[one.level]})" for one in metrics}
+        labels = {
+            str(metric.code): f"{metric.name} ({LEVEL_NAMES[metric.level]})" for metric in metrics
+        }
         _offer(self.fields["metrics"], labels, list(labels))
 
 

@@ -45,10 +45,10 @@ class GoldFile:
     @classmethod
     def parse(cls, text: str) -> "GoldFile":
         """Parse `gold.tsv`, `hter=gold.tsv` or `hter=gold.tsv::COLUMN`."""
-        kind, equals, rest = text.partition("=")
+        kind, equals, source = text.partition("=")
         if not equals or kind not in GOLD_KINDS:
-            kind, rest = "other", text
-        path, _, column = rest.partition("::")
+            kind, source = "other", text
+        path, _, column = source.partition("::")
         return cls(Path(path), cast(GoldKind, kind), column or None)
 
     @property
@@ -127,7 +127,7 @@ def evaluate_files(
     ScoresRefused
         Listing everything else that is wrong.
     """
-    read = read_files(
+    files = read_files(
         scores,
         golds,
         directions=directions,
@@ -136,7 +136,9 @@ def evaluate_files(
         only=only,
         ranks=ranks,
     )
-    return evaluate(read.tables, read.golds, options=options, texts=read.texts, progress=progress)
+    return evaluate(
+        files.tables, files.golds, options=options, texts=files.texts, progress=progress
+    )
 
 
 @dataclass(frozen=True, slots=True)

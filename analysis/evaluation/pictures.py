@@ -45,7 +45,7 @@ def _significance(gold: GoldEvaluation, name: str) -> Picture:
         numbers(compared.pvalue),
         winners=gold.winners,
         name=name,
-        against=gold.gold.name,
+        gold_name=gold.gold.name,
     )
 
 

@@ -11,13 +11,13 @@ from .results import Estimate, Options, PredictionResult
 
 
 def prediction_results(rows: Rows, options: Options) -> tuple[PredictionResult, ...]:
-    """Measure the errors of every metric with the direction of the gold, in the order given.
+    """Measure the errors of every metric with the direction of the gold, in input order.
 
     Parameters
     ----------
     rows : Rows
     options : Options
-        Without `qe` there are no errors, since most metrics have a scale of their own.
+        Without `qe` there are no errors, since most metrics have their own scale.
 
     Returns
     -------
@@ -62,5 +62,5 @@ def _prediction_result(
 
 
 def gold_moments(gold: Floats) -> tuple[float | None, float | None]:
-    """Return the mean and standard deviation of the gold; None for that of a single score."""
+    """Return the mean and standard deviation of the gold; a single score has no deviation (None)."""
     return known(gold.mean()), known(gold.std(ddof=1)) if len(gold) > 1 else None

@@ -35,7 +35,7 @@ class Options:
     alpha : float
         Significance level of the tests.
     confidence : float
-        Level of all intervals.
+        Confidence level of all intervals.
     seed, n_resamples : int
         For soft pairwise accuracy and the intervals of errors.
     without_systems : tuple of str
@@ -98,10 +98,10 @@ class GoldFacts:
 
 @dataclass(frozen=True, slots=True)
 class SegmentResult:
-    """One metric over all translations with gold. Correlations are positive where it agrees.
+    """One metric over all translations with gold. Correlations are positive if it agrees with gold.
 
     `is_winner`: no other metric significantly outperforms it in r (Williams test). `acc_eq` and
-    `epsilon` are None where no segment has two translations.
+    `epsilon` are None if no segment has two translations.
     """
 
     metric: str
@@ -148,7 +148,7 @@ class SystemResult:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """r of every metric within groups: `r[metric][group]`, None where there is no correlation."""
+    """The r of every metric within groups: `r[metric][group]`, None if there is no correlation."""
 
     by: GroupedBy
     groups: tuple[str, ...]
@@ -162,7 +162,7 @@ class Breakdown:
 class Comparison:
     """Williams tests of all pairs of metrics, ordered by r. A small `pvalue[i][j]` favours i over j.
 
-    `between[i][j]` is the correlation of two metrics with each other.
+    `between[i][j]` is the correlation of two metrics.
     """
 
     metrics: tuple[str, ...]

@@ -33,7 +33,7 @@ def by_r(r: Floats) -> list[int]:
 def segment_results(
     rows: Rows, options: Options, step: Callable[[str], None] = lambda name: None
 ) -> tuple[SegmentResult, ...]:
-    """Evaluate every metric against gold, in the order given.
+    """Evaluate every metric against gold, in input order.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def compare_metrics(rows: Rows) -> WilliamsMatrix | None:
 
 
 def comparison_of(rows: Rows, tests: WilliamsMatrix, order: list[int]) -> Comparison:
-    """Return the tests, and the correlations between metrics, in the order given."""
+    """Return the tests, and the correlations between metrics, in this order."""
     return Comparison(
         metrics=tuple(rows.metrics[i] for i in order),
         r=tuple(known(tests.estimates[i]) for i in order),
@@ -146,7 +146,7 @@ def break_down(rows: Rows, grouping: Grouping, order: list[int]) -> Breakdown:
     grouping : Grouping
         Groups of fewer than `MIN_GROUP` translations are listed without a correlation.
     order : list of int
-        Of the metrics.
+        Indices of the metrics, in the order of the result.
 
     Returns
     -------

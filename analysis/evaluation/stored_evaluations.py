@@ -235,8 +235,8 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     EvaluationRefused
         If the gold or a metric has been replaced since.
     """
-    wanted = evaluation.metrics.at_level("segment").filter(name__in=metrics)
-    sources = load_sources(evaluation, list(wanted))
+    chosen = evaluation.metrics.at_level("segment").filter(name__in=metrics)
+    sources = load_sources(evaluation, list(chosen))
     options = options_from(evaluation.options)
     inputs = {
         (source.role, source.name, source.level): source.sha256
@@ -263,9 +263,9 @@ def result_of(evaluation: Evaluation) -> EvaluationResult:
 
 def options_from(facts: Mapping[str, Any]) -> Options:
     """Return the options in JSON arguments; refuse unknown names and values out of range."""
-    known = asdict(Options())
-    if unknown := sorted(set(facts) - set(known)):
-        listed = ", ".join(known)
+    defaults = asdict(Options())
+    if unknown := sorted(set(facts) - set(defaults)):
+        listed = ", ".join(defaults)
         raise EvaluationRefused(f"Unknown option: {', '.join(unknown)}. Choose from: {listed}.")
     chosen = dict(facts)
     if "without_systems" in chosen:
@@ -274,9 +274,7 @@ def options_from(facts: Mapping[str, Any]) -> Options:
     if not (0 < options.alpha < 1 and 0 < options.confidence < 1):
         raise EvaluationRefused("`alpha` and `confidence` must be between 0 and 1.")
     if options.n_resamples < 1 or options.seed < 0:
-        raise EvaluationRefused(
-            "`n_resamples` must be at least 1, and `seed` must not be negative."
-        )
+        raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
     return options
 
 
@@ -324,10 +322,10 @@ def _store(
 ) -> Evaluation:
     """Store an evaluation under the next free number, once per job."""
     for tries_left in reversed(range(_TRIES)):
-        others = Evaluation.objects.filter(
+        siblings = Evaluation.objects.filter(
             campaign=evaluation.campaign, collection=evaluation.collection
         )
-        evaluation.number = (others.aggregate(last=Max("number"))["last"] or 0) + 1
+        evaluation.number = (siblings.aggregate(last=Max("number"))["last"] or 0) + 1
         try:
             with transaction.atomic():
                 evaluation.save(force_insert=True)

@@ -215,7 +215,7 @@ def campaigns_coded(codes: Sequence[str]) -> list[Campaign]:
     except ValidationError:
         campaigns = {}
     if len(campaigns) != len(codes):
-        raise EvaluationRefused("A campaign does not exist or was given twice.")
+        raise EvaluationRefused("A campaign does not exist or was listed twice.")
     return [campaigns[code] for code in codes]
 
 

@@ -49,7 +49,7 @@ def system_rows(
     ----------
     segment_tables, system_tables : sequence of ScoreTable
     gold, system_gold : GoldTable or None
-        At least one must be given.
+        At least one is required.
     options : Options
 
     Returns
@@ -61,7 +61,7 @@ def system_rows(
     by_segment = {table.name: table for table in segment_tables}
     names = list(dict.fromkeys([*by_segment, *by_system]))
     problems = Problems()
-    known = {system for table in (gold, system_gold) if table for system in table.systems}
+    gold_systems = {system for table in (gold, system_gold) if table for system in table.systems}
     columns, flags, n_ignored = [], [], 0
     for name in names:
         table = by_system.get(name) or by_segment[name]
@@ -69,7 +69,7 @@ def system_rows(
             problems.add(name, None, "needs a confirmed direction: is higher or lower better?")
         if table.level == "system" or gold is None:
             # Segment scores have already been aligned with the gold.
-            n_ignored += _count_extra(table, known, options.ignore_extra, problems)
+            n_ignored += _count_extra(table, gold_systems, options.ignore_extra, problems)
         columns.append(_system_column(table, truth, gold, options.ignore_extra, problems))
         flags.append(bool(table.higher_is_better))
     refuse_if_any(problems)
@@ -88,10 +88,10 @@ def system_rows(
 
 
 def _count_extra(
-    table: ScoreTable, known: Collection[str], ignore_extra: bool, problems: Problems
+    table: ScoreTable, gold_systems: Collection[str], ignore_extra: bool, problems: Problems
 ) -> int:
     """Count scores for systems that are not in the gold; add problems unless they are ignored."""
-    extra = [system for system, _ in table.keys if system not in known]
+    extra = [system for system, _ in table.keys if system not in gold_systems]
     if not ignore_extra:
         for system in dict.fromkeys(extra):
             problems.add(
@@ -136,9 +136,9 @@ def _system_column(
     """Return a metric's score for each system, adding problems for missing ones."""
     keys, scores = table.keys, table.scores
     if table.level == "segment" and gold is not None and ignore_extra:
-        wanted = set(gold.keys)
-        kept = np.array([key in wanted for key in keys], dtype=bool)
-        keys, scores = tuple(key for key in keys if key in wanted), scores[kept]
+        gold_keys = set(gold.keys)
+        in_gold = np.array([key in gold_keys for key in keys], dtype=bool)
+        keys, scores = tuple(key for key in keys if key in gold_keys), scores[in_gold]
     means = _means(keys, scores)
     for system in truth:
         if system not in means:

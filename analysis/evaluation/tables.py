@@ -6,6 +6,7 @@ from da_platform.plots.rendering import to_csv
 
 from ..stats.correlation import EXTREME_SHARE
 from ..stats.quality_estimation import RESCALED_SPREAD
+from ..stats.thresholds import bare
 from ..tables.table import (
     ENDS,
     Cell,
@@ -99,7 +100,7 @@ def williams_sentence(options: Options) -> str:
     """Explain which test decides what is in bold."""
     return (
         "Bold: not significantly outperformed by any other metric "
-        f"(Williams test, one-sided, p < {_short(options.alpha)})."
+        f"(Williams test, one-sided, p < {bare(options.alpha)})."
     )
 
 
@@ -259,7 +260,3 @@ def _with_r(options: Options, titles: list[str]) -> list[Column]:
     """Return the columns for metric, r and its interval, followed by others."""
     interval_column = Column(f"{_confidence(options)} interval", parts=ENDS)
     return [Column("metric", is_number=False), Column("r"), interval_column, *map(Column, titles)]
-
-
-def _short(value: float) -> str:
-    return f"{value:g}".removeprefix("0")

@@ -63,7 +63,7 @@ def raw_files(uploads: Iterable[UploadedFile]) -> list[RawFile]:
 
 
 def read_uploaded_scores(source: Path | RawFile, reading: Reading) -> ScoreFile:
-    """Read a score file, without its rankings unless they are wanted."""
+    """Read a score file, without its rankings unless `reading.ranks` is set."""
     file = read_scores(
         source,
         format=reading.format,
@@ -215,9 +215,9 @@ def store_uploaded_gold(
 
 def _check_known(gold: GoldTable, campaign: Campaign) -> None:
     problems = Problems()
-    known = set(campaign_keys(campaign, gold.level))
+    keys = set(campaign_keys(campaign, gold.level))
     for key in gold.keys:
-        if key not in known:
+        if key not in keys:
             problems.add(gold.name, None, f"the campaign has no {shown(key)}")
     refuse_if_any(problems)
 
@@ -225,7 +225,6 @@ def _check_known(gold: GoldTable, campaign: Campaign) -> None:
 def _upload(
     raw: RawFile, gold: GoldTable, texts: Texts | None, home: Home, uploaded_by: User | None
 ) -> GoldUpload:
-    is_known = ~np.isnan(gold.scores)
     return GoldUpload(
         **home_fields(home),
         name=gold.name,
@@ -235,7 +234,7 @@ def _upload(
         file_name=raw.name,
         sha256=gold.sha256,
         signature=gold.signature,
-        n_scores=int(is_known.sum()),
+        n_scores=int((~np.isnan(gold.scores)).sum()),
         table={
             "system": [system for system, _ in gold.keys],
             "segment": [segment for _, segment in gold.keys],

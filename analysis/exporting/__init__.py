@@ -1,4 +1,4 @@
-"""Export ratings, evidence and gold to files of any size, with a record of how they were made."""
+"""Export ratings, evidence and gold to files of any size, with a record of how."""
 
 from da_platform.files.errors import ExportError, ExportFailed, ExportRefused
 

@@ -40,8 +40,8 @@ def ranking_rows(run: GoldRun) -> Batch:
     systems = System.objects.filter(campaign=run.campaign_id).order_by("pk")
     for name, n_outputs in systems.annotate(n=Count("outputs")).values_list("name", "n"):
         if name not in ranked:
-            rest = (None, None, None, None, None, 0, n_outputs, 0, 0)
-            rows.append((run.campaign.name, None, None, name, *rest))
+            no_scores = (None, None, None, None, None, 0, n_outputs, 0, 0)
+            rows.append((run.campaign.name, None, None, name, *no_scores))
     return [list(cells) for cells in zip(*rows, strict=True)]
 
 

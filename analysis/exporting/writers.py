@@ -196,10 +196,10 @@ class ParquetWriter(Writer):
         self._waiting, self._n_waiting = [], 0
 
 
-def _array(cells: Sequence[Any], wanted: pa.DataType) -> pa.Array:
-    if pa.types.is_timestamp(wanted):
-        return pa.array(cells, pa.string()).cast(wanted)
-    return pa.array(cells, wanted)
+def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(kind):
+        return pa.array(cells, pa.string()).cast(kind)
+    return pa.array(cells, kind)
 
 
 class ScoreFileWriter(_TextWriter):

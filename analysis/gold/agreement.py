@@ -96,9 +96,9 @@ def measure_agreement(campaign: Campaign, *, progress: Progress | None = None) -
 
 
 def _trusted(ratings: RatingArrays, campaign: Campaign) -> RatingArrays:
-    kept = np.isin(ratings.worker, load_trust(campaign).trusted)
+    is_trusted = np.isin(ratings.worker, load_trust(campaign).trusted)
     return RatingArrays(
-        **{name: getattr(ratings, name)[kept] for name in RatingArrays.__dataclass_fields__}
+        **{name: getattr(ratings, name)[is_trusted] for name in RatingArrays.__dataclass_fields__}
     )
 
 

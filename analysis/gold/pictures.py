@@ -153,7 +153,7 @@ def system_significance(ranking: SystemRanking) -> Picture:
     )
 
 
-def how_many_ratings(curve: dict[str, Any], wanted: int) -> Picture:
+def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
     """Plot how agreement grows with ratings per translation, measured and predicted.
 
     `curve` comes from `CampaignAgreement.as_json`.
@@ -177,7 +177,7 @@ def how_many_ratings(curve: dict[str, Any], wanted: int) -> Picture:
                 *zip(*predictions, strict=True), color=COLOURS[1], ls="--", label="Spearman-Brown"
             )
         _draw_measured(axes, [point[:4] for point in points if point[1] is not None])
-        axes.axvline(wanted, color=QUIET, lw=0.8, ls=":")
+        axes.axvline(minimum, color=QUIET, lw=0.8, ls=":")
         axes.set(
             xlabel="Ratings per translation", ylabel="Correlation of two halves (r)", ylim=(0, 1.02)
         )

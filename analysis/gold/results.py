@@ -111,7 +111,7 @@ def latest_agreement(campaign: Campaign) -> Job | None:
 
 
 def agreement_key(job: Job, campaign: Campaign) -> str:
-    """Return a cache key for the curve, which also marks the number of ratings wanted."""
+    """Return a cache key for the curve, which depends on the job and the campaign's minimum."""
     return f"{job.code.hex}-{campaign.min_ratings}"
 
 

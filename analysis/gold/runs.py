@@ -48,7 +48,7 @@ _COLUMNS = ("translation_id", *_ARRAYS[1:])
 
 @dataclass(frozen=True, slots=True)
 class GoldArrays:
-    """A run's scores, one element per translation, ordered by its key. NaN: no score."""
+    """A run's scores, sorted by translation key; NaN for a translation without a score."""
 
     translation: Ids
     raw: Floats
@@ -213,9 +213,9 @@ class _Columns:
 
     @classmethod
     def of(cls, ratings: RatingArrays, trusted: Ids) -> "_Columns":
-        kept = np.isin(ratings.worker, trusted)
+        rows = np.isin(ratings.worker, trusted)
         return cls(
-            ratings.translation[kept], ratings.worker[kept], ratings.role[kept], ratings.score[kept]
+            ratings.translation[rows], ratings.worker[rows], ratings.role[rows], ratings.score[rows]
         )
 
 
@@ -236,10 +236,10 @@ def _average(
     # Counted for incomplete translations too; ratings without a z do not count.
     at_rated = np.searchsorted(translations, rated[~np.isnan(z)])
     n_ratings = np.bincount(at_rated, minlength=len(translations))
-    return _lay_out(segments, n_ratings, translations)
+    return _gold_arrays(segments, n_ratings, translations)
 
 
-def _lay_out(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> GoldArrays:
+def _gold_arrays(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> GoldArrays:
     """Return a row for every translation of the campaign, complete or not."""
     at_complete = np.searchsorted(translations, segments.translations)
     at_incomplete = np.searchsorted(translations, segments.incomplete)
@@ -392,7 +392,7 @@ def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanki
 
 
 def _joined(*signatures: str) -> str:
-    """Join signatures into one, with the version once at the end."""
+    """Join signatures, with the version only at the end."""
     parts = [part for signature in signatures for part in signature.split("|")]
     facts = [part for part in parts if not part.startswith("version:")]
     return "|".join([*facts, f"version:{__version__}"])
@@ -431,9 +431,9 @@ def compare_runs(earlier: GoldRun, later: GoldRun) -> RunComparison:
 
 
 def _complete(gold: GoldArrays) -> GoldArrays:
-    kept = gold.is_complete
     return GoldArrays(
-        **{name: getattr(gold, name)[kept] for name in _ARRAYS}, signature=gold.signature
+        **{name: getattr(gold, name)[gold.is_complete] for name in _ARRAYS},
+        signature=gold.signature,
     )
 
 

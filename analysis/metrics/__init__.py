@@ -1,4 +1,4 @@
-"""Metrics that the platform computes itself, so that every campaign has baselines at once."""
+"""Built-in metrics, which give every campaign baselines."""
 
-# Here, so that pages can name them without loading what computes them. See `catalogue`.
+# Listed here so that pages need not load sacreBLEU. See `catalogue` for the metrics themselves.
 METRIC_NAMES = ("BLEU", "chrF", "TER", "sBLEU", "WER", "PER", "CDER")

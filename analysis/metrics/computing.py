@@ -1,4 +1,4 @@
-"""The built-in metrics of a campaign's outputs, computed once for each text and stored as metrics are."""
+"""Compute the built-in metrics of a campaign's outputs, with cached counts, and store their scores."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,20 +22,20 @@ from .catalogue import BuiltIn, metrics_for
 from .post_editions import read_post_editions
 
 Progress = Callable[[int, int], None]
-# A translation and what it is compared with.
+# A translation and its reference.
 Pair = tuple[str, str]
 
-# Texts counted between two signs of progress; what is known of so many is looked up with one query.
+# Texts between two progress reports; the cached counts of a chunk take one query.
 CHUNK_TEXTS = 200
 
 
 class CannotComputeMetrics(PlatformError):
-    """A campaign's metrics cannot be computed as asked."""
+    """The metrics of a campaign cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a campaign's systems gave, in the order of segments, and what it is compared with."""
+    """The outputs of a campaign's systems, in the order of segments, and their references."""
 
     keys: tuple[Key, ...]
     translations: tuple[str, ...]
@@ -43,12 +43,14 @@ class Outputs:
 
     @property
     def digest(self) -> str:
-        """Stand for the texts: other texts have another digest."""
-        found = sha256()
-        for parts in zip(self.keys, self.translations, self.references, strict=True):
-            for text in (*parts[0], *parts[1:]):
-                found.update(_framed(text))
-        return found.hexdigest()
+        """A hash of all keys and texts."""
+        digest = sha256()
+        for key, translation, reference in zip(
+            self.keys, self.translations, self.references, strict=True
+        ):
+            for text in (*key, translation, reference):
+                digest.update(_framed(text))
+        return digest.hexdigest()
 
 
 def compute_metrics(
@@ -67,28 +69,28 @@ def compute_metrics(
     ----------
     campaign : Campaign
     names : sequence of str
-        Of built-in metrics.
+        Names of built-in metrics.
     levels : sequence of {"segment", "system"}
     post_editions : Path or RawFile, optional
-        A table with the columns system, segment and post_edition, for human-targeted metrics: their
-        names have an H in front.
+        A table with the columns system, segment and post_edition, for human-targeted metrics, whose
+        names start with an H.
     tokenise : str, optional
         As in `metrics_for`.
     actor : User, optional
     progress : callable, optional
-        Told how many texts are done, and of how many.
+        Called with the number of texts done and the total.
 
     Returns
     -------
     list of Metric
-        Stored, for each name and level. Those that are there already, from the same texts in the same
-        way, are left as they are.
+        The stored metric for each name and level. Existing ones, computed in the same way from the
+        same texts, stay unchanged.
 
     Raises
     ------
     CannotComputeMetrics, ScoresRefused
     """
-    metrics = _asked_for(campaign, names, tokenise)
+    metrics = _chosen_metrics(campaign, names, tokenise)
     outputs = _outputs(campaign, needs_references=post_editions is None)
     if post_editions is not None:
         targets = read_post_editions(post_editions, outputs.keys)
@@ -107,15 +109,15 @@ def compute_metrics(
     return stored
 
 
-def _asked_for(campaign: Campaign, names: Sequence[str], tokenise: str | None) -> list[BuiltIn]:
-    known = metrics_for(campaign.target_language, tokenise=tokenise)
-    unknown = [name for name in names if name not in known]
+def _chosen_metrics(
+    campaign: Campaign, names: Sequence[str], tokenise: str | None
+) -> list[BuiltIn]:
+    metrics = metrics_for(campaign.target_language, tokenise=tokenise)
+    unknown = [name for name in names if name not in metrics]
     if unknown or not names:
-        listed = ", ".join(known)
-        raise CannotComputeMetrics(
-            f"{', '.join(unknown) or 'Nothing'} is not computed here. There are {listed}."
-        )
-    return [known[name] for name in dict.fromkeys(names)]
+        problem = f"Unknown metric: {', '.join(unknown)}." if unknown else "No metric was chosen."
+        raise CannotComputeMetrics(f"{problem} Choose from: {', '.join(metrics)}.")
+    return [metrics[name] for name in dict.fromkeys(names)]
 
 
 def _outputs(campaign: Campaign, *, needs_references: bool) -> Outputs:
@@ -143,8 +145,7 @@ def _outputs(campaign: Campaign, *, needs_references: bool) -> Outputs:
     if needs_references and without:
         raise CannotComputeMetrics(
             f"{campaign} has no reference for {len(without):,} segments, the first of them "
-            f"{next(iter(without))}. Without references there is nothing to compare with; "
-            "post-editions would do."
+            f"{next(iter(without))}. Import references, or use post-editions."
         )
     return Outputs(tuple(keys), tuple(translations), tuple(references))
 
@@ -161,22 +162,25 @@ def _shifted(progress: Progress | None, n_before: int, n_total: int) -> Callable
 def counted(
     metric: BuiltIn, pairs: Sequence[Pair], report: Callable[[int], None]
 ) -> NDArray[np.float64]:
-    """Return what the metric counts in each pair, one row each; equal pairs are counted once, ever.
+    """Return the metric's counts for each pair, from the cache if it has them.
 
     Parameters
     ----------
     metric : BuiltIn
     pairs : sequence of (translation, reference)
     report : callable
-        Told how many pairs are done.
+        Called with the number of pairs done.
 
     Returns
     -------
     ndarray, shape (pairs, counts)
     """
     base = _framed(metric.signatures["segment"])
-    digests = [sha256(base + _framed(one) + _framed(other)).hexdigest() for one, other in pairs]
-    known: dict[str, list[float]] = {}
+    digests = [
+        sha256(base + _framed(translation) + _framed(reference)).hexdigest()
+        for translation, reference in pairs
+    ]
+    counts: dict[str, list[float]] = {}
     for start in range(0, len(pairs), CHUNK_TEXTS):
         report(start)
         chunk = dict(
@@ -186,27 +190,28 @@ def counted(
                 strict=True,
             )
         )
-        known |= _counts_of(metric, {key: pair for key, pair in chunk.items() if key not in known})
+        missing = {digest: pair for digest, pair in chunk.items() if digest not in counts}
+        counts |= _counts_of(metric, missing)
     report(len(pairs))
-    return np.array([known[digest] for digest in digests], dtype=np.float64)
+    return np.array([counts[digest] for digest in digests], dtype=np.float64)
 
 
 def _counts_of(metric: BuiltIn, pairs: dict[str, Pair]) -> dict[str, list[float]]:
-    """Look up what is known of these pairs, and count and remember the rest."""
+    """Look up the cached counts of these pairs; compute and cache those that are missing."""
     rows = MetricCounts.objects.filter(digest__in=list(pairs))
-    known: dict[str, list[float]] = dict(rows.values_list("digest", "counts"))
+    cached: dict[str, list[float]] = dict(rows.values_list("digest", "counts"))
     fresh = {
-        digest: list(metric.counts(*pair)) for digest, pair in pairs.items() if digest not in known
+        digest: list(metric.counts(*pair)) for digest, pair in pairs.items() if digest not in cached
     }
     MetricCounts.objects.bulk_create(
         (MetricCounts(digest=digest, counts=counts) for digest, counts in fresh.items()),
         ignore_conflicts=True,
     )
-    return known | fresh
+    return cached | fresh
 
 
 def _framed(text: str) -> bytes:
-    """Put its length before a text, so that no two lists of texts look alike."""
+    """Prefix a text with its length, so that no two lists of texts have the same bytes."""
     content = text.encode()
     return b"%d:" % len(content) + content
 
@@ -221,15 +226,15 @@ def _table(
         keys: tuple[Key, ...] = outputs.keys
         scores = [metric.of_segment(row) for row in counts]
     else:
-        places = _places(system for system, _ in outputs.keys)
-        keys = tuple((system, "") for system in places)
+        rows_by_system = _rows_by_system(system for system, _ in outputs.keys)
+        keys = tuple((system, "") for system in rows_by_system)
         scores = [
             metric.of_system(
-                counts[own],
-                [outputs.translations[place] for place in own],
-                [outputs.references[place] for place in own],
+                counts[rows],
+                [outputs.translations[row] for row in rows],
+                [outputs.references[row] for row in rows],
             )
-            for own in places.values()
+            for rows in rows_by_system.values()
         ]
     return ScoreTable(
         name=metric.name,
@@ -242,11 +247,11 @@ def _table(
     )
 
 
-def _places(systems: Iterable[str]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, system in enumerate(systems):
-        places.setdefault(system, []).append(place)
-    return places
+def _rows_by_system(systems: Iterable[str]) -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for row, system in enumerate(systems):
+        rows.setdefault(system, []).append(row)
+    return rows
 
 
 @transaction.atomic

@@ -1,7 +1,6 @@
-"""How many edits take words to other words: with order, without it, and with free moves of blocks.
+"""Edit distances between words: with word order, without it, and with block moves.
 
-All of them compare a translation's words with a reference's and return a number of errors, to be divided by
-the number of reference words.
+All functions return the number of errors in a translation, to be divided by the number of reference words.
 """
 
 from collections import Counter
@@ -15,16 +14,16 @@ Words = Sequence[str]
 
 
 def word_errors(translation: Words, reference: Words) -> int:
-    """Return the least number of words to insert, delete or replace (Levenshtein)."""
+    """Return the smallest number of words to insert, delete or replace (Levenshtein)."""
     numbers = _numbered(translation, reference)
     return Levenshtein.distance(*numbers)
 
 
 def position_independent_errors(translation: Words, reference: Words) -> int:
-    """Return the errors that remain when order does not matter.
+    """Return the number of errors if word order is ignored.
 
-    Reference words that are not in the translation, and as many more as the translation is longer than
-    the reference.
+    These are the reference words that are not in the translation, plus the number of words by which the
+    translation is longer than the reference.
 
     References
     ----------
@@ -35,11 +34,11 @@ def position_independent_errors(translation: Words, reference: Words) -> int:
 
 
 def cover_disjoint_errors(translation: Words, reference: Words) -> int:
-    """Return the least cost of writing the reference while a finger moves over the translation.
+    """Return the smallest cost of writing the reference while moving a cursor over the translation.
 
-    One step to the right keeps a word, or replaces or drops it at a cost of 1; a word may be put in at a
-    cost of 1; and the finger may jump to any place, also at a cost of 1. It begins before the
-    translation's first word and must end behind its last. [1]_
+    One step to the right keeps a word, or replaces or deletes it at a cost of 1. Inserting a word costs 1,
+    and so does a jump to any position. The cursor starts before the translation's first word and must
+    end after its last [1]_.
 
     References
     ----------
@@ -49,7 +48,7 @@ def cover_disjoint_errors(translation: Words, reference: Words) -> int:
         np.array(words, dtype=np.int64) for words in _numbered(translation, reference)
     )
     places = np.arange(len(hypothesis) + 1)
-    # Before the first reference word is written the finger may already have jumped.
+    # The cursor may jump before the first reference word is written.
     costs = np.minimum(places, 1)
     for word in target:
         costs = _write(costs, hypothesis != word, places)
@@ -59,16 +58,16 @@ def cover_disjoint_errors(translation: Words, reference: Words) -> int:
 def _write(
     costs: NDArray[np.int64], differs: NDArray[np.bool_], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the cost of each place once one more reference word is written."""
+    """Return the cost of each cursor position after writing one more reference word."""
     written = costs + 1
     np.minimum(written[1:], costs[:-1] + differs, out=written[1:])
-    # A jump costs 1 from wherever it is cheapest to be, so dropping words one by one gains nothing more
-    # than its first step, and that costs as much as a jump.
+    # A jump from the cheapest position costs 1, as much as deleting a single word, so deletions need
+    # not be considered.
     return np.minimum(written, written.min() + 1)
 
 
 def _numbered(translation: Words, reference: Words) -> tuple[list[int], list[int]]:
-    """Put numbers for words: they compare faster."""
+    """Replace words by numbers, which are faster to compare."""
     numbers: dict[str, int] = {}
     return (
         [numbers.setdefault(word, len(numbers)) for word in translation],

@@ -1,4 +1,4 @@
-"""Post-editions of a campaign's outputs: what human-targeted metrics compare translations with."""
+"""Read post-editions of a campaign's outputs, for human-targeted metrics."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ def read_post_editions(source: Path | RawFile, keys: Sequence[Key]) -> tuple[str
     Raises
     ------
     ScoresRefused
-        Naming what is missing, extra, doubled or empty.
+        Listing what is missing, extra, duplicated or empty.
     """
     problems = Problems()
     raw = open_raw(source, problems)
@@ -40,12 +40,12 @@ def read_post_editions(source: Path | RawFile, keys: Sequence[Key]) -> tuple[str
     if not problems.total and (sheet.titles != (COLUMN,) or "system" not in sheet.roles):
         problems.add(raw.name, 1, f"must have the columns system, segment and {COLUMN}")
     refuse_if_any(problems)
-    wanted = set(keys)
+    expected_keys = set(keys)
     texts: dict[Key, str] = {}
     checker = KeyChecker(sheet, "", raw.name, problems)
     for line, cells in sheet.rows:
         key = checker.key(line, cells)
-        if key not in wanted:
+        if key not in expected_keys:
             problems.add(raw.name, line, f"the campaign has no {shown(key)}")
         elif key in texts:
             problems.add(raw.name, line, f"is a second post-edition of {shown(key)}")

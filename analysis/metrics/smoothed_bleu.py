@@ -1,4 +1,4 @@
-"""BLEU of single segments as Moses computes it: every count of n-grams, of every order, is one more."""
+"""Segment-level BLEU as in Moses, with 1 added to the n-gram counts of every order."""
 
 import math
 from collections import Counter
@@ -13,9 +13,9 @@ def ngram_statistics(translation: Sequence[str], reference: Sequence[str]) -> tu
     """Return matches and totals of n-grams of orders 1 to 4, then both lengths."""
     matches, totals = [], []
     for order in range(1, MAX_ORDER + 1):
-        own = _ngrams(translation, order)
-        matches.append((own & _ngrams(reference, order)).total())
-        totals.append(own.total())
+        ngrams = _ngrams(translation, order)
+        matches.append((ngrams & _ngrams(reference, order)).total())
+        totals.append(ngrams.total())
     return (*matches, *totals, len(translation), len(reference))
 
 
@@ -29,12 +29,12 @@ def smoothed_bleu(statistics: Sequence[float]) -> float:
     Parameters
     ----------
     statistics : sequence of float
-        From `ngram_statistics`, of one segment or summed over many.
+        From `ngram_statistics`, for one segment or summed over several.
 
     References
     ----------
     .. [1] Lin and Och. ORANGE: a method for evaluating automatic evaluation metrics for machine
-       translation. COLING 2004. There unigrams are not smoothed; here, as in Moses, they are.
+       translation. COLING 2004. Unlike there, unigrams are smoothed too, as in Moses.
     """
     matches, totals = np.reshape(statistics[: 2 * MAX_ORDER], (2, MAX_ORDER))
     n_words, n_reference_words = statistics[2 * MAX_ORDER :]

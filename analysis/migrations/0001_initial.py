@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 (
                     "digest",
                     models.CharField(
-                        help_text="Of the signature and both texts.",
+                        help_text="Hash of the signature and both texts.",
                         max_length=64,
                         primary_key=True,
                         serialize=False,
@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("code", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("number", models.PositiveIntegerField(help_text="Version, from 1.")),
+                ("number", models.PositiveIntegerField(help_text="Counts from 1 in its campaign.")),
                 (
                     "method",
                     models.CharField(
@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 (
                     "minimum",
                     models.PositiveSmallIntegerField(
-                        help_text="Ratings a complete score rests on."
+                        help_text="Ratings needed for a complete score."
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 (
                     "n_ratings",
                     models.PositiveBigIntegerField(
-                        help_text="Of trusted workers, that scores rest on."
+                        help_text="Ratings by trusted workers that count."
                     ),
                 ),
                 ("n_scored", models.PositiveIntegerField()),
@@ -161,9 +161,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "higher_is_better",
-                    models.BooleanField(
-                        help_text="Unknown until somebody has confirmed it.", null=True
-                    ),
+                    models.BooleanField(help_text="Unknown until confirmed.", null=True),
                 ),
                 ("direction_confirmed_at", models.DateTimeField(blank=True, null=True)),
                 ("file_name", models.CharField(blank=True, max_length=255)),
@@ -171,7 +169,9 @@ class Migration(migrations.Migration):
                 ("sha256", models.CharField(max_length=64)),
                 (
                     "signature",
-                    models.TextField(blank=True, help_text="How the scores were made, if known."),
+                    models.TextField(
+                        blank=True, help_text="How the scores were computed, if known."
+                    ),
                 ),
                 ("n_scores", models.PositiveIntegerField()),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -189,7 +189,7 @@ class Migration(migrations.Migration):
                     "direction_confirmed_by",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: the platform itself, for what it computed.",
+                        help_text="Empty if computed by the platform.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
@@ -200,7 +200,7 @@ class Migration(migrations.Migration):
                     "uploaded_by",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: the platform itself.",
+                        help_text="Empty if computed by the platform.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="metrics",
@@ -279,7 +279,7 @@ class Migration(migrations.Migration):
             name="collection",
             field=models.ForeignKey(
                 blank=True,
-                help_text="What the scores are of, if not of a campaign.",
+                help_text="The collection, if the scores do not belong to a campaign.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="metrics",
@@ -323,7 +323,7 @@ class Migration(migrations.Migration):
                 (
                     "n_scores",
                     models.PositiveIntegerField(
-                        help_text="Translations, or systems, that have one."
+                        help_text="Number of translations or systems with a score."
                     ),
                 ),
                 ("table", models.JSONField()),
@@ -375,12 +375,14 @@ class Migration(migrations.Migration):
                 ("code", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 (
                     "number",
-                    models.PositiveIntegerField(help_text="From 1, in its campaign or collection."),
+                    models.PositiveIntegerField(
+                        help_text="Counts from 1 in its campaign or collection."
+                    ),
                 ),
                 (
                     "golds",
                     models.JSONField(
-                        help_text="Runs with z or raw scores, uploads, or runs pooled."
+                        help_text="Gold runs with z or raw scores, uploads, or pooled runs."
                     ),
                 ),
                 ("options", models.JSONField(default=dict)),
@@ -402,7 +404,7 @@ class Migration(migrations.Migration):
                     "created_by",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: the platform itself.",
+                        help_text="Empty if started by the platform.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="evaluations",

@@ -1,4 +1,4 @@
-"""Scores and gold from elsewhere: what they belong to, and the gold itself."""
+"""Collections of uploaded scores, and uploaded gold."""
 
 import uuid
 
@@ -13,7 +13,7 @@ from .scores import Metric
 
 
 class ScoreCollection(models.Model):
-    """Scores and gold that somebody brought along, to hold them against each other without a campaign."""
+    """Uploaded scores and gold that do not belong to a campaign."""
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=100)
@@ -37,12 +37,12 @@ class ScoreCollection(models.Model):
 
     @property
     def key(self) -> str:
-        """What jobs know it by: names of collections need not differ."""
+        """The code as text, for job arguments."""
         return str(self.code)
 
 
 class GoldUpload(models.Model):
-    """Gold that was made elsewhere, as it was read. Whoever brought it said which way it goes."""
+    """Uploaded gold. The uploader declares whether higher or lower is better."""
 
     class Kind(models.TextChoices):
         DA = "da", "Direct assessment"
@@ -65,9 +65,10 @@ class GoldUpload(models.Model):
     file_name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
     signature = models.TextField()
-    n_scores = models.PositiveIntegerField(help_text="Translations, or systems, that have one.")
-    # Columns of equal length: system, segment, score (null: no gold there) and document; and how long
-    # each segment is. Always read and written as a whole.
+    n_scores = models.PositiveIntegerField(
+        help_text="Number of translations or systems with a score."
+    )
+    # Columns of equal length (system, segment, score or null, document), and the length of each segment.
     table = models.JSONField()
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

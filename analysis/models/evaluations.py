@@ -1,4 +1,4 @@
-"""What came of holding metrics against gold. All of it can be deleted and made again."""
+"""Evaluations of metrics against gold. They can be deleted and computed again."""
 
 import uuid
 
@@ -15,9 +15,9 @@ from .scores import Metric
 
 
 class Evaluation(models.Model):
-    """Metrics against gold: from what, how, and with what result.
+    """An evaluation of metrics against gold, with its inputs, options and result.
 
-    It is of a campaign, of a collection from elsewhere, or of several campaigns pooled.
+    It belongs to a campaign, to a collection, or to several pooled campaigns.
     """
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -28,11 +28,11 @@ class Evaluation(models.Model):
         ScoreCollection, models.CASCADE, null=True, blank=True, related_name="evaluations"
     )
     pooled = models.ManyToManyField(Campaign, blank=True, related_name="pooled_evaluations")
-    number = models.PositiveIntegerField(help_text="From 1, in its campaign or collection.")
-    golds = models.JSONField(help_text="Runs with z or raw scores, uploads, or runs pooled.")
+    number = models.PositiveIntegerField(help_text="Counts from 1 in its campaign or collection.")
+    golds = models.JSONField(help_text="Gold runs with z or raw scores, uploads, or pooled runs.")
     metrics = models.ManyToManyField(Metric, related_name="evaluations")
     options = models.JSONField(default=dict)
-    # Of all that went in: equal digests and options, equal numbers.
+    # A hash of all inputs: equal digests and options give equal numbers.
     input_digest = models.CharField(max_length=64)
     signature = models.TextField()
     result = models.JSONField()
@@ -43,7 +43,7 @@ class Evaluation(models.Model):
         null=True,
         blank=True,
         related_name="evaluations",
-        help_text="Empty: the platform itself.",
+        help_text="Empty if started by the platform.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -66,7 +66,7 @@ class Evaluation(models.Model):
                 name="evaluation_is_not_of_campaign_and_collection",
                 condition=Q(campaign=None) | Q(collection=None),
             ),
-            # An attempt at a job that was taken for dead cannot store its evaluation beside another's.
+            # If a job is restarted while its first attempt still runs, only one of them is stored.
             models.UniqueConstraint(
                 "job", name="job_makes_one_evaluation", condition=Q(job__isnull=False)
             ),

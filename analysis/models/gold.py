@@ -1,4 +1,4 @@
-"""What is made of ratings. All of it can be deleted and made again."""
+"""Gold computed from ratings. It can be deleted and computed again."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from hits.models import Campaign, Translation
 
 
 class GoldRunQuerySet(models.QuerySet["GoldRun"]):
-    """Numbers are a campaign's own: ask for one among the runs of a campaign."""
+    """Runs are numbered within a campaign, so look up a number among `campaign.gold_runs`."""
 
     def newest_first(self) -> "GoldRunQuerySet":
         return self.order_by("-number")
@@ -23,12 +23,12 @@ class GoldRunQuerySet(models.QuerySet["GoldRun"]):
         return self.filter(number=number).first()
 
     def numbered_or_newest(self, number: int | None) -> "GoldRun | None":
-        """The run of that number, or without one the newest."""
+        """Return the run with this number, or the newest if the number is None."""
         return self.newest() if number is None else self.numbered(number)
 
 
 class GoldRun(models.Model):
-    """One computation of a campaign's gold: how it was made, and from what."""
+    """One computation of a campaign's gold, with its method and inputs."""
 
     class Method(models.TextChoices):
         PER_WORKER = "per_worker", "A worker's repeats averaged first"
@@ -36,17 +36,17 @@ class GoldRun(models.Model):
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="gold_runs")
-    number = models.PositiveIntegerField(help_text="Version, from 1.")
+    number = models.PositiveIntegerField(help_text="Counts from 1 in its campaign.")
     method = models.CharField(max_length=10, choices=Method.choices, default=Method.PER_WORKER)
-    minimum = models.PositiveSmallIntegerField(help_text="Ratings a complete score rests on.")
+    minimum = models.PositiveSmallIntegerField(help_text="Ratings needed for a complete score.")
     created_at = models.DateTimeField(default=timezone.now)
     job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="gold_runs")
     n_workers = models.PositiveIntegerField()
     n_workers_trusted = models.PositiveIntegerField()
-    n_ratings = models.PositiveBigIntegerField(help_text="Of trusted workers, that scores rest on.")
+    n_ratings = models.PositiveBigIntegerField(help_text="Ratings by trusted workers that count.")
     n_scored = models.PositiveIntegerField()
     n_incomplete = models.PositiveIntegerField()
-    # Of the very ratings, roles and trusted workers: equal digests, equal gold.
+    # A hash of the ratings, roles and trusted workers: equal digests mean equal gold.
     input_digest = models.CharField(max_length=64)
     signature = models.TextField()
 
@@ -56,7 +56,7 @@ class GoldRun(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint("campaign", "number", name="gold_run_number_is_unique"),
-            # An attempt at a job that was taken for dead cannot store its run beside another's.
+            # If a job is restarted while its first attempt still runs, only one of them is stored.
             models.UniqueConstraint(
                 "job", name="job_makes_one_gold_run", condition=Q(job__isnull=False)
             ),
@@ -67,9 +67,9 @@ class GoldRun(models.Model):
 
 
 class GoldScore(models.Model):
-    """The mean score of a translation in a gold run, with what it rests on.
+    """The mean score of a translation in a gold run, and the number of ratings behind it.
 
-    An incomplete one has too few ratings: it is reported with its n and has no score.
+    A translation with too few ratings is incomplete: it has an n but no score.
     """
 
     pk = models.CompositePrimaryKey("run_id", "translation_id")

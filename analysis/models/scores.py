@@ -1,4 +1,4 @@
-"""What metrics say of translations: uploaded by their makers, or computed here."""
+"""Scores of metrics, uploaded or computed by the platform."""
 
 import uuid
 
@@ -18,7 +18,7 @@ class MetricQuerySet(models.QuerySet["Metric"]):
         return self.filter(level=level)
 
     def confirmed(self) -> "MetricQuerySet":
-        """Those of which somebody has said whether higher is better."""
+        """Return the metrics whose direction is confirmed."""
         return self.filter(higher_is_better__isnull=False)
 
     def unconfirmed(self) -> "MetricQuerySet":
@@ -26,7 +26,7 @@ class MetricQuerySet(models.QuerySet["Metric"]):
 
 
 class Metric(models.Model):
-    """One metric's scores for the outputs of a campaign, or for a collection from elsewhere."""
+    """One metric's scores for the outputs of a campaign or for a collection."""
 
     class Level(models.TextChoices):
         SEGMENT = "segment", "Segments"
@@ -46,28 +46,26 @@ class Metric(models.Model):
         null=True,
         blank=True,
         related_name="metrics",
-        help_text="What the scores are of, if not of a campaign.",
+        help_text="The collection, if the scores do not belong to a campaign.",
     )
     name = models.CharField(max_length=200)
     level = models.CharField(max_length=7, choices=Level.choices)
     origin = models.CharField(max_length=8, choices=Origin.choices)
-    higher_is_better = models.BooleanField(
-        null=True, help_text="Unknown until somebody has confirmed it."
-    )
+    higher_is_better = models.BooleanField(null=True, help_text="Unknown until confirmed.")
     direction_confirmed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         models.SET_NULL,
         null=True,
         blank=True,
         related_name="+",
-        help_text="Empty: the platform itself, for what it computed.",
+        help_text="Empty if computed by the platform.",
     )
     direction_confirmed_at = models.DateTimeField(null=True, blank=True)
     file_name = models.CharField(max_length=255, blank=True)
     format = models.CharField(max_length=30, blank=True)
-    # Of the file uploaded, or of the very texts that were compared.
+    # Of the uploaded file, or of the texts that were compared.
     sha256 = models.CharField(max_length=64)
-    signature = models.TextField(blank=True, help_text="How the scores were made, if known.")
+    signature = models.TextField(blank=True, help_text="How the scores were computed, if known.")
     n_scores = models.PositiveIntegerField()
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -75,7 +73,7 @@ class Metric(models.Model):
         null=True,
         blank=True,
         related_name="metrics",
-        help_text="Empty: the platform itself.",
+        help_text="Empty if computed by the platform.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -122,11 +120,11 @@ class Metric(models.Model):
 
 
 class MetricScore(models.Model):
-    """A metric's number for what a system gave for a segment, or for all it gave."""
+    """A metric's score for a system's output for a segment, or for the system as a whole."""
 
     pk = models.CompositePrimaryKey("metric_id", "system", "segment")
     metric = models.ForeignKey(Metric, models.CASCADE, related_name="scores", db_index=False)
-    # Names and no keys: scores of collections have no rows of ours to point to.
+    # Names instead of foreign keys, because collections have no rows for systems and segments.
     system = models.CharField(max_length=200, blank=True)
     segment = models.CharField(max_length=200, blank=True, help_text="Empty for a whole system.")
     # The order of the file.
@@ -146,10 +144,10 @@ class MetricScore(models.Model):
 
 
 class MetricCounts(models.Model):
-    """What a metric counted in one translation and one reference. Can be emptied at any time."""
+    """A cache of a metric's counts for a translation and its reference. It can be cleared at any time."""
 
     digest = models.CharField(
-        max_length=64, primary_key=True, help_text="Of the signature and both texts."
+        max_length=64, primary_key=True, help_text="Hash of the signature and both texts."
     )
     counts = models.JSONField()
 

@@ -1,4 +1,4 @@
-"""Squares of metrics against metrics: who beats whom, and who says the same as whom."""
+"""Heat maps of metrics: which significantly outperforms which, and how they correlate."""
 
 from __future__ import annotations
 
@@ -27,32 +27,30 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Inches a metric takes up in a square, and what labels need beside it.
+# Sizes in inches: of a cell, of the smallest map (the legend needs it), and of the labels.
 CELL = 0.16
-# The legend below needs that much.
 SMALLEST_SIDE = 2.4
 MARGIN = 2.2
-# Values are written into cells up to this many metrics; beyond that they cannot be read.
+# With more metrics, values in the cells would be too small to read.
 MOST_WITH_VALUES = 16
-# Longer names are cut in pictures; tables and data have them whole.
+# Longer names are shortened in figures, not in tables and data.
 LONGEST_NAME = 28
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name that fits beside an axis."""
+    """Return a name short enough for an axis label."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def significance_levels(pvalues: Floats) -> NDArray[np.int64]:
-    """Return 0 to 3: how many of `STAR_LEVELS` a p-value is below. NaN is 0."""
-    known = np.where(np.isnan(pvalues), 1.0, pvalues)
-    return np.sum([known < level for level in STAR_LEVELS], axis=0)
+    """Return for each p-value how many of `STAR_LEVELS` it is below, 0 to 3; 0 for NaN."""
+    return np.sum([pvalues < level for level in STAR_LEVELS], axis=0)
 
 
 def draw_significance(
     rows: Sequence[str], columns: Sequence[str], pvalues: Floats, title: str
 ) -> Figure:
-    """Draw a square that is darker the surer it is that a row beats a column."""
+    """Draw a map with darker cells the more significantly the row beats the column."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -61,7 +59,7 @@ def draw_significance(
     levels = significance_levels(pvalues)
     axes.pcolormesh(levels, cmap=shades, vmin=0, vmax=3, edgecolors=LINE, linewidth=0.4)
     _label(axes, rows, [shortened(name) for name in columns])
-    _diagonal(axes, len(rows))
+    axes.plot([0, len(rows)], [0, len(rows)], color=LINE, linewidth=0.8)
     figure.suptitle(title, fontsize=9)
     names = ["not significant", *(f"p < {bare(level)}" for level in STAR_LEVELS)]
     patches = [
@@ -79,21 +77,21 @@ def significance_map(
     *,
     winners: Sequence[str] = (),
     name: str = "significance",
-    against: str = "gold",
+    gold_name: str = "gold",
 ) -> Picture:
-    """Show which metric significantly outperforms which: row beats column.
+    """Plot which metrics significantly outperform which: row beats column.
 
     Parameters
     ----------
     metrics : sequence of str
-        In order of r, best first.
+        Metrics sorted by r, best first.
     r : sequence of float or None
     pvalues : ndarray, shape (n, n)
-        Small at [i, j] where i is better than j.
+        Small at [i, j] if i is better than j.
     winners : sequence of str
-        Marked with a dot: no other outperforms them.
-    name, against : str
-        Stem of the files, and what the metrics were held against.
+        Metrics not outperformed by any other, marked with a dot.
+    name, gold_name : str
+        Stem of the files, and name of the gold.
 
     Returns
     -------
@@ -110,7 +108,7 @@ def significance_map(
             f"● {label}" if metric in winners else label
             for metric, label in zip(metrics, labels, strict=True)
         ]
-        title = f"Row correlates better with {shortened(against)} than column"
+        title = f"Row correlates better with {shortened(gold_name)} than column"
         return draw_significance(marked, metrics, pvalues, title)
 
     n = len(metrics)
@@ -123,7 +121,7 @@ def significance_map(
     ]
     return Picture(
         name=name,
-        title=f"Significant differences in correlation with {against}",
+        title=f"Significant differences in correlation with {gold_name}",
         alternative=(
             f"Of {n * (n - 1) // 2} pairs of {n} metrics, {n_pairs} differ significantly at {bare(ALPHA)} "
             f"(Williams test). Not outperformed by any other: {', '.join(winners) or 'none'}."
@@ -137,13 +135,13 @@ def significance_map(
 def correlation_map(
     metrics: Sequence[str], between: Floats, *, name: str = "between-metrics"
 ) -> Picture:
-    """Show how strongly metrics correlate with each other.
+    """Plot the correlations between metrics.
 
     Parameters
     ----------
     metrics : sequence of str
     between : ndarray, shape (n, n)
-        NaN for a metric that never varies.
+        Correlations; NaN for a constant metric.
     name : str
 
     Returns
@@ -185,13 +183,13 @@ def correlation_map(
 
 
 def _extremes(rows: Sequence[tuple[str, str, float]]) -> str:
-    there = [row for row in rows if not np.isnan(row[2])]
-    if not there:
+    defined = [row for row in rows if not np.isnan(row[2])]
+    if not defined:
         return "No two metrics have a correlation."
-    most, least = max(there, key=lambda row: row[2]), min(there, key=lambda row: row[2])
+    most, least = max(defined, key=lambda row: row[2]), min(defined, key=lambda row: row[2])
     return (
-        f"Most alike are {most[0]} and {most[1]} (r = {three_places(most[2])}), "
-        f"least alike {least[0]} and {least[1]} (r = {three_places(least[2])})."
+        f"The most similar metrics are {most[0]} and {most[1]} (r = {three_places(most[2])}), "
+        f"the least similar {least[0]} and {least[1]} (r = {three_places(least[2])})."
     )
 
 
@@ -215,10 +213,6 @@ def _label(axes: Axes, down: Sequence[str], across: Sequence[str]) -> None:
     axes.invert_yaxis()
 
 
-def _diagonal(axes: Axes, n: int) -> None:
-    axes.plot([0, n], [0, n], color=LINE, linewidth=0.8)
-
-
 def _write_values(axes: Axes, values: Floats) -> None:
     for (i, j), value in np.ndenumerate(values):
         if not np.isnan(value):
@@ -235,7 +229,7 @@ def _write_values(axes: Axes, values: Floats) -> None:
 
 
 def three_places(value: float | None) -> str:
-    """Write a correlation as papers do: three places, no zero before the point."""
+    """Format a correlation with three decimals and without a leading zero."""
     if value is None or np.isnan(value):
         return "–"
     return f"{value:.3f}".replace("0.", ".", 1).replace("-", "−")

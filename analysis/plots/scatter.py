@@ -1,4 +1,4 @@
-"""A metric against gold, translation by translation."""
+"""Plot a metric against gold, one point per translation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 BINS = 30
-# Of more points than this only an even sample tells its name: a page must stay light.
+# With more points, only an evenly spaced sample has hover texts, to keep the page small.
 MOST_HOVERED = 3000
 
 
@@ -34,18 +34,18 @@ def scatter(
     r: float | None = None,
     name: str = "scatter",
 ) -> Picture:
-    """Show a metric's scores against gold, with the distribution of both along the edges.
+    """Plot a metric's scores against gold, with histograms of both at the edges.
 
     Parameters
     ----------
     metric : str
     scores, gold : ndarray, shape (n,)
-        As given; nothing has had its sign turned.
+        Scores, with no signs flipped.
     labels : sequence of str, n long
-        What each point is: shown when the mouse is over it, and in the data.
+        Label of each point, for hover texts and data.
     gold_name : str
     r : float or None
-        To be written into the title.
+        Pearson's r, for the title.
     name : str
 
     Returns
@@ -53,25 +53,21 @@ def scatter(
     Picture
     """
     title, n = f"{metric} against {gold_name}", len(gold)
-    found = "" if r is None else f"r = {r:.3f}, "
+    r_text = "" if r is None else f"r = {r:.3f}, "
     return Picture(
         name=name,
         title=title,
         alternative=(
-            f"Each of {n:,} translations is a point: {metric} across, {gold_name} up"
+            f"Each of the {n:,} points is a translation: {metric} on the x-axis, {gold_name} on the y-axis"
             + ("." if r is None else f"; Pearson's r is {r:.3f}.")
         ),
         draw=partial(
-            _draw, scores, gold, names=(metric, gold_name), title=f"{title}\n{found}n = {n:,}"
+            _draw, scores, gold, names=(metric, gold_name), title=f"{title}\n{r_text}n = {n:,}"
         ),
         columns=("label", "score", "gold"),
-        rows=_rows(labels, scores, gold),
+        rows=list(zip(labels, scores.tolist(), gold.tolist(), strict=True)),
         hover=_hover_texts(labels, scores, gold, names=(metric, gold_name)),
     )
-
-
-def _rows(labels: Sequence[str], scores: Floats, gold: Floats) -> list[tuple[str, float, float]]:
-    return list(zip(labels, scores.tolist(), gold.tolist(), strict=True))
 
 
 def _hover_texts(
@@ -101,17 +97,19 @@ def _draw(scores: Floats, gold: Floats, *, names: tuple[str, str], title: str) -
 
 def _draw_points(axes: Axes, scores: Floats, gold: Floats) -> None:
     n = len(gold)
-    style: dict[str, Any] = {"s": 9.0, "alpha": _alpha(n), "linewidths": 0, "color": COLOURS[0]}
-    named = _spread(n, MOST_HOVERED)
-    rest = np.setdiff1d(np.arange(n), named)
-    if len(rest):
-        # Drawn as one image: thousands of nameless points would make the file heavy.
-        axes.scatter(scores[rest], gold[rest], rasterized=True, **style)
-    axes.scatter(scores[named], gold[named], gid=HOVER, **style)
+    # The more points, the more transparent, so that dense areas stand out.
+    alpha = float(np.clip(150 / max(n, 1), 0.12, 0.8))
+    style: dict[str, Any] = {"s": 9.0, "alpha": alpha, "linewidths": 0, "color": COLOURS[0]}
+    hovered = _spread(n, MOST_HOVERED)
+    plain = np.setdiff1d(np.arange(n), hovered)
+    if len(plain):
+        # Drawn as one image, to keep the file small.
+        axes.scatter(scores[plain], gold[plain], rasterized=True, **style)
+    axes.scatter(scores[hovered], gold[hovered], gid=HOVER, **style)
 
 
 def _draw_margins(top: Axes, side: Axes, scores: Floats, gold: Floats) -> None:
-    """Show how the scores are distributed above, and how the gold is at the side."""
+    """Draw a histogram of the scores at the top, and one of the gold at the side."""
     top.hist(scores, bins=BINS, color=QUIET)
     side.hist(gold, bins=BINS, color=QUIET, orientation="horizontal")
     for axes in (top, side):
@@ -120,10 +118,5 @@ def _draw_margins(top: Axes, side: Axes, scores: Floats, gold: Floats) -> None:
 
 
 def _spread(n: int, most: int) -> NDArray[np.int64]:
-    """Return all places, or so many of them evenly spread."""
+    """Return all indices below `n`, or `most` evenly spaced ones."""
     return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).round().astype(int))
-
-
-def _alpha(n: int) -> float:
-    """Return how see-through points are, so that a crowd of them shows where it is dense."""
-    return float(np.clip(150 / max(n, 1), 0.12, 0.8))

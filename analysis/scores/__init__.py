@@ -1,1 +1,1 @@
-"""Reading, checking and storing the scores of metrics, and gold made elsewhere."""
+"""Read, check and store the scores of metrics, and gold from files."""

@@ -56,10 +56,10 @@ def suggest_direction(name: str) -> Suggestion | None:
     words = re.findall("[a-z]+", plain)
     for word in (*words, "".join(words)):
         # Human-targeted metrics have an H before the name: HTER, HBLEU.
-        for known in (word, word.removeprefix("h")):
-            if known in _LOWER:
+        for candidate in (word, word.removeprefix("h")):
+            if candidate in _LOWER:
                 return Suggestion(False, f"{name} seems to be an error rate or a distance")
-            if known in _HIGHER:
+            if candidate in _HIGHER:
                 return Suggestion(True, f"{name} seems to measure similarity or quality")
     return None
 

@@ -28,7 +28,7 @@ from .reading import (
 )
 from .score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, Level, ScoreTable, shown
 
-# Directions that follow from the kind of gold, unless somebody reversed its sign.
+# Directions that follow from the kind of gold, unless its sign was reversed.
 USUAL_DIRECTIONS: dict[GoldKind, bool] = {"da": True, "hter": False}
 
 
@@ -254,8 +254,8 @@ def system_gold(gold: GoldTable) -> GoldTable:
 
 def _with_fact(signature: str, fact: str) -> str:
     """Add a fact to a signature, before the version at its end."""
-    facts, closing, version = signature.rpartition("|version:")
-    return f"{facts}|{fact}{closing}{version}" if closing else f"{signature}|{fact}"
+    facts, separator, version = signature.rpartition("|version:")
+    return f"{facts}|{fact}{separator}{version}" if separator else f"{signature}|{fact}"
 
 
 # Pooling --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Parsers of score files. Whatever the format, rows have the same names for the same cells."""
+"""Parsers of score files. In all formats, the cells of a row have the same names."""
 
 import re
 from collections import Counter
@@ -129,10 +129,10 @@ def _named_columns(
             problems.add(file, line, f"has {count} columns named {name!r}")
     if "segment" not in names and "system" not in names:
         problems.add(file, line, "has neither a column 'system' nor a column 'segment'")
-    if "score" in names and (others := _metric_titles(names)):
-        listed = ", ".join(map(repr, others))
+    if "score" in names and (titles := _metric_titles(names)):
+        listed = ", ".join(map(repr, titles))
         problems.add(
-            file, line, f"has the column 'score' and therefore cannot have others: {listed}"
+            file, line, f"has the column 'score' and so cannot have other metric columns: {listed}"
         )
     if not _metric_titles(names) and not {"score", "human"} & set(names):
         problems.add(file, line, "has no column with scores")
@@ -267,7 +267,7 @@ def parse_wmt_qe(raw: RawFile, problems: Problems) -> Sheet:
 
 
 def parse_wmt_qe_pairs(raw: RawFile, problems: Problems) -> Sheet:
-    """Parse lines of language pair, QE system, segment number and score, below facts about the model."""
+    """Parse lines of language pair, QE system, segment number and score, after a header of numbers."""
     return _four_cells(
         raw, problems, ("language_pair", "metric", "segment", "score"), skips_header=True
     )

@@ -39,7 +39,7 @@ class ScoreFile:
     format : str
     sha256 : str
     suggestions : dict
-        Suggested directions of metrics that have none, for somebody to confirm.
+        Suggested directions of metrics that have none, to be confirmed by a person.
     notes : tuple of str
         How the file was interpreted.
     """
@@ -73,7 +73,7 @@ def read_scores(
     format : str, optional
         One of `FORMATS`; by default, detected from the content.
     name : str, optional
-        Of the metric, for files that do not name it; by default, the file name.
+        Name of the metric, for files that do not name it; by default, the file name.
     directions : bool or mapping of str to bool, optional
         Whether higher is better, for all metrics or by name. Overrides what the file says.
     system : str
@@ -131,7 +131,7 @@ def _suggestions(tables: list[ScoreTable], format: str) -> dict[str, Suggestion]
 
 
 def suggestion_for(name: str, format: str) -> Suggestion | None:
-    """Suggest the direction of a metric from its format or name; somebody has to confirm it."""
+    """Suggest the direction of a metric from its format or name; a person has to confirm it."""
     if format == "mt-metrics-eval":
         return Suggestion(True, "mt-metrics-eval keeps scores so that higher is better")
     return suggest_direction(name)
@@ -140,14 +140,14 @@ def suggestion_for(name: str, format: str) -> Suggestion | None:
 def without_ranks(file: ScoreFile) -> ScoreFile:
     """Leave out rankings submitted with scores: both are the same submission."""
     names = {table.name for table in file.tables}
-    kept = [
+    tables = [
         table
         for table in file.tables
         if table.name.removesuffix(RANKS_SUFFIX) not in names - {table.name}
     ]
-    kept_names = {table.name for table in kept}
-    notes = tuple(note for note in file.notes if note.rpartition(":")[0] in kept_names)
-    return replace(file, tables=tuple(kept), notes=notes)
+    remaining = {table.name for table in tables}
+    notes = tuple(note for note in file.notes if note.rpartition(":")[0] in remaining)
+    return replace(file, tables=tuple(tables), notes=notes)
 
 
 def _direction(
@@ -244,7 +244,7 @@ class KeyChecker:
         self._system = system
         self._file = file
         self._problems = problems
-        self._seen: set[tuple[str, str]] = set()
+        self._checked: set[tuple[str, str]] = set()
 
     def key(self, line: int, cells: Mapping[str, str]) -> Key:
         system = cells["system"] if self._names_systems else self._system
@@ -256,9 +256,9 @@ class KeyChecker:
         return system, segment
 
     def _check(self, role: str, name: str, line: int) -> None:
-        if (role, name) in self._seen:
+        if (role, name) in self._checked:
             return
-        self._seen.add((role, name))
+        self._checked.add((role, name))
         if fault := fault_in_name(name):
             self._problems.add(self._file, line, f"the {role}'s name {fault}")
 
@@ -315,14 +315,14 @@ def _scores_in(
 
 
 def _without_empty_variant(columns: dict[str, _Column]) -> dict[str, _Column]:
-    """Drop the unused half of a QE submission: ranks that are all equal, or scores that are."""
-    kept = dict(columns)
+    """Drop the unused half of a QE submission: its ranks or its scores, if they are all equal."""
+    used = dict(columns)
     for name in [name for name, column in columns.items() if column.is_ranks]:
         score_name = name.removesuffix(RANKS_SUFFIX)
         ranks_vary = len(set(columns[name].scores.values())) > 1
         scores_vary = len(set(columns[score_name].scores.values())) > 1
         if not ranks_vary:
-            del kept[name]
+            del used[name]
         elif not scores_vary:
-            del kept[score_name]
-    return kept
+            del used[score_name]
+    return used

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -39,7 +39,7 @@ class ScoreTable:
     sha256 : str
         Of the file, or of the texts from which the platform computed the scores.
     signature : str
-        How the scores were made, if known.
+        How the scores were computed, if known.
     """
 
     name: str
@@ -54,10 +54,6 @@ class ScoreTable:
         _check_parallel(self.keys, self.scores)
         if not np.isfinite(self.scores).all():
             raise ValueError("`scores` must be finite.")
-
-    def with_direction(self, higher_is_better: bool) -> "ScoreTable":
-        """Return the table with a direction."""
-        return replace(self, higher_is_better=higher_is_better)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class GoldTable:
         NaN where there is no gold, such as for a translation with too few ratings.
     higher_is_better : bool
     signature : str
-        How the gold was made.
+        How the gold was computed.
     documents, origins : tuple of str or None
         The document of each row, and the campaign or file it came from if several were pooled.
     n_ratings : ndarray of int, shape (n,), or None
@@ -120,7 +116,7 @@ class Alignment:
     ----------
     metrics : tuple of str
     scores : ndarray, shape (metrics, n)
-        As given, with no signs reversed.
+        Segment scores, with no signs reversed.
     higher_is_better : tuple of bool
     keys : tuple of (system, segment), n long
     gold : ndarray, shape (n,)
@@ -185,18 +181,20 @@ def align(
             problems.add("", None, f"{count} metrics are named {name!r}")
     _check_gold(gold, problems)
     _check_left_out(tables, gold, without_systems, problems)
-    wanted = {key: None for key in gold.keys if key[0] not in without_systems}
+    expected_keys = {key: None for key in gold.keys if key[0] not in without_systems}
     n_ignored = 0
     columns = []
     for table in tables:
-        column = _column(table, gold, wanted, problems)
-        extra = [key for key in column if key not in wanted]
+        column = _column(table, gold, expected_keys, problems)
+        extra = [key for key in column if key not in expected_keys]
         n_ignored += len(extra)
         if not ignore_extra:
             _report_extra(table, extra, without_systems, problems)
         columns.append(column)
     refuse_if_any(problems)
-    matrix = np.array([[column[key] for key in wanted] for column in columns], dtype=np.float64)
+    matrix = np.array(
+        [[column[key] for key in expected_keys] for column in columns], dtype=np.float64
+    )
     return _alignment(tables, gold, matrix, without_systems, n_ignored)
 
 
@@ -240,14 +238,14 @@ def _check_left_out(
     problems: Problems,
 ) -> None:
     """Refuse unknown names: with a misspelt one, the system would stay in unnoticed."""
-    known = set(gold.systems).union(*({system for system, _ in table.keys} for table in tables))
+    systems = set(gold.systems).union(*({system for system, _ in table.keys} for table in tables))
     for system in without_systems:
-        if system not in known:
+        if system not in systems:
             problems.add("", None, f"there is no system {system!r} to leave out")
 
 
 def _column(
-    table: ScoreTable, gold: GoldTable, wanted: dict[Key, None], problems: Problems
+    table: ScoreTable, gold: GoldTable, expected_keys: dict[Key, None], problems: Problems
 ) -> dict[Key, float]:
     """Return the table's scores by key, adding problems for missing and duplicate ones."""
     if table.higher_is_better is None:
@@ -256,12 +254,12 @@ def _column(
         problems.add(
             table.name, None, f"has {table.level} scores, but {gold.name} is at {gold.level} level"
         )
-        return dict.fromkeys(wanted, np.nan)
+        return dict.fromkeys(expected_keys, np.nan)
     for key, count in Counter(table.keys).items():
         if count > 1:
             problems.add(table.name, None, f"has {count} scores for {shown(key)}")
     column = dict(zip(table.keys, table.scores.tolist(), strict=True))
-    for key in wanted:
+    for key in expected_keys:
         if key not in column:
             problems.add(table.name, None, f"has no score for {shown(key)}")
     return column

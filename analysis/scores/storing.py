@@ -92,7 +92,7 @@ def store_scores(
     Returns
     -------
     Metric
-        The existing one if it was made from the same file in the same way.
+        The existing one if it was read from the same file in the same way.
 
     Raises
     ------
@@ -204,18 +204,18 @@ def _name_is_taken(table: ScoreTable) -> ScoresRefused:
 
 def _check_keys(table: ScoreTable, home: Home) -> None:
     problems = Problems()
-    seen: set[Key] = set()
+    scored: set[Key] = set()
     for key in table.keys:
-        if key in seen:
+        if key in scored:
             problems.add(table.name, None, f"has a second score for {shown(key)}")
-        seen.add(key)
+        scored.add(key)
     if isinstance(home, Campaign):
-        wanted = dict.fromkeys(campaign_keys(home, table.level))
-        for key in wanted:
-            if key not in seen:
+        expected_keys = dict.fromkeys(campaign_keys(home, table.level))
+        for key in expected_keys:
+            if key not in scored:
                 problems.add(table.name, None, f"has no score for {shown(key)}")
         for key in table.keys:
-            if key not in wanted:
+            if key not in expected_keys:
                 problems.add(table.name, None, f"the campaign has no {shown(key)}")
     refuse_if_any(problems)
 

@@ -9,18 +9,18 @@ from scipy import special
 
 from ._validation import Bools, Floats, Ints, Keys
 
-# Integer keys that lie this much wider than there are rows are still numbered by a table, which
-# takes one pass, rather than by sorting.
+# Integer keys are numbered by a lookup table, which is faster than sorting, if their range is at most
+# this many times the number of rows, or below the smallest table.
 WIDEST_TABLE = 4
 SMALLEST_TABLE = 1 << 16
-# A standard deviation below this share of the mean is what adding up equal numbers leaves behind.
+# A standard deviation below this share of the mean is a rounding error from summing equal numbers.
 ROUNDING = 1e-11
-# Rows whose intermediate results are kept at a time: half a megabyte a column.
+# Rows processed at a time: half a megabyte per column.
 BLOCK_ROWS = 1 << 16
 
 
 def factorise(keys: Keys) -> tuple[Keys, Ints]:
-    """Return the distinct keys in order, and for each row the place of its key among them."""
+    """Return the sorted distinct keys, and for each row the index of its key among them."""
     if keys.dtype.kind in "iu" and keys.size:
         low, high = int(keys.min()), int(keys.max())
         if high - low < max(WIDEST_TABLE * keys.size, SMALLEST_TABLE):
@@ -61,10 +61,10 @@ class Moments:
 
 
 def moments(values: Floats, codes: Ints, n_groups: int, n: Ints | None = None) -> Moments:
-    """Take the moments of every group, in two passes for accuracy.
+    """Compute the moments of every group, in two passes for accuracy.
 
-    Where all values of a group are equal, up to rounding, the sum of squares is exactly zero. `n`
-    spares counting the groups where that has been done.
+    If all values of a group are equal up to rounding, the sum of squares is exactly zero. Pass the
+    group sizes `n` if you have them already.
     """
     if n is None:
         n = counts(codes, n_groups)
@@ -74,13 +74,13 @@ def moments(values: Floats, codes: Ints, n_groups: int, n: Ints | None = None) -
         deviations = values[rows] - mean[codes[rows]]
         deviations *= deviations
         np.add.at(ss, codes[rows], deviations)
-    # No scale on which people rate is so fine that a spread this small could be theirs.
+    # Real ratings never vary this little.
     ss[ss <= n * np.square(ROUNDING * mean)] = 0
     return Moments(n=n, mean=mean, ss=ss)
 
 
 def blocks(n_rows: int) -> Iterator[slice]:
-    """Cut rows into blocks whose intermediate results stay in the processor's cache."""
+    """Split rows into blocks whose intermediate results fit in the processor's cache."""
     for start in range(0, n_rows, BLOCK_ROWS):
         yield slice(start, start + BLOCK_ROWS)
 
@@ -97,14 +97,14 @@ def sums(values: Floats, codes: Ints, n_groups: int) -> Floats:
 
 
 def divide(numerators: Floats, denominators: Floats | Ints) -> Floats:
-    """Divide, with NaN wherever the denominator is zero."""
+    """Divide; NaN where the denominator is zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotients = np.divide(numerators, denominators)
     return np.where(denominators == 0, np.nan, quotients)
 
 
 def starts_of_runs(*columns: NDArray[np.generic]) -> Ints:
-    """Return where a new run begins: the rows in which any column differs from the row above."""
+    """Return the first row of each run: the rows where any column differs from the row above."""
     n = len(columns[0])
     changed: Bools = np.zeros(n, dtype=np.bool_)
     changed[:1] = True
@@ -114,14 +114,14 @@ def starts_of_runs(*columns: NDArray[np.generic]) -> Ints:
 
 
 def lengths_of_runs(starts: Ints, n: int) -> Ints:
-    """Return how many rows each run has."""
+    """Return the number of rows in each run."""
     return np.diff(starts, append=n)
 
 
 def places_in_group(codes: Ints, n_groups: int, order: Ints) -> Ints:
-    """Return each row's place (from 0) in its group when rows are taken in `order`.
+    """Return each row's position (from 0) in its group when rows are sorted by `order`.
 
-    `order` must bring the rows of a group together.
+    `order` must keep the rows of a group together.
     """
     sizes = np.bincount(codes, minlength=n_groups)
     first = np.cumsum(sizes) - sizes
@@ -131,9 +131,9 @@ def places_in_group(codes: Ints, n_groups: int, order: Ints) -> Ints:
 
 
 def t_reach(n: Ints, confidence: float) -> Floats:
-    """Return how many standard errors a t interval around a mean of n values reaches to each side.
+    """Return the half-width, in standard errors, of a t interval around a mean of n values.
 
-    NaN for n < 2. The quantile is slow to find, so it is looked up once for every distinct n.
+    NaN for n < 2. The quantile is slow to compute, so it is computed once for each distinct n.
     """
     distinct, places = factorise(n)
     df = np.where(distinct > 1, distinct - 1.0, np.nan)
@@ -142,5 +142,5 @@ def t_reach(n: Ints, confidence: float) -> Floats:
 
 
 def is_constant(scores: Floats) -> Bools:
-    """Say for each row whether its scores never vary, but for what adding up equal numbers leaves behind."""
+    """Return for each row whether all its scores are equal, up to rounding."""
     return np.asarray(np.ptp(scores, axis=-1) <= ROUNDING * np.abs(scores).max(axis=-1))

@@ -1,4 +1,4 @@
-"""Pearson's r of two rows of numbers, its interval, and rows made ready for many r at once."""
+"""Pearson's r of two vectors, its interval, and unit vectors for computing many r at once."""
 
 import math
 
@@ -8,12 +8,12 @@ from scipy import special
 from ._groups import is_constant
 from ._validation import Floats
 
-# Below this many pairs r is -1 or 1 whatever the numbers say.
+# With fewer pairs r is always -1 or 1.
 FEWEST_FOR_R = 3
 
 
 def pearson(x: Floats, y: Floats) -> float:
-    """Return r; NaN with fewer than three pairs, or where one side never varies."""
+    """Return r; NaN with fewer than three pairs, or if either vector is constant."""
     if len(x) < FEWEST_FOR_R or is_constant(x) or is_constant(y):
         return math.nan
     x, y = x - x.mean(), y - y.mean()
@@ -22,7 +22,7 @@ def pearson(x: Floats, y: Floats) -> float:
 
 
 def fisher_interval(r: float, n: int, confidence: float) -> tuple[float, float]:
-    """Return the interval of r over n pairs by Fisher's transformation; NaN with n < 4."""
+    """Return the interval of r over n pairs by Fisher's transformation; NaN if n < 4."""
     if n < 4 or math.isnan(r):
         return math.nan, math.nan
     if abs(r) == 1:
@@ -33,7 +33,7 @@ def fisher_interval(r: float, n: int, confidence: float) -> tuple[float, float]:
 
 def unit_rows(scores: Floats) -> Floats:
     """Return rows centred and of length 1, so that dot products are Pearson's r; NaN if constant."""
-    # Scaling to [-1, 1] first keeps squares of very large or small scores from over- or underflowing.
+    # Scale to [-1, 1] first: squares of very large or small scores would overflow or underflow.
     constant = is_constant(scores)[..., None]
     centred = scores - scores.mean(axis=-1, keepdims=True)
     largest = np.abs(centred).max(axis=-1, keepdims=True)

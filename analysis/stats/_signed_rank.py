@@ -9,17 +9,17 @@ from scipy import special
 from ._groups import lengths_of_runs, places_in_group, starts_of_runs, sums
 from ._validation import Bools, Floats, Ints
 
-# Up to here the distribution of the statistic is taken exactly: for untied samples from a table,
-# for tied ones by counting all signs. The same bounds as `scipy.stats.wilcoxon(method="auto")`.
+# Largest samples with an exact p-value: from a table without ties, by counting all sign patterns with
+# ties. The same limits as `scipy.stats.wilcoxon(method="auto")`.
 LARGEST_UNTIED = 50
 LARGEST_TIED = 13
-# Samples whose signs are counted together; bounds the memory, not the result.
+# Samples whose sign patterns are counted together, to limit memory use.
 BLOCK = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class SignedRanks:
-    """Sum of the ranks of positive values (zeros dropped) and p that it is this small or smaller."""
+    """Sum of the ranks of positive values (zeros dropped) and the p-value of a sum this small."""
 
     statistic: Floats
     n_nonzero: Ints
@@ -28,7 +28,7 @@ class SignedRanks:
 
 
 def signed_ranks(values: Floats, codes: Ints, n_groups: int) -> SignedRanks:
-    """Test every group for a location below zero; p = 1 where all values are zero."""
+    """Test whether each group is centred below zero; p = 1 where all values are zero."""
     n = np.bincount(codes, minlength=n_groups)
     values, codes = values[values != 0], codes[values != 0]
     m = np.bincount(codes, minlength=n_groups).astype(np.int64)
@@ -42,14 +42,16 @@ def signed_ranks(values: Floats, codes: Ints, n_groups: int) -> SignedRanks:
     by_counting = ~is_plain & (n <= LARGEST_TIED)
     pvalue = _normal_p(statistic, m, tie_terms)
     pvalue[by_table] = _table_p(statistic[by_table], m[by_table])
-    for groups in _blocks(np.flatnonzero(by_counting)):
+    tied_groups = np.flatnonzero(by_counting)
+    for start in range(0, len(tied_groups), BLOCK):
+        groups = tied_groups[start : start + BLOCK]
         pvalue[groups] = _counted_p(statistic, ranks, codes, n_groups, groups)
     pvalue[n == 0] = np.nan
     return SignedRanks(statistic, m, pvalue, by_table | by_counting)
 
 
 def _ranks(sizes: Floats, codes: Ints, n_groups: int) -> tuple[Floats, Floats]:
-    """Rank within groups, ties sharing their mean rank; also the sum of t^3 - t over ties."""
+    """Rank within groups, with mean ranks for ties; also return the sum of t^3 - t over ties."""
     starts = starts_of_runs(codes, sizes)
     tied = lengths_of_runs(starts, len(codes))
     places = places_in_group(codes, n_groups, np.arange(len(codes)))
@@ -67,33 +69,33 @@ def _normal_p(statistic: Floats, m: Ints, tie_terms: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[Floats, Ints]:
-    """Cumulated distributions for 0 to LARGEST_UNTIED values end to end, and where each begins."""
+    """Return concatenated cumulative distributions for 0 to LARGEST_UNTIED values, and their offsets."""
     ways = np.ones(1)
-    cumulated, offsets = [ways], [0]
+    cumulative, offsets = [ways], [0]
     for n in range(1, LARGEST_UNTIED + 1):
         offsets.append(offsets[-1] + len(ways))
-        # The rank n is either among the positive ones or not.
+        # The value of rank n is either positive or not.
         ways = np.pad(ways, (0, n)) + np.pad(ways, (n, 0))
-        cumulated.append(np.cumsum(ways) / 2.0**n)
-    return np.concatenate(cumulated), np.array(offsets, dtype=np.int64)
+        cumulative.append(np.cumsum(ways) / 2.0**n)
+    return np.concatenate(cumulative), np.array(offsets, dtype=np.int64)
 
 
 def _table_p(statistic: Floats, m: Ints) -> Floats:
-    cumulated, offsets = _table()
-    return cumulated[offsets[m] + statistic.astype(np.int64)]
+    cumulative, offsets = _table()
+    return cumulative[offsets[m] + statistic.astype(np.int64)]
 
 
 def _counted_p(
     statistic: Floats, ranks: Floats, codes: Ints, n_groups: int, groups: Ints
 ) -> Floats:
-    """Share of all sign patterns, given the ranks as they are, with a sum as small as this one."""
+    """Return the share of all sign patterns whose sum of ranks is at most the observed one."""
     place = np.full(n_groups, -1, dtype=np.int64)
     place[groups] = np.arange(len(groups))
     chosen = place[codes] >= 0
     rows = place[codes[chosen]]
     columns = places_in_group(rows, len(groups), np.arange(len(rows)))
-    # Doubled, shared ranks are whole numbers. A column left at 0 counts every sum twice, which the
-    # division at the end takes back.
+    # Mean ranks become whole numbers when doubled. Each unused column (0) counts every sum twice; the
+    # division at the end corrects for that.
     doubled = np.zeros((len(groups), LARGEST_TIED), dtype=np.int64)
     doubled[rows, columns] = np.rint(2 * ranks[chosen]).astype(np.int64)
     totals = np.arange(LARGEST_TIED * (LARGEST_TIED + 1) + 1)
@@ -105,7 +107,3 @@ def _counted_p(
         ways = ways + np.where(without >= 0, shifted, 0)
     below = totals <= np.rint(2 * statistic[groups])[:, None]
     return np.sum(ways, axis=1, where=below) / 2.0**LARGEST_TIED
-
-
-def _blocks(groups: Ints) -> list[Ints]:
-    return [groups[start : start + BLOCK] for start in range(0, len(groups), BLOCK)]

@@ -1,9 +1,9 @@
-"""Checks on the arrays that the statistics are given; a refusal names the parameter in backticks.
+"""Validation of input arrays. Error messages name the parameter in backticks.
 
-One rule for what is missing where metrics are held against gold: a NaN in the *gold* says "this
-segment has no gold score" and the segment is left out, with `n` saying how many remained. A NaN or
-infinity in a *metric* or in *predictions* is refused where there is gold, since a metric that scores
-only the segments it likes would gain by it. An infinite gold score is always refused.
+Missing scores: a NaN in the *gold* means that a segment has no gold score. The segment is left out,
+and `n` counts the remaining ones. A NaN or infinity in a *metric* or in *predictions* raises an error
+if the segment has gold, since a metric could gain by scoring only easy segments. An infinite gold
+score always raises an error.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ Keys = NDArray[Any]
 
 
 def as_numbers(name: str, values: ArrayLike, *, missing: bool = False) -> Floats:
-    """Return `values` as one row of floats; NaN is let through only where `missing` says so."""
+    """Return `values` as a vector of floats; NaN is allowed only with `missing`."""
     numbers = np.asarray(values)
     if numbers.size and numbers.dtype.kind not in "iuf":
         raise ValueError(f"`{name}` must hold numbers, not {numbers.dtype}.")
@@ -34,13 +34,13 @@ def as_numbers(name: str, values: ArrayLike, *, missing: bool = False) -> Floats
 
 
 def is_all_finite(numbers: Floats) -> bool:
-    """Return True when a sum, which costs nothing, already shows that nothing is missing."""
+    """Return True if the sum is finite, which is a cheap way to see that no value is missing."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(numbers.sum()))
 
 
 def as_keys(name: str, values: ArrayLike) -> Keys:
-    """Return `values` as one row of integers or strings."""
+    """Return `values` as a vector of integers or strings."""
     keys = np.asarray(values)
     if keys.dtype.kind == "O":
         keys = np.array(keys.tolist())
@@ -53,7 +53,7 @@ def as_keys(name: str, values: ArrayLike) -> Keys:
 
 
 def as_flags(name: str, values: ArrayLike) -> Bools:
-    """Return `values` as one row of yes and no."""
+    """Return `values` as a vector of booleans."""
     flags = np.asarray(values)
     _check_one_row(name, flags)
     if flags.size and flags.dtype.kind != "b":
@@ -62,10 +62,9 @@ def as_flags(name: str, values: ArrayLike) -> Bools:
 
 
 def as_roles(name: str, values: ArrayLike) -> Keys:
-    """Return `values` as one row of role numbers.
+    """Return `values` as a vector of role numbers.
 
-    Checked, because a role by another name would match none, and a campaign would look as if it had
-    no quality control.
+    Other values would match no role, and the campaign would seem to have no quality control.
     """
     roles = as_keys(name, values)
     if roles.size and (roles.dtype.kind not in "iu" or roles.min() < 0 or roles.max() > max(Role)):
@@ -74,25 +73,25 @@ def as_roles(name: str, values: ArrayLike) -> Keys:
 
 
 def check_same_kind(**keys: Keys) -> None:
-    """Refuse integer keys beside strings: 7 and "7" would never meet, and nobody would notice."""
+    """Refuse to compare integer keys with strings: 7 and "7" would silently never match."""
     kinds = {name: key.dtype.kind in "US" for name, key in keys.items() if key.size}
     if len(set(kinds.values())) > 1:
-        told = ", ".join(
+        kind_of_each = ", ".join(
             f"`{name}` {'strings' if text else 'integers'}" for name, text in kinds.items()
         )
-        raise ValueError(f"Keys that are compared must be of one kind: {told}.")
+        raise ValueError(f"Keys that are compared must be of one kind: {kind_of_each}.")
 
 
 def check_same_length(**arrays: NDArray[Any]) -> None:
-    """Refuse arrays that do not run in parallel."""
+    """Refuse arrays of different lengths."""
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
-        raise ValueError(f"Parallel arrays differ in length: {told}.")
+        length_of_each = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
+        raise ValueError(f"Parallel arrays differ in length: {length_of_each}.")
 
 
 def check_between(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a share that is not strictly between the bounds."""
+    """Refuse a value that is not strictly between `low` and `high`."""
     if not low < value < high:
         raise ValueError(f"`{name}` must lie between {low:g} and {high:g}, not {value!r}.")
 
@@ -112,7 +111,7 @@ def _check_one_row(name: str, values: NDArray[Any]) -> None:
 
 
 def as_scores(scores: ArrayLike, name: str, *, ndim: int = 1) -> Floats:
-    """Return scores as a float array of `ndim` dimensions, or say which parameter is not one."""
+    """Return scores as a float array; refuse any other number of dimensions than `ndim`."""
     array = np.asarray(scores, dtype=np.float64)
     if array.ndim != ndim:
         raise ValueError(f"`{name}` must have {ndim} dimension(s), not {array.ndim}")
@@ -128,7 +127,7 @@ def check_complete(array: Floats, name: str) -> Floats:
 
 
 def gold_scores(gold: ArrayLike, *, ndim: int = 1) -> Floats:
-    """Return gold as a float array where NaN marks a missing score."""
+    """Return gold as a float array; NaN marks a missing score, infinity is refused."""
     array = as_scores(gold, "gold", ndim=ndim)
     if np.isinf(array).any():
         raise ValueError("`gold` has infinite scores; use NaN for a missing one")
@@ -140,24 +139,26 @@ def with_gold(
 ) -> tuple[Floats, Floats]:
     """Return scores and gold of the segments that have gold.
 
-    The last axis of `scores` runs over segments; `gold` is one-dimensional.
+    Segments are the last axis of `scores`; `gold` is one-dimensional.
     """
     array, truth = as_scores(scores, name, ndim=ndim), gold_scores(gold)
     if array.shape[-1] != len(truth):
         raise ValueError(f"`{name}` scores {array.shape[-1]} segments but `gold` has {len(truth)}")
-    known = ~np.isnan(truth)
-    if known.sum() < at_least:
-        raise ValueError(f"`gold` has {int(known.sum())} score(s); at least {at_least} are needed")
-    return check_complete(array[..., known], name), truth[known]
+    has_gold = ~np.isnan(truth)
+    if has_gold.sum() < at_least:
+        raise ValueError(
+            f"`gold` has {int(has_gold.sum())} score(s); at least {at_least} are needed"
+        )
+    return check_complete(array[..., has_gold], name), truth[has_gold]
 
 
 def directed(scores: Floats, higher_is_better: bool) -> Floats:
-    """Turn the sign of lower-is-better scores, so that higher is better."""
+    """Flip the sign of lower-is-better scores, so that higher is better."""
     return scores if higher_is_better else -scores
 
 
 def directions(higher_is_better: bool | ArrayLike, n_metrics: int) -> Floats:
-    """Return +1 or -1 per metric, from one flag for all or one flag each."""
+    """Return +1 or -1 per metric, from one flag for all metrics or one flag for each."""
     flags = np.asarray(higher_is_better, dtype=bool)
     if flags.shape not in {(), (n_metrics,)}:
         raise ValueError(f"`higher_is_better` must be one flag or {n_metrics}")
@@ -165,5 +166,5 @@ def directions(higher_is_better: bool | ArrayLike, n_metrics: int) -> Floats:
 
 
 def direction_name(higher_is_better: bool) -> str:
-    """Return the direction as a signature spells it."""
+    """Return the direction as written in signatures."""
     return "higher" if higher_is_better else "lower"

@@ -1,4 +1,4 @@
-"""How far workers agree with each other, and with themselves."""
+"""How well workers agree with each other and with themselves."""
 
 import math
 from collections.abc import Callable
@@ -21,18 +21,18 @@ from ._validation import (
 from .segments import average_repeats
 from .signature import signature
 
-# Confidence of the intervals.
+# Confidence level of the intervals.
 CONFIDENCE = 0.95
-# Times the translations are drawn anew for an interval; ends of a 95 % interval then move little.
+# Bootstrap resamples; enough for the ends of a 95 % interval to be stable.
 N_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement on pairs of scores: higher r and lower absolute difference mean more of it.
+    """Agreement on pairs of scores: a higher r and a lower absolute difference mean better agreement.
 
-    `low` and `high` bound `pearson`; `n_pairs` counts pairs of scores and `n_translations` what they
-    are about (for pairs of one worker's own scores it equals `n_pairs`).
+    `low` and `high` bound `pearson`. `n_pairs` counts pairs of scores, `n_translations` the rated
+    translations (equal to `n_pairs` for pairs of a worker's own scores).
     """
 
     pearson: float
@@ -46,7 +46,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """Krippendorff's alpha: 1 is perfect agreement, 0 what chance would give."""
+    """Krippendorff's alpha: 1 is perfect agreement, 0 is chance agreement."""
 
     alpha: float
     low: float
@@ -67,25 +67,25 @@ def inter_annotator_agreement(
 ) -> Agreement:
     """Compare the scores that different workers gave to the same translation.
 
-    Every two workers who rated a translation make a pair. A pair has no first and second, so it
-    enters the correlation both ways round. A worker's own repeats are averaged first.
+    Every two workers who rated a translation form a pair. Pairs are unordered, so each enters the
+    correlation both ways round. A worker's own repeats are averaged first.
 
     Parameters
     ----------
     z, workers, translations : array_like, shape (n,)
-        Standardised scores (NaN rows are left out), who gave them and to what.
+        Standardised score, worker and translation of each rating; rows with a NaN are left out.
     rng : numpy.random.Generator, optional
-        For the interval, a percentile bootstrap over translations; without it the interval is NaN.
-        Pairs that share a translation are not independent, which rules out Fisher's interval.
+        For the percentile bootstrap interval over translations; without it the interval is NaN.
+        Fisher's interval does not apply, as pairs that share a translation are not independent.
     n_resamples : int
-        Draws of the bootstrap.
+        Number of bootstrap resamples.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     Agreement
-        `pearson` is the agreement of two single ratings. NaN without pairs or without variation.
+        `pearson` is the agreement of two single ratings; NaN without pairs or without variation.
     """
     values, _, units = average_repeats(z, workers, translations)
     check_between("confidence", confidence, 0, 1)
@@ -113,7 +113,7 @@ def inter_annotator_agreement(
 def intra_annotator_agreement(
     originals: ArrayLike, repeats: ArrayLike, *, confidence: float = CONFIDENCE
 ) -> Agreement:
-    """Compare the scores a worker gave to a translation at first and when it was shown again.
+    """Compare the scores a worker gave to the same translation the first and the second time.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def intra_annotator_agreement(
         The two scores of each pair, raw or standardised; a pair with a NaN is left out. With
         `quality_control.make_pairs` these are the scores at `partner_rows` and at `rows`.
     confidence : float
-        Of Fisher's interval, which takes the pairs as independent.
+        Confidence level of Fisher's interval, which assumes that pairs are independent.
 
     Returns
     -------
@@ -132,8 +132,8 @@ def intra_annotator_agreement(
     second = as_numbers("repeats", repeats, missing=True)
     check_same_length(originals=first, repeats=second)
     check_between("confidence", confidence, 0, 1)
-    given = ~(np.isnan(first) | np.isnan(second))
-    first, second = first[given], second[given]
+    complete = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[complete], second[complete]
     r = pearson(first, second)
     low, high = fisher_interval(r, len(first), confidence)
     return Agreement(
@@ -157,26 +157,25 @@ def krippendorff_alpha(
 ) -> Alpha:
     """Compute Krippendorff's alpha for interval data; ratings may be missing anywhere.
 
-    With squared differences both disagreements come down to sums of squares, so no pair of values
-    has to be visited.
+    With squared differences, both the observed and the expected disagreement reduce to sums of
+    squares, so there is no loop over pairs of values.
 
     Parameters
     ----------
     values, units : array_like, shape (n,)
-        Scores (NaN counts as missing) and what they are about. One score per worker and unit: see
-        `segments.average_repeats`. A unit with a single score has nothing to agree with and is
-        left out.
+        Scores (NaN is missing) and the unit each belongs to. One score per worker and unit: see
+        `segments.average_repeats`. Units with a single score are left out.
     rng : numpy.random.Generator, optional
-        For the interval, a percentile bootstrap over units; without it the interval is NaN.
+        For the percentile bootstrap interval over units; without it the interval is NaN.
     n_resamples : int
-        Draws of the bootstrap.
+        Number of bootstrap resamples.
     confidence : float
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     Alpha
-        NaN where no unit has two scores, or where all scores are equal: chance alone would agree.
+        NaN if no unit has two scores, or if all scores are equal.
 
     References
     ----------
@@ -186,14 +185,14 @@ def krippendorff_alpha(
     check_same_length(values=values, units=units)
     check_between("confidence", confidence, 0, 1)
     check_at_least("n_resamples", n_resamples, 1)
-    given = ~np.isnan(values)
-    values, codes, n_units = _rated_more_than_once(values[given], units[given])
-    own = moments(values, codes, n_units)
+    present = ~np.isnan(values)
+    values, codes, n_units = _rated_more_than_once(values[present], units[present])
+    by_unit = moments(values, codes, n_units)
     # [1] The disagreement observed in a unit of m values is the sum of squared differences of its
     # ordered pairs over m - 1, and that sum is 2 m SS.
-    observed = 2 * own.n * own.ss / (own.n - 1)
+    observed = 2 * by_unit.n * by_unit.ss / (by_unit.n - 1)
     totals, squares = sums(values, codes, n_units), sums(values**2, codes, n_units)
-    terms = np.column_stack([own.n, totals, squares, observed])
+    terms = np.column_stack([by_unit.n, totals, squares, observed])
     low, high = _bootstrap(terms, _alpha_of_terms, rng, n_resamples, confidence)
     return Alpha(
         alpha=_alpha_of_terms(terms.sum(axis=0)),
@@ -214,12 +213,12 @@ def single_rating_agreement(values: ArrayLike, translations: ArrayLike) -> float
     Parameters
     ----------
     values, translations : array_like, shape (n,)
-        Scores and what they were given to, one row per worker and translation.
+        Scores and the translations they rate, one row per worker and translation.
 
     Returns
     -------
     float
-        Pearson's r, each pair taken both ways round; NaN without pairs or without variation.
+        Pearson's r, with each pair both ways round; NaN without pairs or without variation.
     """
     values = as_numbers("values", values)
     values, codes, n_units = _rated_more_than_once(values, as_keys("translations", translations))
@@ -227,25 +226,25 @@ def single_rating_agreement(values: ArrayLike, translations: ArrayLike) -> float
 
 
 def _rated_more_than_once(values: Floats, units: ArrayLike) -> tuple[Floats, Ints, int]:
-    """Keep the units with two values or more, centred so that sums of squares stay accurate."""
+    """Return the units with two or more values, centred so that sums of squares stay accurate."""
     _, codes = factorise(np.asarray(units))
     is_shared = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=np.bool_)
-    kept = values[is_shared]
+    values = values[is_shared]
     labels, codes = factorise(codes[is_shared])
-    if len(kept):
-        kept = kept - kept.mean() if not is_constant(kept) else np.zeros(len(kept))
-    return kept, codes, len(labels)
+    if len(values):
+        values = values - values.mean() if not is_constant(values) else np.zeros(len(values))
+    return values, codes, len(labels)
 
 
 def _pair_terms(values: Floats, codes: Ints, n_units: int) -> Floats:
-    """Return per unit the sums over its ordered pairs (x, y): how many, x, x squared, x times y."""
+    """Return per unit the sums of 1, x, x squared and x times y over its ordered pairs (x, y)."""
     m = np.bincount(codes, minlength=n_units)
     totals, squares = sums(values, codes, n_units), sums(values**2, codes, n_units)
     return np.column_stack([m * (m - 1), (m - 1) * totals, (m - 1) * squares, totals**2 - squares])
 
 
 def _pearson_of_terms(terms: Floats) -> float:
-    # x and y have the same mean and variance, each pair being counted both ways round.
+    # x and y have the same mean and variance, as each pair is counted both ways round.
     n, x, xx, xy = (float(term) for term in terms)
     variance = n * xx - x * x
     return (n * xy - x * x) / variance if variance > 0 else math.nan
@@ -263,7 +262,7 @@ def _absolute_differences(values: Floats, codes: Ints, n_units: int) -> Floats:
     order = np.lexsort((values, codes))
     m = np.bincount(codes, minlength=n_units)
     places = places_in_group(codes, n_units, order)
-    # The k-th smallest of m is the larger one in k pairs and the smaller one in m - 1 - k.
+    # The k-th smallest of m values (from 0) is the larger in k pairs and the smaller in m - 1 - k.
     return sums((2 * places - m[codes] + 1) * values, codes, n_units)
 
 
@@ -274,16 +273,16 @@ def _bootstrap(
     n_resamples: int,
     confidence: float,
 ) -> tuple[float, float]:
-    """Draw rows with replacement and return the percentile interval of the statistic of their sum."""
+    """Draw rows with replacement; return the percentile interval of the statistic of their sum."""
     n = len(terms)
     if rng is None or not n:
         return math.nan, math.nan
-    drawn = np.empty(n_resamples)
+    resampled = np.empty(n_resamples)
     for resample in range(n_resamples):
-        times = np.bincount(rng.integers(n, size=n), minlength=n)
-        drawn[resample] = statistic(times @ terms)
-    if np.isnan(drawn).all():
+        times_drawn = np.bincount(rng.integers(n, size=n), minlength=n)
+        resampled[resample] = statistic(times_drawn @ terms)
+    if np.isnan(resampled).all():
         return math.nan, math.nan
     tail = (1 - confidence) / 2
-    low, high = np.nanquantile(drawn, [tail, 1 - tail])
+    low, high = np.nanquantile(resampled, [tail, 1 - tail])
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""Put several campaigns or language pairs together into one test set."""
+"""Combine several campaigns or language pairs into one test set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .signature import signature
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """The ratings of one campaign, one row each; all columns run in parallel."""
+    """The ratings of one campaign, as parallel arrays with one element per rating."""
 
     scores: ArrayLike
     workers: ArrayLike
@@ -23,10 +23,10 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True)
 class KeysByCampaign:
-    """Keys numbered anew, so that equal keys of different campaigns differ.
+    """Keys renumbered so that equal keys of different campaigns differ.
 
-    `codes` are the new keys row by row; `campaigns[code]` and `labels[code]` tell where a new key
-    comes from and what it was there.
+    `codes` has the new key of each row; `campaigns[code]` and `labels[code]` are its campaign and its
+    original key.
     """
 
     codes: Ints
@@ -36,7 +36,7 @@ class KeysByCampaign:
 
 @dataclass(frozen=True, slots=True)
 class CombinedRatings:
-    """Ratings of several campaigns one after the other, in the order the campaigns were given."""
+    """Concatenated ratings of several campaigns, in the order of the campaigns."""
 
     scores: Floats
     roles: Keys
@@ -47,26 +47,26 @@ class CombinedRatings:
 
 
 def combine_keys(parts: Mapping[str, ArrayLike]) -> KeysByCampaign:
-    """Concatenate one column of several campaigns and keep equal keys of different ones apart.
+    """Concatenate a key column of several campaigns, keeping the campaigns' keys distinct.
 
     Parameters
     ----------
     parts : mapping of str to array_like
-        The column of each campaign, by the campaign's name.
+        The column of each campaign, by campaign name.
 
     Returns
     -------
     KeysByCampaign
-        Integer keys, campaign by campaign. Where one campaign has integer keys and another strings,
-        the labels become strings.
+        Integer keys, campaign by campaign. If some campaigns have integer keys and others strings,
+        all labels become strings.
     """
-    codes, campaigns, labels, so_far = [], [], [], 0
+    codes, campaigns, labels, n_labels = [], [], [], 0
     for campaign, column in parts.items():
         own_labels, own_codes = factorise(as_keys(campaign, column))
-        codes.append(own_codes + so_far)
+        codes.append(own_codes + n_labels)
         campaigns.append(np.full(len(own_labels), campaign))
         labels.append(own_labels)
-        so_far += len(own_labels)
+        n_labels += len(own_labels)
     if not codes:
         raise ValueError("`parts` must hold at least one campaign.")
     if len({part.dtype.kind in "US" for part in labels}) > 1:
@@ -75,17 +75,16 @@ def combine_keys(parts: Mapping[str, ArrayLike]) -> KeysByCampaign:
 
 
 def combine_ratings(campaigns: Mapping[str, Ratings]) -> CombinedRatings:
-    """Combine campaigns into one set of ratings that every other function here can take.
+    """Combine campaigns into one set of ratings for the other functions of this package.
 
-    A z-score is a matter of one worker in one campaign: the same person judging another language
-    pair, or months later, uses another scale. So a worker of two campaigns counts as two workers,
-    and standardising the combined ratings gives the same z-scores as standardising each campaign by
-    itself. Translations are kept apart in the same way, whatever their keys.
+    A worker may use the scale differently for another language pair, or months later. A worker of
+    two campaigns therefore counts as two workers, and standardising the combined ratings gives the
+    same z-scores as standardising each campaign. Translations are kept distinct in the same way.
 
     Parameters
     ----------
     campaigns : mapping of str to Ratings
-        By name; the order is kept.
+        The ratings of each campaign, by campaign name.
 
     Returns
     -------

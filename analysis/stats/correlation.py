@@ -1,4 +1,4 @@
-"""How closely a metric follows the gold scores."""
+"""How well a metric correlates with the gold scores."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ from .signature import signature
 Method = Literal["pearson", "spearman", "kendall_b", "kendall_c"]
 End = Literal["best", "worst"]
 
-# The best and the worst fifth of the segments, where metrics behave differently from the middle.
+# Share of the best or worst segments, where metrics behave differently from the middle.
 EXTREME_SHARE = 0.2
 
-# Fewer than two segments have no correlation at all.
+# A correlation needs at least two segments.
 MIN_SEGMENTS = 2
 
 # Variance of Fisher's z of Kendall's tau times (n - 4): Fieller, Hartley and Pearson (1957).
@@ -47,10 +47,10 @@ KENDALL_Z_VARIANCE = 0.437
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation with gold, higher is better, and the interval around it.
+    """A correlation with gold, higher is better, and its interval.
 
-    `estimate` is NaN when the metric or the gold never varies; `low` and `high` are NaN when the
-    interval cannot be had (constant scores, too few segments for Fisher's z).
+    `estimate` is NaN if the metric or the gold is constant; `low` and `high` are NaN if there is no
+    interval (constant scores, too few segments for Fisher's z).
     """
 
     estimate: float
@@ -63,10 +63,10 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class GroupedCorrelation:
-    """Correlations within groups (one per system) and their plain average.
+    """Correlations within groups (one per system) and their unweighted average.
 
     The average leaves out groups without a correlation (constant scores, a single segment);
-    `n_groups` counts those that remained and `n` the segments in them.
+    `n_groups` counts the remaining groups and `n` the segments in them.
     """
 
     estimate: float
@@ -95,23 +95,25 @@ def correlate(
     Parameters
     ----------
     metric, gold : array_like, shape (n,)
-        One score per translation in the same order. NaN in `gold` leaves the segment out; NaN in
-        `metric` is refused.
+        One score per translation, in the same order. A segment with NaN in `gold` is left out; NaN
+        in `metric` is refused.
     method : {"pearson", "spearman", "kendall_b", "kendall_c"}
         Ties share the average rank (Spearman) or are handled as tau-b and tau-c define.
     higher_is_better : bool
-        False for an error rate such as TER: its sign is turned, so that a good metric has r > 0.
+        False for an error rate such as TER: its sign is flipped, so that a good metric has r > 0.
     confidence : float
+        Confidence level of the interval.
     rng : numpy.random.Generator, optional
         With it the interval is the percentile bootstrap over segments, without it Fisher's z
         (standard error 1/sqrt(n-3) for Pearson [1]_, sqrt((1 + r^2/2)/(n-3)) for Spearman [2]_,
         sqrt(0.437/(n-4)) for Kendall [3]_).
     n_resamples : int
+        Number of bootstrap resamples.
 
     Returns
     -------
     Correlation
-        Estimate NaN for constant scores. |r| = 1 has Fisher interval (r, r).
+        The estimate is NaN for constant scores. |r| = 1 has Fisher interval (r, r).
 
     References
     ----------
@@ -148,15 +150,16 @@ def pearson_of_each(
     Parameters
     ----------
     metrics : array_like, shape (n_metrics, n)
+        Segment scores of each metric.
     gold : array_like, shape (n,)
-        NaN leaves a segment out, for all metrics alike.
+        Gold scores. A segment with NaN is left out for all metrics.
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
-        False turns a metric's sign.
+        False flips a metric's sign.
 
     Returns
     -------
     r : ndarray, shape (n_metrics,)
-        NaN for a metric, or for all, where the scores never vary.
+        NaN for a constant metric, and for all metrics if gold is constant.
 
     References
     ----------
@@ -180,21 +183,20 @@ def correlate_by_system(
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
 ) -> GroupedCorrelation:
-    """Correlate within each system and average, so that system differences lend no help.
+    """Correlate within each system and average, so that differences between systems do not count.
 
     Parameters
     ----------
     metric, gold, systems : array_like, shape (n,)
-        Scores and the system that made each translation. Any other grouping will do as well
-        (segments, domains).
+        Scores and system of each translation. Other groupings (segments, domains) work as well.
     segments : array_like, shape (n,), optional
-        What each is a translation of.
+        The segment of each translation.
     method, higher_is_better, confidence, n_resamples
         As in `correlate`.
     rng : numpy.random.Generator, optional
-        With it and `segments` the average gets a percentile bootstrap interval, the same segments
-        being drawn for all systems: they share what makes a segment hard. Otherwise `low` and
-        `high` are NaN: there is no closed form that knows that.
+        With it and `segments` the average gets a percentile bootstrap interval. The same segments
+        are drawn for all systems, because a hard segment is hard for all of them. There is no closed
+        form for that, so `low` and `high` are NaN otherwise.
 
     Returns
     -------
@@ -214,25 +216,25 @@ def correlate_by_system(
     groups = np.unique(names)
     parts = [(scores[names == group], truth[names == group]) for group in groups]
     estimates = np.array([_coefficient(*part, method) for part in parts])
-    known = ~np.isnan(estimates)
+    defined = ~np.isnan(estimates)
     low, high = np.nan, np.nan
     if segments is None:
         rng = None
-    elif rng is not None and known.any():
+    elif rng is not None and defined.any():
         labels, places = np.unique(_labels(segments, "segments", gold), return_inverse=True)
         usable = [
             (*part, places[names == group])
-            for group, part, is_known in zip(groups, parts, known, strict=True)
-            if is_known
+            for group, part, is_defined in zip(groups, parts, defined, strict=True)
+            if is_defined
         ]
         resampled = _resampled_means(usable, len(labels), method, n_resamples, rng)
         low, high = percentile_interval(resampled, confidence)
     return GroupedCorrelation(
-        estimate=float(estimates[known].mean()) if known.any() else math.nan,
+        estimate=float(estimates[defined].mean()) if defined.any() else math.nan,
         low=float(low),
         high=float(high),
-        n=sum(len(part[1]) for part, is_known in zip(parts, known, strict=True) if is_known),
-        n_groups=int(known.sum()),
+        n=sum(len(part[1]) for part, is_defined in zip(parts, defined, strict=True) if is_defined),
+        n_groups=int(defined.sum()),
         groups=tuple(map(str, groups)),
         estimates=tuple(map(float, estimates)),
         higher_is_better=higher_is_better,
@@ -244,10 +246,10 @@ def correlate_by_system(
 
 def _labels(labels: ArrayLike, name: str, gold: ArrayLike) -> NDArray[np.str_]:
     """Return the labels of the rows that have gold."""
-    found = np.asarray(labels).astype(str)
-    if found.shape != np.asarray(gold).shape:
-        raise ValueError(f"`{name}` has shape {found.shape}, `gold` {np.asarray(gold).shape}")
-    return found[~np.isnan(gold_scores(gold))]
+    names = np.asarray(labels).astype(str)
+    if names.shape != np.asarray(gold).shape:
+        raise ValueError(f"`{name}` has shape {names.shape}, `gold` {np.asarray(gold).shape}")
+    return names[~np.isnan(gold_scores(gold))]
 
 
 def _resampled_means(
@@ -259,13 +261,13 @@ def _resampled_means(
 ) -> Floats:
     """Return the mean of the groups' coefficients in each resample of the segments.
 
-    A group is its scores, its gold and the number of each row's segment. One that varies no more in a
-    resample has no coefficient there; the mean is over the others.
+    Each part holds a group's scores, its gold and the segment index of each row. A group that is
+    constant in a resample has no coefficient and does not count in that resample's mean.
     """
     means = []
     for counts in bootstrap_counts(n_segments, n_resamples, rng):
-        own = [_weighted_coefficients(*part, counts, method) for part in parts]
-        means.append(_mean_of_known(np.stack(own)))
+        coefficients = [_weighted_coefficients(*part, counts, method) for part in parts]
+        means.append(_mean_of_defined(np.stack(coefficients)))
     return np.concatenate(means)
 
 
@@ -277,15 +279,15 @@ def _weighted_coefficients(
     if method == "pearson":
         standard = unit_rows(np.stack([metric, gold]))
         return weighted_pearson(standard[:1], standard[1], weights)[:, 0]
-    rows = (np.repeat(np.arange(len(gold)), own.astype(np.int64)) for own in weights)
-    return np.array([_coefficient(metric[drawn], gold[drawn], method) for drawn in rows])
+    draws = (np.repeat(np.arange(len(gold)), times.astype(np.int64)) for times in weights)
+    return np.array([_coefficient(metric[drawn], gold[drawn], method) for drawn in draws])
 
 
-def _mean_of_known(values: Floats) -> Floats:
-    """Return means down the columns, over what is there; NaN where nothing is."""
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+def _mean_of_defined(values: Floats) -> Floats:
+    """Return the mean of each column without its NaNs; NaN for a column of NaNs."""
+    defined = ~np.isnan(values)
+    total = np.where(defined, values, 0.0).sum(axis=0)
+    return np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
 
 
 def correlate_extremes(
@@ -305,11 +307,11 @@ def correlate_extremes(
     Parameters
     ----------
     metric, gold : array_like, shape (n,)
-        Higher gold is better.
+        Metric and gold scores; higher gold is better.
     end : {"best", "worst"}
     share : float
-        ceil(share * n) segments, and every further one tied in gold with the last of them: the
-        order of the rows must not decide who is in.
+        Uses ceil(share * n) segments, and all others whose gold ties with the last of them, so that
+        the order of the rows does not matter.
     method, higher_is_better, confidence, rng, n_resamples
         As in `correlate`.
 
@@ -327,10 +329,10 @@ def correlate_extremes(
         raise ValueError(f"`share` must lie in (0, 1], not {share}")
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
     ranked = np.sort(-truth if end == "best" else truth)
-    # A hair less than share * n, or rounding makes ceil(0.07 * 100) eight.
+    # Slightly less than share * n, because ceil(0.07 * 100) is 8 in floating point.
     last = ranked[max(1, math.ceil(share * len(truth) - 1e-9)) - 1]
     chosen = (-truth if end == "best" else truth) <= last
-    found = correlate(
+    correlation = correlate(
         scores[chosen],
         truth[chosen],
         method=method,
@@ -340,17 +342,19 @@ def correlate_extremes(
         n_resamples=n_resamples,
     )
     level = f"{end},{share:g}"
-    made = _signed(method, level, confidence, rng, n_resamples, higher_is_better)
-    return replace(found, signature=made)
+    return replace(
+        correlation,
+        signature=_signed(method, level, confidence, rng, n_resamples, higher_is_better),
+    )
 
 
 def system_means(scores: ArrayLike) -> Floats:
-    """Return the mean score of each system over the segments that have one.
+    """Return the mean score of each system over its scored segments.
 
     Parameters
     ----------
     scores : array_like, shape (n_systems, n_segments)
-        NaN where a translation has no score.
+        Segment scores; NaN where a translation has no score.
 
     Returns
     -------
@@ -362,11 +366,11 @@ def system_means(scores: ArrayLike) -> Floats:
        Language Engineering 23(1), 2017.
     """
     array = as_scores(scores, "scores", ndim=2)
-    known = ~np.isnan(array)
-    if not known.any(axis=1).all():
-        empty = np.flatnonzero(~known.any(axis=1)).tolist()
-        raise ValueError(f"`scores` has no score at all for system(s) {empty}")
-    return np.where(known, array, 0.0).sum(axis=1) / known.sum(axis=1)
+    is_scored = ~np.isnan(array)
+    if not is_scored.any(axis=1).all():
+        empty = np.flatnonzero(~is_scored.any(axis=1)).tolist()
+        raise ValueError(f"`scores` has no scores for system(s) {empty}")
+    return np.where(is_scored, array, 0.0).sum(axis=1) / is_scored.sum(axis=1)
 
 
 def correlate_systems(
@@ -382,11 +386,11 @@ def correlate_systems(
     Parameters
     ----------
     metric, gold : array_like, shape (n_systems, n_segments)
-        Segment scores. Gold means are taken over the segments that have gold, metric means over all
-        segments: the metric's published system score. For metrics with a system score of their own
-        (corpus BLEU) give the two vectors to `correlate` instead.
+        Segment scores. Gold means are over the segments that have gold, metric means over all
+        segments, as metrics publish them. For metrics with their own system score (corpus BLEU)
+        pass the two vectors to `correlate` instead.
     method, higher_is_better, confidence
-        As in `correlate`; the interval is Fisher's, and wide for a handful of systems.
+        As in `correlate`; the interval is Fisher's and wide with only a few systems.
 
     Returns
     -------
@@ -400,15 +404,17 @@ def correlate_systems(
     truth = gold_scores(gold, ndim=2)
     if scores.shape != truth.shape:
         raise ValueError(f"`metric` has shape {scores.shape}, `gold` {truth.shape}")
-    found = correlate(
+    correlation = correlate(
         system_means(scores),
         system_means(truth),
         method=method,
         higher_is_better=higher_is_better,
         confidence=confidence,
     )
-    made = _signed(method, "system", confidence, None, 0, higher_is_better)
-    return replace(found, signature=made)
+    return replace(
+        correlation,
+        signature=_signed(method, "system", confidence, None, 0, higher_is_better),
+    )
 
 
 def fisher_interval(
@@ -426,7 +432,7 @@ def fisher_interval(
     Returns
     -------
     low, high : float
-        NaN when r is, or when n is too small for a standard error (n <= 3; Kendall n <= 4).
+        NaN if r is NaN, or if n is too small for a standard error (n <= 3; Kendall n <= 4).
 
     References
     ----------
@@ -435,18 +441,18 @@ def fisher_interval(
     """
     _check_method(method)
     check_between("confidence", confidence, 0, 1)
-    spare = n - 4 if method.startswith("kendall") else n - 3
-    if math.isnan(r) or spare <= 0:
+    df = n - 4 if method.startswith("kendall") else n - 3
+    if math.isnan(r) or df <= 0:
         return math.nan, math.nan
     if abs(r) >= 1:
         return r, r
     variance = {"pearson": 1.0, "spearman": 1 + r**2 / 2}.get(method, KENDALL_Z_VARIANCE)
-    reach = float(special.ndtri((1 + confidence) / 2)) * math.sqrt(variance / spare)
+    reach = float(special.ndtri((1 + confidence) / 2)) * math.sqrt(variance / df)
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
 
 
 def _coefficient(metric: Floats, gold: Floats, method: Method) -> float:
-    """Return the coefficient of two complete vectors; NaN when one of them is constant."""
+    """Return the coefficient of two complete vectors; NaN if either is constant."""
     if len(gold) < MIN_SEGMENTS or is_constant(metric) or is_constant(gold):
         return math.nan
     return _COEFFICIENTS[method](metric, gold)
@@ -458,7 +464,7 @@ def _pearson(metric: Floats, gold: Floats) -> float:
 
 
 def _spearman(metric: Floats, gold: Floats) -> float:
-    # Here and below, not above: `scipy.stats` takes a second to load, and pages need little of it.
+    # Imported locally: `scipy.stats` takes a second to load, and most pages do not need it.
     from scipy.stats import rankdata
 
     return _pearson(rankdata(metric), rankdata(gold))
@@ -494,7 +500,7 @@ def _resampled_coefficients(
     if method == "pearson":
         standard = unit_rows(np.stack([metric, gold]))
         return resampled_pearson(standard[:1], standard[1], n_resamples, rng)[:, 0]
-    # Ranks change with what was drawn, so there are no sums to weight: one resample at a time.
+    # Ranks depend on the drawn segments, so resamples are processed one at a time.
     draws = (rng.integers(len(gold), size=len(gold)) for _ in range(n_resamples))
     return np.array([_coefficient(metric[drawn], gold[drawn], method) for drawn in draws])
 

@@ -1,4 +1,4 @@
-"""Four warnings about a worker, with the numbers behind them. Advice to the admin, never a verdict."""
+"""Four warning flags per worker and the numbers behind them. They advise the admin and decide nothing."""
 
 from dataclasses import dataclass
 
@@ -21,18 +21,18 @@ from ._validation import (
 from .roles import Role
 from .signature import signature
 
-# A reference shown as if it were a translation should be scored near the top; a worker whose mean
-# for references lies below this may not be reading (Graham et al., 2017).
+# A reference shown as a translation should get a high score; a worker whose mean score for references
+# is below this may not be reading (Graham et al., 2017).
 LOWEST_REFERENCE_MEAN = 90
-# A HIT of a hundred items done faster than this, in seconds of working time, was hardly read.
+# A HIT of a hundred items cannot be read in less working time, in seconds.
 FASTEST_HIT_SECONDS = 300
-# Equal scores in a row that can still be honest; one more looks like clicking through.
+# A longer run of equal scores looks like clicking through.
 LONGEST_EQUAL_RUN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFlags:
-    """The numbers behind the flags, one row per worker; NaN where there is nothing to measure."""
+    """The numbers behind the flags, one row per worker; NaN where there are no ratings or HITs."""
 
     workers: Keys
     mean_bad_reference: Floats
@@ -56,23 +56,23 @@ class WorkerFlags:
 
     @property
     def time(self) -> Bools:
-        """True where the fastest HIT was done too fast to have been read."""
+        """True where the fastest HIT was too fast to have been read."""
         return self.fastest_seconds < FASTEST_HIT_SECONDS
 
     @property
     def sequence(self) -> Bools:
-        """True where too many equal scores follow each other."""
+        """True where too many consecutive scores are equal."""
         return self.longest_equal_run > LONGEST_EQUAL_RUN
 
     @property
     def rejected(self) -> Bools:
-        """True where work of the worker was rejected before."""
+        """True where any of the worker's assignments was rejected."""
         return self.n_rejected > 0
 
 
 @dataclass(frozen=True, slots=True)
 class RatingColumns:
-    """One row per rating: the score, who gave it, the item's role, and where in which assignment."""
+    """One row per rating: score, worker, the item's role, assignment and position in it."""
 
     scores: ArrayLike
     workers: ArrayLike
@@ -83,7 +83,7 @@ class RatingColumns:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentColumns:
-    """One row per assignment: whose, from when to when (in seconds), and whether it was rejected."""
+    """One row per assignment: worker, start and end in seconds, and whether it was rejected."""
 
     workers: ArrayLike
     started: ArrayLike
@@ -92,20 +92,20 @@ class AssignmentColumns:
 
 
 def flag_workers(ratings: RatingColumns, assignments: AssignmentColumns) -> WorkerFlags:
-    """Gather the numbers behind the four flags.
+    """Compute the numbers behind the four flags.
 
     Parameters
     ----------
     ratings : RatingColumns
-        All ratings, quality-control items included.
+        All ratings, including those of quality-control items.
     assignments : AssignmentColumns
         All assignments of the same workers.
 
     Returns
     -------
     WorkerFlags
-        About every worker named in either. A role the campaign does not have (there is no reference
-        in a fluency campaign) raises no flag.
+        One row for every worker in either. A role that the campaign does not have (a fluency campaign
+        has no references) raises no flag.
 
     References
     ----------
@@ -147,36 +147,34 @@ def flag_workers(ratings: RatingColumns, assignments: AssignmentColumns) -> Work
 def corrected_seconds(
     workers: ArrayLike, started: ArrayLike, submitted: ArrayLike
 ) -> tuple[Floats, Ints]:
-    """Share working time between the HITs a worker had open at once.
+    """Split working time between the HITs that a worker had open at once.
 
     Parameters
     ----------
     workers : array_like, shape (n,)
-        Who did the assignment.
+        The worker of each assignment.
     started, submitted : array_like, shape (n,)
-        When it began and ended, in seconds since any moment.
+        Start and end of each assignment, in seconds since any fixed moment.
 
     Returns
     -------
     seconds : ndarray, shape (n,)
         Time from start to end divided by `n_open`.
     n_open : ndarray of int, shape (n,)
-        How many assignments of the worker overlap this one in time, itself included. One that ends
-        as another begins does not overlap it.
+        How many of the worker's assignments overlap this one in time, including itself. One that
+        ends when another begins does not overlap it.
     """
     workers = as_keys("workers", workers)
     begins, ends = as_numbers("started", started), as_numbers("submitted", submitted)
     check_same_length(workers=workers, started=begins, submitted=ends)
     if (ends < begins).any():
-        raise ValueError(
-            f"`submitted` lies before `started` in row {int((ends < begins).argmax())}."
-        )
+        raise ValueError(f"`submitted` is before `started` in row {int((ends < begins).argmax())}.")
     if not len(workers):
         return begins, np.zeros(0, dtype=np.int64)
     _, codes = factorise(workers)
-    # Workers are laid end to end on one line of time, far enough apart never to meet.
-    apart = codes * (ends.max() - begins.min() + 1)
-    line_begins, line_ends = begins - begins.min() + apart, ends - begins.min() + apart
+    # Shift each worker's times so that the workers do not overlap and one search serves all.
+    shifts = codes * (ends.max() - begins.min() + 1)
+    line_begins, line_ends = begins - begins.min() + shifts, ends - begins.min() + shifts
     begun = np.searchsorted(np.sort(line_begins), line_ends, side="left")
     ended = np.searchsorted(np.sort(line_ends), line_begins, side="right")
     n_open = np.maximum(begun - ended, 1)
@@ -188,14 +186,14 @@ def _means_by_role(ratings: RatingColumns, codes: Ints, n_workers: int) -> dict[
     check_same_length(scores=scores, roles=roles, workers=codes)
     means = {}
     for role in Role:
-        own = codes[roles == role]
-        total = sums(scores[roles == role], own, n_workers)
-        means[role] = divide(total, counts(own, n_workers))
+        role_codes = codes[roles == role]
+        totals = sums(scores[roles == role], role_codes, n_workers)
+        means[role] = divide(totals, counts(role_codes, n_workers))
     return means
 
 
 def _longest_equal_runs(ratings: RatingColumns, codes: Ints, n_workers: int) -> Ints:
-    """Return each worker's longest run of equal scores within one assignment, in the order shown."""
+    """Return each worker's longest run of equal scores within one assignment."""
     scores, positions = (
         as_numbers("scores", ratings.scores),
         as_keys("positions", ratings.positions),

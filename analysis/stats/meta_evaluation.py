@@ -1,8 +1,7 @@
-"""Does a metric decide between two translations, or two systems, as people do?
+"""Does a metric choose between two translations, or two systems, as people do?
 
-Accuracy of pairwise decisions, with ties taken seriously: people call many pairs equal, and a metric with
-decimals never does unless it is given a threshold below which two of its scores are the same.
-Soft pairwise accuracy lives in `soft_accuracy`.
+Pairwise accuracy with ties: people rate many pairs as equal, but a metric with decimals does so only with a
+threshold below which two of its scores count as equal. For soft pairwise accuracy see `soft_accuracy`.
 """
 
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ from .significance import ComparisonMatrix, binomial_interval, comparison_matrix
 class PairwiseAccuracy:
     """Share of system pairs that the metric orders as gold does; higher is better.
 
-    The interval is the exact binomial one. It takes the pairs as independent, which pairs that share a
-    system are not: read it as too narrow.
+    The exact binomial interval is too narrow: it assumes that pairs are independent, but pairs share
+    systems.
     """
 
     estimate: float
@@ -46,8 +45,8 @@ class PairwiseAccuracy:
 class TieAccuracy:
     """Share of pairs within a segment decided as gold decides, averaged over segments.
 
-    Two metric scores at most `epsilon` apart are a tie. `by_segment` is NaN for a segment without a
-    pair; `n` counts the segments that have one. The interval is Student's t over segments.
+    Two metric scores at most `epsilon` apart are a tie. `by_segment` is NaN for a segment without
+    pairs; `n` counts the segments with pairs. The interval is Student's t over segments.
     """
 
     estimate: float
@@ -73,7 +72,7 @@ def pairwise_system_accuracy(
     Parameters
     ----------
     metric, gold : array_like, shape (n_systems,)
-        System scores. NaN in `gold` leaves the system out.
+        System scores. A system with NaN in `gold` is left out.
     higher_is_better : bool
         Whether the metric is higher-is-better.
     confidence : float
@@ -81,7 +80,7 @@ def pairwise_system_accuracy(
     Returns
     -------
     PairwiseAccuracy
-        A tie is right only where the other side ties too.
+        A tie in one counts as agreement only if the other is tied too.
 
     References
     ----------
@@ -122,10 +121,10 @@ def tie_accuracy(
     Parameters
     ----------
     metric, gold : array_like, shape (n_systems, n_segments)
-        NaN in `gold` leaves a translation, and all its pairs, out.
+        Segment scores. A translation with NaN in `gold` is left out with all its pairs.
     epsilon : float, optional
-        Metric scores at most this far apart are tied. Without it every difference that occurs is tried, and 0,
-        and the smallest with the highest accuracy is taken.
+        Metric scores at most this far apart are tied. By default 0 and every occurring difference are tried,
+        and the smallest with the highest accuracy is used.
     higher_is_better : bool
         Whether the metric is higher-is-better.
     confidence : float
@@ -160,7 +159,7 @@ def tie_accuracies(
     confidence: float = 0.95,
     name: str = "metrics",
 ) -> tuple[TieAccuracy, ...]:
-    """Return `tie_accuracy` of many metrics, looking at the gold pairs once.
+    """Return `tie_accuracy` of many metrics, computing the gold pairs once.
 
     Parameters
     ----------
@@ -170,7 +169,7 @@ def tie_accuracies(
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
     confidence : float
     name : str
-        What the caller's parameter is called, for error messages.
+        The caller's parameter name, for error messages.
 
     Returns
     -------
@@ -185,15 +184,15 @@ def tie_accuracies(
     signs = directions(higher_is_better, len(scores))
     thresholds = _checked_epsilons(epsilons, len(scores))
     pairs = _GoldPairs.of(truth)
-    found = []
-    for own, sign, threshold in zip(scores, signs, thresholds, strict=True):
-        differences = sign * pairs.differences(own)
+    accuracies = []
+    for metric_scores, sign, threshold in zip(scores, signs, thresholds, strict=True):
+        differences = sign * pairs.differences(metric_scores)
         epsilon = pairs.best_epsilon(differences) if threshold is None else threshold
         by_segment = pairs.accuracy_by_segment(differences, epsilon)
-        found.append(
+        accuracies.append(
             _tie_accuracy(pairs, by_segment, epsilon, threshold is None, bool(sign > 0), confidence)
         )
-    return tuple(found)
+    return tuple(accuracies)
 
 
 def compare_tie_accuracies(
@@ -206,9 +205,9 @@ def compare_tie_accuracies(
 ) -> ComparisonMatrix:
     """Test differences in calibrated acc_eq by swapping segments, all pairs of metrics at once.
 
-    All translations of a segment change places together, and each metric keeps the threshold it was
-    calibrated to. Swapping then only exchanges two accuracies of that segment, so a permutation is
-    a sign for each segment and no pair is looked at twice.
+    All translations of a segment are swapped together, and each metric keeps its calibrated threshold.
+    A swap then only exchanges two accuracies of that segment, so a permutation is one sign per segment
+    and the pairs need not be recomputed.
 
     Parameters
     ----------
@@ -221,17 +220,17 @@ def compare_tie_accuracies(
     Returns
     -------
     ComparisonMatrix
-        A small `pvalue[i, j]` speaks for metric i.
+        A small `pvalue[i, j]` favours metric i.
 
     References
     ----------
     .. [1] Deutsch, Dror and Roth. A Statistical Analysis of Summarization Evaluation Metrics Using
        Resampling Methods. TACL 9, 2021.
     """
-    found = tie_accuracies(metrics, gold, higher_is_better=higher_is_better)
-    by_segment = np.stack([one.by_segment for one in found])
+    accuracies = tie_accuracies(metrics, gold, higher_is_better=higher_is_better)
+    by_segment = np.stack([accuracy.by_segment for accuracy in accuracies])
     by_segment = by_segment[:, ~np.isnan(by_segment[0])]
-    estimates = np.array([one.estimate for one in found])
+    estimates = np.array([accuracy.estimate for accuracy in accuracies])
     first, second = metric_pairs(estimates)
     observed = estimates[first] - estimates[second]
     at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
@@ -259,7 +258,7 @@ def compare_tie_accuracies(
 
 
 def checked_cube(metrics: ArrayLike, gold: ArrayLike, name: str) -> tuple[Floats, Floats]:
-    """Return metrics (n_metrics, n_systems, n_segments) and gold of one shape; complete where gold is."""
+    """Return metrics (n_metrics, n_systems, n_segments), complete where there is gold, and gold."""
     scores, truth = as_scores(metrics, name, ndim=3), gold_scores(gold, ndim=2)
     if scores.shape[1:] != truth.shape:
         raise ValueError(f"`{name}` has shape {scores.shape[1:]}, `gold` {truth.shape}")
@@ -272,35 +271,35 @@ def _checked_epsilons(epsilons: ArrayLike | None, n_metrics: int) -> list[float]
         return [None] * n_metrics
     array = as_scores(epsilons, "epsilons")
     if len(array) != n_metrics or not (array >= 0).all():
-        raise ValueError(f"`epsilons` must be {n_metrics} number(s), none of them negative")
+        raise ValueError(f"`epsilons` must be {n_metrics} non-negative number(s)")
     return [float(epsilon) for epsilon in array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GoldPairs:
-    """All pairs of translations of one segment that both have gold."""
+    """All pairs of translations of the same segment that both have gold."""
 
-    first: NDArray[np.intp]  # rows of the two systems of each possible pair
+    first: NDArray[np.intp]  # system indices of each possible pair
     second: NDArray[np.intp]
-    known: NDArray[np.bool_]  # (possible pairs, segments)
-    order: NDArray[np.int8]  # sign of the gold difference of each known pair
-    segments: NDArray[np.intp]  # segment of each known pair
-    per_segment: Floats  # number of known pairs in each segment
+    has_gold: NDArray[np.bool_]  # (possible pairs, segments)
+    order: NDArray[np.int8]  # sign of the gold difference of each pair with gold
+    segments: NDArray[np.intp]  # segment index of each pair with gold
+    per_segment: Floats  # number of pairs with gold in each segment
 
     @classmethod
     def of(cls, gold: Floats) -> "_GoldPairs":
         first, second = np.triu_indices(len(gold), 1)
         difference = gold[first] - gold[second]
-        known = ~np.isnan(difference)
-        if not known.any():
+        has_gold = ~np.isnan(difference)
+        if not has_gold.any():
             raise ValueError("`gold` has no segment with two scores")
         return cls(
             first=first,
             second=second,
-            known=known,
-            order=np.sign(difference[known]).astype(np.int8),
-            segments=np.nonzero(known)[1],
-            per_segment=known.sum(axis=0).astype(np.float64),
+            has_gold=has_gold,
+            order=np.sign(difference[has_gold]).astype(np.int8),
+            segments=np.nonzero(has_gold)[1],
+            per_segment=has_gold.sum(axis=0).astype(np.float64),
         )
 
     @property
@@ -308,15 +307,15 @@ class _GoldPairs:
         return int((self.per_segment > 0).sum())
 
     def differences(self, scores: Floats) -> Floats:
-        """Return the metric's difference for each known pair."""
-        return (scores[self.first] - scores[self.second])[self.known]
+        """Return the metric's difference for each pair with gold."""
+        return (scores[self.first] - scores[self.second])[self.has_gold]
 
     def best_epsilon(self, differences: Floats) -> float:
         """Return the smallest threshold with the highest accuracy.
 
-        Raising the threshold past a pair's difference turns that pair into a tie: a gain where gold ties, a
-        loss where the metric was right, and neither where it was wrong. One sort and one running sum
-        try them all; the pairs that change nothing need not be sorted.
+        Raising the threshold past a pair's difference turns that pair into a tie: a gain if gold ties, a
+        loss if the metric was right, neither if it was wrong. One sort and one cumulative sum try all
+        thresholds; pairs that change nothing need not be sorted.
         """
         concordant = (np.sign(differences) == self.order) & (self.order != 0)
         tie_missed = (self.order == 0) & (differences != 0)
@@ -325,7 +324,7 @@ class _GoldPairs:
         ranking = np.argsort(sizes)
         gains = np.where(tie_missed[matters], 1, -1)[ranking] * self._weights(matters)[ranking]
         totals, sizes = np.cumsum(gains), sizes[ranking]
-        # Equal differences become ties together: only the last of them is a threshold.
+        # Equal differences become ties together, so only the last of them is a threshold.
         last = np.append(sizes[1:] != sizes[:-1], True)[: len(sizes)]
         totals, sizes = totals[last], sizes[last]
         if len(totals) == 0 or totals.max() <= ROUNDING:
@@ -333,19 +332,19 @@ class _GoldPairs:
         return float(sizes[np.argmax(totals >= totals.max() - ROUNDING)])
 
     def _weights(self, chosen: NDArray[np.bool_]) -> Floats:
-        """Return what a pair weighs in the mean over segments; whole numbers when all weigh the same."""
+        """Return the weight of each pair in the mean over segments; 1 if all weights are equal."""
         pairs = self.per_segment[self.per_segment > 0]
         if (pairs == pairs[0]).all():
             return np.ones(int(chosen.sum()))
         return 1 / self.per_segment[self.segments[chosen]] / self.n_segments
 
     def accuracy_by_segment(self, differences: Floats, epsilon: float) -> Floats:
-        """Return the share of right decisions in each segment; NaN for a segment without a pair."""
+        """Return the share of correct decisions in each segment; NaN for a segment without pairs."""
         tied = np.abs(differences) <= epsilon
-        right = np.where(tied, 0, np.sign(differences)) == self.order
-        n_right = np.bincount(self.segments[right], minlength=len(self.per_segment))
-        some = self.per_segment > 0
-        return np.where(some, n_right / np.where(some, self.per_segment, 1), np.nan)
+        correct = np.where(tied, 0, np.sign(differences)) == self.order
+        n_correct = np.bincount(self.segments[correct], minlength=len(self.per_segment))
+        has_pairs = self.per_segment > 0
+        return np.where(has_pairs, n_correct / np.where(has_pairs, self.per_segment, 1), np.nan)
 
 
 def _tie_accuracy(
@@ -356,12 +355,12 @@ def _tie_accuracy(
     higher_is_better: bool,
     confidence: float,
 ) -> TieAccuracy:
-    """Put the result together; one segment alone has no interval."""
-    own = by_segment[~np.isnan(by_segment)]
-    estimate, n = float(own.mean()), len(own)
+    """Return the result; a single segment has no interval."""
+    accuracies = by_segment[~np.isnan(by_segment)]
+    estimate, n = float(accuracies.mean()), len(accuracies)
     low, high = np.nan, np.nan
     if n > 1:
-        reach = special.stdtrit(n - 1, (1 + confidence) / 2) * own.std(ddof=1) / np.sqrt(n)
+        reach = special.stdtrit(n - 1, (1 + confidence) / 2) * accuracies.std(ddof=1) / np.sqrt(n)
         low, high = max(0.0, estimate - reach), min(1.0, estimate + reach)
     return TieAccuracy(
         estimate=estimate,

@@ -1,4 +1,4 @@
-"""Does a metric prefer the translation that people prefer? Kendall's tau as the WMT metrics tasks used it."""
+"""Does a metric prefer the translation that people prefer? Kendall's tau as in the WMT metrics tasks."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -21,15 +21,15 @@ from .significance import binomial_interval
 Indices: TypeAlias = NDArray[np.intp]
 MetricTies = Literal["wmt12", "wmt13", "wmt14", "darr"]
 
-# Two mean DA scores (0-100) this far apart or more count as a preference: WMT17 on.
+# Two mean DA scores (0-100) at least this far apart count as a preference, since WMT17.
 DARR_POINTS = 25.0
 
-# What a tie in the metric adds to numerator and denominator, pairs without a human preference left out.
+# What a tie in the metric adds to the numerator and the denominator.
 _TIE_WEIGHTS: dict[MetricTies, tuple[int, int]] = {
-    "wmt12": (-1, 1),  # as wrong as the opposite preference
+    "wmt12": (-1, 1),  # discordant
     "wmt13": (0, 0),  # left out, which rewards a metric for abstaining
-    "wmt14": (0, 1),  # half right: neither concordant nor discordant, but counted
-    "darr": (-1, 1),  # WMT17 on: as in WMT12
+    "wmt14": (0, 1),  # counted, but neither concordant nor discordant
+    "darr": (-1, 1),  # since WMT17, as in WMT12
 }
 
 
@@ -37,9 +37,8 @@ _TIE_WEIGHTS: dict[MetricTies, tuple[int, int]] = {
 class PreferenceTau:
     """Kendall-like tau over preferences; higher is better.
 
-    The interval is the exact binomial one of the share of concordant pairs, stretched to -1..1. It takes
-    the pairs as independent, which pairs that share a translation are not: read it as too narrow.
-    NaN throughout when no pair counts.
+    The interval is the exact binomial one for the share of concordant pairs, rescaled to -1..1. It is too
+    narrow: it assumes that pairs are independent, but pairs share translations. NaN if no pair counts.
     """
 
     estimate: float
@@ -56,26 +55,26 @@ class PreferenceTau:
 def relative_preferences(
     gold: ArrayLike, *, points: float = DARR_POINTS
 ) -> tuple[Indices, Indices, Indices]:
-    """Turn gold scores into preferences between translations of one segment.
+    """Turn gold scores into preferences between translations of the same segment.
 
     Parameters
     ----------
     gold : array_like, shape (n_systems, n_segments)
-        Higher is better; NaN where there is no gold score.
+        Gold scores, higher is better; NaN where there is none.
     points : float
-        A pair is a preference when its scores differ, and by this much or more (`>=`).
+        A pair is a preference if its scores differ by at least this much (and are not equal).
 
     Returns
     -------
     better, worse, segments : ndarray of int, shape (n_preferences,)
-        Row of the preferred system, row of the other, and the segment.
+        Index of the preferred system, of the other system, and of the segment.
 
     References
     ----------
     .. [1] Bojar, Graham and Kamran. Results of the WMT17 Metrics Shared Task. WMT 2017.
     """
     if not points >= 0:
-        raise ValueError(f"`points` must not be negative, not {points}")
+        raise ValueError(f"`points` must be at least 0, not {points}")
     truth = gold_scores(gold, ndim=2)
     first, second = np.triu_indices(len(truth), 1)
     difference = truth[first] - truth[second]
@@ -99,11 +98,11 @@ def preference_tau(
     Parameters
     ----------
     better, worse : array_like, shape (n,)
-        The metric's scores of the translation people preferred and of the other one, a pair for each
-        preference. Pairs people tied are no preference and never appear here.
+        For each preference, the metric's scores of the preferred translation and of the other one.
+        Pairs that people tied are not preferences.
     metric_ties : {"wmt14", "wmt13", "wmt12", "darr"}
-        What equal metric scores do: "wmt14" counts them in the denominator alone, "wmt13" leaves
-        them out, "wmt12" and "darr" count them as discordant.
+        How to count equal metric scores: "wmt14" counts them in the denominator only, "wmt13"
+        leaves them out, "wmt12" and "darr" count them as discordant.
     higher_is_better : bool
         Whether the metric is higher-is-better.
     confidence : float
@@ -158,12 +157,12 @@ def darr_tau(
     higher_is_better: bool = True,
     confidence: float = 0.95,
 ) -> PreferenceTau:
-    """Return the tau over relative rankings made from direct assessment (DARR).
+    """Return the tau over relative rankings derived from direct assessment (DARR).
 
     Parameters
     ----------
     metric, gold : array_like, shape (n_systems, n_segments)
-        NaN in `gold` where a translation has no score.
+        Segment scores; NaN in `gold` where a translation has none.
     points : float
         See `relative_preferences`.
     higher_is_better : bool

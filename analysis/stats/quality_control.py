@@ -1,4 +1,4 @@
-"""Is this worker's scoring credible? Tests on pairs of items, and the verdict they lead to."""
+"""Test workers' reliability on pairs of quality-control items, and give each worker a verdict."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,14 +38,14 @@ from .roles import Role
 from .signature import signature
 from .thresholds import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
 
-# Confidence of the interval around a mean difference.
+# Confidence level of the interval around a mean difference.
 CONFIDENCE = 0.95
-# Partner of an item that has none, for integer ids; for string ids it is the empty string.
+# Marks an item without a partner among integer ids; among string ids it is the empty string.
 NO_PARTNER = -1
 
 
 class Verdict(StrEnum):
-    """What the tests say about a worker."""
+    """The outcome of the tests for a worker."""
 
     UNPROVEN = "unproven"
     RELIABLE = "reliable"
@@ -55,9 +55,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Rows of quality-control items, the rows of their partners, and score minus partner's score.
+    """Rows of quality-control items and of their partners, and the differences of their scores.
 
-    `n_unmatched` counts items whose partner was not rated in the same assignment.
+    `differences` are the item's score minus its partner's. `n_unmatched` counts items whose partner was
+    not rated in the same assignment.
     """
 
     rows: Ints
@@ -68,10 +69,10 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class PairedTests:
-    """A paired t-test for each worker; a small p-value speaks for `alternative`.
+    """A paired t-test for each worker; a small p-value favours `alternative`.
 
     `alternative` is "less" (the mean difference is below zero) or "two-sided". `low` and `high`
-    bound the mean difference. What cannot be computed, for want of pairs, is NaN.
+    bound the mean difference. Values that need more pairs are NaN.
     """
 
     workers: Keys
@@ -89,7 +90,7 @@ class PairedTests:
 
 @dataclass(frozen=True, slots=True)
 class SignedRankTests:
-    """Wilcoxon's signed-rank test for each worker; a small p-value: degraded items scored lower."""
+    """Wilcoxon's signed-rank test per worker; a small p-value means degraded items scored lower."""
 
     workers: Keys
     n_pairs: Ints
@@ -104,8 +105,8 @@ class SignedRankTests:
 class WindowTests:
     """The degraded-pairs test over each worker's latest HITs.
 
-    `n_windows` counts the windows of full length the worker has been through and `n_failed` how many
-    of these the worker would have failed; the other fields describe the latest window.
+    `n_windows` counts the worker's full windows and `n_failed` those that fail the test; the other
+    fields describe the latest window.
     """
 
     workers: Keys
@@ -121,7 +122,7 @@ class WindowTests:
 
 @dataclass(frozen=True, slots=True)
 class QualityControl:
-    """Everything quality control knows; all parts list the same workers in the same order."""
+    """All results of quality control, for the same workers in the same order."""
 
     workers: Keys
     verdicts: NDArray[Any]
@@ -134,9 +135,9 @@ class QualityControl:
 
     @property
     def trusted(self) -> Keys:
-        """Workers whose ratings make gold: those who pass the test over all their pairs.
+        """Workers whose ratings count for gold: those who pass the test over all their pairs.
 
-        A drifting worker passes it too; whether to go on with that worker is the admin's choice.
+        That includes drifting workers; the admin decides whether to keep them.
         """
         return self.workers[np.isin(self.verdicts, [Verdict.RELIABLE, Verdict.DRIFTING])]
 
@@ -149,14 +150,14 @@ def make_pairs(
     Parameters
     ----------
     assignments, items, scores : array_like, shape (n,)
-        One row per rating: the assignment it was given in, the item and the score.
+        Assignment, item and score of each rating.
     partners : array_like, shape (n,)
-        The item it is to be compared with; `NO_PARTNER` (or an empty string) where there is none.
+        The item to compare it with, or `NO_PARTNER` (the empty string) if there is none.
 
     Returns
     -------
     Pairs
-        In the order of the rows. An item whose partner was not rated makes no pair.
+        In input order. An item whose partner was not rated forms no pair.
     """
     scores = as_numbers("scores", scores)
     assignments, items = as_keys("assignments", assignments), as_keys("items", items)
@@ -164,26 +165,26 @@ def make_pairs(
     check_same_length(assignments=assignments, items=items, partners=partners, scores=scores)
     check_same_kind(items=items, partners=partners)
     has_partner = partners != "" if partners.dtype.kind in "US" else partners != NO_PARTNER
-    asking = np.flatnonzero(has_partner)
-    wanted, wanted_codes = factorise(partners[asking])
-    # Only ratings of items that are somebody's partner can answer.
-    place, is_wanted = _places_among(wanted, items)
-    answering = np.flatnonzero(is_wanted)
+    qc_rows = np.flatnonzero(has_partner)
+    partner_labels, partner_codes = factorise(partners[qc_rows])
+    place, is_partner = _places_among(partner_labels, items)
+    candidate_rows = np.flatnonzero(is_partner)
     _, assignment_codes = factorise(assignments)
-    questions = assignment_codes[asking] * len(wanted) + wanted_codes
-    answers = assignment_codes[answering] * len(wanted) + place[answering]
-    found, is_found = _look_up(answers, questions)
-    rows, partner_rows = asking[is_found], answering[found[is_found]]
+    # One number for each combination of assignment and partner item.
+    sought = assignment_codes[qc_rows] * len(partner_labels) + partner_codes
+    candidates = assignment_codes[candidate_rows] * len(partner_labels) + place[candidate_rows]
+    matches, is_matched = _look_up(candidates, sought)
+    rows, partner_rows = qc_rows[is_matched], candidate_rows[matches[is_matched]]
     return Pairs(
         rows=rows,
         partner_rows=partner_rows,
         differences=scores[rows] - scores[partner_rows],
-        n_unmatched=int(len(asking) - len(rows)),
+        n_unmatched=int(len(qc_rows) - len(rows)),
     )
 
 
 def _places_among(labels: Keys, keys: Keys) -> tuple[Ints, Bools]:
-    """Return where each key stands among the sorted labels, and whether it is there at all."""
+    """Return the index of each key among the sorted labels, and whether it is one of them."""
     if not len(labels):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
     distinct, codes = factorise(keys)
@@ -191,16 +192,16 @@ def _places_among(labels: Keys, keys: Keys) -> tuple[Ints, Bools]:
     return places[codes], (labels[places] == distinct)[codes]
 
 
-def _look_up(answers: Ints, questions: Ints) -> tuple[Ints, Bools]:
-    """Return the place in `answers` of each question, and whether there is one."""
-    if not len(answers):
-        return np.zeros(len(questions), dtype=np.int64), np.zeros(len(questions), dtype=np.bool_)
-    order = np.argsort(answers)
-    ordered = answers[order]
+def _look_up(candidates: Ints, sought: Ints) -> tuple[Ints, Bools]:
+    """Return the index in `candidates` of each number sought, and whether it was found."""
+    if not len(candidates):
+        return np.zeros(len(sought), dtype=np.int64), np.zeros(len(sought), dtype=np.bool_)
+    order = np.argsort(candidates)
+    ordered = candidates[order]
     if (ordered[1:] == ordered[:-1]).any():
-        raise ValueError("`items` must name each item once per assignment.")
-    places = np.minimum(np.searchsorted(ordered, questions), len(ordered) - 1)
-    return order[places], ordered[places] == questions
+        raise ValueError("`items` must contain each item only once per assignment.")
+    places = np.minimum(np.searchsorted(ordered, sought), len(ordered) - 1)
+    return order[places], ordered[places] == sought
 
 
 def degraded_tests(differences: ArrayLike, workers: ArrayLike) -> PairedTests:
@@ -209,16 +210,16 @@ def degraded_tests(differences: ArrayLike, workers: ArrayLike) -> PairedTests:
     Parameters
     ----------
     differences : array_like, shape (n,)
-        Score of the degraded item minus that of its partner, one per pair.
+        Score of the degraded item minus that of its partner, for each pair.
     workers : array_like, shape (n,)
-        Who gave the two scores.
+        The worker of each pair.
 
     Returns
     -------
     PairedTests
-        One-sided paired t-tests; a small p-value speaks for a worker who tells degraded from
-        genuine. Where the t-test is undefined because all differences are equal, p is 0 if they
-        are negative and 1 if they are zero or positive.
+        One-sided paired t-tests; a small p-value means that the worker tells degraded from genuine
+        items. If the t-test is undefined because all differences are equal, p is 0 if they are
+        negative and 1 if they are zero or positive.
 
     References
     ----------
@@ -235,12 +236,12 @@ def repeat_tests(differences: ArrayLike, workers: ArrayLike) -> PairedTests:
     Parameters
     ----------
     differences, workers : array_like, shape (n,)
-        Score of the repeat minus that of the original, and who gave the two.
+        Score of the repeat minus that of the original, and the worker of each pair.
 
     Returns
     -------
     PairedTests
-        Two-sided paired t-tests; a small p-value speaks against the worker's consistency. Where all
+        Two-sided paired t-tests; a small p-value means that the worker is inconsistent. If all
         differences are equal, p is 1 if they are zero and 0 otherwise.
     """
     differences, labels, codes = _by_worker(differences, workers)
@@ -248,7 +249,7 @@ def repeat_tests(differences: ArrayLike, workers: ArrayLike) -> PairedTests:
 
 
 def signed_rank_tests(differences: ArrayLike, workers: ArrayLike) -> SignedRankTests:
-    """Test the same as `degraded_tests` by ranks, which one extreme score cannot sway.
+    """Test the same as `degraded_tests` by ranks, which are robust to extreme scores.
 
     Parameters
     ----------
@@ -258,10 +259,10 @@ def signed_rank_tests(differences: ArrayLike, workers: ArrayLike) -> SignedRankT
     Returns
     -------
     SignedRankTests
-        One-sided. Zero differences are dropped (Wilcoxon's way). The p-value is exact up to 50 pairs
-        without ties and zeros and up to 13 pairs with them; else it is the normal approximation with
-        tie correction, without continuity correction: as `scipy.stats.wilcoxon` chooses by default.
-        p = 1 where all differences are zero.
+        One-sided. Zero differences are dropped, as Wilcoxon did. The p-value is exact up to 50 pairs
+        without ties and zeros and up to 13 pairs with them; otherwise it is the normal approximation
+        with tie correction and without continuity correction, as in `scipy.stats.wilcoxon` by
+        default. p = 1 if all differences are zero.
 
     References
     ----------
@@ -279,24 +280,24 @@ def window_tests(
     window: int = WINDOW_HITS,
     alpha: float = RELIABLE_P,
 ) -> WindowTests:
-    """Repeat the degraded-pairs test over a window that slides along each worker's HITs.
+    """Run the degraded-pairs test over a sliding window of each worker's HITs.
 
     Parameters
     ----------
     differences, workers : array_like, shape (n,)
         As for `degraded_tests`.
     submitted : array_like, shape (n,)
-        When the HIT of the pair was submitted: a number that grows with time. Pairs of one worker
+        When the pair's HIT was submitted, as a number that grows with time. Pairs of one worker
         with the same number belong to one HIT.
     window : int
-        HITs in a window. A worker with fewer has one window, over all of them.
+        HITs per window. A worker with fewer HITs has one window over all of them.
     alpha : float
-        Level at which a window counts as failed.
+        A window fails if p is not below this.
 
     Returns
     -------
     WindowTests
-        A small p-value speaks for the worker, as in `degraded_tests`.
+        A small p-value favours the worker, as in `degraded_tests`.
     """
     submitted = as_numbers("submitted", submitted)
     differences, labels, codes = _by_worker(differences, workers)
@@ -316,15 +317,15 @@ def judge_workers(
     degraded : PairedTests
         From `degraded_tests`.
     latest : WindowTests, optional
-        From `window_tests`, for the same pairs; without it nobody is found drifting.
+        From `window_tests`, for the same pairs; without it no worker is drifting.
     alpha : float
-        A worker is reliable when p is below this.
+        A worker is reliable if p is below this.
 
     Returns
     -------
     ndarray of str, shape (n_workers,)
         A `Verdict` for each of `degraded.workers`: unproven with fewer than `MINIMUM_PAIRS` pairs;
-        drifting when all pairs together pass but the latest window, with enough pairs, fails.
+        drifting if all pairs together pass but the latest window, with enough pairs, fails.
     """
     check_between("alpha", alpha, 0, 1)
     is_unproven = degraded.n_pairs < MINIMUM_PAIRS
@@ -332,7 +333,7 @@ def judge_workers(
     fails_now = np.zeros(len(passes), dtype=np.bool_)
     if latest is not None:
         if not np.array_equal(latest.workers, degraded.workers):
-            raise ValueError("`latest` must be about the same workers as `degraded`.")
+            raise ValueError("`latest` must have the same workers as `degraded`.")
         fails_now = _fails(latest.n_pairs, latest.pvalue, alpha)
     return np.select(
         [is_unproven, passes & fails_now, passes],
@@ -360,14 +361,14 @@ def quality_control(
     scores, workers, roles, assignments, items, partners : array_like, shape (n,)
         One row per rating; see `make_pairs` for the last three, `Role` for `roles`.
     submitted : array_like, shape (n,), optional
-        When the rating's HIT was submitted, see `window_tests`; without it nobody is drifting.
+        When the rating's HIT was submitted, see `window_tests`; without it no worker is drifting.
     window, alpha
         See `window_tests` and `judge_workers`.
 
     Returns
     -------
     QualityControl
-        About every worker in `workers`, also those without a single pair.
+        For every worker in `workers`, including those without pairs.
     """
     pairs = make_pairs(assignments, items, partners, scores)
     workers, roles = as_keys("workers", workers), as_roles("roles", roles)
@@ -376,19 +377,19 @@ def quality_control(
     labels, codes = factorise(workers)
     pair_roles, pair_codes = roles[pairs.rows], codes[pairs.rows]
     is_degraded, is_repeat = pair_roles == Role.BAD_REFERENCE, pair_roles == Role.REPEAT
-    worse, worse_codes = pairs.differences[is_degraded], pair_codes[is_degraded]
+    degradations, degraded_codes = pairs.differences[is_degraded], pair_codes[is_degraded]
     latest = None
     if submitted is not None:
-        moments_submitted = as_numbers("submitted", submitted)
-        check_same_length(workers=workers, submitted=moments_submitted)
-        when = moments_submitted[pairs.rows[is_degraded]]
-        latest = _window_tests(worse, labels, worse_codes, when, window, alpha)
-    degraded = _paired_tests(worse, labels, worse_codes, alternative="less")
+        times = as_numbers("submitted", submitted)
+        check_same_length(workers=workers, submitted=times)
+        pair_times = times[pairs.rows[is_degraded]]
+        latest = _window_tests(degradations, labels, degraded_codes, pair_times, window, alpha)
+    degraded = _paired_tests(degradations, labels, degraded_codes, alternative="less")
     return QualityControl(
         workers=labels,
         verdicts=judge_workers(degraded, latest, alpha=alpha),
         degraded=degraded,
-        degraded_ranks=_signed_rank_tests(worse, labels, worse_codes),
+        degraded_ranks=_signed_rank_tests(degradations, labels, degraded_codes),
         repeats=_paired_tests(
             pairs.differences[is_repeat], labels, pair_codes[is_repeat], alternative="two-sided"
         ),
@@ -410,33 +411,33 @@ def _by_worker(differences: ArrayLike, workers: ArrayLike) -> tuple[Floats, Keys
 def _paired_tests(
     differences: Floats, labels: Keys, codes: Ints, *, alternative: str
 ) -> PairedTests:
-    own = moments(differences, codes, len(labels))
-    statistic, pvalue = _t_test(own, alternative)
-    reach = t_reach(own.n, CONFIDENCE) * own.se
+    by_worker = moments(differences, codes, len(labels))
+    statistic, pvalue = _t_test(by_worker, alternative)
+    reach = t_reach(by_worker.n, CONFIDENCE) * by_worker.se
     return PairedTests(
         workers=labels,
-        n_pairs=own.n,
-        mean_difference=own.mean,
-        mean_absolute_difference=divide(sums(np.abs(differences), codes, len(labels)), own.n),
-        low=own.mean - reach,
-        high=own.mean + reach,
+        n_pairs=by_worker.n,
+        mean_difference=by_worker.mean,
+        mean_absolute_difference=divide(sums(np.abs(differences), codes, len(labels)), by_worker.n),
+        low=by_worker.mean - reach,
+        high=by_worker.mean + reach,
         statistic=statistic,
-        df=np.maximum(own.n - 1, 0),
+        df=np.maximum(by_worker.n - 1, 0),
         pvalue=pvalue,
         alternative=alternative,
         signature=signature(qc=("paired-t", alternative), ci=("t", CONFIDENCE)),
     )
 
 
-def _t_test(own: Moments, alternative: str) -> tuple[Floats, Floats]:
-    """Test whether group means are below (or differ from) zero; constant groups as documented."""
+def _t_test(by_worker: Moments, alternative: str) -> tuple[Floats, Floats]:
+    """Test whether group means are below (or differ from) zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = own.mean / own.se
-    is_constant = (own.ss == 0) & (own.n > 1)
-    at_zero = is_constant & (own.mean == 0)
+        statistic = by_worker.mean / by_worker.se
+    is_constant = (by_worker.ss == 0) & (by_worker.n > 1)
+    at_zero = is_constant & (by_worker.mean == 0)
     statistic[at_zero] = 0
-    # An infinite statistic, from equal differences other than zero, has its limit as p-value.
-    df = np.maximum(own.n - 1, 1)
+    # Equal nonzero differences give an infinite statistic, whose p-value is the limit.
+    df = np.maximum(by_worker.n - 1, 1)
     if alternative == "less":
         pvalue = special.stdtr(df, statistic)
         pvalue[at_zero] = 1
@@ -446,14 +447,14 @@ def _t_test(own: Moments, alternative: str) -> tuple[Floats, Floats]:
 
 
 def _signed_rank_tests(differences: Floats, labels: Keys, codes: Ints) -> SignedRankTests:
-    found = signed_ranks(differences, codes, len(labels))
+    tests = signed_ranks(differences, codes, len(labels))
     return SignedRankTests(
         workers=labels,
         n_pairs=counts(codes, len(labels)),
-        n_nonzero=found.n_nonzero,
-        statistic=found.statistic,
-        pvalue=found.pvalue,
-        is_exact=found.is_exact,
+        n_nonzero=tests.n_nonzero,
+        statistic=tests.statistic,
+        pvalue=tests.pvalue,
+        is_exact=tests.is_exact,
         signature=signature(qc=("signed-rank", "less", "zeros=dropped")),
     )
 
@@ -490,19 +491,21 @@ def _window_tests(
 
 
 def _merge_latest(hits: Moments, places: Ints, window: int) -> Moments:
-    """Merge the moments of each HIT with those of the worker's HITs before it, `window` in all."""
+    """Merge the moments of each HIT with those of the worker's preceding HITs, `window` in all."""
     n, total = np.zeros(len(places), dtype=np.int64), np.zeros(len(places))
-    rows, deepest = np.arange(len(places)), int(places.max(initial=0)) + 1
-    for back in range(min(window, deepest)):
-        # Places count the worker's HITs from 0: further back than that is someone else's.
-        own = rows[places >= back]
-        n[own] += hits.n[own - back]
-        total[own] += hits.n[own - back] * hits.mean[own - back]
+    rows, most_hits = np.arange(len(places)), int(places.max(initial=0)) + 1
+    for back in range(min(window, most_hits)):
+        # The HIT `back` rows earlier is the same worker's only if the worker has that many.
+        later = rows[places >= back]
+        n[later] += hits.n[later - back]
+        total[later] += hits.n[later - back] * hits.mean[later - back]
     mean, ss = divide(total, n), np.zeros(len(places))
-    for back in range(min(window, deepest)):
-        own = rows[places >= back]
-        earlier = own - back
-        ss[own] += hits.ss[earlier] + hits.n[earlier] * np.square(hits.mean[earlier] - mean[own])
+    for back in range(min(window, most_hits)):
+        later = rows[places >= back]
+        earlier = later - back
+        ss[later] += hits.ss[earlier] + hits.n[earlier] * np.square(
+            hits.mean[earlier] - mean[later]
+        )
     ss[ss <= n * np.square(ROUNDING * mean)] = 0
     return Moments(n=n, mean=mean, ss=ss)
 
@@ -512,7 +515,7 @@ def _fails(n_pairs: Ints, pvalue: Floats, alpha: float) -> Bools:
 
 
 def _spread(values: NDArray[Any], where: Bools, otherwise: float) -> NDArray[Any]:
-    """Put values at the places that have one."""
+    """Return `values` at the positions where `where` is true, and `otherwise` elsewhere."""
     spread = np.full(len(where), otherwise, dtype=values.dtype)
     spread[where] = values
     return spread

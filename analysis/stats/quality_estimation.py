@@ -1,4 +1,4 @@
-"""How well predictions of quality hold up against gold: errors, rankings, and how errors can be gamed."""
+"""Evaluate quality predictions against gold: errors, rankings, and how errors can be gamed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from .signature import signature
 
 ErrorMeasure = Literal["mae", "rmse"]
 
-# DeltaAvg cuts the ranking into at least two quantiles of at least two segments.
+# DeltaAvg splits the ranking into at least two quantiles of at least two segments.
 DELTA_AVG_MIN_SEGMENTS = 4
 
 # Rescaled predictions have this share of the gold's standard deviation: Graham (ACL 2015).
@@ -38,9 +38,9 @@ RESCALED_SPREAD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of predictions; `low` and `high` are NaN when no interval was asked for.
+    """One measure of predictions; `low` and `high` are NaN if no interval was requested.
 
-    `higher_is_better` is about the estimate: False for errors, True for DeltaAvg, whatever the gold.
+    `higher_is_better` describes the estimate: False for errors, True for DeltaAvg, whatever the gold.
     """
 
     estimate: float
@@ -55,8 +55,8 @@ class Measure:
 class ErrorComparison:
     """Two systems' errors on the same segments; a small p-value favours the first.
 
-    `statistic` is the second error minus the first: positive when the first is better. A resampling
-    test has no degrees of freedom.
+    `statistic` is the second error minus the first, so it is positive if the first system is better.
+    A resampling test has no degrees of freedom.
     """
 
     statistic: float
@@ -91,23 +91,23 @@ def evaluate_predictions(
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
 ) -> QualityEstimation:
-    """Measure predictions against gold in every way the QE tasks have used.
+    """Evaluate predictions against gold with every measure of the WMT QE tasks.
 
     Parameters
     ----------
     predictions, gold : array_like, shape (n,)
-        On the same scale. NaN in `gold` leaves the segment out.
+        Scores on the same scale. A segment with NaN in `gold` is left out.
     higher_is_better : bool
-        Of that scale: False for HTER, True for DA.
+        Direction of that scale: False for HTER, True for DA.
     rng : numpy.random.Generator, optional
-        For bootstrap intervals; without it correlations have Fisher's, the others none.
+        For bootstrap intervals; without it correlations have Fisher intervals, the others none.
     n_resamples : int
     confidence : float
 
     Returns
     -------
     QualityEstimation
-        Correlations are not turned: predictions and gold share one direction.
+        Correlations keep their sign, since predictions and gold have the same direction.
 
     References
     ----------
@@ -161,7 +161,7 @@ def prediction_error(
     Parameters
     ----------
     predictions, gold : array_like, shape (n,)
-        NaN in `gold` leaves the segment out.
+        Scores on the same scale. A segment with NaN in `gold` is left out.
     measure : {"mae", "rmse"}
     rng : numpy.random.Generator, optional
         With it, a percentile bootstrap interval over segments.
@@ -181,31 +181,31 @@ def prediction_error(
 
 
 def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
-    """Give predictions the mean of the gold and half its standard deviation.
+    """Rescale predictions to the mean of the gold and half its standard deviation.
 
-    What remains of the ranking is the same, yet MAE and RMSE fall for most systems: a warning about
-    those measures, and a fairer way to compare them.
+    The ranking stays the same, yet MAE and RMSE fall for most systems: a warning about those measures,
+    and a fairer way to compare systems by them.
 
     Parameters
     ----------
     predictions, gold : array_like, shape (n,)
-        Mean and standard deviation are taken over the segments that have gold.
+        Mean and standard deviation are computed over the segments that have gold.
 
     Returns
     -------
     rescaled : ndarray, shape (n,)
-        NaN throughout when the predictions never vary: they cannot be standardised.
+        All NaN if the predictions are constant, as they cannot be standardised.
 
     References
     ----------
     .. [1] Graham. Improving Evaluation of Machine Translation Quality Estimation. ACL 2015. Section 2.
     """
-    known, truth = with_gold(predictions, gold, "predictions", at_least=1)
+    scored, truth = with_gold(predictions, gold, "predictions", at_least=1)
     values = as_scores(predictions, "predictions")
-    if is_constant(known):
+    if is_constant(scored):
         return np.full(values.shape, np.nan)
-    # The two standard deviations share their divisor, so it does not matter which one.
-    return (values - known.mean()) / known.std() * (RESCALED_SPREAD * truth.std()) + truth.mean()
+    # Both standard deviations have the same divisor, which cancels out.
+    return (values - scored.mean()) / scored.std() * (RESCALED_SPREAD * truth.std()) + truth.mean()
 
 
 def compare_errors(
@@ -225,6 +225,7 @@ def compare_errors(
     Parameters
     ----------
     first, second, gold : array_like, shape (n,)
+        Predictions of the two systems and gold scores of the same segments.
     measure : {"mae", "rmse"}
     rng : numpy.random.Generator
     n_resamples : int
@@ -233,8 +234,8 @@ def compare_errors(
     Returns
     -------
     ErrorComparison
-        A small p-value speaks for the first system (smaller error): the share of resamples in
-        which its error was not smaller.
+        A small p-value favours the first system. It is the share of resamples in which that system's
+        error was not smaller.
 
     References
     ----------
@@ -279,8 +280,8 @@ def delta_avg(
 ) -> Measure:
     """Return DeltaAvg: how much better than average are the segments ranked best?
 
-    The segments are ranked by the prediction, best first, and cut into n quantiles of floor(|S| / n)
-    segments, the last taking the rest. DeltaAvg[n] is the mean over k = 1..n-1 of the mean gold of the first k
+    The segments are ranked by prediction, best first, and split into n quantiles of floor(|S| / n)
+    segments, the last with the remainder. DeltaAvg[n] is the mean over k = 1..n-1 of the mean gold of the first k
     quantiles, minus the mean gold of all; DeltaAvg is the mean over n = 2..floor(|S| / 2).
 
     Parameters
@@ -289,7 +290,7 @@ def delta_avg(
         At least 4 segments with gold. Segments with equal predictions share their mean gold, which
         is what a random order among them gives on average. Constant predictions thus score 0.
     higher_is_better : bool
-        Of predictions and gold alike; False for HTER, where the sign of the result is turned.
+        Direction of predictions and gold; False for HTER, where the sign of the result is flipped.
     rng : numpy.random.Generator, optional
         With it, a percentile bootstrap interval over segments.
     n_resamples : int
@@ -332,19 +333,19 @@ def delta_avg(
 
 
 def seconds_per_word(seconds: ArrayLike, n_words: ArrayLike) -> Floats:
-    """Turn post-editing time into post-editing rate, which does not grow with the segment.
+    """Turn post-editing time into post-editing rate, which does not depend on segment length.
 
     Parameters
     ----------
     seconds : array_like, shape (n,)
         Time spent on each segment; NaN where it was not measured.
     n_words : array_like, shape (n,)
-        Words of the segment, at least 1.
+        Words in each segment, at least 1.
 
     Returns
     -------
     ndarray, shape (n,)
-        Lower is better; NaN where `seconds` is.
+        Lower is better; NaN where `seconds` is NaN.
 
     References
     ----------
@@ -361,10 +362,10 @@ def seconds_per_word(seconds: ArrayLike, n_words: ArrayLike) -> Floats:
 
 
 def _cut_weights(size: int) -> Floats:
-    """Return how much the mean gold of the best j segments weighs in DeltaAvg, for j = 1..size.
+    """Return the weight in DeltaAvg of the mean gold of the best j segments, for j = 1..size.
 
-    Where the cuts fall depends on the number of segments alone, so all of DeltaAvg but a dot product
-    is done once, and a bootstrap is cheap.
+    The cuts depend only on the number of segments, so the weights are computed once and each bootstrap
+    resample needs only a dot product.
     """
     largest = size // 2
     weights = np.zeros(size)
@@ -383,16 +384,12 @@ def _delta_avg(predictions: Floats, gold: Floats, weights: Floats) -> float:
     return float(weights @ means - gold.mean())
 
 
-def _absolute(errors: Floats) -> Floats:
-    return np.abs(errors)
-
-
-_LOSS: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": _absolute, "rmse": np.square}
+_LOSS: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.abs, "rmse": np.square}
 _FINISH: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.asarray, "rmse": np.sqrt}
 
 
 def _losses(values: ArrayLike, gold: ArrayLike, measure: ErrorMeasure, name: str) -> Floats:
-    """Return the loss of each segment with gold, whose mean makes the error."""
+    """Return the loss of each segment with gold; the error is computed from their mean."""
     if measure not in _LOSS:
         raise ValueError(f"`measure` must be 'mae' or 'rmse', not {measure!r}")
     predicted, truth = with_gold(values, gold, name, at_least=1)
@@ -408,11 +405,13 @@ def _error(
     n_resamples: int,
     confidence: float,
 ) -> Measure:
-    """Return MAE or RMSE; NaN for rescaled predictions that could not be rescaled."""
+    """Return MAE or RMSE; NaN for constant predictions, which could not be rescaled."""
     check_between("confidence", confidence, 0, 1)
-    unknown = rescaled and np.isnan(np.asarray(values, dtype=np.float64)).all()
-    losses = _losses(np.zeros(np.shape(gold)) if unknown else values, gold, measure, "predictions")
-    losses = losses * np.nan if unknown else losses
+    undefined = rescaled and np.isnan(np.asarray(values, dtype=np.float64)).all()
+    losses = _losses(
+        np.zeros(np.shape(gold)) if undefined else values, gold, measure, "predictions"
+    )
+    losses = losses * np.nan if undefined else losses
     finish = _FINISH[measure]
     n = len(losses)
     low, high = np.nan, np.nan

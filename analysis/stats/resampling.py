@@ -1,8 +1,8 @@
-"""Resampling segments, many resamples at a time.
+"""Resample segments, many resamples at a time.
 
 A resample is a row of weights over the segments: how often a bootstrap drew each one, or whether a
-permutation swapped it. Any sum over the resampled segments is then a matrix product of weights and
-per-segment values, and a thousand resamples cost one call to BLAS instead of a thousand loops.
+permutation swapped it. A sum over the resampled segments is then a matrix product of weights and
+per-segment values, so a thousand resamples take one call to BLAS instead of a thousand loops.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._validation import Floats, as_scores, check_at_least, check_between, check_complete
 
-# Resamples made at once hold about this many weights: 8 MB keeps BLAS busy and stays near the caches,
-# and four times that was measured to be three times slower.
+# Weights computed at a time: 8 MB keeps BLAS busy and fits in the caches. Blocks four times as large
+# were measured to be three times slower.
 WEIGHTS_AT_ONCE = 1_000_000
 
-# Resampling 1,000 times puts the standard error of p = 0.05 at 0.007: the WMT metrics task's choice.
+# With 1,000 resamples, as in the WMT metrics task, p = 0.05 has a standard error of 0.007.
 DEFAULT_RESAMPLES = 1000
 
-# Differences smaller than this between correlations or sums of unit vectors are rounding, not data.
+# Smaller differences between correlations or sums of unit vectors are rounding errors.
 ROUNDING = 1e-12
 
 
@@ -31,7 +31,7 @@ def bootstrap_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Iter
     n : int
         Number of segments, drawn `n` times with replacement.
     n_resamples : int
-        Number of rows in all blocks together.
+        Total number of rows in all blocks.
     rng : numpy.random.Generator
 
     Yields
@@ -51,18 +51,18 @@ def bootstrap_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Iter
 def swap_masks(
     n: int, n_resamples: int, rng: np.random.Generator, *, width: int = 1
 ) -> Iterator[Floats]:
-    """Yield blocks of permutation masks: 1 where a segment's two scores change places, else 0.
+    """Yield blocks of permutation masks: 1 where a segment's two scores are swapped, else 0.
 
     Parameters
     ----------
     n : int
         Number of segments, each swapped with probability one half.
     n_resamples : int
-        Number of rows in all blocks together.
+        Total number of rows in all blocks.
     rng : numpy.random.Generator
     width : int
-        How many numbers the caller makes of one row; blocks stay small when that is more than `n`.
-        The masks are the same for any width.
+        How many numbers the caller computes from one row; if more than `n`, blocks are smaller. The
+        masks do not depend on it.
 
     Yields
     ------
@@ -72,7 +72,7 @@ def swap_masks(
     ----------
     .. [1] Noreen. Computer-Intensive Methods for Testing Hypotheses. Wiley, 1989.
     """
-    # One random bit a segment. Rows begin at whole 64-bit words, so that blocks do not shift the stream.
+    # One random bit per segment. Rows start at 64-bit words, so the block size does not change the bits.
     n_bytes = 8 * -(-n // 64)
     for size in _block_sizes(max(n, width), n_resamples):
         random_bytes = np.frombuffer(rng.bytes(size * n_bytes), dtype=np.uint8)
@@ -90,12 +90,12 @@ def _block_sizes(n: int, n_resamples: int) -> Iterator[int]:
 def monte_carlo_pvalue(n_as_extreme: ArrayLike, n_resamples: int) -> Floats:
     """Return (n_as_extreme + 1) / (n_resamples + 1).
 
-    The observed arrangement is one of the possible ones, so it counts too: no p-value is ever 0.
+    The observed arrangement counts as one of the resamples, so no p-value is ever 0.
 
     Parameters
     ----------
     n_as_extreme : array_like of int
-        How many resamples were at least as extreme as what was observed.
+        How many resamples were at least as extreme as the observation.
     n_resamples : int
 
     Returns
@@ -116,7 +116,7 @@ def percentile_interval(resampled: ArrayLike, confidence: float = 0.95) -> Float
     Parameters
     ----------
     resampled : array_like, shape (n_resamples, ...)
-        An estimate per resample. A resample without one (NaN: it drew only equal scores) is left out.
+        An estimate per resample; NaN (only equal scores were drawn) is left out.
     confidence : float
 
     Returns
@@ -179,7 +179,7 @@ def resampled_pearson(
     ----------
     metrics : ndarray, shape (n_metrics, n)
     gold : ndarray, shape (n,)
-        Complete and standardised (see `_scores.unit_rows`), which keeps the sums well scaled.
+        Both complete and standardised by `_pearson.unit_rows`, which keeps the sums well scaled.
     n_resamples : int
     rng : numpy.random.Generator
 
@@ -201,12 +201,12 @@ def weighted_pearson(metrics: Floats, gold: Floats, weights: Floats) -> NDArray[
     gold : ndarray, shape (n,)
         As in `resampled_pearson`.
     weights : ndarray, shape (n_resamples, n)
-        How often each row was drawn.
+        How often each segment was drawn.
 
     Returns
     -------
     r : ndarray, shape (n_resamples, n_metrics)
-        NaN in a resample that drew only equal scores, or nothing.
+        NaN in a resample that drew only equal scores or none.
     """
     n_metrics = len(metrics)
     values = np.concatenate([metrics, metrics**2, metrics * gold, gold[None], gold[None] ** 2]).T
@@ -222,7 +222,7 @@ def _pearson_from_sums(
 ) -> Floats:
     """Return r from the sums of x, y and their products over n standardised values."""
     var_x, var_y = xx - x**2 / n, yy - y**2 / n
-    # What rounding leaves of a variance that is really 0: the values have length 1 over all n.
+    # Vectors have length 1 over all n values, so a smaller variance is a rounding error.
     defined = (var_x > ROUNDING) & (var_y > ROUNDING)
     product = np.where(defined, var_x * var_y, 1.0)
     return np.where(defined, np.clip((xy - x * y / n) / np.sqrt(product), -1, 1), np.nan)

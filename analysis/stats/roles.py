@@ -1,4 +1,4 @@
-"""What an item is in its HIT, as a number."""
+"""The role of an item in its HIT, as a number."""
 
 from enum import IntEnum
 
@@ -12,5 +12,5 @@ class Role(IntEnum):
     REFERENCE = 3
 
 
-# Items that show a system's own output unharmed: only these say how good the translation is.
+# Items that show a system's unaltered output: only their ratings count towards its score.
 SCORED_ROLES = (Role.GENUINE, Role.REPEAT)

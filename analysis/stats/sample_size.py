@@ -1,4 +1,4 @@
-"""How many ratings are enough? Agreement of N-rating means with means nobody copied them from."""
+"""How many ratings are enough? Agreement of means of N ratings with independent means."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,19 +24,19 @@ from ._validation import (
 from .agreement import single_rating_agreement
 from .signature import signature
 
-# Ratings per translation at which the curve is measured, as far as the ratings go.
+# Numbers of ratings per translation at which to measure agreement.
 SIZES = (1, 2, 5, 10, 15, 20, 30, 40)
-# Random choices of ratings that a point of the curve is averaged over.
+# Number of random samples that each point of the curve averages.
 N_DRAWS = 50
-# Confidence of the intervals.
+# Confidence level of the intervals.
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """One collection of ratings, one row each: the raw score, the z-score, and what was rated.
+    """A collection of ratings, one row each: raw score, z-score and translation.
 
-    Give one rating per worker and translation (`segments.average_repeats`): workers agree better
+    Pass one rating per worker and translation (`segments.average_repeats`): workers agree better
     with themselves than with others. Rows whose z is NaN are left out.
     """
 
@@ -47,10 +47,9 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """One curve: correlation at each size, its interval, and what Spearman-Brown foretells.
+    """One curve: correlation at each size, its interval, and the Spearman-Brown prediction.
 
-    `single` is the agreement of two single ratings, measured over all pairs, which the prediction
-    starts from.
+    `single` is the agreement of two single ratings over all pairs, on which the prediction is based.
     """
 
     r: Floats
@@ -62,9 +61,9 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class AgreementCurve:
-    """How agreement grows with ratings per translation; higher is better.
+    """How agreement grows with the number of ratings per translation; higher is better.
 
-    `n_translations` have enough ratings for the size; with fewer than three there is no r (NaN).
+    `n_translations` counts those with enough ratings for the size; with fewer than three, r is NaN.
     """
 
     sizes: Ints
@@ -75,7 +74,7 @@ class AgreementCurve:
 
 
 def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
-    """Predict how means of n ratings agree with each other from how single ratings do.
+    """Predict the agreement of means of n ratings from the agreement of single ratings.
 
     Parameters
     ----------
@@ -87,8 +86,8 @@ def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray
-        n r / (1 + (n - 1) r); NaN where r < 0. The formula is of ratings that share a truth, whose r is
-        not negative; below 0 it has a pole, and would foretell anything.
+        n r / (1 + (n - 1) r); NaN if r < 0. The formula assumes that ratings share a true score, so
+        that r is not negative; below 0 it has a pole.
 
     References
     ----------
@@ -113,34 +112,34 @@ def agreement_curve(
     n_draws: int = N_DRAWS,
     confidence: float = CONFIDENCE,
 ) -> AgreementCurve:
-    """Measure how well means of N ratings agree with independent ones, for growing N.
+    """Measure how well means of N ratings agree with independent means, for growing N.
 
     Parameters
     ----------
     ratings : Collection
-        The ratings that N are taken from.
+        The ratings to take N from.
     replicate : Collection, optional
         An independent collection for the same translations: means of N ratings are compared with
         the replicate's means over all its ratings. Without it the ratings are split: means of N are
-        compared with means of N others, which takes 2 N ratings of a translation.
+        compared with means of N others, so a translation needs 2 N ratings.
     submitted : array_like, shape (n,), optional
-        When each rating was given. The earliest are then taken, as if collecting had stopped there;
-        halves take turns.
+        When each rating was given. The earliest ratings are used, as if collection had stopped there;
+        they go to the two halves in turn.
     rng : numpy.random.Generator, optional
-        Takes ratings at random instead. Give either this or `submitted`.
+        Chooses ratings at random instead. Pass either this or `submitted`.
     sizes : sequence of int
-        The N to measure at.
+        The values of N.
     n_draws : int
-        Random choices to average r over.
+        Number of random samples to average r over.
     confidence : float
-        Of Fisher's interval over translations.
+        Confidence level of Fisher's interval over translations.
 
     Returns
     -------
     AgreementCurve
-        A translation with too few ratings for a size is left out there, never padded: look at
-        `n_translations`. The prediction against a replicate of M ratings (harmonic mean) is
-        sqrt(SB(N) SB(M)). There is none where single ratings correlate below 0.
+        A translation with too few ratings for a size is left out at that size; see `n_translations`.
+        The prediction against a replicate of M ratings (harmonic mean) is sqrt(SB(N) SB(M)). It is NaN
+        if single ratings correlate below 0.
 
     References
     ----------
@@ -148,14 +147,14 @@ def agreement_curve(
        metrics. NAACL 2015.
     """
     if (submitted is None) == (rng is None):
-        raise ValueError("Give either `submitted` or `rng`.")
+        raise ValueError("Pass either `submitted` or `rng`.")
     for size in sizes:
         check_at_least("sizes", size, 1)
     check_at_least("n_draws", n_draws, 1)
     check_between("confidence", confidence, 0, 1)
     columns = _columns("ratings", ratings)
     plan = _plan(columns, replicate)
-    n_translations = np.array([_n_enough(plan, size) for size in sizes], dtype=np.int64)
+    n_translations = np.array([_is_enough(plan, size).sum() for size in sizes], dtype=np.int64)
     measured = np.zeros((2, len(sizes)))
     for places in _orders(plan, submitted, rng, n_draws):
         measured += [[_r(plan, side, places, size) for size in sizes] for side in (0, 1)]
@@ -178,21 +177,21 @@ def agreement_curve(
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Checked columns of a collection; `values` holds raw scores and z-scores."""
+    """Validated columns of a collection; `values` holds raw scores and z-scores."""
 
     values: tuple[Floats, Floats]
     translations: Keys
-    given: Bools
+    has_z: Bools
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Ratings by translation, how many each has, and the replicate's means (None: split halves)."""
+    """Ratings by translation, their counts, and the replicate's means (None for split halves)."""
 
     values: tuple[Floats, Floats]
     codes: Ints
     n: Ints
-    given: Bools
+    has_z: Bools
     replicate_means: tuple[Floats, Floats] | None
     replicate_n: Ints
 
@@ -202,15 +201,15 @@ def _columns(name: str, collection: Collection) -> _Columns:
     z = as_numbers(f"{name}.z", collection.z, missing=True)
     translations = as_keys(f"{name}.translations", collection.translations)
     check_same_length(scores=scores, z=z, translations=translations)
-    given = ~np.isnan(z)
-    return _Columns((scores[given], z[given]), translations[given], given)
+    has_z = ~np.isnan(z)
+    return _Columns((scores[has_z], z[has_z]), translations[has_z], has_z)
 
 
-def _plan(own: _Columns, replicate: Collection | None) -> _Plan:
-    labels, codes = factorise(own.translations)
+def _plan(ratings: _Columns, replicate: Collection | None) -> _Plan:
+    labels, codes = factorise(ratings.translations)
     n = counts(codes, len(labels))
     if replicate is None:
-        return _Plan(own.values, codes, n, own.given, None, n)
+        return _Plan(ratings.values, codes, n, ratings.has_z, None, n)
     other = _columns("replicate", replicate)
     check_same_kind(
         **{"ratings.translations": labels, "replicate.translations": other.translations}
@@ -222,13 +221,13 @@ def _plan(own: _Columns, replicate: Collection | None) -> _Plan:
         divide(sums(values[is_shared], other_codes, len(labels)), other_n)
         for values in other.values
     )
-    return _Plan(own.values, codes, n, own.given, (raw, z), other_n)
+    return _Plan(ratings.values, codes, n, ratings.has_z, (raw, z), other_n)
 
 
 def _orders(
     plan: _Plan, submitted: ArrayLike | None, rng: np.random.Generator | None, n_draws: int
 ) -> Iterator[Ints]:
-    """Give for each draw the place of every rating among those of its translation."""
+    """Yield for each draw the position of every rating among those of its translation."""
     n_groups = len(plan.n)
     if rng is not None:
         for _ in range(n_draws):
@@ -236,11 +235,10 @@ def _orders(
             yield places_in_group(plan.codes, n_groups, order)
         return
     when = as_numbers("submitted", submitted if submitted is not None else ())
-    check_same_length(submitted=when, ratings=plan.given)
-    # Ratings given at the same moment are told apart by their scores, so that the order of the rows
-    # does not matter.
+    check_same_length(submitted=when, ratings=plan.has_z)
+    # Simultaneous ratings are ordered by score, so that the order of the rows does not matter.
     raw, z = plan.values
-    order = np.lexsort((z, raw, when[plan.given], plan.codes))
+    order = np.lexsort((z, raw, when[plan.has_z], plan.codes))
     yield places_in_group(plan.codes, n_groups, order)
 
 
@@ -250,19 +248,15 @@ def _is_enough(plan: _Plan, size: int) -> Bools:
     return (plan.n >= size) & (plan.replicate_n > 0)
 
 
-def _n_enough(plan: _Plan, size: int) -> int:
-    return int(_is_enough(plan, size).sum())
-
-
 def _r(plan: _Plan, side: int, places: Ints, size: int) -> float:
-    """Correlate means of `size` ratings with the replicate, or with means of as many others."""
+    """Correlate means of `size` ratings with the replicate, or with means of `size` other ratings."""
     enough = _is_enough(plan, size)
     if plan.replicate_means is not None:
         means = _means_of(plan, side, places < size)
         return pearson(means[enough], plan.replicate_means[side][enough])
-    in_time = places < 2 * size
-    first = _means_of(plan, side, in_time & (places % 2 == 0))
-    second = _means_of(plan, side, in_time & (places % 2 == 1))
+    chosen = places < 2 * size
+    first = _means_of(plan, side, chosen & (places % 2 == 0))
+    second = _means_of(plan, side, chosen & (places % 2 == 1))
     return pearson(first[enough], second[enough])
 
 
@@ -283,12 +277,12 @@ def _points(
     single = single_rating_agreement(plan.values[side], plan.codes)
     predicted = spearman_brown(single, sizes)
     if plan.replicate_means is not None:
-        rated = plan.replicate_n[plan.replicate_n > 0]
-        depth = len(rated) / np.sum(1 / rated) if len(rated) else math.nan
-        predicted = np.sqrt(predicted * spearman_brown(single, depth))
-    bounds = [
-        fisher_interval(float(one), int(n), confidence)
-        for one, n in zip(r, n_translations, strict=True)
+        replicate_n = plan.replicate_n[plan.replicate_n > 0]
+        mean_n = len(replicate_n) / np.sum(1 / replicate_n) if len(replicate_n) else math.nan
+        predicted = np.sqrt(predicted * spearman_brown(single, mean_n))
+    intervals = [
+        fisher_interval(float(r_at_size), int(n), confidence)
+        for r_at_size, n in zip(r, n_translations, strict=True)
     ]
-    low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+    low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
     return Points(r=r, low=low, high=high, predicted=predicted, single=single)

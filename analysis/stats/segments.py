@@ -1,4 +1,4 @@
-"""The score of each translation: a mean over ratings, and how much that mean can be trusted."""
+"""The score of each translation: a mean over ratings, with its standard error and interval."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Literal
@@ -26,7 +26,7 @@ from .roles import SCORED_ROLES
 from .signature import signature
 from .thresholds import MINIMUM_RATINGS
 
-# Confidence of the intervals around a mean; the usual choice, nothing depends on it.
+# Confidence level of the intervals around a mean.
 CONFIDENCE = 0.95
 
 Method = Literal["per_worker", "pooled"]
@@ -34,10 +34,10 @@ Method = Literal["per_worker", "pooled"]
 
 @dataclass(frozen=True, slots=True)
 class SegmentScores:
-    """Scores of the translations that have enough ratings; the others are named, not scored.
+    """Scores of the translations with enough ratings; the others are only listed in `incomplete`.
 
-    `n` is what the mean is taken over: workers (`per_worker`) or ratings (`pooled`). `n_ratings`
-    counts ratings in both. Standard error and interval are NaN where n = 1.
+    `n` counts the values averaged: workers (`per_worker`) or ratings (`pooled`). `n_ratings` always
+    counts ratings. Standard error and interval are NaN if n = 1.
     """
 
     translations: Keys
@@ -59,17 +59,17 @@ class SegmentScores:
 def counts_for_gold(
     roles: ArrayLike, workers: ArrayLike | None = None, trusted: ArrayLike | None = None
 ) -> Bools:
-    """Return which ratings say how good a translation is.
+    """Return which ratings count towards a translation's score.
 
     Parameters
     ----------
     roles : array_like of int, shape (n,)
-        The `Role` of each item. Genuine items and repeats count; a repeat stands for the same
-        translation as its original.
+        The `Role` of each item. Genuine items and repeats count; a repeat shows the same translation
+        as its original.
     workers : array_like, shape (n,), optional
-        Who rated; needed with `trusted`.
+        The worker of each rating; required with `trusted`.
     trusted : array_like, optional
-        The workers whose ratings count, for example those that quality control found reliable.
+        The workers whose ratings count, for example those who passed quality control.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def counts_for_gold(
     if trusted is None:
         return chosen
     if workers is None:
-        raise ValueError("`workers` must be given with `trusted`.")
+        raise ValueError("`trusted` requires `workers`.")
     workers, trusted = as_keys("workers", workers), as_keys("trusted", trusted)
     check_same_length(roles=roles, workers=workers)
     check_same_kind(workers=workers, trusted=trusted)
@@ -91,26 +91,26 @@ def counts_for_gold(
 def average_repeats(
     values: ArrayLike, workers: ArrayLike, translations: ArrayLike
 ) -> tuple[Floats, Keys, Keys]:
-    """Average what a worker said of the same translation more than once.
+    """Average the ratings that a worker gave to the same translation.
 
     Parameters
     ----------
     values, workers, translations : array_like, shape (n,)
-        Scores (raw or z; NaN rows are left out), who gave them and to which translation.
+        Score (raw or z), worker and translation of each rating; rows with a NaN are left out.
 
     Returns
     -------
     values, workers, translations : ndarray, shape (m,)
-        One row per worker and translation, in order of translation, then worker.
+        One row per worker and translation, sorted by translation, then worker.
     """
     values = as_numbers("values", values, missing=True)
     workers, translations = as_keys("workers", workers), as_keys("translations", translations)
     check_same_length(values=values, workers=workers, translations=translations)
     worker_labels, worker_codes = factorise(workers)
     labels, codes = factorise(translations)
-    given = ~np.isnan(values)
-    cells = _Cells(codes[given], worker_codes[given], (len(labels), len(worker_labels)))
-    return cells.means(values[given]), worker_labels[cells.workers], labels[cells.translations]
+    present = ~np.isnan(values)
+    cells = _Cells(codes[present], worker_codes[present], (len(labels), len(worker_labels)))
+    return cells.means(values[present]), worker_labels[cells.workers], labels[cells.translations]
 
 
 def segment_scores(
@@ -129,24 +129,24 @@ def segment_scores(
     Parameters
     ----------
     scores, z, workers, translations : array_like, shape (n,)
-        One row per rating that counts (see `counts_for_gold`). A row whose z is NaN belongs to a
-        worker without a scale and counts for nothing, not even for the raw mean.
+        One row per rating that counts (see `counts_for_gold`). A row whose z is NaN, from a worker
+        without z-scores, is left out of the raw mean too.
     method : {"per_worker", "pooled"}
-        `per_worker` averages a worker's own repeats first, so that every worker has one voice:
-        n = workers, and giving a rating twice changes nothing. `pooled` counts every rating:
-        n = ratings, and a rating given twice counts twice.
+        `per_worker` averages a worker's repeats first, so that every worker counts once: n is the
+        number of workers, and a rating passed twice changes nothing. `pooled` counts every rating:
+        n is the number of ratings, and a rating passed twice counts twice.
     minimum : int
         A translation with n below this is listed in `incomplete` and gets no score.
     confidence : float
-        Of the t intervals around the means.
+        Confidence level of the t intervals around the means.
     expected : array_like, optional
-        Translations that should have a score: those without any rating are then listed in
-        `incomplete` too, with n = 0.
+        Translations that should have a score; those without ratings are listed in `incomplete` with
+        n = 0.
 
     Returns
     -------
     SegmentScores
-        In order of translation. Higher is better.
+        Sorted by translation. Higher is better.
 
     References
     ----------
@@ -164,23 +164,27 @@ def segment_scores(
         raise ValueError(f"`method` must be 'per_worker' or 'pooled', not {method!r}.")
     labels, codes = factorise(translations)
     if not is_all_finite(z):
-        given = ~np.isnan(z)
-        scores, z, workers, codes = scores[given], z[given], workers[given], codes[given]
+        has_z = ~np.isnan(z)
+        scores, z, workers, codes = scores[has_z], z[has_z], workers[has_z], codes[has_z]
     n = n_ratings = counts(codes, len(labels))
     if method == "per_worker":
-        scores, z, codes = _one_voice_each(scores, z, workers, codes, len(labels))
+        worker_labels, worker_codes = factorise(workers)
+        cells = _Cells(codes, worker_codes, (len(labels), len(worker_labels)))
+        scores, z, codes = cells.means(scores), cells.means(z), cells.translations
         n = counts(codes, len(labels))
     raw_means, z_means = (moments(values, codes, len(labels), n) for values in (scores, z))
-    everything = _describe(labels, raw_means, z_means, n_ratings, confidence)
-    made = signature(seg=method, min=minimum, ci=("t", confidence))
-    return _set_apart(replace(everything, signature=made), minimum, expected)
+    all_scores = replace(
+        _describe(labels, raw_means, z_means, n_ratings, confidence),
+        signature=signature(seg=method, min=minimum, ci=("t", confidence)),
+    )
+    return _separate_incomplete(all_scores, minimum, expected)
 
 
 class _Cells:
-    """Ratings gathered by translation and worker; a sparse matrix does it without sorting all rows."""
+    """Ratings grouped by translation and worker in a sparse matrix, which needs no sorting."""
 
     def __init__(self, codes: Ints, worker_codes: Ints, shape: tuple[int, int]) -> None:
-        # Narrow indices: wide ones are copied at every sum.
+        # SciPy would copy 64-bit indices at every sum.
         self._place = (codes.astype(np.int32), worker_codes.astype(np.int32))
         self._shape = shape
         filled = self._sums(np.ones(len(codes)))
@@ -198,18 +202,10 @@ class _Cells:
         return means
 
 
-def _one_voice_each(
-    scores: Floats, z: Floats, workers: Keys, codes: Ints, n_translations: int
-) -> tuple[Floats, Floats, Ints]:
-    labels, worker_codes = factorise(workers)
-    cells = _Cells(codes, worker_codes, (n_translations, len(labels)))
-    return cells.means(scores), cells.means(z), cells.translations
-
-
 def _describe(
     labels: Keys, raw: Moments, z: Moments, n_ratings: Ints, confidence: float
 ) -> SegmentScores:
-    """Lay out means and intervals of all translations, complete or not."""
+    """Return means and intervals of all translations, complete or not, without a signature."""
     reach = t_reach(raw.n, confidence)
     raw_se, z_se = raw.se, z.se
     return SegmentScores(
@@ -230,14 +226,16 @@ def _describe(
     )
 
 
-def _set_apart(scores: SegmentScores, minimum: int, expected: ArrayLike | None) -> SegmentScores:
-    """Keep the complete translations; move the others, and those never rated, to the list."""
+def _separate_incomplete(
+    scores: SegmentScores, minimum: int, expected: ArrayLike | None
+) -> SegmentScores:
+    """Move translations with too few ratings, or none at all, to `incomplete`."""
     complete = scores.n >= minimum
     incomplete, incomplete_n = scores.translations[~complete], scores.n[~complete]
     if expected is not None:
-        due = as_keys("expected", expected)
-        check_same_kind(expected=due, translations=scores.translations)
-        unrated = np.setdiff1d(due, scores.translations)
+        expected = as_keys("expected", expected)
+        check_same_kind(expected=expected, translations=scores.translations)
+        unrated = np.setdiff1d(expected, scores.translations)
         incomplete = np.concatenate([incomplete, unrated]) if len(incomplete) else unrated
         incomplete_n = np.concatenate([incomplete_n, np.zeros(len(unrated), dtype=np.int64)])
     parallel = {

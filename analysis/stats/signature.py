@@ -1,6 +1,6 @@
-"""One line that says how a number was made."""
+"""One line that says how a number was computed."""
 
-# Part of every signature: a change in how a number is made changes the version.
+# Part of every signature, because another version may compute a number differently.
 from da_platform import __version__
 
 
@@ -10,14 +10,14 @@ def signature(**facts: object) -> str:
     Parameters
     ----------
     **facts : object
-        What was chosen, in the order the reader should meet it; `None` is left out. A tuple or
-        list becomes its parts joined by commas.
+        The choices behind a number, in display order; `None` is left out. The elements of a tuple
+        or list are joined by commas.
 
     Returns
     -------
     str
-        `name:value` pairs joined by `|`, closed by the version of this package. The separators
-        never appear inside a value, so that a signature can be split again.
+        `name:value` pairs joined by `|`, ending with the version of this package. Separators inside
+        a value are replaced, so a signature can be split again.
     """
     pairs = [f"{name}:{_plain(value)}" for name, value in facts.items() if value is not None]
     return "|".join([*pairs, f"version:{__version__}"])

@@ -1,4 +1,4 @@
-"""Is one metric better than another, or did the segments favour it? All pairs of metrics at once."""
+"""Is one metric better than another, or is the difference due to chance? All pairs of metrics at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .thresholds import ALPHA
 
 Indices: TypeAlias = NDArray[np.intp]
 
-# Three segments are the fewest whose correlation is not always 1 or -1.
+# With fewer segments the correlation is always 1 or -1.
 MIN_SEGMENTS = 3
 
 
@@ -31,9 +31,8 @@ MIN_SEGMENTS = 3
 class ComparisonMatrix:
     """Every metric against every other; a small `pvalue[i, j]` favours metric i over metric j.
 
-    `difference[i, j]` is estimate i minus estimate j. `low` and `high` are its interval where the method has
-    one, else None. The diagonal holds NaN, and so do rows and columns of a metric without
-    an estimate.
+    `difference[i, j]` is estimate i minus estimate j. `low` and `high` are its interval, or None if the
+    method has none. The diagonal and the rows and columns of metrics without an estimate are NaN.
     """
 
     estimates: Floats
@@ -53,14 +52,14 @@ class ComparisonMatrix:
 def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) -> Bools:
     """Return which metrics are not significantly outperformed by any other.
 
-    There is deliberately no count of wins: it grows with the number of weak metrics entered.
+    Wins are deliberately not counted: their number grows with the number of weak metrics entered.
 
     Parameters
     ----------
     pvalue : array_like, shape (n_metrics, n_metrics)
-        Small at [i, j] when i is better than j. NaN decides nothing.
+        Small at [i, j] if i is better than j. NaN is never significant.
     estimates : array_like, shape (n_metrics,)
-        A metric whose estimate is NaN (it never varied) wins nothing.
+        A metric whose estimate is NaN (constant scores) never wins.
     alpha : float
 
     Returns
@@ -73,13 +72,13 @@ def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) ->
        NAACL 2015.
     """
     p = as_scores(pvalue, "pvalue", ndim=2)
-    found = as_scores(estimates, "estimates")
-    if p.shape != (len(found), len(found)):
-        raise ValueError(f"`pvalue` has shape {p.shape} for {len(found)} `estimates`")
+    r = as_scores(estimates, "estimates")
+    if p.shape != (len(r), len(r)):
+        raise ValueError(f"`pvalue` has shape {p.shape} for {len(r)} `estimates`")
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, not {alpha}")
     outperformed = (p < alpha).any(axis=0)
-    return ~outperformed & ~np.isnan(found)
+    return ~outperformed & ~np.isnan(r)
 
 
 def permutation_matrix(
@@ -93,14 +92,15 @@ def permutation_matrix(
     """Test differences in Pearson's r by swapping two metrics' scores, all pairs at once.
 
     Both metrics are standardised first. Under the null hypothesis they are interchangeable, so each
-    segment's two scores change places with probability one half, and r is taken anew, exactly, from
-    the swapped scores. The same masks serve all pairs.
+    segment's two scores are swapped with probability one half and r is computed from the swapped
+    scores. All pairs use the same masks.
 
     Parameters
     ----------
     metrics : array_like, shape (n_metrics, n)
+        Segment scores of each metric.
     gold : array_like, shape (n,)
-        NaN leaves a segment out.
+        Gold scores. A segment with NaN is left out.
     rng : numpy.random.Generator
     n_resamples : int
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
@@ -108,8 +108,8 @@ def permutation_matrix(
     Returns
     -------
     ComparisonMatrix
-        A small `pvalue[i, j]` speaks for metric i: the share of permutations (the observed one
-        included) whose difference is at least the observed one. Differences within 1e-12 are equal.
+        A small `pvalue[i, j]` favours metric i. It is the share of permutations (including the
+        observed one) whose difference is at least the observed one, up to 1e-12.
 
     References
     ----------
@@ -121,8 +121,8 @@ def permutation_matrix(
     -----
     With a, b and gold g centred and of length 1, and m the mask, the swapped a' = a + m (b - a) has
     sum(a') = m.b - m.a, sum(a'^2) = 1 + m.b^2 - m.a^2, sum(a' g) = r_a + m.bg - m.ag.
-    So r' = sum(a' g) / sqrt(sum(a'^2) - sum(a')^2 / n), and the three products of the masks with the
-    metrics, their squares and their products with gold are all that is needed, for any pair.
+    So r' = sum(a' g) / sqrt(sum(a'^2) - sum(a')^2 / n), and the products of the masks with the
+    metrics, their squares and their products with gold are enough for every pair.
     """
     scores, truth = with_gold(metrics, gold, "metrics", at_least=MIN_SEGMENTS, ndim=2)
     signs = directions(higher_is_better, len(scores))
@@ -150,22 +150,22 @@ def _swapped_differences(
     """Yield blocks (resamples, pairs) of r'_a - r'_b after swapping; see `permutation_matrix`."""
     n = unit.shape[1]
     first, second = metric_pairs(r)
-    # A constant metric has no standardised scores; its results are struck out in `_square`.
+    # A constant metric has no standardised scores; `_square` sets its results to NaN.
     rows, truth = np.nan_to_num(unit), np.nan_to_num(gold)
     values = np.ascontiguousarray(np.concatenate([rows, rows**2, rows * truth]).T)
     for masks in swap_masks(n, n_resamples, rng, width=len(first)):
         sums, squares, products = np.split(masks @ values, 3, axis=1)
-        moved = sums[:, second] - sums[:, first]
-        widened = squares[:, second] - squares[:, first]
-        gained = products[:, second] - products[:, first]
-        shrinkage = moved**2 / n
-        r_first = _ratio(r[first] + gained, 1 + widened - shrinkage)
-        r_second = _ratio(r[second] - gained, 1 - widened - shrinkage)
+        sum_change = sums[:, second] - sums[:, first]
+        square_change = squares[:, second] - squares[:, first]
+        product_change = products[:, second] - products[:, first]
+        mean_term = sum_change**2 / n
+        r_first = _ratio(r[first] + product_change, 1 + square_change - mean_term)
+        r_second = _ratio(r[second] - product_change, 1 - square_change - mean_term)
         yield r_first - r_second
 
 
 def _ratio(product: Floats, variance: Floats) -> Floats:
-    """Return product / sqrt(variance); 0 where swapping left a metric without variance."""
+    """Return product / sqrt(variance); 0 where a swapped metric has no variance."""
     varies = variance > ROUNDING
     return np.where(varies, product / np.sqrt(np.where(varies, variance, 1)), 0)
 
@@ -184,8 +184,9 @@ def bootstrap_matrix(
     Parameters
     ----------
     metrics : array_like, shape (n_metrics, n)
+        Segment scores of each metric.
     gold : array_like, shape (n,)
-        NaN leaves a segment out.
+        Gold scores. A segment with NaN is left out.
     rng : numpy.random.Generator
     n_resamples : int
     confidence : float
@@ -194,8 +195,8 @@ def bootstrap_matrix(
     Returns
     -------
     ComparisonMatrix
-        With percentile intervals of the differences. A small `pvalue[i, j]` speaks for metric i:
-        the share of resamples in which it was not better. A resample that drew only equal
+        With percentile intervals of the differences. A small `pvalue[i, j]` favours metric i. It is
+        the share of resamples in which metric i was not better. A resample that drew only equal
         scores has no r and counts against both metrics.
 
     References
@@ -234,7 +235,7 @@ def binomial_interval(successes: float, n: int, *, confidence: float = 0.95) -> 
     Parameters
     ----------
     successes : float
-        Correct decisions; halves are allowed where a tie is half right.
+        Number of successes; may end in .5 where a tie counts half.
     n : int
     confidence : float
 
@@ -273,7 +274,7 @@ def comparison_matrix(
     how: str,
     interval: tuple[Floats, Floats] | None = None,
 ) -> ComparisonMatrix:
-    """Lay out results for pairs i < j as matrices; metrics without an estimate become NaN."""
+    """Arrange results for pairs i < j as matrices, with NaN for metrics without an estimate."""
     low, high = (None, None) if interval is None else interval
     return ComparisonMatrix(
         estimates=estimates,
@@ -288,10 +289,10 @@ def comparison_matrix(
 
 
 def _square(estimates: Floats, upper: Floats, lower: Floats) -> Floats:
-    """Return a matrix from its triangles, both listed by pairs i < j; NaN on the diagonal."""
+    """Return a matrix from its triangles, both ordered by pairs i < j; NaN on the diagonal."""
     first, second = metric_pairs(estimates)
     matrix = np.full((len(estimates), len(estimates)), np.nan)
     matrix[first, second], matrix[second, first] = upper, lower
-    unknown = np.isnan(estimates)
-    matrix[unknown], matrix[:, unknown] = np.nan, np.nan
+    undefined = np.isnan(estimates)
+    matrix[undefined], matrix[:, undefined] = np.nan, np.nan
     return matrix

@@ -1,4 +1,4 @@
-"""Soft pairwise accuracy: is a metric as sure as people are that one system beats another?"""
+"""Soft pairwise accuracy: is a metric as confident as people are that one system beats another?"""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_ma
 from .signature import signature
 from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
 
-# Two segments are the fewest that can be permuted.
+# A permutation needs at least two segments.
 MIN_SEGMENTS = 2
 
 
@@ -29,7 +29,7 @@ class SoftAccuracy:
     """1 minus the mean difference between the p-values of metric and gold; higher is better.
 
     `n` counts the segments for which every system has gold, `n_pairs` the pairs of systems. The interval
-    comes from the jackknife over segments.
+    is a jackknife over segments.
     """
 
     estimate: float
@@ -49,16 +49,16 @@ def system_pvalues(
     Parameters
     ----------
     scores : array_like, shape (n_systems, n_segments)
-        Higher is better; no missing scores.
+        Segment scores, higher is better; no missing scores.
     rng : numpy.random.Generator
     n_resamples : int
 
     Returns
     -------
     pvalue : ndarray, shape (n_systems, n_systems)
-        Small at [i, j] where system i is better than system j. A permutation exactly as extreme as the
-        data counts half (mid-p), so `pvalue[j, i]` is 1 - `pvalue[i, j]`, equal systems
-        have 0.5, and the order of the systems never matters. NaN on the diagonal.
+        Small at [i, j] if system i is better than system j. A permutation exactly as extreme as the
+        data counts half (mid-p), so `pvalue[j, i]` is 1 - `pvalue[i, j]`, equal systems have 0.5, and
+        the order of the systems does not matter. NaN on the diagonal.
 
     References
     ----------
@@ -84,7 +84,7 @@ def soft_pairwise_accuracy(
     Parameters
     ----------
     metric, gold : array_like, shape (n_systems, n_segments)
-        Only segments for which every system has gold are used.
+        Segment scores; only segments for which every system has gold are used.
     rng : numpy.random.Generator
     n_resamples : int
     higher_is_better : bool
@@ -94,8 +94,8 @@ def soft_pairwise_accuracy(
     Returns
     -------
     SoftAccuracy
-        A Monte-Carlo figure: another seed moves it by a few thousandths at 1,000 resamples. Metric
-        and gold are permuted by the same masks.
+        A Monte Carlo estimate: with 1,000 resamples, another seed changes it by a few thousandths.
+        Metric and gold are permuted by the same masks.
 
     References
     ----------
@@ -134,7 +134,7 @@ def soft_pairwise_accuracies(
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
     confidence : float
     name : str
-        What the caller's parameter is called, for error messages.
+        The caller's parameter name, for error messages.
 
     Returns
     -------
@@ -149,13 +149,13 @@ def soft_pairwise_accuracies(
     scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, name)
     pvalues = _system_pvalues(np.concatenate([truth[None], scores]), n_resamples, rng)
     first, second = np.triu_indices(len(truth), 1)
-    apart = np.abs(pvalues[1:, first, second] - pvalues[0, first, second])
+    distances = np.abs(pvalues[1:, first, second] - pvalues[0, first, second])
     gold_pairs = _PairSums.of(truth)
-    found = []
-    for own, sign, distance in zip(scores, signs, apart, strict=True):
+    accuracies = []
+    for metric, sign, distance in zip(scores, signs, distances, strict=True):
         estimate = float(1 - distance.mean())
-        reach = special.ndtri((1 + confidence) / 2) * _jackknife_error(own, truth, gold_pairs)
-        found.append(
+        reach = special.ndtri((1 + confidence) / 2) * _jackknife_error(metric, truth, gold_pairs)
+        accuracies.append(
             SoftAccuracy(
                 estimate=estimate,
                 low=float(max(0.0, estimate - reach)),
@@ -173,7 +173,7 @@ def soft_pairwise_accuracies(
                 ),
             )
         )
-    return tuple(found)
+    return tuple(accuracies)
 
 
 def compare_soft_accuracies(
@@ -186,10 +186,10 @@ def compare_soft_accuracies(
 ) -> ComparisonMatrix:
     """Test differences in SPA by swapping two metrics' scores segment by segment, all pairs at once.
 
-    Metrics are standardised first; all translations of a segment change places together. Every
-    swap needs new p-values for every pair of systems. Permuting for each would nest a thousand permutations in
-    a thousand, so here they come from the normal approximation to the permutation distribution
-    (mean 0, variance the sum of squared differences), whose two sums are mask products.
+    Metrics are standardised first; all translations of a segment are swapped together. Every swap
+    needs new p-values for every pair of systems. Nested permutations would be too slow, so these come
+    from the normal approximation to the permutation distribution (mean 0, variance the sum of squared
+    differences), whose two sums are mask products.
 
     Parameters
     ----------
@@ -202,9 +202,9 @@ def compare_soft_accuracies(
     Returns
     -------
     ComparisonMatrix
-        A small `pvalue[i, j]` speaks for metric i. `estimates` are SPA by the normal approximation,
-        so that observed and permuted differences are made alike; they differ from
-        `soft_pairwise_accuracy` by its Monte-Carlo error.
+        A small `pvalue[i, j]` favours metric i. `estimates` are SPA by the normal approximation,
+        so that observed and permuted differences are comparable; they differ from
+        `soft_pairwise_accuracy` by its Monte Carlo error.
 
     References
     ----------
@@ -215,22 +215,27 @@ def compare_soft_accuracies(
     """
     scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, "metrics")
     gold_p = _PairSums.of(truth).pvalues()
-    own = [_PairSums.of(_standardised(one)) for one in scores]
-    estimates = np.array([1 - np.abs(one.pvalues() - gold_p).mean() for one in own])
+    metric_pair_sums = [_PairSums.of(_standardised(metric)) for metric in scores]
+    estimates = np.array(
+        [1 - np.abs(pairs.pvalues() - gold_p).mean() for pairs in metric_pair_sums]
+    )
     first, second = metric_pairs(estimates)
     observed = estimates[first] - estimates[second]
     at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
     n = truth.shape[1]
-    width = 2 * len(own) * len(gold_p)
+    width = 2 * len(metric_pair_sums) * len(gold_p)
     for masks in swap_masks(n, n_resamples, rng, width=width):
-        sums = [(masks @ one.differences.T, masks @ one.differences.T**2) for one in own]
-        for pair, (a, b) in enumerate(zip(first, second, strict=True)):
-            moved, widened = sums[b][0] - sums[a][0], sums[b][1] - sums[a][1]
-            swapped_a = _normal_pvalues(own[a].total + moved, own[a].squares + widened)
-            swapped_b = _normal_pvalues(own[b].total - moved, own[b].squares - widened)
-            swapped = np.abs(swapped_b - gold_p).mean(axis=1) - np.abs(swapped_a - gold_p).mean(
-                axis=1
-            )
+        sums = [
+            (masks @ pairs.differences.T, masks @ pairs.differences.T**2)
+            for pairs in metric_pair_sums
+        ]
+        for pair, (i, j) in enumerate(zip(first, second, strict=True)):
+            a, b = metric_pair_sums[i], metric_pair_sums[j]
+            change, square_change = sums[j][0] - sums[i][0], sums[j][1] - sums[i][1]
+            swapped_a = _normal_pvalues(a.total + change, a.squares + square_change)
+            swapped_b = _normal_pvalues(b.total - change, b.squares - square_change)
+            distance_a = np.abs(swapped_a - gold_p).mean(axis=1)
+            swapped = np.abs(swapped_b - gold_p).mean(axis=1) - distance_a
             at_least[pair] += (swapped >= observed[pair] - ROUNDING).sum()
             at_most[pair] += (swapped <= observed[pair] + ROUNDING).sum()
     return comparison_matrix(
@@ -274,7 +279,7 @@ class _PairSums:
 
 
 def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
-    """Return one-sided p of a sum of differences under random signs; 0.5 when they are all 0."""
+    """Return the one-sided p of a sum of differences under random signs; 0.5 if all are 0."""
     varies = squares > ROUNDING
     z = total / np.sqrt(np.where(varies, squares, 1))
     return special.ndtr(-np.where(varies, z, 0))
@@ -282,8 +287,8 @@ def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
 
 def _jackknife_error(metric: Floats, gold: Floats, gold_pairs: _PairSums) -> float:
     """Return the standard error of SPA over segments."""
-    own = _PairSums.of(_standardised(metric))
-    without = np.abs(own.pvalues_without_each() - gold_pairs.pvalues_without_each()).mean(axis=0)
+    pairs = _PairSums.of(_standardised(metric))
+    without = np.abs(pairs.pvalues_without_each() - gold_pairs.pvalues_without_each()).mean(axis=0)
     n = gold.shape[1]
     return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
 
@@ -291,8 +296,8 @@ def _jackknife_error(metric: Floats, gold: Floats, gold_pairs: _PairSums) -> flo
 def _system_pvalues(scores: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Return mid-p-values (metrics, systems, systems) of scores (metrics, systems, segments)."""
     n_metrics, n_systems, n = scores.shape
-    # Standardising changes no p-value and gives "equal but for rounding" one meaning.
-    flat = np.stack([_standardised(one) for one in scores]).reshape(-1, n)
+    # Standardising changes no p-value and lets one rounding tolerance fit all metrics.
+    flat = np.stack([_standardised(metric) for metric in scores]).reshape(-1, n)
     first, second = np.triu_indices(n_systems, 1)
     total = flat.sum(axis=1).reshape(n_metrics, n_systems)
     observed = total[:, first] - total[:, second]
@@ -304,14 +309,14 @@ def _system_pvalues(scores: Floats, n_resamples: int, rng: np.random.Generator) 
             axis=0
         ) / 2
     pvalue = np.full((n_metrics, n_systems, n_systems), np.nan)
-    # The observed arrangement is as extreme as itself: half of one more.
+    # The observed arrangement is as extreme as itself, so it counts half.
     pvalue[:, first, second] = (extreme + 0.5) / (n_resamples + 1)
     pvalue[:, second, first] = 1 - pvalue[:, first, second]
     return pvalue
 
 
 def _standardised(scores: Floats) -> Floats:
-    """Return scores over all systems and segments with mean 0 and sd 1; 0 when they never vary."""
+    """Scale scores to mean 0 and sd 1 over all systems and segments; 0 if they are constant."""
     if is_constant(scores.ravel()):
         return np.zeros_like(scores)
     return (scores - scores.mean()) / scores.std()

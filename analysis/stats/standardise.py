@@ -1,4 +1,4 @@
-"""Standardise scores within each worker: some are strict, some generous, some use only the middle."""
+"""Standardise scores within each worker, since workers use the scale differently."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,17 @@ from ._groups import blocks, factorise, moments
 from ._validation import Bools, Floats, Ints, Keys, as_keys, as_numbers, check_same_length
 from .signature import signature
 
-# Why a worker has no z-scores. Kept as text because it is shown to the admin as it stands.
+# Why a worker has no z-scores. The admin pages show these texts.
 ONE_RATING = "only one rating"
 NEVER_VARIES = "scores never vary"
 
 
 @dataclass(frozen=True, slots=True)
 class Standardised:
-    """Scores on each worker's own scale; `workers`, `n`, `mean`, `sd` and `reasons` run in parallel."""
+    """Scores on each worker's own scale.
+
+    `z` has one element per rating; `workers`, `n`, `mean`, `sd` and `reasons` one per worker.
+    """
 
     z: Floats
     workers: Keys
@@ -28,16 +31,16 @@ class Standardised:
 
     @property
     def is_set_aside(self) -> Bools:
-        """True for the workers who have no scale of their own and so no z-scores."""
+        """True for workers without z-scores."""
         return self.reasons != ""
 
 
 def standardise_by_worker(scores: ArrayLike, workers: ArrayLike) -> Standardised:
-    """Turn each score into a z-score within its own worker's scores.
+    """Turn each score into a z-score within its worker's scores.
 
-    Give all items the worker rated in the campaign, quality-control items included: they belong to
-    the scale the worker used. One worker in two campaigns used two scales; keep the two apart with
-    `combining.combine_ratings`.
+    Pass all of a worker's ratings in the campaign, including those of quality-control items: they
+    show how the worker uses the scale. Use `combining.combine_ratings` to combine campaigns, since
+    a worker may use the scale differently in each.
 
     Parameters
     ----------
@@ -47,10 +50,9 @@ def standardise_by_worker(scores: ArrayLike, workers: ArrayLike) -> Standardised
     Returns
     -------
     Standardised
-        `z` in the order of the rows: (score - mean) / sd with the sample sd (n - 1). A worker with
-        one rating, or whose scores never vary, is set aside: z is NaN, since 0 would pass for an
-        average rating, and `reasons` says why. Giving a rating twice makes it count twice in the
-        worker's mean and sd.
+        `z` in input order: (score - mean) / sd, with the sample sd (n - 1). It is NaN for a worker
+        with one rating or constant scores, since 0 would pass for an average rating; `reasons` says
+        why. A rating passed twice counts twice in the worker's mean and sd.
 
     References
     ----------
@@ -60,19 +62,21 @@ def standardise_by_worker(scores: ArrayLike, workers: ArrayLike) -> Standardised
     scores, workers = as_numbers("scores", scores), as_keys("workers", workers)
     check_same_length(scores=scores, workers=workers)
     labels, codes = factorise(workers)
-    own = moments(scores, codes, len(labels))
-    # A zero would turn into an infinite score; NaN says that there is no scale.
-    scale = np.where(own.ss > 0, own.sd, np.nan)
+    by_worker = moments(scores, codes, len(labels))
+    # NaN instead of 0, which would make z infinite.
+    scale = np.where(by_worker.ss > 0, by_worker.sd, np.nan)
     z = np.empty(len(scores))
     for rows in blocks(len(scores)):
-        z[rows] = (scores[rows] - own.mean[codes[rows]]) / scale[codes[rows]]
-    reasons = np.select([own.n == 1, own.ss == 0], [ONE_RATING, NEVER_VARIES], default="")
+        z[rows] = (scores[rows] - by_worker.mean[codes[rows]]) / scale[codes[rows]]
+    reasons = np.select(
+        [by_worker.n == 1, by_worker.ss == 0], [ONE_RATING, NEVER_VARIES], default=""
+    )
     return Standardised(
         z=z,
         workers=labels,
-        n=own.n,
-        mean=own.mean,
-        sd=own.sd,
+        n=by_worker.n,
+        mean=by_worker.mean,
+        sd=by_worker.sd,
         reasons=reasons,
         signature=signature(std=("worker", "ddof=1")),
     )

@@ -1,7 +1,7 @@
 """Is one system's score higher than another's by more than chance? Three resampling tests.
 
-All three work on segment scores, whose mean is the system's score, and on sufficient statistics:
-numbers per segment whose *sums* give the corpus score, such as BLEU's matches, totals and lengths.
+All three accept segment scores, whose mean is the system score, or sufficient statistics: numbers per
+segment whose *sums* give the corpus score, such as BLEU's matches, totals and lengths.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from .resampling import (
 )
 from .signature import signature
 
-# From sums of statistics, one row a resample, to that many corpus scores.
+# Turns sums of statistics, shape (resamples, k), into corpus scores, shape (resamples,).
 CorpusScore: TypeAlias = Callable[[Floats], Floats]
 
 # One segment cannot be resampled.
@@ -33,9 +33,9 @@ MIN_SEGMENTS = 2
 class PairComparison:
     """Two systems on the same segments; a small p-value favours the first.
 
-    `statistic` is the first score minus the second, turned so that positive favours the first system;
-    resampling tests have no degrees of freedom. `low` and `high` bound the difference and are NaN for
-    approximate randomisation, which yields no interval.
+    `statistic` is the difference in scores, positive if the first system is better; resampling tests have
+    no degrees of freedom. `low` and `high` bound the difference and are NaN for approximate
+    randomisation, which gives no interval.
     """
 
     statistic: float
@@ -59,15 +59,15 @@ def paired_bootstrap_test(
     confidence: float = 0.95,
     higher_is_better: bool = True,
 ) -> PairComparison:
-    """Count in how many bootstrap test sets the first system is not better.
+    """Test with the share of bootstrap test sets in which the first system is not better.
 
     Parameters
     ----------
     first, second : array_like, shape (n,) or (n, k)
-        Segment scores, or with `score` k statistics per segment; the same segments in both.
+        Segment scores, or with `score` k statistics per segment, for the same segments.
     rng : numpy.random.Generator
     score : callable, optional
-        From sums of statistics, shape (resamples, k), to corpus scores, shape (resamples,).
+        Turns sums of statistics, shape (resamples, k), into corpus scores, shape (resamples,).
     n_resamples : int
     confidence : float
     higher_is_better : bool
@@ -76,8 +76,8 @@ def paired_bootstrap_test(
     Returns
     -------
     PairComparison
-        A small p-value speaks for the first system. A resample in which both are equal counts
-        against it. The interval is the percentile interval of the difference.
+        A small p-value favours the first system. A resample in which both are equal counts against
+        it. The interval is the percentile interval of the difference.
 
     References
     ----------
@@ -104,7 +104,7 @@ def shifted_bootstrap_test(
     confidence: float = 0.95,
     higher_is_better: bool = True,
 ) -> PairComparison:
-    """Shift the bootstrap distribution to a mean of 0 and see how far out the observed difference lies.
+    """Test the observed difference against the bootstrap distribution shifted to a mean of 0.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def shifted_bootstrap_test(
     Returns
     -------
     PairComparison
-        A small p-value speaks for the first system: the share of resamples whose difference, less
+        A small p-value favours the first system. It is the share of resamples whose difference, less
         the mean over all resamples, is at least the observed one.
 
     References
@@ -144,7 +144,7 @@ def randomisation_test(
     n_resamples: int = DEFAULT_RESAMPLES,
     higher_is_better: bool = True,
 ) -> PairComparison:
-    """Swap the systems' outputs segment by segment and see how often the difference is as large.
+    """Test the observed difference against differences after randomly swapping the systems' segments.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def randomisation_test(
     Returns
     -------
     PairComparison
-        A small p-value speaks for the first system: the share of random swaps whose difference is
-        at least the observed one. No interval.
+        A small p-value favours the first system. It is the share of random swaps whose difference
+        is at least the observed one. There is no interval.
 
     References
     ----------
@@ -176,7 +176,7 @@ def randomisation_test(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pair:
-    """Two systems' statistics per segment and how to score a sum of them, higher is better."""
+    """The statistics of two systems per segment, and the function that scores their sums."""
 
     first: Floats
     second: Floats
@@ -200,11 +200,11 @@ class _Pair:
         return cls(a, b, score or (lambda sums: sums[:, 0] / n), higher_is_better)
 
     def scored(self, sums: Floats) -> Floats:
-        """Return corpus scores of sums, and refuse a `score` that is not vectorised."""
-        found = np.asarray(self.score(sums), dtype=np.float64)
-        if found.shape != (len(sums),):
-            raise ValueError(f"`score` returned shape {found.shape} for {len(sums)} sums")
-        return found
+        """Return the corpus score of each row of sums; refuse a `score` that is not vectorised."""
+        scores = np.asarray(self.score(sums), dtype=np.float64)
+        if scores.shape != (len(sums),):
+            raise ValueError(f"`score` returned shape {scores.shape} for {len(sums)} sums")
+        return scores
 
     def margins(self, first_sums: Floats, second_sums: Floats) -> Floats:
         """Return by how much the first system is better, for each row of sums."""
@@ -229,8 +229,8 @@ class _Pair:
     def _swapped_blocks(self, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
         change = self.second - self.first
         for masks in swap_masks(len(change), n_resamples, rng):
-            moved = masks @ change
-            yield self.margins(self.first.sum(axis=0) + moved, self.second.sum(axis=0) - moved)
+            changes = masks @ change
+            yield self.margins(self.first.sum(axis=0) + changes, self.second.sum(axis=0) - changes)
 
     def result(
         self, *, pvalue: float, interval: Floats, how: str, confidence: float | None
@@ -267,6 +267,6 @@ def _statistics(values: ArrayLike, name: str, score: CorpusScore | None) -> Floa
 
 
 def _rounding(pair: _Pair) -> float:
-    """Return the difference below which two scores of this size are equal."""
+    """Return the difference below which two scores of this magnitude are equal."""
     sums = np.stack([pair.first.sum(axis=0), pair.second.sum(axis=0)])
     return ROUNDING * max(1e-300, float(np.abs(pair.scored(sums)).max()))

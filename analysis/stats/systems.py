@@ -1,4 +1,4 @@
-"""Rank systems by their translations' scores and say which differences can be trusted."""
+"""Rank systems by their translations' scores and test the differences for significance."""
 
 from dataclasses import dataclass
 
@@ -21,13 +21,13 @@ from ._validation import (
 from .signature import signature
 from .thresholds import ALPHA, STAR_LEVELS
 
-# Confidence of the interval around a system's score.
+# Confidence level of the interval around a system's score.
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
-    """Systems from best to worst by z, each a mean over its segments; higher is better."""
+    """Mean segment scores of systems, from best to worst by z; higher is better."""
 
     systems: Keys
     raw: Floats
@@ -42,10 +42,10 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """Pairwise rank-sum tests; row i, column j: a small p-value says system i is better than j.
+    """Pairwise rank-sum tests; a small p-value in row i, column j favours system i over system j.
 
-    Systems stand from best to worst mean. `differences` are of means. The diagonal holds NaN and no
-    stars. A new cluster begins where every system above significantly beats every one from there on.
+    Systems are sorted from best to worst mean. `differences` are those of means. The diagonal is NaN,
+    without stars. A new cluster begins where every system above significantly beats all those below.
     """
 
     systems: Keys
@@ -63,17 +63,17 @@ class SystemComparison:
 
     @property
     def wins(self) -> Ints:
-        """How many systems each one significantly beats."""
+        """How many systems each system significantly beats."""
         return self.is_win.sum(axis=1)
 
     @property
     def stars(self) -> Ints:
-        """How many stars each p-value earns."""
+        """Number of stars of each p-value."""
         return np.sum([self.pvalues < level for level in STAR_LEVELS], axis=0, dtype=np.int64)
 
     @property
     def clusters(self) -> Ints:
-        """Number of the cluster each system is in, from 1 for the best."""
+        """Cluster number of each system, from 1 for the best."""
         wins = self.is_win
         begins = [bool(wins[:place, place:].all()) for place in range(1, len(wins))]
         return np.cumsum([1, *begins])[: len(wins)]
@@ -87,16 +87,16 @@ def expand_to_systems(
     Parameters
     ----------
     scored : array_like, shape (k,)
-        Translations that have a score, each once.
+        Distinct translations that have a score.
     translations, systems : array_like, shape (n,)
-        Who produced what: a translation shared by several systems has several rows.
+        Which system produced which translation; one shared by several systems has several rows.
 
     Returns
     -------
     rows : ndarray of int, shape (m,)
-        Places in `scored`; index the scores with it.
+        Positions in `scored`, for indexing the scores.
     systems : ndarray, shape (m,)
-        The system each of these rows counts for. Translations without a score are left out.
+        The system that each of these rows counts for. Translations without a score are left out.
     """
     scored, translations = as_keys("scored", scored), as_keys("translations", translations)
     systems = as_keys("systems", systems)
@@ -104,14 +104,14 @@ def expand_to_systems(
     check_same_kind(scored=scored, translations=translations)
     labels, codes = factorise(scored)
     if len(labels) != len(scored):
-        raise ValueError("`scored` must name each translation once.")
+        raise ValueError("`scored` must contain each translation only once.")
     if not len(labels):
         return np.zeros(0, dtype=np.int64), systems[:0]
     rows = np.empty(len(labels), dtype=np.int64)
     rows[codes] = np.arange(len(codes))
     places = np.minimum(np.searchsorted(labels, translations), len(labels) - 1)
-    known = labels[places] == translations
-    return rows[places[known]], systems[known]
+    is_scored = labels[places] == translations
+    return rows[places[is_scored]], systems[is_scored]
 
 
 def system_scores(
@@ -127,16 +127,16 @@ def system_scores(
     Parameters
     ----------
     raw, z, n_ratings : array_like, shape (n,)
-        Scores of the segments and the number of ratings each rests on.
+        Segment scores and the number of ratings behind each.
     systems : array_like, shape (n,)
-        Whose translation it is; see `expand_to_systems` for translations several systems share.
+        The system of each score; see `expand_to_systems` for translations shared by systems.
     confidence : float
-        Of the t interval of the z mean over segments.
+        Confidence level of the t interval of the mean z over segments.
 
     Returns
     -------
     SystemScores
-        Best first; systems with equal z in the order of their names.
+        Best first; systems with equal z are sorted by name.
 
     References
     ----------
@@ -147,19 +147,19 @@ def system_scores(
     check_same_length(raw=raw, z=z, n_ratings=n_ratings, systems=systems)
     check_between("confidence", confidence, 0, 1)
     labels, codes = factorise(systems)
-    own = moments(z, codes, len(labels))
+    by_system = moments(z, codes, len(labels))
     raw_means = moments(raw, codes, len(labels)).mean
     totals = sums(n_ratings, codes, len(labels)).astype(np.int64)
-    reach = t_reach(own.n, confidence) * own.se
-    best_first = np.argsort(-own.mean, kind="stable")
+    reach = t_reach(by_system.n, confidence) * by_system.se
+    best_first = np.argsort(-by_system.mean, kind="stable")
     return SystemScores(
         systems=labels[best_first],
         raw=raw_means[best_first],
-        z=own.mean[best_first],
-        z_se=own.se[best_first],
-        z_low=(own.mean - reach)[best_first],
-        z_high=(own.mean + reach)[best_first],
-        n_segments=own.n[best_first],
+        z=by_system.mean[best_first],
+        z_se=by_system.se[best_first],
+        z_low=(by_system.mean - reach)[best_first],
+        z_high=(by_system.mean + reach)[best_first],
+        n_segments=by_system.n[best_first],
         n_ratings=totals[best_first],
         signature=signature(sys="mean-of-segments", rank="z", ci=("t", confidence)),
     )
@@ -171,15 +171,15 @@ def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = ALPHA) -
     Parameters
     ----------
     z, systems : array_like, shape (n,)
-        Standardised segment scores and whose they are.
+        Standardised segment scores and the system of each.
     alpha : float
-        Level of a win.
+        A system beats another if p is below this.
 
     Returns
     -------
     SystemComparison
-        p-values from the normal approximation with continuity and tie correction, as
-        `scipy.stats.mannwhitneyu(method="asymptotic", alternative="greater")` has them.
+        p-values from the normal approximation with continuity and tie correction, as in
+        `scipy.stats.mannwhitneyu(method="asymptotic", alternative="greater")`.
 
     References
     ----------
@@ -190,11 +190,11 @@ def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = ALPHA) -
     check_same_length(z=z, systems=systems)
     check_between("alpha", alpha, 0, 1)
     labels, codes = factorise(systems)
-    own = moments(z, codes, len(labels))
-    best_first = np.argsort(-own.mean, kind="stable")
+    by_system = moments(z, codes, len(labels))
+    best_first = np.argsort(-by_system.mean, kind="stable")
     rank = np.empty(len(labels), dtype=np.int64)
     rank[best_first] = np.arange(len(labels))
-    n, means = own.n[best_first], own.mean[best_first]
+    n, means = by_system.n[best_first], by_system.mean[best_first]
     statistics, tie_terms = _rank_sums(z, rank[codes], len(labels))
     pvalues = _rank_sum_p(statistics, tie_terms, n)
     differences = means[:, None] - means
@@ -212,10 +212,10 @@ def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = ALPHA) -
 
 
 def _rank_sums(z: Floats, codes: Ints, n_systems: int) -> tuple[Floats, Floats]:
-    """Return U of every row system against every column system, and the pair's sum of t^3 - t.
+    """Return U of every row system against every column system, and each pair's sum of t^3 - t.
 
-    All scores are ranked together once. For each column system one pass over all scores then serves
-    every row system: no pair has to be sorted again.
+    All scores are ranked together once. One pass over them per column system then covers all row
+    systems, so the pairs need no sorting.
     """
     distinct, places = np.unique(z, return_inverse=True)
     statistics = np.zeros((n_systems, n_systems))
@@ -229,7 +229,7 @@ def _rank_sums(z: Floats, codes: Ints, n_systems: int) -> tuple[Floats, Floats]:
         statistics[:, column] = sums((below + ties / 2)[places], codes, n_systems)
         shared[:, column] = sums(own_ties * ties[places], codes, n_systems)
         cubes[column] = np.sum(ties.astype(np.float64) ** 3 - ties)
-    # (a + b)^3 - (a + b) summed over values, a and b being how often each system has the value.
+    # (a + b)^3 - (a + b) summed over values, where a and b are how often each system has the value.
     tie_terms = cubes[:, None] + cubes + 3 * (shared + shared.T)
     return statistics, tie_terms
 
@@ -244,6 +244,6 @@ def _rank_sum_p(statistics: Floats, tie_terms: Floats, n: Ints) -> Floats:
     product, total = n[:, None] * n, n[:, None] + n
     variance = product / 12 * (total + 1 - tie_terms / (total * (total - 1)))
     with np.errstate(divide="ignore"):
-        # All scores equal: the variance is zero and nothing speaks for either system, so p = 1.
+        # If all scores are equal, the variance is zero and p = 1.
         distance = (statistics - product / 2 - 0.5) / np.sqrt(np.maximum(variance, 0))
     return np.asarray(special.ndtr(-distance), dtype=np.float64)

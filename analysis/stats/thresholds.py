@@ -1,24 +1,24 @@
-"""Thresholds that decide something, each in this one place. No SciPy here: web processes import it."""
+"""Decision thresholds. Web processes import this module, so it must not import SciPy."""
 
-# With fewer pairs the test of a worker says more about chance than about the worker, who stays
-# unproven. A full HIT holds ten pairs, so a half-finished one can be judged.
+# With fewer pairs the test reflects chance more than the worker, who stays unproven. A full HIT
+# holds ten pairs, so a half-finished one can be judged.
 MINIMUM_PAIRS = 5
 # A worker is reliable when the one-sided paired t-test finds degraded items scored lower at this
 # level (Graham et al., 2017).
 RELIABLE_P = 0.05
-# How many of a worker's latest HITs the sliding window spans. Three full HITs hold thirty pairs,
-# enough for a worker who still reads to pass and few enough to notice one who has stopped.
+# Number of latest HITs in the sliding window. Three full HITs hold thirty pairs: enough for an
+# attentive worker to pass, few enough to notice one who has stopped reading.
 WINDOW_HITS = 3
-# Ratings a translation needs before its mean counts as gold: at 15 the mean agrees with that of an
-# independent collection at about r = 0.9 (Graham, Baldwin and Mathur, 2015).
+# Ratings a translation needs before its mean counts as gold. Means of 15 ratings correlate with
+# those of an independent collection at about r = 0.9 (Graham, Baldwin and Mathur, 2015).
 MINIMUM_RATINGS = 15
-# One metric outperforms another, and one system beats another, below this p-value, as at WMT.
-# Winners and clusters rest on it.
+# One metric or system significantly beats another below this p-value, as at WMT. Winners and
+# clusters depend on it.
 ALPHA = 0.05
-# Levels of one, two and three stars, and of the shades of a significance map.
+# Significance levels of one, two and three stars, and of the shades of a significance map.
 STAR_LEVELS = (ALPHA, 0.01, 0.001)
 
 
 def bare(level: float) -> str:
-    """Write a level as tables of statistics do: `.05`."""
+    """Format a level without its leading zero: `.05`."""
     return f"{level:g}".removeprefix("0")

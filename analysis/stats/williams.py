@@ -1,8 +1,7 @@
 """Williams test: is one metric's correlation with gold higher than another's?
 
-Two metrics scored the same segments, so their correlations with gold depend on each other, the more so
-the closer the metrics are. The test takes that into account, which makes it sharper than comparing
-two confidence intervals.
+Two metrics score the same segments, so their correlations with gold are not independent. The test
+takes that into account, which gives it more power than a comparison of two confidence intervals.
 """
 
 from dataclasses import dataclass
@@ -16,17 +15,17 @@ from ._validation import Bools, Floats, direction_name, directions, with_gold
 from .signature import signature
 from .significance import ALPHA, winners
 
-# n - 3 degrees of freedom: with fewer than four segments there is no test.
+# The test has n - 3 degrees of freedom, so it needs at least four segments.
 MIN_SEGMENTS = 4
 
-# Metrics whose correlation is this close to 1 (or -1) are the same metric (or its mirror image) on another scale;
-# what is left of their difference is rounding.
+# Metrics whose correlation is this close to 1 (or -1) are the same metric (or its mirror image) on
+# another scale; the remaining difference is rounding.
 SAME_METRIC = 1e-12
 
-# Gold whose part outside the plane of two metrics is smaller than this, relative to what it might be, lies in it.
+# Gold lies in the plane of two metrics if its component outside is smaller than this share of the maximum.
 IN_PLANE = 1e-12
 
-# What rounding leaves of a variance that is 0, and of a difference between two correlations that are equal.
+# A variance, and a difference between two correlations, below these is 0 but for rounding.
 NO_VARIANCE, NO_DIFFERENCE = 1e-30, 1e-12
 
 # How far below 0 rounding may push the determinant K of three real correlations.
@@ -35,7 +34,7 @@ K_ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class WilliamsResult:
-    """What `williams_test` found; a small p-value favours the first metric."""
+    """Result of `williams_test`; a small p-value favours the first metric."""
 
     statistic: float
     df: int
@@ -49,8 +48,8 @@ class WilliamsResult:
 class WilliamsMatrix:
     """All pairs of metrics; a small `pvalue[i, j]` favours metric i over metric j.
 
-    `estimates` are the correlations with gold, higher is better; `between[i, j]` are those of two metrics
-    with each other. The diagonal of the tests holds NaN.
+    `estimates` are the correlations with gold, higher is better; `between[i, j]` are the correlations of
+    two metrics. `statistic` and `pvalue` have NaN on the diagonal.
     """
 
     estimates: Floats
@@ -82,10 +81,10 @@ def williams_test(r13: float, r23: float, r12: float, n: int) -> WilliamsResult:
     Returns
     -------
     WilliamsResult
-        One-sided, n - 3 degrees of freedom. A small p-value speaks for r13 > r23. Identical metrics
-        (r12 = 1) have statistic 0 and p 0.5. For mirrored ones (r12 = -1, r23 = -r13) the statistic is
-        its limit r13 sqrt((n - 3) / (1 - r13^2)): it tests whether r13 > 0. Where nothing is left to
-        chance (gold is the difference of the two metrics, standardised) it is infinite, and p 0 or 1.
+        One-sided, n - 3 degrees of freedom. A small p-value favours r13 > r23. Identical metrics
+        (r12 = 1) have statistic 0 and p = 0.5. For mirrored ones (r12 = -1, r23 = -r13) the statistic
+        is its limit r13 sqrt((n - 3) / (1 - r13^2)), which tests whether r13 > 0. If the variance is 0
+        (gold is the standardised difference of the two metrics), it is infinite and p is 0 or 1.
         `estimate` is r13 - r23.
 
     References
@@ -122,15 +121,15 @@ def williams_matrix(
     metrics : array_like, shape (n_metrics, n)
         Scores of each metric for the same segments; no missing scores.
     gold : array_like, shape (n,)
-        NaN leaves a segment out, for all metrics alike.
+        Gold scores. A segment with NaN is left out for all metrics.
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
-        False turns a metric's sign.
+        False flips a metric's sign.
 
     Returns
     -------
     WilliamsMatrix
-        A small `pvalue[i, j]` speaks for metric i. A metric that never varies has estimate NaN
-        and NaN in its row and column.
+        A small `pvalue[i, j]` favours metric i. A constant metric has NaN as its estimate and in
+        its row and column.
 
     References
     ----------
@@ -166,15 +165,15 @@ def williams_matrix(
 def _statistic(r13: Floats, r23: Floats, r12: Floats, n: int) -> Floats:
     """Return t of [2] eq. 1, elementwise; 0 for the same metric, the limit for its mirror image."""
     difference = r13 - r23
-    # K as the part of gold outside the plane of both metrics: exact where two of them nearly agree.
+    # K as the component of gold outside the plane of both metrics: accurate if the two nearly agree.
     outside = (1 - r12**2) * (1 - r13**2)
     k = outside - (r23 - r12 * r13) ** 2
     k = np.where(k > IN_PLANE * outside, k, 0)
     variance = 2 * k * (n - 1) / (n - 3) + (r13 + r23) ** 2 / 4 * (1 - r12) ** 3
-    certain = variance <= NO_VARIANCE
-    t = difference * np.sqrt((n - 1) * (1 + r12)) / np.sqrt(np.where(certain, 1, variance))
-    sure = np.where(np.abs(difference) > NO_DIFFERENCE, np.copysign(np.inf, difference), 0.0)
-    t = np.where(certain, sure, t)
+    no_variance = variance <= NO_VARIANCE
+    t = difference * np.sqrt((n - 1) * (1 + r12)) / np.sqrt(np.where(no_variance, 1, variance))
+    limit = np.where(np.abs(difference) > NO_DIFFERENCE, np.copysign(np.inf, difference), 0.0)
+    t = np.where(no_variance, limit, t)
     t = np.where(r12 < -1 + SAME_METRIC, _mirrored_statistic(difference / 2, n), t)
     return np.where(r12 > 1 - SAME_METRIC, 0.0, t)
 
@@ -182,9 +181,9 @@ def _statistic(r13: Floats, r23: Floats, r12: Floats, n: int) -> Floats:
 def _mirrored_statistic(r: Floats, n: int) -> Floats:
     """Return the limit of t for r13 = r and r23 = -r as r12 goes to -1.
 
-    With e = 1 + r12 the determinant K is e (1 - r12 - 2 r^2) and r13 + r23 is 0: numerator and root of the
-    variance both go to 0 as sqrt(e), their ratio to r sqrt((n - 3) / (1 - r^2)). By other ways, with r13 + r23
-    of the order of sqrt(e), it comes out larger, by sqrt((n - 1) / (n - 3)) at most.
+    With e = 1 + r12 the determinant K is e (1 - r12 - 2 r^2) and r13 + r23 is 0: the numerator and the root of
+    the variance both go to 0 as sqrt(e), and their ratio to r sqrt((n - 3) / (1 - r^2)). Along other paths, with
+    r13 + r23 of the order of sqrt(e), the limit is larger by a factor of at most sqrt((n - 1) / (n - 3)).
     """
     with np.errstate(divide="ignore"):
         return r * np.sqrt((n - 3) / (1 - np.minimum(r**2, 1)))

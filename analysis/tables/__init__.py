@@ -1,4 +1,4 @@
-"""Tables ready for a paper: LaTeX and Markdown, and the same numbers as CSV with all their digits."""
+"""Tables for papers: LaTeX, Markdown, and CSV with all digits."""
 
 from .table import Cell, Column, Table, correlation, number
 from .writing import to_latex, to_markdown

@@ -1,4 +1,4 @@
-"""A table before it is written: titles, cells with what they show and what they are, and a sentence below."""
+"""A table as data: columns, cells with their text and value, a caption and a note."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 # The parts of an interval.
 ENDS = ("low", "high")
-# What stands for a number that cannot be had.
+# Shown for a missing number.
 NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a reader sees, and the value behind it with all its digits."""
+    """The text shown, and the unrounded value behind it."""
 
     text: str
     value: object = None
@@ -28,10 +28,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A title, and whether numbers stand below it, to be set flush right.
+    """A title, and whether the column holds numbers, which are right-aligned.
 
-    `parts` name what its values consist of, such as the two ends of an interval: as data they have a
-    column each.
+    `parts` names the parts of a value, such as the two ends of an interval; in CSV, each has its own
+    column.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Column:
         return [f"{self.title} {part}" for part in self.parts] or [self.title]
 
     def data_of(self, cell: Cell) -> list[object]:
-        """Return what stands in a cell, as many values as there are titles."""
+        """Return the values of a cell, one per title."""
         if self.parts:
             return list(cell.value) if isinstance(cell.value, tuple) else [None] * len(self.parts)
         return [cell.text if cell.value is None and not self.is_number else cell.value]
@@ -51,19 +51,19 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of a paper.
+    """A table for a paper.
 
     Attributes
     ----------
     name : str
-        Stem of its files and LaTeX label.
+        Stem of its files, and LaTeX label.
     caption : str
     columns : sequence of Column
     rows : sequence of sequence of Cell
     note : str
-        How the numbers were made and tested, in sentences.
+        How the numbers were computed and tested, in sentences.
     lines_after : frozenset of int
-        Rows, counted from 0, with a line below.
+        Indices of the rows with a line below.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Table:
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError("`rows` must have as many cells as there are `columns`.")
+            raise ValueError("`rows` must have one cell per column.")
 
     @property
     def paired_rows(self) -> list[list[tuple[Column, Cell]]]:
@@ -83,8 +83,8 @@ class Table:
         return [list(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def frame(self) -> pd.DataFrame:
-        """Return the values, not what is shown of them, as a data frame; missing ones are NaN."""
-        # Imported here because web processes need none and it would slow down every start.
+        """Return the unrounded values as a data frame, with NaN for missing ones."""
+        # Imported here because it is slow and web processes do not need it.
         import pandas as pd
 
         return pd.DataFrame(self._values(), columns=self._data_titles())
@@ -104,33 +104,31 @@ class Table:
 
 
 def text(value: str, *, bold: bool = False) -> Cell:
-    """Return a cell of words."""
+    """Return a cell with text."""
     return Cell(value, value, bold)
 
 
 def number(value: float | None, places: int = 3, *, bold: bool = False) -> Cell:
-    """Return a cell with a number of so many places."""
+    """Return a cell with a number, rounded to some decimal places."""
     if value is None:
         return Cell(NOTHING)
-    shown = f"{value:,.{places}f}"
-    # Rounding must not leave a minus before nothing.
-    if shown.startswith("-") and not shown.strip("-0.,"):
-        shown = shown[1:]
-    return Cell(shown.replace("-", "−"), value, bold)
+    rounded = f"{value:,.{places}f}"
+    # No minus sign before zero.
+    if rounded.startswith("-") and not rounded.strip("-0.,"):
+        rounded = rounded[1:]
+    return Cell(rounded.replace("-", "−"), value, bold)
 
 
 def correlation(value: float | None, *, bold: bool = False) -> Cell:
-    """Return a cell with a correlation or share as papers write it: no zero before the point."""
+    """Return a cell with a correlation or share, without a leading zero."""
     cell = number(value, 3, bold=bold)
-    return Cell(cell.text.replace("0.", ".", 1), value, bold) if _is_below_one(value) else cell
-
-
-def _is_below_one(value: float | None) -> bool:
-    return value is not None and abs(round(value, 3)) < 1
+    if value is None or abs(round(value, 3)) >= 1:
+        return cell
+    return Cell(cell.text.replace("0.", ".", 1), value, bold)
 
 
 def interval(low: float | None, high: float | None) -> Cell:
-    """Return a cell with the two ends of an interval, for a column of the parts `ENDS`."""
+    """Return a cell with the two ends of an interval, for a column with the parts `ENDS`."""
     if low is None or high is None:
         return Cell(NOTHING)
     return Cell(f"[{correlation(low).text}, {correlation(high).text}]", (low, high))
@@ -142,7 +140,7 @@ def count(value: int) -> Cell:
 
 
 def signed(value: int) -> Cell:
-    """Return a cell with a change: its direction first."""
+    """Return a cell with a change and its sign."""
     if value == 0:
         return Cell("=", 0)
     return Cell(f"{'+' if value > 0 else '−'}{abs(value)}", value)

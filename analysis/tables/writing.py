@@ -1,4 +1,4 @@
-"""Tables as LaTeX with booktabs and as Markdown. Text from files stays text in both."""
+"""Write tables as LaTeX with booktabs, or as Markdown. Text from users is escaped in both."""
 
 import re
 
@@ -28,22 +28,22 @@ _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 _SPACES = re.compile(r"\s+")
 
-# A table of more rows than this goes over the page; it is then set smaller.
+# A table with more rows does not fit on a page and gets a smaller font.
 ROWS_AT_NORMAL_SIZE = 30
 
 
 def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX sets as it is: `a_b` becomes `a\_b`."""
-    return _LATEX_SPECIAL.sub(lambda found: _LATEX[found[0]], _one_line(text))
+    r"""Escape text for LaTeX: `a_b` becomes `a\_b`."""
+    return _LATEX_SPECIAL.sub(lambda match: _LATEX[match[0]], _one_line(text))
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is, also in a cell of a table."""
+    """Escape text for Markdown, including table cells."""
     return _MARKDOWN_SPECIAL.sub(r"\\\1", _one_line(text))
 
 
 def _one_line(text: str) -> str:
-    return _SPACES.sub(" ", "".join(one for one in text if one.isprintable() or one.isspace()))
+    return _SPACES.sub(" ", "".join(char for char in text if char.isprintable() or char.isspace()))
 
 
 def to_latex(table: Table) -> str:
@@ -77,13 +77,13 @@ def to_latex(table: Table) -> str:
 
 def _latex_cell(cell: Cell) -> str:
     text = escape_latex(cell.text)
-    # A row that begins with a bracket would be taken for the options of the line break before it.
+    # LaTeX would read a bracket at the start of a row as an option of the line break before it.
     text = f"{{{text}}}" if text.startswith("[") else text
     return rf"\textbf{{{text}}}" if cell.bold else text
 
 
 def to_markdown(table: Table) -> str:
-    """Return a table of GitHub's Markdown, caption above and note below."""
+    """Return a table in GitHub's Markdown, with the caption above and the note below."""
     lines = [
         f"**{escape_markdown(table.caption)}.**",
         "",

@@ -124,8 +124,8 @@ def _golds_offered(home: Home) -> dict[str, str]:
 
 
 def _chosen_gold(value: str) -> dict[str, Any]:
-    use, _, rest = value.partition("-")
-    return {"upload": rest} if use == "upload" else {"run": int(rest), "use": use}
+    use, _, source = value.partition("-")
+    return {"upload": source} if use == "upload" else {"run": int(source), "use": use}
 
 
 @require_http_methods(["GET", "POST"])

@@ -93,15 +93,15 @@ def segments(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     run = run_of(campaign, request.GET.get("run"))
     if run is None:
         raise Http404("Gold run not found.")
-    asked = {name: request.GET.get(name, "") for name in ("system", "state", "search")}
+    filters = {name: request.GET.get(name, "") for name in ("system", "state", "search")}
     sort = request.GET.get("sort", "segment")
-    rows = segment_rows(run, sort=sort, **{name: _plain(value) for name, value in asked.items()})
+    rows = segment_rows(run, sort=sort, **{name: _plain(value) for name, value in filters.items()})
     context = {
         "campaign": campaign,
         "run": run,
         "page": Paginator(rows, SEGMENTS_PER_PAGE).get_page(request.GET.get("page")),
         "systems": campaign.systems.order_by("name").values_list("name", flat=True),
-        "asked": asked,
+        "filters": filters,
         "columns": _sortable(sort),
         "table_formats": TABLE_FORMATS,
     }

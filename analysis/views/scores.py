@@ -192,7 +192,8 @@ def _confirm(request: HttpRequest, home: Home) -> HttpResponse:
     # The direction of a confirmed metric may be changed.
     changed, way = request.POST.get("metric", ""), WAYS.get(request.POST.get("way", ""))
     if changed and way is not None:
-        directions |= {one: way for one in home.metrics.confirmed() if str(one.code) == changed}
+        confirmed = home.metrics.confirmed()
+        directions |= {metric: way for metric in confirmed if str(metric.code) == changed}
     for metric, higher_is_better in directions.items():
         confirm_direction(metric=metric, higher_is_better=higher_is_better, actor=request.user)
     if directions:

@@ -123,7 +123,7 @@ def test_a_campaign_without_outputs_is_refused(db):
 
 
 def test_an_unknown_metric_is_refused(campaign):
-    with pytest.raises(CannotComputeMetrics, match="COMET is not computed here. There are BLEU"):
+    with pytest.raises(CannotComputeMetrics, match="Unknown metric: COMET. Choose from: BLEU"):
         compute_metrics(campaign=campaign, names=["BLEU", "COMET"])
 
 

@@ -107,7 +107,7 @@ def test_a_worker_known_from_one_table_only_is_listed():
 
 
 def test_a_hit_cannot_end_before_it_begins():
-    with pytest.raises(ValueError, match="`submitted` lies before `started` in row 1"):
+    with pytest.raises(ValueError, match="`submitted` is before `started` in row 1"):
         corrected_seconds([1, 1], [0, 10], [5, 9])
 
 

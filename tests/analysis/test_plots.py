@@ -36,7 +36,7 @@ def test_levels_of_significance_are_05_01_and_001():
 
 def test_a_significance_map_marks_winners_and_keeps_the_order():
     p = np.array([[np.nan, 0.02], [0.98, np.nan]])
-    found = significance_map(["best", "worst"], [0.7, None], p, winners=["best"], against="MQM")
+    found = significance_map(["best", "worst"], [0.7, None], p, winners=["best"], gold_name="MQM")
     axes = drawn(found).axes[0]
     assert [one.get_text() for one in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
     assert [one.get_text() for one in axes.get_xticklabels()] == ["best", "worst"]
@@ -58,7 +58,7 @@ def test_a_metric_that_never_varies_leaves_a_gap_in_the_map():
         ["a", "b", "flat"], np.array([[1, 0.5, np.nan], [0.5, 1, np.nan], [np.nan] * 3])
     )
     assert found.render("png").startswith(b"\x89PNG")
-    assert found.alternative.startswith("Most alike are a and b (r = .500)")
+    assert found.alternative.startswith("The most similar metrics are a and b (r = .500)")
 
 
 def test_points_of_a_scatter_tell_their_segments():

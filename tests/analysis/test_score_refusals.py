@@ -77,7 +77,7 @@ BAD_FILES = {
     "no scores' column": (b"system\tsegment\nA\t1\n", "line 1: has no column with scores"),
     "two ways at once": (
         b"system\tscore\tTER\nA\t1\t2\n",
-        "line 1: has the column 'score' and therefore cannot have others: 'TER'",
+        "line 1: has the column 'score' and so cannot have other metric columns: 'TER'",
     ),
     "a long title": (
         b"system\tsegment\t%s\nA\t1\t2\n" % (b"T" * 201),

@@ -16,7 +16,7 @@ WAYS = {"higher": True, "lower": False}
 
 
 def direction(text: str) -> tuple[str, bool]:
-    """Read `TER=lower`."""
+    """Parse `TER=lower`."""
     name, separator, way = text.rpartition("=")
     if not separator or not name or way not in WAYS:
         raise ArgumentTypeError(f"{text!r}: write NAME=higher or NAME=lower.")

@@ -183,7 +183,7 @@ def _options(options: dict[str, Any]) -> Options:
         if not 0 < options[name] < 1:
             raise CommandError(f"--{name} must be between 0 and 1.")
     if options["resamples"] < 1 or options["seed"] < 0:
-        raise CommandError("--resamples must be at least 1, and --seed must not be negative.")
+        raise CommandError("--resamples must be at least 1, and --seed must be at least 0.")
     return Options(
         qe=options["qe"],
         alpha=options["alpha"],
@@ -196,9 +196,9 @@ def _options(options: dict[str, Any]) -> Options:
 
 
 def _check_scatters(names: list[str], result: EvaluationResult) -> None:
-    known = {row.metric for gold in result.golds for row in gold.segment}
+    metrics = {row.metric for gold in result.golds for row in gold.segment}
     for name in names:
-        if name not in known:
+        if name not in metrics:
             raise CommandError(f"There is no metric {name!r} with segment scores to plot.")
 
 

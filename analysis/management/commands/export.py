@@ -105,8 +105,8 @@ def _run(campaign: Campaign, number: int | None) -> GoldRun | None:
         return None
     run = campaign.gold_runs.numbered(number)
     if run is None:
-        known = campaign.gold_runs.order_by("number").values_list("number", flat=True)
-        choices = f"Choose from: {', '.join(map(str, known))}." if known else "It has none yet."
+        numbers = campaign.gold_runs.order_by("number").values_list("number", flat=True)
+        choices = f"Choose from: {', '.join(map(str, numbers))}." if numbers else "It has none yet."
         raise CommandError(f"{campaign} has no gold run {number}. {choices}")
     return run
 
