@@ -336,5 +336,5 @@ def test_sqlite_and_postgresql_give_the_same_gold_to_the_last_bit(tmp_path):
     assert ours.pop("vendor") == "sqlite" and theirs.pop("vendor") == "postgresql"
     assert ours["n_scored"] == 70
     # Eight runs were then built by four threads at once.
-    assert ours["numbers at once"] == list(range(2, 10))
+    assert ours["numbers built at once"] == list(range(2, 10))
     assert ours == theirs

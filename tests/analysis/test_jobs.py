@@ -77,7 +77,7 @@ def test_a_job_that_takes_too_long_is_ended_and_says_so(settings):
 
 
 def test_celerys_clock_ends_a_job_that_reports_nothing():
-    job = run_job(make_job("sleep_through_the_limit").pk)
+    job = run_job(make_job("exceed_the_time_limit").pk)
     assert job.state == Job.State.FAILED and "was ended after" in job.error
 
 
@@ -191,7 +191,7 @@ def test_a_refusal_is_told_in_its_own_words_and_a_mistake_in_general_ones():
 
 
 def test_a_result_that_is_no_json_fails_the_job():
-    job = run_job(make_job("answer_nonsense").pk)
+    job = run_job(make_job("return_nonsense").pk)
     assert (job.state, job.error, job.result) == ("failed", UNEXPECTED, None)
     assert "not JSON serializable" in job.traceback
 
