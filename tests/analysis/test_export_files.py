@@ -1,4 +1,4 @@
-"""A file is there complete and signed, or not at all."""
+"""An export is written completely and with its sidecar, or not at all."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def run():
 
 
 @pytest.mark.parametrize(("kind", "format"), ALL)
-def test_the_sidecar_names_the_very_file(run, tmp_path, kind, format):
+def test_the_sidecar_describes_the_file(run, tmp_path, kind, format):
     summary = export(kind=kind, campaign=run.campaign, path=tmp_path, format=format)
     content = summary.path.read_bytes()
     meta = json.loads(summary.meta_path.read_text())
@@ -52,7 +52,7 @@ def test_the_sidecar_names_the_very_file(run, tmp_path, kind, format):
     assert ("gold_run" in meta) == (kind in {"segments", "systems"})
 
 
-def test_the_sidecar_says_which_gold_it_is(run, tmp_path):
+def test_the_sidecar_names_the_gold_run(run, tmp_path):
     summary = export(kind="systems", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
     gold = summary.meta["gold_run"]
     assert (gold["number"], gold["code"]) == (1, str(run.code))
@@ -60,18 +60,18 @@ def test_the_sidecar_says_which_gold_it_is(run, tmp_path):
     assert "|gold:1|input:abababababab|" in summary.meta["signature"]
 
 
-def test_in_a_folder_a_file_is_named_after_what_it_holds(run, tmp_path):
+def test_in_a_folder_a_file_is_named_after_its_content(run, tmp_path):
     summary = export(kind="segments", campaign=run.campaign, path=tmp_path, format="csv")
     assert summary.path == tmp_path / "news-cs-en.segments.csv"
 
 
-def test_a_campaign_without_a_latin_letter_is_named_by_its_code(tmp_path):
+def test_a_campaign_without_latin_letters_is_named_by_its_code(tmp_path):
     campaign = make_campaign(name="新闻")
     summary = export(kind="ratings", campaign=campaign, path=tmp_path, format="csv")
     assert summary.path.name == f"{campaign.code.hex}.ratings.csv"
 
 
-def test_a_file_that_is_there_stays_unless_forced(run, tmp_path):
+def test_an_existing_file_is_replaced_only_by_force(run, tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("mine")
     order = {"kind": "segments", "campaign": run.campaign, "path": path, "format": "csv"}
@@ -83,13 +83,13 @@ def test_a_file_that_is_there_stays_unless_forced(run, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["s.csv", "s.csv.meta.json"]
 
 
-def test_a_link_to_nowhere_counts_as_a_file_that_is_there(run, tmp_path):
+def test_a_broken_link_counts_as_an_existing_file(run, tmp_path):
     (tmp_path / "s.csv").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ExportRefused, match="already exists"):
         export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
 
 
-def test_a_file_that_appears_meanwhile_is_spared(run, tmp_path):
+def test_a_file_that_appears_during_the_export_is_not_overwritten(run, tmp_path):
     path = tmp_path / "s.csv"
     with pytest.raises(ExportFailed, match="exists"):
         export(
@@ -120,7 +120,7 @@ def test_an_interrupted_export_leaves_nothing(run, tmp_path, format, error):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_replacement_keeps_what_was_there(run, tmp_path):
+def test_an_interrupted_replacement_keeps_the_old_file(run, tmp_path):
     order = {"kind": "segments", "campaign": run.campaign, "path": tmp_path / "s.csv"}
     export(**order, format="csv")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -134,8 +134,8 @@ def test_an_interrupted_replacement_keeps_what_was_there(run, tmp_path):
 
 
 @pytest.fixture
-def hardly_any_room():
-    """Let no file grow beyond 100 bytes, as on a full disk."""
+def full_disk():
+    """Let no file grow beyond 100 bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     yield
@@ -143,13 +143,13 @@ def hardly_any_room():
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "mtme"])
-def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, hardly_any_room, format):
+def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, full_disk, format):
     with pytest.raises(ExportFailed, match="Could not write .*: File too large. No partial file"):
         export(kind="segments", campaign=run.campaign, path=tmp_path / "file", format=format)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_reported(run, tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ExportFailed, match="Could not write"):
         export(
@@ -157,7 +157,7 @@ def test_a_folder_that_cannot_be_made_is_reported(run, tmp_path):
         )
 
 
-def test_without_hard_links_a_file_gets_its_name_all_the_same(run, tmp_path, monkeypatch):
+def test_exports_work_without_hard_links(run, tmp_path, monkeypatch):
     def refuse(*names: object) -> None:
         raise PermissionError("no links here")
 
@@ -176,7 +176,7 @@ def refused(**order) -> str:
     return str(refusal.value)
 
 
-def test_what_makes_no_sense_is_refused(run, tmp_path):
+def test_impossible_exports_are_refused(run, tmp_path):
     order = {"campaign": run.campaign, "path": tmp_path / "x", "kind": "ratings", "format": "csv"}
     assert "cannot be exported" in refused(**order | {"kind": "workers"})
     assert "not a supported format" in refused(**order | {"format": "xlsx"})
@@ -188,7 +188,7 @@ def test_what_makes_no_sense_is_refused(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_gold_there_are_no_scores_to_export(tmp_path):
+def test_scores_cannot_be_exported_without_gold(tmp_path):
     campaign = make_hits()
     message = refused(kind="segments", campaign=campaign, path=tmp_path / "s.csv", format="csv")
     assert message == f"{campaign} has no gold yet. Build it first."
@@ -203,7 +203,7 @@ def test_the_gold_of_another_campaign_is_refused(run, tmp_path):
 
 
 class Nowhere:
-    """A stream that keeps nothing."""
+    """A stream that discards what is written."""
 
     closed = False
 
