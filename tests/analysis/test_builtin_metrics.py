@@ -11,11 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from analysis.metrics import METRIC_NAMES
 from analysis.metrics.catalogue import metrics_for, tokeniser_for
-from analysis.metrics.edits import (
-    cover_disjoint_errors,
-    position_independent_errors,
-    word_errors,
-)
+from analysis.metrics.edits import cover_disjoint_errors, position_independent_errors, word_errors
 from analysis.metrics.smoothed_bleu import ngram_statistics, smoothed_bleu
 
 ENGLISH = metrics_for("en")

@@ -212,9 +212,11 @@ def test_translations_without_gold_are_left_out_and_counted():
     assert agreement.segment[0].pearson.estimate == pytest.approx(expected)
 
 
-def test_a_system_can_be_left_out():
+def test_a_known_system_can_be_left_out():
     result = evaluate([GOOD], [gold_table()], options=Options(without_systems=("a",))).result
     assert result.golds[0].gold.n_systems == 3 and result.golds[0].gold.n == 75
+    with pytest.raises(ScoresRefused, match="no system 'z'"):
+        evaluate([GOOD], [gold_table()], options=Options(without_systems=("z",)))
 
 
 def test_a_system_that_only_metrics_scored_can_be_left_out():
@@ -227,31 +229,20 @@ def test_a_system_that_only_metrics_scored_can_be_left_out():
 
 
 @pytest.mark.parametrize(
-    ("tables", "golds", "options", "reason"),
+    ("tables", "golds", "reason"),
     [
-        ([GOOD], [], Options(), "no gold to evaluate against"),
-        ([], [gold_table()], Options(), "no metric"),
-        ([GOOD, GOOD], [gold_table()], Options(), "2 metrics are named 'good'"),
-        ([GOOD], [gold_table(), gold_table()], Options(), "two golds at segment level are named"),
-        ([GOOD], [gold_table()], Options(without_systems=("z",)), "no system 'z'"),
-        (
-            [replace(GOOD, higher_is_better=None)],
-            [gold_table()],
-            Options(),
-            "needs a confirmed direction",
-        ),
-        ([GOOD], [gold_table(scores=np.ones(100))], Options(), "the same score everywhere"),
-        (
-            [GOOD],
-            [gold_table(scores=np.append([1.0, 2, 3], np.full(97, np.nan)))],
-            Options(),
-            "has 3 score",
-        ),
+        ([GOOD], [], "no gold to evaluate against"),
+        ([], [gold_table()], "no metric"),
+        ([GOOD, GOOD], [gold_table()], "2 metrics are named 'good'"),
+        ([GOOD], [gold_table(), gold_table()], "two golds at segment level are named"),
+        ([replace(GOOD, higher_is_better=None)], [gold_table()], "needs a confirmed direction"),
+        ([GOOD], [gold_table(scores=np.ones(100))], "the same score everywhere"),
+        ([GOOD], [gold_table(scores=np.append([1.0, 2, 3], np.full(97, np.nan)))], "has 3 score"),
     ],
 )
-def test_what_cannot_be_evaluated_is_refused_with_its_reason(tables, golds, options, reason):
+def test_what_cannot_be_evaluated_is_refused_with_its_reason(tables, golds, reason):
     with pytest.raises(ScoresRefused, match=reason):
-        evaluate(tables, golds, options=options)
+        evaluate(tables, golds)
 
 
 def test_missing_scores_are_named_and_never_left_out_silently():

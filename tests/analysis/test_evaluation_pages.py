@@ -50,6 +50,11 @@ def collection(client: Client) -> ScoreCollection:
     return ScoreCollection.objects.get()
 
 
+def gold_form(kind: str, direction: str, content: str = gold_lines(), name: str = "gold.tsv"):
+    upload = {"gold-uploads": file(content, name), "gold-kind": kind}
+    return upload | {"gold-direction": direction}
+
+
 def send(client: Client, page: str, home, **fields):
     return client.post(reverse(page, args=[home.code]), fields)
 
@@ -75,18 +80,13 @@ def test_a_collection_needs_a_name(client):
 
 def test_uploaded_scores_need_a_confirmed_direction(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "odd")))
-    assert set(collection.metrics.values_list("name", "higher_is_better")) == {
-        ("BLEU", None),
-        ("TER", None),
-        ("odd", None),
-    }
+    directions = set(collection.metrics.values_list("name", "higher_is_better"))
+    assert directions == {("BLEU", None), ("TER", None), ("odd", None)}
     text = text_of(client, "collection_metrics", collection.code)
     assert "Confirm metric directions" in text and "seems to be an error rate" in text
     assert "no hint in the name" in text
-    assert (
-        " checked"
-        not in text[text.index("Confirm metric directions") : text.index("left unmarked</label>")]
-    )
+    form = text[text.index("Confirm metric directions") : text.index("left unmarked</label>")]
+    assert " checked" not in form
 
 
 def test_only_the_given_directions_are_confirmed(client, collection):
@@ -120,17 +120,15 @@ def test_a_direction_can_be_corrected_and_both_are_in_the_audit_log(client, coll
 
 
 def test_gold_without_a_direction_is_refused(client, collection):
-    fields = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "mqm"}
-    assert send(client, "collection_gold", collection, **fields).status_code == 422
+    form = gold_form("mqm", "")
+    assert send(client, "collection_gold", collection, **form).status_code == 422
     assert not GoldUpload.objects.exists()
 
 
 def test_gold_is_stored_once_and_replaced_only_on_request(client, collection):
     def upload(content: str, **more: str):
-        fields = {"gold-uploads": file(content, "gold.tsv"), "gold-kind": "mqm"}
-        return send(
-            client, "collection_gold", collection, **fields, **{"gold-direction": "lower"}, **more
-        )
+        form = gold_form("mqm", "lower", content)
+        return send(client, "collection_gold", collection, **form, **more)
 
     assert upload(gold_lines()).status_code == upload(gold_lines()).status_code == 302
     stored = GoldUpload.objects.get()
@@ -189,12 +187,9 @@ def test_a_campaign_accepts_scores_of_its_own_outputs_only(client):
     text = answer.content.decode()
     assert answer.status_code == 422 and not Metric.objects.exists()
     assert "has no score for segment segment-1 by system-a" in text
-    gold = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "da"}
-    answer = send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "higher"})
-    assert (
-        answer.status_code == 422
-        and "the campaign has no segment 1 by A" in answer.content.decode()
-    )
+    answer = send(client, "campaign_gold", campaign, **gold_form("da", "higher"))
+    assert answer.status_code == 422
+    assert "the campaign has no segment 1 by A" in answer.content.decode()
 
 
 def test_hostile_names_stay_text(client, collection):
@@ -225,16 +220,14 @@ def evaluate(client: Client, page: str, home, **fields) -> Evaluation:
     assert answer.status_code == 302, answer.context["form"].errors
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.state == "done", job and job.error
-    assert reverse("evaluation", args=[job.result["evaluation"]]) in text_of(
-        client, "job", job.code
-    )
-    return Evaluation.objects.get(code=job.result["evaluation"])
+    evaluation = Evaluation.objects.get(code=job.result["evaluation"])
+    assert reverse("evaluation", args=[evaluation.code]) in text_of(client, "job", job.code)
+    return evaluation
 
 
 def test_from_files_to_the_result_without_a_campaign(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("good", "poor")))
-    gold = {"gold-uploads": file(gold_lines(), "human.tsv"), "gold-kind": "hter"}
-    send(client, "collection_gold", collection, **gold, **{"gold-direction": "lower"})
+    send(client, "collection_gold", collection, **gold_form("hter", "lower", name="human.tsv"))
     send(client, "collection_directions", collection, rest="lower")
     upload = GoldUpload.objects.get()
     evaluation = evaluate(
@@ -268,11 +261,8 @@ def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
     content = "system\tsegment\tscore\n" + "".join(
         f"system-{s}\tsegment-{i}\t{(i * 7 + ord(s)) % 11}\n" for i in range(1, 15) for s in "ab"
     )
-    gold = {"gold-uploads": file(content, "hter.tsv"), "gold-kind": "hter"}
-    assert (
-        send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "lower"}).status_code
-        == 302
-    )
+    form = gold_form("hter", "lower", content, "hter.tsv")
+    assert send(client, "campaign_gold", campaign, **form).status_code == 302
     upload = campaign.gold_uploads.get()
     evaluation = evaluate(
         client,
@@ -291,10 +281,8 @@ def test_campaigns_are_pooled_and_the_evaluation_is_reproducible(client):
     campaigns = [make_scored_campaign(), make_scored_campaign()]
     make_gold_run(campaigns[1], seed=5)
     codes = [str(campaign.code) for campaign in campaigns]
-    answer = client.post(
-        reverse("evaluate_pooled"), {"campaigns": codes, "uses": ["z", "raw"], "seed": 1}
-    )
-    assert answer.status_code == 302
+    form = {"campaigns": codes, "uses": ["z", "raw"], "seed": 1}
+    assert client.post(reverse("evaluate_pooled"), form).status_code == 302
     job = run_job(Job.objects.latest("pk").pk)
     assert job.state == "done", job.error
     evaluation = Evaluation.objects.get()
@@ -310,10 +298,9 @@ def test_campaigns_are_pooled_and_the_evaluation_is_reproducible(client):
 
 
 def test_pooling_needs_at_least_two_campaigns(client):
-    campaigns = [make_scored_campaign(), make_scored_campaign()]
-    answer = client.post(
-        reverse("evaluate_pooled"), {"campaigns": [str(campaigns[0].code)], "uses": "z", "seed": 1}
-    )
+    form = {"campaigns": [str(make_scored_campaign().code)], "uses": "z", "seed": 1}
+    make_scored_campaign()
+    answer = client.post(reverse("evaluate_pooled"), form)
     assert answer.status_code == 422 and "at least two" in answer.content.decode()
 
 
@@ -347,10 +334,7 @@ def test_gold_of_another_collection_cannot_be_chosen(client):
 
 def test_results_are_broken_down_by_uploaded_documents_and_texts(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("good:higher")))
-    fields = {
-        "gold-uploads": file(gold_lines(), "gold.tsv"),
-        "gold-kind": "da",
-        "gold-direction": "higher",
+    fields = gold_form("da", "higher") | {
         "gold-documents": file("".join(f"doc{i // 5}\n" for i in range(9)), "docs.txt"),
         "gold-texts": file("".join("word " * (i + 1) + "\n" for i in range(9)), "texts.txt"),
     }
@@ -367,13 +351,8 @@ def test_results_are_broken_down_by_uploaded_documents_and_texts(client, collect
 
 
 def test_documents_that_do_not_fit_the_gold_are_refused(client, collection):
-    fields = {
-        "gold-uploads": file(gold_lines(), "gold.tsv"),
-        "gold-kind": "da",
-        "gold-direction": "higher",
-        "gold-documents": file("one\n", "docs.txt"),
-    }
-    answer = send(client, "collection_gold", collection, **fields)
+    documents = {"gold-documents": file("one\n", "docs.txt")}
+    answer = send(client, "collection_gold", collection, **gold_form("da", "higher"), **documents)
     assert answer.status_code == 422 and not GoldUpload.objects.exists()
     assert "has 1 lines for 9 segments" in answer.content.decode()
 
@@ -396,12 +375,8 @@ def test_every_picture_can_be_downloaded(client):
     evaluation = make_collection_evaluation()
     pictures = client.get(reverse("evaluation", args=[evaluation.code])).context["pictures"]
     names = [picture.name for picture in pictures]
-    assert names == [
-        "significance-gold",
-        "between-metrics",
-        "scatter-good-gold",
-        "scatter-poor-gold",
-    ]
+    scatters = ["scatter-good-gold", "scatter-poor-gold"]
+    assert names == ["significance-gold", "between-metrics", *scatters]
     starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b""}
     for name in (names[0], names[2]):
         for fmt, start in starts.items():

@@ -148,12 +148,12 @@ def test_progress_can_be_stored_during_an_export_while_others_write(environment,
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "manage.py", "export", *arguments]
+    return [sys.executable, "manage.py", "export", "segments", "News", *arguments]
 
 
 def test_a_reader_that_stops_early_causes_no_traceback(environment):
     process = subprocess.Popen(
-        command("segments", "News", "-"),
+        command("-"),
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
@@ -174,7 +174,7 @@ def test_a_reader_that_stops_early_causes_no_traceback(environment):
 def test_a_full_device_is_reported(environment):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            command("segments", "News", "-", "--format", "tsv"),
+            command("-", "--format", "tsv"),
             cwd=ROOT,
             env=environment,
             stdout=full,
@@ -189,7 +189,7 @@ def test_a_full_device_is_reported(environment):
 
 def test_standard_output_contains_only_the_file(environment, tmp_path):
     process = {"cwd": ROOT, "env": environment, "check": True, "capture_output": True}
-    subprocess.run(command("segments", "News", str(tmp_path / "s.csv")), **process)
-    streamed = subprocess.run(command("segments", "News", "-"), **process)
+    subprocess.run(command(str(tmp_path / "s.csv")), **process)
+    streamed = subprocess.run(command("-"), **process)
     assert streamed.stdout == (tmp_path / "s.csv").read_bytes()
     assert streamed.stdout.count(b"\r\n") == 1201

@@ -17,23 +17,19 @@ from tests.analysis.export_rows import make_gold
 from tests.factories import make_campaign, make_hits
 
 pytestmark = pytest.mark.django_db
-ALL = [
-    *(
-        (kind, format)
-        for kind in ("ratings", "evidence")
-        for format in ("csv", "tsv", "jsonl", "parquet")
-    ),
-    *(
-        (kind, format)
-        for kind in ("segments", "systems")
-        for format in ("csv", "tsv", "jsonl", "parquet", "mtme", "mtme-raw", "published")
-    ),
-]
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+LAYOUTS = (*TABLES, "mtme", "mtme-raw", "published")
+ALL = [(kind, format) for kind in ("ratings", "evidence") for format in TABLES]
+ALL += [(kind, format) for kind in ("segments", "systems") for format in LAYOUTS]
 
 
 @pytest.fixture
 def run():
     return make_gold(name="News, =cs-en")
+
+
+def export_segments(run, path, format="csv", **options):
+    return export(kind="segments", campaign=run.campaign, path=path, format=format, **options)
 
 
 @pytest.mark.parametrize(("kind", "format"), ALL)
@@ -61,8 +57,7 @@ def test_the_sidecar_names_the_gold_run(run, tmp_path):
 
 
 def test_in_a_folder_a_file_is_named_after_its_content(run, tmp_path):
-    summary = export(kind="segments", campaign=run.campaign, path=tmp_path, format="csv")
-    assert summary.path == tmp_path / "news-cs-en.segments.csv"
+    assert export_segments(run, tmp_path).path == tmp_path / "news-cs-en.segments.csv"
 
 
 def test_a_campaign_without_latin_letters_is_named_by_its_code(tmp_path):
@@ -74,11 +69,10 @@ def test_a_campaign_without_latin_letters_is_named_by_its_code(tmp_path):
 def test_an_existing_file_is_replaced_only_by_force(run, tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("mine")
-    order = {"kind": "segments", "campaign": run.campaign, "path": path, "format": "csv"}
     with pytest.raises(ExportRefused, match="already exists"):
-        export(**order)
+        export_segments(run, path)
     assert [file.name for file in tmp_path.iterdir()] == ["s.csv"] and path.read_text() == "mine"
-    export(**order, force=True)
+    export_segments(run, path, force=True)
     assert path.read_text().startswith("campaign,")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["s.csv", "s.csv.meta.json"]
 
@@ -86,19 +80,13 @@ def test_an_existing_file_is_replaced_only_by_force(run, tmp_path):
 def test_a_broken_link_counts_as_an_existing_file(run, tmp_path):
     (tmp_path / "s.csv").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ExportRefused, match="already exists"):
-        export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
+        export_segments(run, tmp_path / "s.csv")
 
 
 def test_a_file_that_appears_during_the_export_is_not_overwritten(run, tmp_path):
     path = tmp_path / "s.csv"
     with pytest.raises(ExportFailed, match="exists"):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=path,
-            format="csv",
-            progress=lambda n: path.write_text("mine"),
-        )
+        export_segments(run, path, progress=lambda n: path.write_text("mine"))
     assert path.read_text() == "mine" and [file.name for file in tmp_path.iterdir()] == ["s.csv"]
 
 
@@ -110,26 +98,19 @@ def test_an_interrupted_export_leaves_nothing(run, tmp_path, format, error):
         raise error
 
     with pytest.raises(error):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=tmp_path / "file",
-            format=format,
-            progress=interrupt,
-        )
+        export_segments(run, tmp_path / "file", format, progress=interrupt)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupted_replacement_keeps_the_old_file(run, tmp_path):
-    order = {"kind": "segments", "campaign": run.campaign, "path": tmp_path / "s.csv"}
-    export(**order, format="csv")
+    export_segments(run, tmp_path / "s.csv")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
 
     def interrupt(n_rows: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(**order, format="jsonl", force=True, progress=interrupt)
+        export_segments(run, tmp_path / "s.csv", "jsonl", force=True, progress=interrupt)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -145,16 +126,14 @@ def full_disk():
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "mtme"])
 def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, full_disk, format):
     with pytest.raises(ExportFailed, match="Could not write .*: File too large. No partial file"):
-        export(kind="segments", campaign=run.campaign, path=tmp_path / "file", format=format)
+        export_segments(run, tmp_path / "file", format)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_created_is_reported(run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ExportFailed, match="Could not write"):
-        export(
-            kind="segments", campaign=run.campaign, path=tmp_path / "file" / "s.csv", format="csv"
-        )
+        export_segments(run, tmp_path / "file" / "s.csv")
 
 
 def test_exports_work_without_hard_links(run, tmp_path, monkeypatch):
@@ -162,7 +141,7 @@ def test_exports_work_without_hard_links(run, tmp_path, monkeypatch):
         raise PermissionError("no links here")
 
     monkeypatch.setattr(destinations.os, "link", refuse)
-    summary = export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
+    summary = export_segments(run, tmp_path / "s.csv")
     assert hashlib.sha256(summary.path.read_bytes()).hexdigest() == summary.sha256
     assert len(list(tmp_path.iterdir())) == 2
 

@@ -34,6 +34,11 @@ def ada():
     return User.objects.create_superuser("ada")
 
 
+def export_real_ids(campaign, path, actor, reason="Dispute 17", kind="ratings"):
+    options = {"real_ids": True, "actor": actor, "reason": reason}
+    export(kind=kind, campaign=campaign, path=path, format="csv", **options)
+
+
 def column(path, name: str) -> list[str]:
     with path.open(newline="") as file:
         return [row[name] for row in csv.DictReader(file)]
@@ -100,15 +105,7 @@ def test_neither_the_file_nor_its_sidecar_contains_a_real_id(campaign, tmp_path,
 
 def test_an_admin_with_a_reason_gets_real_ids_which_is_audited(campaign, tmp_path, ada):
     path = tmp_path / "real.csv"
-    export(
-        kind="ratings",
-        campaign=campaign,
-        path=path,
-        format="csv",
-        real_ids=True,
-        actor=ada,
-        reason="Dispute 17",
-    )
+    export_real_ids(campaign, path, ada)
     assert set(column(path, "worker")) == {"link:alice", "link:=HYPERLINK(1)"}
     assert set(column(path, "assignment")) == {
         assignment.code.hex for assignment in Assignment.objects.all()
@@ -122,9 +119,8 @@ def test_an_admin_with_a_reason_gets_real_ids_which_is_audited(campaign, tmp_pat
 def test_a_file_with_real_ids_is_readable_by_its_owner_only(campaign, tmp_path, ada):
     before = os.umask(0o022)
     try:
-        shared = {"kind": "ratings", "campaign": campaign, "format": "csv"}
-        export(path=tmp_path / "names.csv", **shared)
-        export(path=tmp_path / "real.csv", real_ids=True, actor=ada, reason="why", **shared)
+        export(kind="ratings", campaign=campaign, path=tmp_path / "names.csv", format="csv")
+        export_real_ids(campaign, tmp_path / "real.csv", ada)
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
@@ -148,27 +144,10 @@ def test_a_file_with_real_ids_is_readable_by_its_owner_only(campaign, tmp_path, 
 def test_real_ids_need_an_admin_and_a_reason(campaign, tmp_path, who, reason, message):
     actor = User.objects.create(**who) if who else None
     with pytest.raises(ExportRefused, match=message):
-        export(
-            kind="ratings",
-            campaign=campaign,
-            path=tmp_path / "real.csv",
-            format="csv",
-            real_ids=True,
-            actor=actor,
-            reason=reason,
-        )
+        export_real_ids(campaign, tmp_path / "real.csv", actor, reason)
     assert list(tmp_path.iterdir()) == [] and not log_lines().exists()
 
 
 def test_scores_contain_no_worker_ids(tmp_path, ada):
-    run = make_gold()
     with pytest.raises(ExportRefused, match="does not contain worker ids"):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=tmp_path / "s.csv",
-            format="csv",
-            real_ids=True,
-            actor=ada,
-            reason="why",
-        )
+        export_real_ids(make_gold().campaign, tmp_path / "s.csv", ada, kind="segments")

@@ -228,10 +228,9 @@ def test_exported_segments_match_the_database_with_incomplete_ones_marked(tmp_pa
 def test_segments_are_from_the_latest_run_by_default(tmp_path):
     old = make_gold()
     new = make_gold(old.campaign, seed=2)
-    export(kind="segments", campaign=old.campaign, path=tmp_path / "new.jsonl", format="jsonl")
-    export(
-        kind="segments", campaign=old.campaign, path=tmp_path / "old.jsonl", format="jsonl", run=old
-    )
+    order = {"kind": "segments", "campaign": old.campaign, "format": "jsonl"}
+    export(path=tmp_path / "new.jsonl", **order)
+    export(path=tmp_path / "old.jsonl", run=old, **order)
     for run, name in ((old, "old.jsonl"), (new, "new.jsonl")):
         exported = {row["z"] for row in read_back(tmp_path / name)}
         assert exported == {None, *run.scores.filter(is_complete=True).values_list("z", flat=True)}
@@ -308,16 +307,11 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(rated, tmp_path):
 
 
 def test_batches_of_any_size_give_the_same_bytes(rated, tmp_path, monkeypatch):
-    export(kind="ratings", campaign=rated, path=tmp_path / "large.csv", format="csv")
+    order = {"kind": "ratings", "campaign": rated, "format": "csv"}
+    export(path=tmp_path / "large.csv", **order)
     monkeypatch.setattr(batches, "BATCH_ROWS", 7)
     batch_sizes: list[int] = []
-    export(
-        kind="ratings",
-        campaign=rated,
-        path=tmp_path / "small.csv",
-        format="csv",
-        progress=batch_sizes.append,
-    )
+    export(path=tmp_path / "small.csv", progress=batch_sizes.append, **order)
     assert (tmp_path / "small.csv").read_bytes() == (tmp_path / "large.csv").read_bytes()
     assert batch_sizes == [7] * 11 + [4]
 

@@ -66,13 +66,6 @@ def test_a_refused_import_gives_the_reason(tmp_path):
     assert not Campaign.objects.exists()
 
 
-def test_evidence_is_weighed_for_a_campaign():
-    campaign = make_hits(hit_size=40)
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
-    assert run("weigh_evidence", campaign).result == {"n_weighed": 3}
-    assert run("weigh_evidence").result == {"n_weighed": 0}
-
-
 def test_gold_is_built_and_systems_are_ranked(rated):
     gold = run("build_gold", rated)
     assert gold.state == Job.State.DONE, gold.traceback

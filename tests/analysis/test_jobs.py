@@ -323,13 +323,14 @@ def test_a_second_attempt_at_building_hits_finds_them():
     assert "has HITs already" in run_job(restart(again).pk).error
 
 
-def test_a_job_weighs_only_the_evidence_of_its_campaign():
+def test_a_job_weighs_the_evidence_of_its_campaign_or_of_all():
     mine, other = make_hits(min_ratings=5), make_hits(min_ratings=5)
     for campaign in (mine, other):
         simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=campaign.pk)
     job = run_job(start_job(kind="weigh_evidence", campaign=mine).pk)
     assert job.result == {"n_weighed": 2} and (job.n_done, job.n_total) == (2, 2)
     assert {a.hit.campaign for a in Assignment.objects.filter(evidence_at=None)} == {other}
+    assert run_job(start_job(kind="weigh_evidence").pk).result == {"n_weighed": 2}
 
 
 def test_a_job_imports_a_campaign_once():

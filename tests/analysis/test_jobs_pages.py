@@ -34,6 +34,10 @@ def address(name: str, job: Job) -> str:
     return reverse(name, args=[] if name == "jobs" else [job.code])
 
 
+def page_of(job: Job, role: str = "researcher") -> str:
+    return client_of(role).get(address("job", job)).content.decode()
+
+
 @pytest.mark.parametrize("role", PEOPLE)
 @pytest.mark.parametrize(("name", "method"), PAGES + ACTIONS)
 def test_only_staff_can_open_them(role, name, method):
@@ -93,7 +97,7 @@ def test_an_empty_list_says_what_to_do():
 def test_the_page_of_a_running_job_shows_progress_and_refreshes_with_and_without_scripts():
     job = make_job()
     Job.objects.update(state="running", n_done=7, n_total=9, log="2 o'clock <b>\n")
-    page = client_of("researcher").get(address("job", job)).content.decode()
+    page = page_of(job)
     assert 'max="9" value="7"' in page and "7 of 9" in page
     assert "2 o&#x27;clock &lt;b&gt;" in page
     assert f'data-progress="{address("job_progress", job)}"' in page and "hits/job.js" in page
@@ -103,7 +107,7 @@ def test_the_page_of_a_running_job_shows_progress_and_refreshes_with_and_without
 
 
 def test_a_screen_reader_announces_the_state_but_not_every_step():
-    page = client_of("researcher").get(address("job", make_job())).content.decode()
+    page = page_of(make_job())
     spoken = re.findall('<span[^>]*role="status"[^>]*>([^<]*)</span>', page)
     assert spoken == ["Waiting"] and page.count('role="status"') == 1
 
@@ -125,7 +129,7 @@ def test_the_progress_response_is_small_and_never_cached():
 
 def test_the_page_of_a_finished_job_shows_its_result_and_does_not_refresh():
     job = run_job(make_job().pk)
-    page = client_of("researcher").get(address("job", job)).content.decode()
+    page = page_of(job)
     assert "&quot;n_steps&quot;: 3" in page and "Counted." in page
     assert "job.js" not in page and "refresh" not in page
     assert "cancel" not in page and "retry" not in page
@@ -133,10 +137,10 @@ def test_the_page_of_a_finished_job_shows_its_result_and_does_not_refresh():
 
 def test_only_a_superuser_sees_the_details_of_an_error():
     job = run_job(make_job("break_down").pk)
-    staff = client_of("researcher").get(address("job", job)).content.decode()
+    staff = page_of(job)
     assert "Something went wrong; the administrators can see the details." in staff
     assert "ZeroDivisionError" not in staff
-    assert "ZeroDivisionError" in client_of("superuser").get(address("job", job)).content.decode()
+    assert "ZeroDivisionError" in page_of(job, "superuser")
     assert client_of("user").get(address("job_progress", job)).status_code == 403
 
 
@@ -251,4 +255,4 @@ def test_the_masthead_links_to_the_jobs_for_staff_only():
 
 def test_a_job_without_a_starter_was_started_by_the_platform():
     job = Job.objects.create(kind="count_slowly", finished_at=timezone.now(), state="done")
-    assert "the platform" in client_of("researcher").get(address("job", job)).content.decode()
+    assert "the platform" in page_of(job)

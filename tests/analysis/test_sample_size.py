@@ -129,12 +129,14 @@ def test_the_signature_names_the_method():
     assert signature.startswith("curve:split-halves|order:random,2|ci:fisher,0.95|version:")
 
 
-@pytest.mark.parametrize("options", [{}, {"submitted": [1] * 8, "rng": np.random.default_rng(0)}])
-def test_it_needs_exactly_one_way_to_choose_ratings(options):
-    with pytest.raises(ValueError, match="either `submitted` or `rng`"):
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "either `submitted` or `rng`"),
+        ({"submitted": [1] * 8, "rng": np.random.default_rng(0)}, "either `submitted` or `rng`"),
+        ({"submitted": [1] * 8, "sizes": [0]}, "`sizes`"),
+    ],
+)
+def test_bad_options_are_refused(options, reason):
+    with pytest.raises(ValueError, match=reason):
         agreement_curve(FOUR, **options)
-
-
-def test_sizes_must_be_positive():
-    with pytest.raises(ValueError, match="`sizes`"):
-        agreement_curve(FOUR, submitted=[1] * 8, sizes=[0])

@@ -17,11 +17,7 @@ from analysis.scores.gold_tables import (
     read_gold,
     system_gold,
 )
-from analysis.scores.mt_metrics_eval import (
-    human_scores,
-    read_human_scores,
-    read_metric_folder,
-)
+from analysis.scores.mt_metrics_eval import human_scores, read_human_scores, read_metric_folder
 from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
 from analysis.scores.score_tables import align
@@ -175,12 +171,7 @@ def test_system_gold_is_the_mean_over_scored_segments():
 def test_pooled_sets_keep_equal_names_apart():
     czech, german = read("A\t1\nA\t2\n"), read("A\t3\nA\tNone\n")
     gold = pool_gold([czech, german], names=["cs-en", "de-en"])
-    assert gold.keys == (
-        ("A", "cs-en/1"),
-        ("A", "cs-en/2"),
-        ("A", "de-en/1"),
-        ("A", "de-en/2"),
-    )
+    assert gold.keys == (("A", "cs-en/1"), ("A", "cs-en/2"), ("A", "de-en/1"), ("A", "de-en/2"))
     assert gold.origins == ("cs-en", "cs-en", "de-en", "de-en")
     assert_array_equal(gold.scores, [1, 2, 3, NAN])
     assert "pooled" in gold.notes[0] and gold.signature.startswith("pooled:2|")

@@ -53,10 +53,7 @@ LAYOUTS = {
     "spaces": (LONG.replace("\t", " "), "spaces"),
     "jsonl": (as_jsonl(LONG), "jsonl"),
     "other titles": (LONG.replace("system\tsegment", "SYS\tSID"), "tsv"),
-    "with a metric": (
-        "metric\t" + LONG.replace("\nA", "\nM\tA").replace("\nB", "\nM\tB"),
-        "tsv",
-    ),
+    "with a metric": ("metric\t" + LONG.replace("\nA", "\nM\tA").replace("\nB", "\nM\tB"), "tsv"),
     "one column a metric": (LONG.replace("score", "M"), "tsv"),
     "mt-metrics-eval": ("A\t0.5\nA\t-1.25\nB\t3e-2\nB\t7\n", "mt-metrics-eval"),
     "mt-metrics-eval, spaces": ("A 0.5\nB 3e-2\nA -1.25\nB 7\n", "mt-metrics-eval"),
@@ -125,25 +122,18 @@ def test_a_metric_without_a_name_is_named_by_its_file_or_the_caller():
 TWO_PAIRS = wmt("") + wmt("").replace("cs-en", "de-en").replace("0.5", "0.75")
 
 
-def test_one_of_several_language_pairs_can_be_chosen():
-    file = read(TWO_PAIRS, only={"language_pair": "de-en"})
-    assert file.tables[0].scores[0] == 0.75
-
-
-def test_the_signature_names_the_choices_made():
-    of_pair = read(TWO_PAIRS, only={"language_pair": "de-en"}).tables[0].signature
-    assert of_pair.startswith("language_pair:de-en|")
-    systems = {read("segment\tscore\n1\t7\n", system=who).tables[0].signature for who in "AB"}
-    assert len(systems) == 2 and all("system:" in signature for signature in systems)
+def test_a_language_pair_or_system_can_be_chosen_and_is_in_the_signature():
+    (table,) = read(TWO_PAIRS, only={"language_pair": "de-en"}).tables
+    assert table.scores[0] == 0.75 and table.signature.startswith("language_pair:de-en|")
+    for system in "AB":
+        (table,) = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n", system=system).tables
+        assert table.keys[0] == (system, "1") and f"system:{system}" in table.signature
     assert read(wmt("")).tables[0].signature == ""
 
 
-def test_several_language_pairs_without_a_choice_are_refused():
+def test_several_language_pairs_need_a_valid_choice():
     with pytest.raises(ScoresRefused, match="several language pairs; choose one: cs-en, de-en"):
         read(TWO_PAIRS)
-
-
-def test_an_unknown_language_pair_is_refused():
     with pytest.raises(ScoresRefused, match="has no language pair 'fr-en', only cs-en, de-en"):
         read(TWO_PAIRS, only={"language_pair": "fr-en"})
 
@@ -179,11 +169,6 @@ def test_a_submission_can_name_the_language_pair_after_model_sizes():
     assert file.tables[0].keys == (("", "0"), ("", "1"))
 
 
-def test_the_system_of_a_submission_can_be_chosen():
-    (table,) = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n", system="online-A").tables
-    assert table.keys[0] == ("online-A", "1")
-
-
 # Directions -----------------------------------------------------------------------------------
 
 
@@ -211,24 +196,12 @@ def test_a_long_table_declares_its_direction_in_the_score_column():
     assert read(LONG.replace("score", "score:lower")).tables[0].higher_is_better is False
 
 
+LOWER = ["TER", "HTER", "H-TER", "WER", "PER", "CDER", "CharacTER", "MetricX-23-refA", "MQM errors"]
+HIGHER = ["BLEU-refA", "chrF2++", "BLEURT-20-refA", "COMET", "HBLEU"]
+
+
 @pytest.mark.parametrize(
-    ("name", "higher"),
-    [
-        ("TER", False),
-        ("HTER", False),
-        ("H-TER", False),
-        ("WER", False),
-        ("PER", False),
-        ("CDER", False),
-        ("CharacTER", False),
-        ("MetricX-23-refA", False),
-        ("MQM errors", False),
-        ("BLEU-refA", True),
-        ("chrF2++", True),
-        ("BLEURT-20-refA", True),
-        ("COMET", True),
-        ("HBLEU", True),
-    ],
+    ("name", "higher"), [(name, False) for name in LOWER] + [(name, True) for name in HIGHER]
 )
 def test_a_known_name_suggests_a_direction(name, higher):
     assert suggest_direction(name).higher_is_better is higher
@@ -239,15 +212,14 @@ def test_an_unknown_name_suggests_nothing(name):
     assert suggest_direction(name) is None
 
 
-def test_a_name_with_a_colon_is_not_a_declaration():
-    assert split_declared("COMET:22") == ("COMET:22", None)
-    assert split_declared("TER: lower") == ("TER", False)
-    assert split_declared("A: B : higher") == ("A: B", True)
-
-
-def test_a_direction_without_a_name_is_a_name():
-    assert split_declared("↑") == ("↑", None)
-    assert split_declared(":lower") == (":lower", None)
+@pytest.mark.parametrize(
+    ("title", "name", "higher"),
+    [("TER: lower", "TER", False), ("A: B : higher", "A: B", True)]
+    # Neither another word after a colon nor a direction without a name is a declaration.
+    + [(title, title, None) for title in ("COMET:22", "↑", ":lower")],
+)
+def test_a_title_is_split_into_name_and_direction(title, name, higher):
+    assert split_declared(title) == (name, higher)
 
 
 def test_a_title_is_split_in_linear_time():

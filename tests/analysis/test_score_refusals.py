@@ -69,10 +69,7 @@ BAD_FILES = {
     ),
     "no system's name": (GOOD.replace(b"A\t2", b"\t2"), "line 3: the system's name is empty"),
     "no segment's name": (GOOD.replace(b"A\t2", b"A\t"), "line 3: the segment's name is empty"),
-    "a doubled column": (
-        b"system\tscore\tscore\nA\t1\t2\n",
-        "line 1: has 2 columns named 'score'",
-    ),
+    "a doubled column": (b"system\tscore\tscore\nA\t1\t2\n", "line 1: has 2 columns named 'score'"),
     "an unnamed column": (b"system\t\nA\t1\n", "line 1: has a column without a name"),
     "no scores' column": (b"system\tsegment\nA\t1\n", "line 1: has no column with scores"),
     "two ways at once": (

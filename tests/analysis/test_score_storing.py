@@ -221,9 +221,14 @@ def test_a_wrong_direction_can_be_corrected_and_is_audited(campaign):
 # The command ----------------------------------------------------------------------------------
 
 
-def test_the_command_stores_a_file(campaign, tmp_path, capsys):
+@pytest.fixture
+def path(campaign, tmp_path):
     path = tmp_path / "TER.tsv"
     path.write_text(text_of(campaign))
+    return path
+
+
+def test_the_command_stores_a_file(campaign, path, capsys):
     call_command("add_scores", campaign.name, str(path), "--direction", "TER=lower")
     assert capsys.readouterr().out == "TER: 6 segment scores stored.\n"
     assert Metric.objects.get().higher_is_better is False
@@ -243,25 +248,19 @@ def test_the_command_leaves_out_rankings_by_default(tmp_path, capsys, options, n
     assert ("1 is best" in capsys.readouterr().out) is bool(options)
 
 
-def test_the_command_suggests_a_direction_but_does_not_assume_it(campaign, tmp_path):
-    path = tmp_path / "TER.tsv"
-    path.write_text(text_of(campaign))
-    with pytest.raises(
-        CommandError, match="--direction 'TER=lower'. TER seems to be an error rate"
-    ):
+def test_the_command_suggests_a_direction_but_does_not_assume_it(campaign, path):
+    message = "--direction 'TER=lower'. TER seems to be an error rate"
+    with pytest.raises(CommandError, match=message):
         call_command("add_scores", campaign.name, str(path))
     assert not Metric.objects.exists()
 
 
-def test_the_command_refuses_a_direction_for_an_unknown_metric(campaign, tmp_path):
-    path = tmp_path / "TER.tsv"
-    path.write_text(text_of(campaign))
+def test_the_command_refuses_a_direction_for_an_unknown_metric(campaign, path):
     with pytest.raises(CommandError, match="The file has no metric WER"):
         call_command("add_scores", campaign.name, str(path), "--direction", "WER=lower")
 
 
-def test_the_command_reports_what_is_wrong(campaign, tmp_path):
-    path = tmp_path / "TER.tsv"
+def test_the_command_reports_what_is_wrong(campaign, path):
     path.write_text("nonsense")
     with pytest.raises(CommandError, match="TER.tsv, line 1"):
         call_command("add_scores", campaign.name, str(path))

@@ -195,11 +195,7 @@ def test_impossible_proportions_are_refused(successes: int, n: int, name: str) -
 
 
 def test_winners_by_hand() -> None:
-    pvalue = [
-        [math.nan, 0.2, 0.01],
-        [0.8, math.nan, 0.3],
-        [0.99, 0.7, math.nan],
-    ]
+    pvalue = [[math.nan, 0.2, 0.01], [0.8, math.nan, 0.3], [0.99, 0.7, math.nan]]
     # The second loses to no metric, though it beats none either.
     assert winners(pvalue, [0.6, 0.5, 0.3]).tolist() == [True, True, False]
 

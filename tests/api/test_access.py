@@ -49,14 +49,8 @@ FOR_RESEARCHERS = {
     "retry_job",
 }
 # Closed to admins of one campaign.
-FOR_SUPERUSERS = {
-    "get_person",
-    "give_part",
-    "invite_person",
-    "set_active",
-    "list_people",
-    "take_part_away",
-}
+FOR_SUPERUSERS = {"get_person", "give_part", "invite_person", "list_people"}
+FOR_SUPERUSERS |= {"set_active", "take_part_away"}
 FOR_PLATFORM_ADMINS = {"create_campaign"}
 # Valid bodies, for operations that check the body before the caller.
 BODIES = {
