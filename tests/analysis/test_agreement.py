@@ -41,8 +41,7 @@ def alpha_by_definition(values, units):
 def test_alpha_by_hand():
     # Units (1, 2) and (4, 4): Do = (1 + 1 + 0 + 0) / 4 = 0.5. Squared differences over all ordered
     # pairs of 1, 2, 4, 4: 2 (1 + 9 + 9 + 4 + 4 + 0) = 54, De = 54 / 12 = 4.5.
-    own = krippendorff_alpha([1, 2, 4, 4], [1, 1, 2, 2])
-    assert_allclose(own.alpha, 1 - 0.5 / 4.5)
+    assert_allclose(krippendorff_alpha([1, 2, 4, 4], [1, 1, 2, 2]).alpha, 1 - 0.5 / 4.5)
 
 
 def test_alpha_of_krippendorffs_own_example():
@@ -56,14 +55,14 @@ def test_alpha_of_krippendorffs_own_example():
             [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
         ]
     )
-    own = krippendorff_alpha(table.ravel(), np.tile(np.arange(12), 4))
-    assert round(own.alpha, 3) == 0.849
-    assert (own.n_units, own.n_values) == (11, 40)
+    result = krippendorff_alpha(table.ravel(), np.tile(np.arange(12), 4))
+    assert round(result.alpha, 3) == 0.849
+    assert (result.n_units, result.n_values) == (11, 40)
 
 
 @settings(deadline=None)
 @given(some_values)
-def test_alpha_in_closed_form_is_alpha_by_definition(pairs):
+def test_the_closed_form_of_alpha_matches_the_definition(pairs):
     values, units = columns(pairs)
     assert_allclose(
         krippendorff_alpha(values, units).alpha, alpha_by_definition(values, units), atol=1e-9
@@ -101,18 +100,18 @@ def pairs_one_by_one(z, workers, translations):
     ).T
 
 
-def test_agreement_between_workers_is_that_of_all_pairs():
+def test_agreement_between_workers_covers_all_pairs():
     rng = np.random.default_rng(6)
     workers, translations = (grid.ravel() for grid in np.mgrid[0:6, 0:9])
-    kept = rng.random(54) < 0.7
-    workers, translations = workers[kept], translations[kept]
+    is_rated = rng.random(54) < 0.7
+    workers, translations = workers[is_rated], translations[is_rated]
     z = rng.normal(size=len(workers)) + translations / 4
-    own = inter_annotator_agreement(z, workers, translations)
+    agreement = inter_annotator_agreement(z, workers, translations)
     x, y = pairs_one_by_one(z, workers, translations)
-    assert_allclose(own.pearson, stats.pearsonr(x, y).statistic)
-    assert_allclose(own.mean_absolute_difference, np.abs(x - y).mean())
-    assert own.n_pairs == len(x) // 2
-    assert np.isnan(own.low)
+    assert_allclose(agreement.pearson, stats.pearsonr(x, y).statistic)
+    assert_allclose(agreement.mean_absolute_difference, np.abs(x - y).mean())
+    assert agreement.n_pairs == len(x) // 2
+    assert np.isnan(agreement.low)
 
 
 def test_a_workers_own_repeats_are_averaged_before_comparing():
@@ -122,15 +121,15 @@ def test_a_workers_own_repeats_are_averaged_before_comparing():
 
 
 def test_workers_without_a_scale_are_left_out():
-    whole = inter_annotator_agreement([2, 3, np.nan, 6, 5], [1, 2, 3, 1, 2], [1, 1, 1, 2, 2])
-    assert whole.n_pairs == 2
+    z, workers, translations = [2, 3, np.nan, 6, 5], [1, 2, 3, 1, 2], [1, 1, 1, 2, 2]
+    assert inter_annotator_agreement(z, workers, translations).n_pairs == 2
 
 
 def test_agreement_needs_pairs():
     for z, workers, translations in ([], [], []), ([1, 2], [1, 1], [1, 1]):
-        own = inter_annotator_agreement(z, workers, translations)
-        assert own.n_pairs == 0
-        assert np.isnan([own.pearson, own.mean_absolute_difference]).all()
+        agreement = inter_annotator_agreement(z, workers, translations)
+        assert agreement.n_pairs == 0
+        assert np.isnan([agreement.pearson, agreement.mean_absolute_difference]).all()
 
 
 def two_workers(rng, n, noise):
@@ -139,32 +138,33 @@ def two_workers(rng, n, noise):
     return z, np.repeat([1, 2], n), np.tile(np.arange(n), 2)
 
 
-def test_intervals_hold_the_truth_about_as_often_as_they_say():
+def test_intervals_contain_the_true_value_as_often_as_they_claim():
     # Two ratings with noise of variance 1 around a truth of variance 1 correlate at 0.5.
     rng = np.random.default_rng(7)
-    hits = 0
+    n_covered = 0
     for _ in range(100):
-        own = inter_annotator_agreement(*two_workers(rng, 80, 1), rng=rng, n_resamples=200)
-        hits += own.low < 0.5 < own.high
+        agreement = inter_annotator_agreement(*two_workers(rng, 80, 1), rng=rng, n_resamples=200)
+        n_covered += agreement.low < 0.5 < agreement.high
     # 95 expected; fewer than 88 or more than 99 would happen once in several hundred runs.
-    assert 88 <= hits <= 99
+    assert 88 <= n_covered <= 99
 
 
-def test_alpha_has_an_interval_when_given_randomness():
+def test_alpha_has_a_repeatable_interval_when_given_an_rng():
     z, _, translations = two_workers(np.random.default_rng(1), 60, 1)
-    first = krippendorff_alpha(z, translations, rng=np.random.default_rng(2))
-    again = krippendorff_alpha(z, translations, rng=np.random.default_rng(2))
+    first, again = (
+        krippendorff_alpha(z, translations, rng=np.random.default_rng(2)) for _ in range(2)
+    )
     assert first.low < first.alpha < first.high
     assert first == again
 
 
 def test_agreement_with_oneself_by_hand():
-    own = intra_annotator_agreement([1, 2, 3, 4, np.nan], [2, 1, 4, 5, 5])
+    agreement = intra_annotator_agreement([1, 2, 3, 4, np.nan], [2, 1, 4, 5, 5])
     expected = stats.pearsonr([1, 2, 3, 4], [2, 1, 4, 5])
-    assert_allclose(own.pearson, expected.statistic)
-    assert_allclose([own.low, own.high], expected.confidence_interval(0.95))
-    assert own.mean_absolute_difference == 1
-    assert own.n_pairs == 4
+    assert_allclose(agreement.pearson, expected.statistic)
+    assert_allclose([agreement.low, agreement.high], expected.confidence_interval(0.95))
+    assert agreement.mean_absolute_difference == 1
+    assert agreement.n_pairs == 4
 
 
 @pytest.mark.parametrize("scores", [[], [1, 2], [5, 5, 5, 5]])
@@ -172,12 +172,12 @@ def test_agreement_with_oneself_needs_pairs_that_vary(scores):
     assert np.isnan(intra_annotator_agreement(scores, scores).pearson)
 
 
-def test_perfect_agreement_with_oneself_has_an_interval_of_no_width():
-    own = intra_annotator_agreement([1, 2, 3, 4], [1, 2, 3, 4])
-    assert_allclose([own.pearson, own.low, own.high], 1)
+def test_perfect_agreement_with_oneself_has_a_zero_width_interval():
+    agreement = intra_annotator_agreement([1, 2, 3, 4], [1, 2, 3, 4])
+    assert_allclose([agreement.pearson, agreement.low, agreement.high], 1)
 
 
-def test_single_ratings_agree_as_pairs_of_workers_do():
+def test_single_ratings_agree_as_much_as_pairs_of_workers():
     z, workers, translations = two_workers(np.random.default_rng(3), 50, 1)
-    whole = inter_annotator_agreement(z, workers, translations)
-    assert_allclose(single_rating_agreement(z, translations), whole.pearson)
+    agreement = inter_annotator_agreement(z, workers, translations)
+    assert_allclose(single_rating_agreement(z, translations), agreement.pearson)

@@ -1,4 +1,4 @@
-"""The metrics computed here: by hand, against sacreBLEU, and by what must hold for any text."""
+"""Built-in metrics: checked by hand, against sacreBLEU, and by properties."""
 
 import math
 
@@ -11,11 +11,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from analysis.metrics import METRIC_NAMES
 from analysis.metrics.catalogue import metrics_for, tokeniser_for
-from analysis.metrics.edits import (
-    cover_disjoint_errors,
-    position_independent_errors,
-    word_errors,
-)
+from analysis.metrics.edits import cover_disjoint_errors, position_independent_errors, word_errors
 from analysis.metrics.smoothed_bleu import ngram_statistics, smoothed_bleu
 
 ENGLISH = metrics_for("en")
@@ -36,7 +32,7 @@ def system_score(metric, translations, references):
     return metric.of_system(np.array(rows, dtype=float), translations, references)
 
 
-def test_there_are_as_many_metrics_as_names():
+def test_every_metric_name_has_its_metric():
     assert tuple(ENGLISH) == METRIC_NAMES
 
 
@@ -48,11 +44,11 @@ def test_there_are_as_many_metrics_as_names():
     [
         ("a b c d", "a b c d", 0, 0, 0),
         ("", "a b", 2, 2, 2),
-        # Two blocks change places: four words are wrong in order, none without, and three jumps are
-        # needed: to the second block, back to the first, and to the end.
+        # Two blocks are swapped: WER counts four errors, PER none. CDER needs three jumps: to the
+        # second block, back to the first, and to the end.
         ("a b c d", "c d a b", 4, 0, 3),
         ("a b c", "a x c", 1, 1, 1),
-        # A word too many costs each of them one.
+        # An extra word costs one in each metric.
         ("a b x c", "a b c", 1, 1, 1),
         ("a b", "a b c", 1, 1, 1),
         # Words may be used again by jumping back, so repeats are cheap for CDER.
@@ -62,7 +58,7 @@ def test_there_are_as_many_metrics_as_names():
         ("x y z", "a", 3, 3, 2),
     ],
 )
-def test_edits_are_counted_as_by_hand(translation, reference, wer, per, cder):
+def test_edits_match_counts_by_hand(translation, reference, wer, per, cder):
     pair = translation.split(), reference.split()
     assert word_errors(*pair) == wer
     assert position_independent_errors(*pair) == per
@@ -81,44 +77,39 @@ def test_smoothed_bleu_adds_one_to_every_order():
     assert_allclose(smoothed_bleu(counts), (4 / 5 * 2 / 4 * 1 / 3 * 1 / 2) ** (1 / 4))
 
 
-def test_smoothed_bleu_punishes_what_is_too_short():
+def test_smoothed_bleu_has_a_brevity_penalty():
     counts = ngram_statistics(["a", "b", "c", "d"], ["a", "b", "c", "d", "e", "f"])
     assert_allclose(smoothed_bleu(counts), math.exp(1 - 6 / 4))
 
 
-def test_an_empty_translation_is_wholly_wrong():
+def test_an_empty_translation_gets_the_worst_score():
     worst = {"BLEU": 0, "chrF": 0, "TER": 100, "sBLEU": 0, "WER": 1, "PER": 1, "CDER": 1}
     assert {name: segment_score(ENGLISH[name], "", "a b c") for name in METRIC_NAMES} == worst
 
 
-def test_without_a_reference_word_all_that_is_there_is_wrong():
+def test_every_word_is_an_error_when_the_reference_is_empty():
     assert segment_score(PLAIN["WER"], "a b", " ") == 1
     assert segment_score(PLAIN["WER"], " ", " ") == 0
 
 
-def test_a_system_is_scored_as_one_long_text_and_not_by_a_mean():
-    translations, references = ["a", "x y z"], ["a", "a b c"]
-    assert system_score(PLAIN["WER"], translations, references) == 3 / 4
-    mean = np.mean([segment_score(PLAIN["WER"], "a", "a"), 1.0])
-    assert mean == 1 / 2
+def test_a_system_is_scored_as_one_long_text_not_by_a_mean():
+    # The mean of the segments would be 1 / 2.
+    assert system_score(PLAIN["WER"], ["a", "x y z"], ["a", "a b c"]) == 3 / 4
 
 
 # Against sacreBLEU ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("translation", "reference"), [*zip(TEXTS, REFERENCES, strict=True)])
-def test_segments_score_as_sacrebleu_says(translation, reference):
-    for name, theirs in {
-        "BLEU": BLEU(effective_order=True),
-        "chrF": CHRF(),
-        "TER": TER(),
-    }.items():
+def test_segment_scores_match_sacrebleu(translation, reference):
+    theirs_by_name = {"BLEU": BLEU(effective_order=True), "chrF": CHRF(), "TER": TER()}
+    for name, theirs in theirs_by_name.items():
         expected = theirs.sentence_score(translation, [reference]).score
         assert_allclose(segment_score(ENGLISH[name], translation, reference), expected)
 
 
 @pytest.mark.parametrize(("name", "theirs"), [("BLEU", BLEU()), ("chrF", CHRF()), ("TER", TER())])
-def test_systems_score_as_sacrebleu_says(name, theirs):
+def test_system_scores_match_sacrebleu(name, theirs):
     expected = theirs.corpus_score(TEXTS, [REFERENCES]).score
     assert_allclose(system_score(ENGLISH[name], TEXTS, REFERENCES), expected)
 
@@ -131,10 +122,10 @@ def test_signatures_are_sacrebleus_own():
     assert "case:lc" in ENGLISH["TER"].signatures["segment"]
 
 
-def test_signatures_tell_every_setting_apart():
-    others = [metrics_for("zh"), metrics_for("th"), PLAIN, ENGLISH]
+def test_different_settings_have_different_signatures():
+    settings = [metrics_for("zh"), metrics_for("th"), PLAIN, ENGLISH]
     for name in ("BLEU", "sBLEU", "WER", "PER", "CDER"):
-        assert len({metrics[name].signatures["segment"] for metrics in others}) == len(others)
+        assert len({metrics[name].signatures["segment"] for metrics in settings}) == len(settings)
     sensitive = metrics_for("en", is_case_sensitive=True)["TER"]
     assert sensitive.signatures != ENGLISH["TER"].signatures
     assert len({metric.signatures["segment"] for metric in ENGLISH.values()}) == len(METRIC_NAMES)
@@ -157,7 +148,7 @@ def test_the_tokeniser_suits_the_language(language, tokeniser):
     assert tokeniser_for(language) == tokeniser
 
 
-def test_japanese_is_cut_by_a_dictionary_or_into_characters():
+def test_japanese_is_tokenised_by_dictionary_or_by_character():
     assert tokeniser_for("ja") in ("ja-mecab", "char")
 
 
@@ -187,19 +178,19 @@ def test_the_reference_itself_is_perfect(text, name):
 
 
 @given(st.lists(texts, min_size=1, max_size=4), st.sampled_from(["TER", "sBLEU", "WER", "CDER"]))
-def test_a_system_that_gives_the_references_is_perfect(given_texts, name):
-    assert_allclose(system_score(ENGLISH[name], given_texts, given_texts), PERFECT[name], atol=1e-9)
+def test_a_system_that_outputs_the_references_is_perfect(references, name):
+    assert_allclose(system_score(ENGLISH[name], references, references), PERFECT[name], atol=1e-9)
 
 
 @given(words, words)
-def test_more_freedom_never_costs_more(translation, reference):
+def test_per_and_cder_never_exceed_wer(translation, reference):
     wer = word_errors(translation, reference)
     assert position_independent_errors(translation, reference) <= wer
     assert cover_disjoint_errors(translation, reference) <= wer
 
 
 @given(words, words)
-def test_words_are_compared_and_nothing_else(translation, reference):
+def test_only_the_identity_of_words_matters(translation, reference):
     renamed = {"a": "zebra", "b": "a", "c": "ß", "d": "我"}
     pair = [renamed[word] for word in translation], [renamed[word] for word in reference]
     for errors in (word_errors, position_independent_errors, cover_disjoint_errors):
@@ -207,19 +198,19 @@ def test_words_are_compared_and_nothing_else(translation, reference):
 
 
 @given(words, words)
-def test_order_makes_no_difference_to_per(translation, reference):
+def test_word_order_does_not_matter_to_per(translation, reference):
     assert position_independent_errors(translation[::-1], reference) == position_independent_errors(
         translation, reference
     )
 
 
 @given(words, words)
-def test_cder_is_the_shortest_way_through_the_whole_grid(translation, reference):
+def test_cder_is_the_shortest_path_through_the_whole_grid(translation, reference):
     assert cover_disjoint_errors(translation, reference) == _slow_cder(translation, reference)
 
 
 def _slow_cder(translation, reference):
-    """Find the shortest way by relaxing every step of the grid until nothing changes."""
+    """Find the shortest path by relaxing every step of the grid until nothing changes."""
     n, m = len(translation), len(reference)
     cost = np.full((m + 1, n + 1), 10_000)
     cost[0, 0] = 0

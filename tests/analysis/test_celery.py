@@ -1,4 +1,4 @@
-"""Jobs through real brokers and real Celery workers, which are killed without warning."""
+"""Jobs with real brokers and real Celery workers, some of which get killed."""
 
 import json
 import os
@@ -35,7 +35,7 @@ from tests.stack.machines import Process, redis
 from tests.subprocesses import CHECKOUT, environment, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
 
-# A job counts as dead after the first; then, and not earlier, Redis gives its message away again.
+# After the first, a job counts as dead; only later, after the second, does Redis redeliver its message.
 STALE_SECONDS, VISIBILITY_SECONDS = 4, 8
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("celery")]
 
 
 class Worker:
-    """A Celery worker process as in production, with one process below it."""
+    """A Celery worker as in production, with one child process."""
 
     def __init__(self, stage: "Stage", *options: str) -> None:
         self.log = stage.folder / "worker.log"
@@ -60,7 +60,7 @@ class Worker:
             )
 
     def kill(self) -> None:
-        """End it as a power cut would, and see that nothing of it is left."""
+        """Kill it as a power cut would, and wait until its processes are gone."""
         self.process.kill()
         self.process.wait()
         eventually(self.is_gone)
@@ -80,7 +80,7 @@ class Worker:
 
 @dataclass
 class Stage:
-    """A broker, a database and the workers on them."""
+    """A broker, a database and their workers."""
 
     folder: Path
     variables: dict[str, str]
@@ -108,22 +108,22 @@ class Stage:
 
 @contextmanager
 def migrated(url: str) -> Iterator[None]:
-    """Let this process, too, use the database of the workers."""
-    wanted = environ.Env.db_url_config(migrated_database(url))
-    backend = load_backend(wanted["ENGINE"])
-    own = connections["default"]
-    options = wanted.get("OPTIONS") or {}
-    if wanted["ENGINE"].endswith("sqlite3"):
-        options = own.settings_dict["OPTIONS"]
+    """Use the workers' database in this process, too."""
+    config = environ.Env.db_url_config(migrated_database(url))
+    backend = load_backend(config["ENGINE"])
+    original = connections["default"]
+    options = config.get("OPTIONS") or {}
+    if config["ENGINE"].endswith("sqlite3"):
+        options = original.settings_dict["OPTIONS"]
     wrapper = backend.DatabaseWrapper(
-        own.settings_dict | wanted | {"OPTIONS": options}, alias="default"
+        original.settings_dict | config | {"OPTIONS": options}, alias="default"
     )
     connections["default"] = wrapper
     try:
         yield
     finally:
         wrapper.close()
-        connections["default"] = own
+        connections["default"] = original
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def on_redis(tmp_path, postgres_url, unblocked, monkeypatch) -> Iterator[Stage]:
 def in_a_folder(tmp_path, unblocked, monkeypatch) -> Iterator[Stage]:
     with staged(tmp_path, f"sqlite:///{tmp_path}/jobs.sqlite3", "") as stage:
         monkeypatch.setattr("da_platform.jobs.sending.enqueue", stage.send)
-        # Sweeps look whether messages wait there.
+        # Sweeps check whether messages are waiting there.
         monkeypatch.setattr(app, "connection_for_read", stage.broker.clone)
         yield stage
 
@@ -201,13 +201,13 @@ def check_that_it_was_done_once(job: Job, diary: Path) -> None:
 
 def check_running_and_cancelling(stage: Stage) -> None:
     job, diary = stage.start(steps=5, seconds=0.3)
-    seen = set()
-    eventually(partial(is_finished, job), meanwhile=lambda: seen.add(job.n_done))
+    progress = set()
+    eventually(partial(is_finished, job), meanwhile=lambda: progress.add(job.n_done))
     check_that_it_was_done_once(job, diary)
-    assert seen & {1, 2, 3, 4}, "no progress was seen on the way"
+    assert progress & {1, 2, 3, 4}, "no progress was reported"
     long, diary = stage.start(steps=10_000, seconds=0.1)
     eventually(lambda: fresh(long).n_done > 1)
-    # Busy as it is, the worker goes on giving signs of life, though no schedule asks for them.
+    # A busy worker still gives signs of life, without a schedule.
     SignOfLife.objects.update(at=LONG_AGO)
     eventually(is_recent)
     request_cancel(long)
@@ -217,7 +217,7 @@ def check_running_and_cancelling(stage: Stage) -> None:
 
 
 def check_evidence(stage: Stage) -> None:
-    """A HIT that is handed in is weighed by the worker, without anyone asking."""
+    """The worker weighs a HIT as soon as it is submitted."""
     campaign = make_hits()
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=1)
     eventually(lambda: not Assignment.objects.filter(evidence_at=None).exists())
@@ -233,7 +233,7 @@ def test_over_redis_a_job_runs_is_cancelled_and_survives_its_worker(on_redis: St
         worker.kill()
     assert fresh(job).state == "running" and ends_in(diary) == []
     with on_redis.worker():
-        # Nobody sweeps here: Redis notices by itself that the first worker never answered.
+        # Without a sweep: Redis redelivers what the first worker never acknowledged.
         eventually(partial(is_finished, job))
         check_that_it_was_done_once(job, diary)
         assert job.attempt == 2
@@ -244,7 +244,7 @@ def test_over_redis_a_job_runs_is_cancelled_and_survives_its_worker(on_redis: St
 
 
 def check_command(stage: Stage) -> None:
-    """It waits for the worker and prints the result."""
+    """The command waits for the worker and prints the result."""
     command = ["start_job", "count_slowly", "--argument", "steps=2", "--wait", "--json"]
     printed = json.loads(output_of(manage(*command, **stage.variables)))
     assert printed["state"] == "done" and printed["result"]["n_steps"] == 2
@@ -252,7 +252,7 @@ def check_command(stage: Stage) -> None:
     assert not any(json.loads(chores).values())
 
 
-def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage):
+def test_a_folder_runs_jobs_and_sweeps_resend_lost_ones(in_a_folder: Stage):
     with in_a_folder.worker("-Q", "jobs") as worker:
         eventually(SignOfLife.objects.exists)
         assert SignOfLife.objects.get().queues == "jobs"
@@ -261,20 +261,20 @@ def test_in_a_folder_a_job_runs_and_what_is_lost_is_swept_up(in_a_folder: Stage)
         job, diary = in_a_folder.start(steps=10, seconds=0.2)
         eventually(diary.read_text)
         worker.kill()
-    # The message went with the worker; another one is lost before anyone has seen it.
-    lost, lost_diary = in_a_folder.start(steps=1)
+    # This message is lost with the worker, the next one before anyone reads it.
+    jobs = [(job, diary), in_a_folder.start(steps=1)]
     for message in (in_a_folder.folder / "queue").glob("*.jobs.msg"):
         message.unlink()
     SignOfLife.objects.update(at=LONG_AGO)
     with in_a_folder.worker("-Q", "jobs"):
         eventually(is_recent)
-        for one, its_diary in ((job, diary), (lost, lost_diary)):
-            eventually(partial(is_finished, one), meanwhile=sweep_jobs)
-            check_that_it_was_done_once(one, its_diary)
-        # A slow machine's sweeps have sent some twice: those are read, too, and find nothing to do.
+        for lost, lost_diary in jobs:
+            eventually(partial(is_finished, lost), meanwhile=sweep_jobs)
+            check_that_it_was_done_once(lost, lost_diary)
+        # On a slow machine sweeps send some messages twice; the second one has no effect.
         eventually(lambda: not list((in_a_folder.folder / "queue").glob("*.jobs.msg")))
-        for one, its_diary in ((job, diary), (lost, lost_diary)):
-            check_that_it_was_done_once(fresh(one), its_diary)
+        for lost, lost_diary in jobs:
+            check_that_it_was_done_once(fresh(lost), lost_diary)
     assert job.attempt >= 2 and "No sign of life" in job.log
 
 
@@ -287,7 +287,7 @@ def mortal_redis(tmp_path) -> Iterator[tuple[Process, str]]:
     server.stop()
 
 
-def test_a_worker_says_that_it_is_there_again_when_its_broker_is_back(
+def test_a_worker_gives_signs_of_life_again_when_its_broker_is_back(
     tmp_path, unblocked, mortal_redis
 ):
     server, broker = mortal_redis

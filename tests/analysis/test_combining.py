@@ -19,22 +19,22 @@ def ratings(rows):
 
 
 def test_equal_keys_of_two_campaigns_are_kept_apart():
-    own = combine_keys({"cs-en": ["alice", "bob", "alice"], "de-en": ["bob", "alice"]})
-    assert_array_equal(own.codes, [0, 1, 0, 3, 2])
-    assert list(own.campaigns) == ["cs-en", "cs-en", "de-en", "de-en"]
-    assert list(own.labels) == ["alice", "bob", "alice", "bob"]
+    combined = combine_keys({"cs-en": ["alice", "bob", "alice"], "de-en": ["bob", "alice"]})
+    assert_array_equal(combined.codes, [0, 1, 0, 3, 2])
+    assert list(combined.campaigns) == ["cs-en", "cs-en", "de-en", "de-en"]
+    assert list(combined.labels) == ["alice", "bob", "alice", "bob"]
 
 
 def test_integer_and_string_keys_can_be_combined():
-    own = combine_keys({"cs-en": [7, 7], "de-en": ["x"]})
-    assert list(own.labels[own.codes]) == ["7", "7", "x"]
+    combined = combine_keys({"cs-en": [7, 7], "de-en": ["x"]})
+    assert list(combined.labels[combined.codes]) == ["7", "7", "x"]
 
 
 @settings(deadline=None)
 @given(campaign, campaign)
 def test_z_is_within_worker_and_campaign(first, second):
-    own = combine_ratings({"a": ratings(first), "b": ratings(second)})
-    together = standardise_by_worker(own.scores, own.workers.codes).z
+    combined = combine_ratings({"a": ratings(first), "b": ratings(second)})
+    together = standardise_by_worker(combined.scores, combined.workers.codes).z
     apart = [
         standardise_by_worker(part.scores, part.workers).z
         for part in (ratings(first), ratings(second))
@@ -44,23 +44,27 @@ def test_z_is_within_worker_and_campaign(first, second):
 
 @settings(deadline=None)
 @given(campaign, campaign)
-def test_scores_of_the_whole_are_the_scores_of_the_parts(first, second):
+def test_combined_scores_are_the_scores_of_the_parts(first, second):
     parts = {"a": ratings(first), "b": ratings(second)}
-    own = combine_ratings(parts)
+    combined = combine_ratings(parts)
     together = segment_scores(
-        own.scores, own.scores, own.workers.codes, own.translations.codes, minimum=1
+        combined.scores,
+        combined.scores,
+        combined.workers.codes,
+        combined.translations.codes,
+        minimum=1,
     )
     apart = [
         segment_scores(part.scores, part.scores, part.workers, part.translations, minimum=1)
         for part in parts.values()
     ]
     assert_allclose(together.raw, np.concatenate([part.raw for part in apart]))
-    assert list(own.campaigns) == ["a"] * len(first) + ["b"] * len(second)
+    assert list(combined.campaigns) == ["a"] * len(first) + ["b"] * len(second)
 
 
 def test_the_signature_names_the_campaigns():
-    own = combine_ratings({"cs-en": ratings([(1, 1, 1)]), "de-en": ratings([(1, 1, 1)])})
-    assert own.signature.startswith("campaigns:cs-en,de-en|std:worker-and-campaign|version:")
+    combined = combine_ratings({"cs-en": ratings([(1, 1, 1)]), "de-en": ratings([(1, 1, 1)])})
+    assert combined.signature.startswith("campaigns:cs-en,de-en|std:worker-and-campaign|version:")
 
 
 def test_nothing_to_combine_is_refused():
@@ -70,6 +74,6 @@ def test_nothing_to_combine_is_refused():
         combine_keys({})
 
 
-def test_columns_that_do_not_run_in_parallel_are_refused():
+def test_columns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="`workers` has 1"):
         combine_ratings({"a": Ratings([1, 2], [1], [1, 2], [0, 0])})

@@ -1,4 +1,4 @@
-"""Baselines for a campaign: computed once for each text, stored as metrics are, in a job or by command."""
+"""Built-in metrics of a campaign: computed once per text, by a job or the command."""
 
 import json
 
@@ -28,25 +28,24 @@ def campaign():
     return campaign
 
 
-def post_editions(campaign, text="a better text", last=""):
+def post_editions(campaign, text="a better text"):
     rows = [
         f"{system}\t{segment}\t{text}" for system, segment in campaign_keys(campaign, "segment")
     ]
-    return RawFile("pe.tsv", ("\n".join(["system\tsegment\tpost_edition", *rows]) + last).encode())
+    return RawFile("pe.tsv", "\n".join(["system\tsegment\tpost_edition", *rows]).encode())
 
 
 def test_every_output_and_every_system_gets_every_score(campaign):
     metrics = compute_metrics(campaign=campaign)
-    assert [(one.name, one.level) for one in metrics] == [
+    assert [(metric.name, metric.level) for metric in metrics] == [
         (name, level) for name in METRIC_NAMES for level in ("segment", "system")
     ]
-    assert {one.n_scores for one in metrics} == {6, 2}
+    assert {metric.n_scores for metric in metrics} == {6, 2}
     for metric in metrics:
-        table = stored_table(metric)
-        assert list(table.keys) == list(campaign_keys(campaign, metric.level))
+        assert list(stored_table(metric).keys) == list(campaign_keys(campaign, metric.level))
 
 
-def test_scores_are_those_of_the_texts(campaign):
+def test_scores_are_computed_from_the_texts(campaign):
     (metric, _) = compute_metrics(campaign=campaign, names=["WER"])
     output = SystemOutput.objects.get(system__name="system-b", segment__name="segment-2")
     wer = metrics_for("en")["WER"]
@@ -57,7 +56,7 @@ def test_scores_are_those_of_the_texts(campaign):
     assert metric.higher_is_better is False and metric.origin == "computed"
 
 
-def test_the_systems_own_text_counts_where_near_identical_ones_were_merged(campaign):
+def test_a_merged_output_is_scored_by_its_own_text(campaign):
     output = SystemOutput.objects.get(system__name="system-a", segment__name="segment-1")
     SystemOutput.objects.filter(pk=output.pk).update(own_text=output.segment.reference)
     (metric, _) = compute_metrics(campaign=campaign, names=["WER"])
@@ -68,7 +67,7 @@ def test_no_text_is_counted_twice(campaign, monkeypatch):
     compute_metrics(campaign=campaign, names=["PER"])
     assert MetricCounts.objects.count() == 6
 
-    def fail(*words):
+    def fail(*tokens):
         raise AssertionError("counted again")
 
     monkeypatch.setattr("analysis.metrics.catalogue.position_independent_errors", fail)
@@ -77,7 +76,7 @@ def test_no_text_is_counted_twice(campaign, monkeypatch):
     assert Metric.objects.count() == 2
 
 
-def test_a_text_that_has_changed_is_counted_and_its_scores_replaced(campaign):
+def test_a_changed_text_is_counted_again_and_its_scores_are_replaced(campaign):
     (before, _) = compute_metrics(campaign=campaign, names=["WER"])
     Segment.objects.filter(name="segment-1").update(reference="something else")
     (after, _) = compute_metrics(campaign=campaign, names=["WER"])
@@ -85,7 +84,7 @@ def test_a_text_that_has_changed_is_counted_and_its_scores_replaced(campaign):
     assert Metric.objects.count() == 2 and stored_table(after).scores[0] > 1
 
 
-def test_emptying_what_is_remembered_changes_nothing(campaign):
+def test_scores_do_not_depend_on_stored_counts(campaign):
     (metric, _) = compute_metrics(campaign=campaign, names=["BLEU"])
     before = stored_table(metric).scores.tolist()
     MetricCounts.objects.all().delete()
@@ -96,12 +95,12 @@ def test_emptying_what_is_remembered_changes_nothing(campaign):
 
 def test_progress_rises_to_the_number_of_texts(campaign, monkeypatch):
     monkeypatch.setattr(computing, "CHUNK_TEXTS", 2)
-    told = []
+    reports = []
     compute_metrics(
-        campaign=campaign, names=["WER", "PER"], progress=lambda *counts: told.append(counts)
+        campaign=campaign, names=["WER", "PER"], progress=lambda *counts: reports.append(counts)
     )
-    assert told == sorted(told) and told[0] == (0, 12) and told[-1] == (12, 12)
-    assert (2, 12) in told and (8, 12) in told
+    assert reports == sorted(reports) and reports[0] == (0, 12) and reports[-1] == (12, 12)
+    assert (2, 12) in reports and (8, 12) in reports
 
 
 def test_an_uploaded_metric_is_not_overwritten(campaign):
@@ -111,13 +110,13 @@ def test_an_uploaded_metric_is_not_overwritten(campaign):
         compute_metrics(campaign=campaign, names=["WER"])
 
 
-def test_without_references_it_says_what_to_do(campaign):
+def test_missing_references_are_refused_by_name(campaign):
     Segment.objects.filter(name="segment-2").update(reference="")
     with pytest.raises(CannotComputeMetrics, match="no reference for 1 segments.*segment-2"):
         compute_metrics(campaign=campaign)
 
 
-def test_a_campaign_without_outputs_is_refused(db):
+def test_a_campaign_without_outputs_is_refused():
     with pytest.raises(CannotComputeMetrics, match="no outputs yet"):
         compute_metrics(campaign=make_campaign())
 
@@ -136,7 +135,7 @@ def test_human_targeted_metrics_compare_with_post_editions(campaign):
     metrics = compute_metrics(
         campaign=campaign, names=["TER", "sBLEU"], post_editions=post_editions(campaign, text)
     )
-    assert [one.name for one in metrics] == ["HTER", "HTER", "HsBLEU", "HsBLEU"]
+    assert [metric.name for metric in metrics] == ["HTER", "HTER", "HsBLEU", "HsBLEU"]
     assert stored_table(metrics[0]).scores[0] == 0 and stored_table(metrics[2]).scores[0] == 1
 
 
@@ -161,7 +160,7 @@ def test_bad_post_editions_are_refused(campaign, change, reason):
 # The job and the command ----------------------------------------------------------------------
 
 
-def test_a_job_computes_and_tells_how_far_it_is(campaign):
+def test_a_job_computes_metrics_and_reports_progress(campaign):
     ada = make_person("researcher", campaign)
     job = start_job(
         kind="compute_metrics", campaign=campaign, arguments={"names": ["PER"]}, started_by=ada
@@ -195,7 +194,7 @@ def test_the_command_reads_post_editions(campaign, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("HPER (lower is better)")
 
 
-def test_the_command_tells_what_is_wrong(campaign):
+def test_the_command_reports_what_is_wrong(campaign):
     Segment.objects.update(reference="")
     with pytest.raises(CommandError, match="has no reference for 3 segments"):
         call_command("compute_metrics", "baselines")

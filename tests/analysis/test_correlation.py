@@ -33,13 +33,13 @@ def noisy(n: int = 60, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 
 def test_pearson_by_hand() -> None:
     # Deviations (-2, -1, 0, 1, 2) and (-1, -2, 0, 2, 1): 8 / sqrt(10 * 10)
-    found = correlate([1, 2, 3, 4, 5], [2, 1, 3, 5, 4])
-    assert_allclose(found.estimate, 0.8)
-    assert found.n == 5
+    result = correlate([1, 2, 3, 4, 5], [2, 1, 3, 5, 4])
+    assert_allclose(result.estimate, 0.8)
+    assert result.n == 5
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_coefficients_are_those_of_scipy_with_ties(method: str) -> None:
+def test_coefficients_match_scipy_with_ties(method: str) -> None:
     metric, gold = (np.round(scores, 1) for scores in noisy())
     expected = {
         "pearson": stats.pearsonr(metric, gold).statistic,
@@ -50,11 +50,11 @@ def test_coefficients_are_those_of_scipy_with_ties(method: str) -> None:
     assert_allclose(correlate(metric, gold, method=method).estimate, expected[method])  # type: ignore[arg-type]
 
 
-def test_the_fisher_interval_is_that_of_scipy() -> None:
+def test_the_fisher_interval_matches_scipy() -> None:
     metric, gold = noisy()
-    found = correlate(metric, gold, confidence=0.9)
+    result = correlate(metric, gold, confidence=0.9)
     expected = stats.pearsonr(metric, gold).confidence_interval(0.9)
-    assert_allclose((found.low, found.high), (expected.low, expected.high))
+    assert_allclose((result.low, result.high), (expected.low, expected.high))
 
 
 def test_the_fisher_interval_of_ranks_is_wider_than_that_of_scores() -> None:
@@ -74,7 +74,7 @@ def test_the_bootstrap_interval_is_near_the_fisher_interval(method: str) -> None
     bootstrap = correlate(metric, gold, method=method, rng=rng, n_resamples=300)  # type: ignore[arg-type]
     assert bootstrap.estimate == fisher.estimate
     assert bootstrap.low < bootstrap.estimate < bootstrap.high
-    # Two different approximations of one thing.
+    # Two different approximations of the same interval.
     assert_allclose((bootstrap.low, bootstrap.high), (fisher.low, fisher.high), atol=0.1)
 
 
@@ -84,7 +84,7 @@ def test_the_bootstrap_repeats_with_its_seed() -> None:
     assert once == again
 
 
-def test_the_sign_of_a_lower_is_better_metric_is_turned() -> None:
+def test_the_sign_of_a_lower_is_better_metric_is_reversed() -> None:
     metric, gold = noisy()
     error_rate = correlate(-metric, gold, higher_is_better=False)
     assert_allclose(error_rate.estimate, correlate(metric, gold).estimate)
@@ -125,24 +125,20 @@ def test_rank_correlations_ignore_any_monotone_change(method: str, gold: np.ndar
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(1)])
 def test_constant_scores_have_no_correlation(method: str, rng: np.random.Generator | None) -> None:
     for metric, gold in (([1, 1, 1, 1, 1], [1, 2, 3, 4, 5]), ([1, 2, 3, 4, 5], [1, 1, 1, 1, 1])):
-        found = correlate(metric, gold, method=method, rng=rng, n_resamples=5)  # type: ignore[arg-type]
-        assert np.isnan([found.estimate, found.low, found.high]).all()
-        assert found.n == 5
-
-
-def test_constant_scores_are_recognised_despite_rounding() -> None:
-    assert math.isnan(correlate([0.1] * 10, range(10)).estimate)
+        result = correlate(metric, gold, method=method, rng=rng, n_resamples=5)  # type: ignore[arg-type]
+        assert np.isnan([result.estimate, result.low, result.high]).all()
+        assert result.n == 5
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_very_small_and_very_large_scores_correlate_all_the_same(scale: float) -> None:
+def test_very_small_and_very_large_scores_can_be_correlated(scale: float) -> None:
     assert_allclose(correlate(np.array([1, 2, 3, 4, 5]) * scale, [2, 1, 3, 5, 4]).estimate, 0.8)
 
 
 def test_segments_without_gold_are_left_out() -> None:
-    found = correlate([1, 2, 3, 4, 5, 99], [2, 1, 3, 5, 4, np.nan])
-    assert_allclose(found.estimate, 0.8)
-    assert found.n == 5
+    result = correlate([1, 2, 3, 4, 5, 99], [2, 1, 3, 5, 4, np.nan])
+    assert_allclose(result.estimate, 0.8)
+    assert result.n == 5
 
 
 def test_a_metric_may_lack_a_score_only_where_gold_does() -> None:
@@ -151,15 +147,15 @@ def test_a_metric_may_lack_a_score_only_where_gold_does() -> None:
         correlate([1, 2, np.nan, 4], [1, 2, 3, 3])
 
 
-def test_a_perfect_correlation_has_a_point_for_an_interval() -> None:
-    found = correlate([1, 2, 3, 4], [2, 4, 6, 8])
-    assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
+def test_a_perfect_correlation_has_a_zero_width_interval() -> None:
+    result = correlate([1, 2, 3, 4], [2, 4, 6, 8])
+    assert (result.estimate, result.low, result.high) == (1.0, 1.0, 1.0)
 
 
 def test_three_segments_are_too_few_for_an_interval() -> None:
-    found = correlate([1, 2, 4], [1, 3, 2])
-    assert not math.isnan(found.estimate)
-    assert math.isnan(found.low) and math.isnan(found.high)
+    result = correlate([1, 2, 4], [1, 3, 2])
+    assert not math.isnan(result.estimate)
+    assert math.isnan(result.low) and math.isnan(result.high)
 
 
 @pytest.mark.parametrize(
@@ -178,22 +174,22 @@ def test_a_refusal_names_the_parameter(arguments: dict, name: str) -> None:
         correlate(**arguments)
 
 
-def test_the_average_over_systems_is_that_of_separate_correlations() -> None:
+def test_the_average_over_systems_is_the_mean_of_separate_correlations() -> None:
     metric, gold = noisy(90)
     systems = np.repeat(["c", "a", "b"], 30)
-    found = correlate_by_system(metric, gold, systems)
+    average = correlate_by_system(metric, gold, systems)
     apart = [correlate(metric[systems == s], gold[systems == s]).estimate for s in "abc"]
-    assert found.groups == ("a", "b", "c")
-    assert_allclose(found.estimates, apart)
-    assert_allclose(found.estimate, np.mean(apart))
-    assert math.isnan(found.low)
+    assert average.groups == ("a", "b", "c")
+    assert_allclose(average.estimates, apart)
+    assert_allclose(average.estimate, np.mean(apart))
+    assert math.isnan(average.low)
 
 
 def test_the_average_over_systems_can_be_bootstrapped() -> None:
     metric, gold = noisy(90)
     systems, segments = np.repeat([1, 2, 3], 30), np.tile(np.arange(30), 3)
     for method in ("pearson", "spearman", "kendall_b"):
-        found = correlate_by_system(
+        average = correlate_by_system(
             metric,
             gold,
             systems,
@@ -202,41 +198,39 @@ def test_the_average_over_systems_can_be_bootstrapped() -> None:
             rng=np.random.default_rng(0),
             n_resamples=200,
         )
-        assert found.low < found.estimate < found.high
-        assert "bootstrap,200" in found.signature
+        assert average.low < average.estimate < average.high
+        assert "bootstrap,200" in average.signature
 
 
 def test_without_segments_the_average_over_systems_has_no_interval() -> None:
-    metric, gold = noisy(90)
-    found = correlate_by_system(
-        metric, gold, np.repeat([1, 2, 3], 30), rng=np.random.default_rng(0)
-    )
-    assert math.isnan(found.low) and math.isnan(found.high)
-    assert "bootstrap" not in found.signature
+    systems = np.repeat([1, 2, 3], 30)
+    average = correlate_by_system(*noisy(90), systems, rng=np.random.default_rng(0))
+    assert math.isnan(average.low) and math.isnan(average.high)
+    assert "bootstrap" not in average.signature
 
 
-def test_the_interval_of_the_average_covers_the_truth_though_systems_share_segments() -> None:
+def test_the_interval_of_the_average_covers_the_truth_when_systems_share_segments() -> None:
     rng, n, k = np.random.default_rng(0), 100, 6
     systems, segments = np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
-    # What a segment is like says nearly all; gold and metric of a system add a little of their own.
+    # Scores depend mostly on the segment; each system adds a little noise.
     truth = 1 / math.sqrt(1.01 * 2.01)
     n_covered = 0
     for _ in range(200):
         shared = rng.normal(size=n)
         gold = np.tile(shared, k) + 0.1 * rng.normal(size=n * k)
         metric = np.tile(shared + rng.normal(size=n), k) + 0.1 * rng.normal(size=n * k)
-        found = correlate_by_system(
+        average = correlate_by_system(
             metric, gold, systems, segments=segments, rng=rng, n_resamples=200
         )
-        n_covered += found.low <= truth <= found.high
-    # 95 % of 200, less what percentile intervals of 100 segments fall short of; four standard errors.
+        n_covered += average.low <= truth <= average.high
+    # 95 % expected; percentile intervals of 100 segments fall a little short. Within four standard errors.
     assert 0.88 < n_covered / 200 <= 1
 
 
-def test_with_a_segment_of_its_own_for_each_row_systems_are_independent() -> None:
+def test_systems_are_independent_when_they_share_no_segments() -> None:
     metric, gold = noisy(300)
     systems = np.repeat([1, 2, 3], 100)
-    alone, shared = (
+    separate, shared = (
         correlate_by_system(
             np.tile(metric[:100], 3),
             np.tile(gold[:100], 3),
@@ -246,20 +240,22 @@ def test_with_a_segment_of_its_own_for_each_row_systems_are_independent() -> Non
         )
         for segments in (np.arange(300), np.tile(np.arange(100), 3))
     )
-    # Three copies of one system say no more than it does alone.
-    one = correlate(metric[:100], gold[:100], rng=np.random.default_rng(1))
-    assert_allclose([shared.low, shared.high], [one.low, one.high], atol=0.03)
-    assert alone.high - alone.low < 0.8 * (shared.high - shared.low)
+    # Three copies of a system contain no more information than one.
+    single = correlate(metric[:100], gold[:100], rng=np.random.default_rng(1))
+    assert_allclose([shared.low, shared.high], [single.low, single.high], atol=0.03)
+    assert separate.high - separate.low < 0.8 * (shared.high - shared.low)
 
 
 def test_a_system_without_a_correlation_is_left_out_of_the_average() -> None:
-    found = correlate_by_system([1, 2, 3, 5, 5, 5, 9], [1, 3, 2, 1, 2, 3, np.nan], list("aaabbbc"))
-    assert (found.n_groups, found.n) == (1, 3)
-    assert_allclose(found.estimate, 0.5)
-    assert math.isnan(found.estimates[1])
+    average = correlate_by_system(
+        [1, 2, 3, 5, 5, 5, 9], [1, 3, 2, 1, 2, 3, np.nan], list("aaabbbc")
+    )
+    assert (average.n_groups, average.n) == (1, 3)
+    assert_allclose(average.estimate, 0.5)
+    assert math.isnan(average.estimates[1])
 
 
-def test_systems_must_be_as_many_as_scores() -> None:
+def test_systems_and_segments_must_match_the_scores() -> None:
     with pytest.raises(ValueError, match="`systems`"):
         correlate_by_system([1, 2, 3], [1, 2, 3], ["a", "b"])
     with pytest.raises(ValueError, match="`segments`"):
@@ -277,13 +273,13 @@ def test_the_best_and_worst_fifth_are_chosen_by_gold() -> None:
     assert "level:best,0.2" in best.signature
 
 
-def test_ties_at_the_border_are_all_in() -> None:
+def test_ties_at_the_border_are_all_included() -> None:
     gold = [5, 4, 4, 4, 1, 1, 1, 1, 1, 1]
     assert correlate_extremes(range(10), gold, end="best").n == 4
 
 
 @pytest.mark.parametrize(("argument", "value"), [("end", "top"), ("share", 0)])
-def test_extremes_refuse_what_they_do_not_know(argument: str, value: object) -> None:
+def test_extremes_refuse_unknown_arguments(argument: str, value: object) -> None:
     arguments = {"end": "best", argument: value}
     with pytest.raises(ValueError, match=f"`{argument}`"):
         correlate_extremes([1, 2, 3], [1, 2, 3], **arguments)  # type: ignore[arg-type]
@@ -293,9 +289,9 @@ def test_system_level_correlates_means() -> None:
     gold = np.array([[1, 2, np.nan], [3, 3, 3], [9, np.nan, 7]])
     metric = np.array([[1, 1, 1], [2, 3, 4], [5, 5, 8]])
     assert_allclose(system_means(gold), [1.5, 3, 8])
-    found = correlate_systems(metric, gold)
-    assert_allclose(found.estimate, stats.pearsonr([1, 3, 6], [1.5, 3, 8]).statistic)
-    assert (found.n, "level:system" in found.signature) == (3, True)
+    result = correlate_systems(metric, gold)
+    assert_allclose(result.estimate, stats.pearsonr([1, 3, 6], [1.5, 3, 8]).statistic)
+    assert (result.n, "level:system" in result.signature) == (3, True)
 
 
 def test_a_system_without_any_gold_is_refused() -> None:
@@ -303,29 +299,28 @@ def test_a_system_without_any_gold_is_refused() -> None:
         system_means([[1, 2], [np.nan, np.nan]])
 
 
-def test_many_metrics_at_once_correlate_as_each_alone():
+def test_many_metrics_at_once_correlate_as_they_do_alone():
     rng = np.random.default_rng(3)
     gold = rng.normal(size=40)
     gold[5] = np.nan
     metrics = np.concatenate([rng.normal(size=(3, 40)), np.ones((1, 40))])
     flags = [True, False, True, True]
-    found = pearson_of_each(metrics, gold, higher_is_better=flags)
+    together = pearson_of_each(metrics, gold, higher_is_better=flags)
     alone = [
-        correlate(own, gold, higher_is_better=flag).estimate
-        for own, flag in zip(metrics, flags, strict=True)
+        correlate(scores, gold, higher_is_better=flag).estimate
+        for scores, flag in zip(metrics, flags, strict=True)
     ]
-    assert_allclose(found, alone, rtol=0, atol=1e-12)
-    assert np.isnan(found[3])
+    assert_allclose(together, alone, rtol=0, atol=1e-12)
+    assert np.isnan(together[3])
     assert np.isnan(pearson_of_each(metrics, np.ones(40))).all()
 
 
-NEARLY_EQUAL = [0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2, 0.3]
-
-
-def test_scores_that_differ_by_rounding_alone_never_vary() -> None:
+def test_scores_that_differ_only_by_rounding_count_as_constant() -> None:
+    nearly_equal = [0.1 + 0.2, 0.3, 0.3, 0.1 + 0.2, 0.3]
     gold = [1.0, 2.0, 5.0, 3.0, 4.0]
     for method in ("pearson", "spearman", "kendall_b"):
-        assert math.isnan(correlate(NEARLY_EQUAL, gold, method=method).estimate)  # type: ignore[arg-type]
-    assert math.isnan(pearson(np.array(NEARLY_EQUAL), np.array(gold)))
-    assert np.isnan(pearson_of_each([NEARLY_EQUAL, gold], gold)[0])
+        assert math.isnan(correlate(nearly_equal, gold, method=method).estimate)  # type: ignore[arg-type]
+    assert math.isnan(pearson(np.array(nearly_equal), np.array(gold)))
+    assert np.isnan(pearson_of_each([nearly_equal, gold], gold)[0])
+    assert math.isnan(correlate([0.1] * 10, range(10)).estimate)
     assert not math.isnan(correlate(1e-9 * np.array(gold) + 1, gold).estimate)

@@ -1,4 +1,4 @@
-"""`manage.py evaluate`: files in, a report out, and never a guess about directions."""
+"""`manage.py evaluate` writes a report from files and never guesses a direction."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ from analysis.evaluation import (
 from analysis.scores.errors import ScoresRefused
 from tests.analysis.evaluation_tables import gold_scores, gold_table, metric, write_table
 
-# What they share is made once.
+# Shares a module-scoped fixture.
 pytestmark = pytest.mark.xdist_group("evaluate command")
 
 ROOT = Path(__file__).parents[2]
@@ -51,18 +51,20 @@ def run(*arguments: object) -> str:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """One report that several tests look at, and what the command said."""
+    """A report that several tests check, and what the command printed."""
     folder = tmp_path_factory.mktemp("evaluate")
     scores = write_table(folder / "metrics.tsv", {"good": GOOD, "TER": -POOR})
     gold = write_table(folder / "gold.tsv", {"da": gold_scores()})
     out = folder / "report"
-    said = run(scores, "--gold", f"da={gold}", "--higher", "good", "--lower", "TER", "--out", out)
-    return out, said
+    printed = run(
+        scores, "--gold", f"da={gold}", "--higher", "good", "--lower", "TER", "--out", out
+    )
+    return out, printed
 
 
-def test_a_report_has_page_text_tables_pictures_data_and_result(report):
-    out, said = report
-    assert "Not significantly outperformed by any other metric (Williams test): good." in said
+def test_a_report_has_every_kind_of_file(report):
+    out, printed = report
+    assert "Not significantly outperformed by any other metric (Williams test): good." in printed
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert {"index.html", "report.md", "result.json"} <= names
     for name in ("significance-gold", "between-metrics", "scatter-good-gold"):
@@ -71,7 +73,7 @@ def test_a_report_has_page_text_tables_pictures_data_and_result(report):
         assert {f"tables/{name}.{end}" for end in ("tex", "md", "csv")} <= names
 
 
-def test_the_result_is_that_of_the_engine(report):
+def test_the_result_matches_the_engine(report):
     result = EvaluationResult.from_dict(json.loads((report[0] / "result.json").read_text()))
     tables = [metric("good", 0.3), metric("TER", 4, seed=4, higher=False)]
     expected = evaluate(tables, [gold_table()]).result
@@ -92,14 +94,16 @@ def test_a_second_run_writes_the_same_bytes(report, tmp_path):
 def test_unknown_directions_are_listed_with_what_to_confirm(scores, gold, tmp_path):
     with pytest.raises(CommandError) as refusal:
         run(scores, "--gold", gold, "--out", tmp_path / "report")
-    said = str(refusal.value)
-    assert "good: is higher or lower better? (its name does not say)" in said
-    assert "TER: is higher or lower better? (probably lower: TER seems to be an error rate" in said
-    assert "gold: is higher or lower better?" in said
-    assert "--lower TER" in said and not (tmp_path / "report").exists()
+    message = str(refusal.value)
+    assert "good: is higher or lower better? (its name does not say)" in message
+    assert (
+        "TER: is higher or lower better? (probably lower: TER seems to be an error rate" in message
+    )
+    assert "gold: is higher or lower better?" in message
+    assert "--lower TER" in message and not (tmp_path / "report").exists()
 
 
-def test_every_unknown_direction_is_listed_however_many(gold, tmp_path):
+def test_every_unknown_direction_is_listed(gold, tmp_path):
     many = {f"metric-{i}": GOOD for i in range(44)}
     scores = write_table(tmp_path / "many.tsv", many)
     with pytest.raises(DirectionsUnknown) as refusal:
@@ -108,44 +112,41 @@ def test_every_unknown_direction_is_listed_however_many(gold, tmp_path):
     assert all(f"{name}: is higher" in str(refusal.value) for name in many)
 
 
-def test_a_direction_said_twice_or_of_nothing_is_refused(scores, gold):
-    for directions, words in [
+def test_a_contradictory_or_unused_direction_is_refused(scores, gold):
+    for directions, message in [
         (Directions(higher=["good"], lower=["good"]), "cannot be both higher and lower"),
         (Directions(higher=["nothing"]), "there is no metric or gold named 'nothing'"),
     ]:
-        with pytest.raises(ScoresRefused, match=words):
+        with pytest.raises(ScoresRefused, match=message):
             evaluate_files([scores], [f"da={gold}"], directions=directions)
 
 
-def test_gold_says_its_kind_and_column():
+def test_a_gold_argument_gives_kind_and_column():
     assert GoldFile.parse("gold.tsv") == GoldFile(Path("gold.tsv"))
     assert GoldFile.parse("hter=a=b.tsv::H") == GoldFile(Path("a=b.tsv"), "hter", "H")
     assert GoldFile.parse("x=gold.tsv") == GoldFile(Path("x=gold.tsv"))
 
 
-def test_hter_is_lower_is_better_unless_somebody_says_otherwise(scores, tmp_path):
+def test_lower_hter_is_better_unless_declared_otherwise(scores, tmp_path):
     gold = write_table(tmp_path / "edits.tsv", {"hter": -gold_scores()})
-    said = Directions(higher=["good"], lower=["TER"])
-    found = evaluate_files([scores], [f"hter={gold}"], directions=said).result
-    assert found.golds[0].segment[0].pearson.estimate > 0.9
-    said = Directions(higher=["good", "edits"], lower=["TER"])
-    assert (
-        evaluate_files([scores], [f"hter={gold}"], directions=said)
-        .result.golds[0]
-        .segment[1]
-        .pearson.estimate
-        < 0
-    )
+
+    def correlations(*higher: str) -> list[float]:
+        directions = Directions(higher=higher, lower=["TER"])
+        result = evaluate_files([scores], [f"hter={gold}"], directions=directions).result
+        return [row.pearson.estimate for row in result.golds[0].segment]
+
+    assert correlations("good")[0] > 0.9
+    assert correlations("good", "edits")[1] < 0
 
 
 def test_two_golds_of_one_file_are_compared(scores, tmp_path):
     both = write_table(tmp_path / "both.tsv", {"one": gold_scores(), "two": -POOR})
     out = tmp_path / "report"
-    said = run(
+    printed = run(
         scores, "--gold", f"da={both}::one", "--gold", f"da={both}::two",
         "--higher", "good", "--lower", "TER", "--out", out,
     )  # fmt: skip
-    assert "Between one and two, 0 of 2 metrics change their rank at segment level." in said
+    assert "Between one and two, 0 of 2 metrics change their rank at segment level." in printed
     assert (out / "tables" / "compared-segment-one-two.tex").exists()
     assert (out / "figures" / "rank-changes-segment-one-two.svg").exists()
 
@@ -154,27 +155,27 @@ def test_texts_and_documents_break_the_results_down(scores, gold, tmp_path):
     texts, documents = tmp_path / "texts.txt", tmp_path / "docs.txt"
     texts.write_text("".join("word " * i + "\n" for i in range(1, 26)))
     documents.write_text("news\tone\n" * 12 + "news\ttwo\n" * 13)
-    said = Directions(higher=["good"], lower=["TER"])
-    found = evaluate_files(
-        [scores], [f"da={gold}"], directions=said, texts=texts, documents=documents
+    directions = Directions(higher=["good"], lower=["TER"])
+    evaluated = evaluate_files(
+        [scores], [f"da={gold}"], directions=directions, texts=texts, documents=documents
     )
-    groups = {one.by: one.groups for one in found.result.golds[0].breakdowns}
+    groups = {breakdown.by: breakdown.groups for breakdown in evaluated.result.golds[0].breakdowns}
     assert groups["document"] == ("one", "two") and len(groups["length"]) == 4
     texts.write_text("too few\n")
     with pytest.raises(ScoresRefused, match="texts.txt: has 1 lines for 25 segments"):
-        evaluate_files([scores], [f"da={gold}"], directions=said, texts=texts)
+        evaluate_files([scores], [f"da={gold}"], directions=directions, texts=texts)
 
 
-def test_a_folder_of_files_is_read_whole(gold, tmp_path):
+def test_every_file_of_a_folder_is_read(gold, tmp_path):
     folder = tmp_path / "scores"
     folder.mkdir()
-    for name, own in (("one", GOOD), ("two", POOR)):
-        write_table(folder / f"{name}.tsv", {name: own})
-    found = evaluate_files([folder], [f"da={gold}"], directions=Directions(otherwise=True))
-    assert [one.metric for one in found.result.golds[0].segment] == ["one", "two"]
+    for name, scores in (("one", GOOD), ("two", POOR)):
+        write_table(folder / f"{name}.tsv", {name: scores})
+    evaluated = evaluate_files([folder], [f"da={gold}"], directions=Directions(otherwise=True))
+    assert [row.metric for row in evaluated.result.golds[0].segment] == ["one", "two"]
 
 
-def test_problems_of_all_files_are_told_at_once(gold, tmp_path):
+def test_problems_of_all_files_are_reported_at_once(gold, tmp_path):
     paths = []
     for name in ("one", "two"):
         paths.append(write_table(tmp_path / f"{name}.tsv", {name: GOOD}))
@@ -185,7 +186,7 @@ def test_problems_of_all_files_are_told_at_once(gold, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("option", "message"),
     [
         (["--alpha", "2"], "--alpha must be between 0 and 1"),
         (["--resamples", "0"], "--resamples"),
@@ -193,9 +194,11 @@ def test_problems_of_all_files_are_told_at_once(gold, tmp_path):
         (["--without", "nobody"], "no system 'nobody'"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_written(scores, gold, tmp_path, option, words):
+def test_bad_options_are_refused_before_anything_is_written(
+    scores, gold, tmp_path, option, message
+):
     out = tmp_path / "report"
-    with pytest.raises(CommandError, match=words):
+    with pytest.raises(CommandError, match=message):
         run(scores, "--gold", f"da={gold}", "--all-higher", "--out", out, *option)
     assert not out.exists()
 
@@ -227,24 +230,24 @@ def test_names_from_files_are_text_in_page_tables_and_paths(gold, tmp_path):
 
 
 class Loads(HTMLParser):
-    """Gathers what a page would fetch from elsewhere."""
+    """Collects what a page would fetch from elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
             is_load = tag in ("script", "link", "iframe") or name in ("src", "xlink:href")
             if is_load and not (value or "").startswith(("data:", "#")):
-                self.found.append(f"{tag} {name}={value}")
+                self.addresses.append(f"{tag} {name}={value}")
 
 
-def test_the_page_stands_alone_and_describes_its_pictures(report):
+def test_the_page_loads_nothing_and_describes_its_pictures(report):
     page = (report[0] / "index.html").read_text()
     loads = Loads()
     loads.feed(page)
-    assert loads.found == []
+    assert loads.addresses == []
     assert len(re.findall(r'<img [^>]*alt="[^"]{20,}"', page)) == page.count("<img ") > 0
     assert "<title>segment 1 by a: good" in page
 
@@ -267,7 +270,7 @@ def test_neither_a_database_nor_a_migration_is_needed(scores, gold, tmp_path):
     assert "Wrote" in done.stdout
 
 
-def test_rankings_beside_scores_are_left_out_unless_asked_for(tmp_path):
+def test_rankings_next_to_scores_are_left_out_by_default(tmp_path):
     lines = ["metric\tsegment\tscore\trank"]
     order = np.argsort(np.argsort(GOOD[:25])) + 1
     lines += [f"mine\t{i + 1}\t{float(GOOD[i])!r}\t{order[i]}" for i in range(25)]
@@ -275,11 +278,11 @@ def test_rankings_beside_scores_are_left_out_unless_asked_for(tmp_path):
     scores.write_text("\n".join(lines) + "\n")
     golds = [f"{i + 1}\t{float(gold_scores()[i])!r}" for i in range(25)]
     gold.write_text("\n".join(["segment\tscore", *golds]) + "\n")
-    said = Directions(higher=["mine"])
+    directions = Directions(higher=["mine"])
 
     def metrics(ranks: bool) -> list[str]:
-        found = evaluate_files([scores], [f"da={gold}"], directions=said, ranks=ranks).result
-        return [one.metric for one in found.golds[0].segment]
+        result = evaluate_files([scores], [f"da={gold}"], directions=directions, ranks=ranks).result
+        return [row.metric for row in result.golds[0].segment]
 
     assert metrics(False) == ["mine"]
     assert sorted(metrics(True)) == ["mine", "mine (ranks)"]

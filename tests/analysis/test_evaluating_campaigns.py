@@ -1,4 +1,4 @@
-"""Evaluations of campaigns: stored once, under numbers of their own, and made again bit for bit."""
+"""Evaluations of campaigns: stored once, numbered, and reproducible bit for bit."""
 
 import numpy as np
 import pytest
@@ -44,42 +44,47 @@ def store(run: GoldRun, name: str, noise: float, *, higher: bool | None = True, 
     return store_scores(table=table, home=run.campaign, source=ScoreSource(), **how)
 
 
-def test_an_evaluation_is_stored_with_what_it_was_made_of(run):
+def test_an_evaluation_is_stored_with_its_inputs(run):
     metrics = [store(run, "good", 0.2), store(run, "poor", 3)]
-    found = evaluate_campaign(campaign=run.campaign)
-    assert (found.number, found.golds) == (1, [{"run": 1, "use": "z"}])
-    assert set(found.metrics.all()) == set(metrics)
-    gold = result_of(found).golds[0]
+    evaluation = evaluate_campaign(campaign=run.campaign)
+    assert (evaluation.number, evaluation.golds) == (1, [{"run": 1, "use": "z"}])
+    assert set(evaluation.metrics.all()) == set(metrics)
+    gold = result_of(evaluation).golds[0]
     assert gold.winners == ("good",) and gold.gold.n == 70
     z = campaign_gold(run).scores
     scores = np.array(list(metrics[0].scores.order_by("position").values_list("score", flat=True)))
     assert gold.segment[0].pearson.estimate == pytest.approx(stats.pearsonr(scores, z)[0])
-    assert found.signature == found.result["signature"] and len(found.input_digest) == 64
+    assert (
+        evaluation.signature == evaluation.result["signature"]
+        and len(evaluation.input_digest) == 64
+    )
 
 
-def test_it_can_be_made_again_to_the_same_numbers(run):
+def test_running_it_again_gives_the_same_numbers(run):
     store(run, "good", 0.2)
     store(run, "poor", 3)
-    found = evaluate_campaign(campaign=run.campaign, options=Options(seed=5, qe=True))
-    found.refresh_from_db()
-    assert evaluate_again(found).result.to_dict() == found.result
-    assert evaluate_again(found).result == result_of(found)
+    evaluation = evaluate_campaign(campaign=run.campaign, options=Options(seed=5, qe=True))
+    evaluation.refresh_from_db()
+    assert evaluate_again(evaluation).result.to_dict() == evaluation.result
+    assert evaluate_again(evaluation).result == result_of(evaluation)
 
 
-def test_it_is_not_made_again_from_other_scores(run):
+def test_it_cannot_be_run_again_after_scores_changed(run):
     store(run, "good", 0.2)
     store(run, "poor", 3)
-    found = evaluate_campaign(campaign=run.campaign)
+    evaluation = evaluate_campaign(campaign=run.campaign)
     store(run, "poor", 2, replace=True)
     with pytest.raises(EvaluationRefused, match="replaced or removed"):
-        evaluate_again(found)
+        evaluate_again(evaluation)
 
 
-def test_z_and_raw_scores_stand_side_by_side(run):
+def test_z_and_raw_scores_can_be_compared(run):
     store(run, "good", 0.2)
     store(run, "poor", 3)
-    found = evaluate_campaign(campaign=run.campaign, golds=[GoldChoice(1), GoldChoice(1, "raw")])
-    compared = result_of(found).comparisons[0]
+    evaluation = evaluate_campaign(
+        campaign=run.campaign, golds=[GoldChoice(1), GoldChoice(1, "raw")]
+    )
+    compared = result_of(evaluation).comparisons[0]
     assert (compared.first, compared.second) == ("gold 1", "gold 1, raw")
 
 
@@ -94,16 +99,16 @@ def test_it_runs_as_a_job_with_progress(run, django_user_model):
     flat.scores.update(score=0.5)
     alice = django_user_model.objects.create(username="alice")
     job = start_job(kind="evaluate", campaign=run.campaign, started_by=alice)
-    seen: list[tuple[int, int | None]] = []
-    done = run_job(job.pk, listener=lambda *now: seen.append(now))
+    reports: list[tuple[int, int | None]] = []
+    done = run_job(job.pk, listener=lambda *report: reports.append(report))
     assert done is not None and done.state == Job.State.DONE, done and done.traceback
     assert done.result["winners"] == {"gold 1": ["good"]}
     stored = Evaluation.objects.get(code=done.result["evaluation"])
     assert (stored.job, stored.created_by) == (job, alice)
-    assert seen[-1][0] == seen[-1][1]
+    assert reports[-1][0] == reports[-1][1]
 
 
-def test_a_job_that_is_started_again_stores_nothing_twice(run):
+def test_a_restarted_job_stores_nothing_twice(run):
     store(run, "good", 0.2)
     job = start_job(kind="evaluate", campaign=run.campaign)
     first = evaluate_campaign(campaign=run.campaign, job=job)
@@ -112,7 +117,7 @@ def test_a_job_that_is_started_again_stores_nothing_twice(run):
     assert Evaluation.objects.count() == 1
 
 
-def test_a_job_may_choose_metrics_gold_and_options(run):
+def test_a_job_can_choose_metrics_gold_and_options(run):
     good, _ = store(run, "good", 0.2), store(run, "poor", 3)
     arguments = {
         "metrics": [str(good.code)],
@@ -123,11 +128,11 @@ def test_a_job_may_choose_metrics_gold_and_options(run):
     assert done is not None and done.state == Job.State.DONE, done and done.error
     result = result_of(Evaluation.objects.get())
     assert result.options == Options(seed=3, without_systems=("system-a",))
-    assert [one.metric for one in result.golds[0].segment] == ["good"]
+    assert [row.metric for row in result.golds[0].segment] == ["good"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "reason"),
     [
         ({"golds": [{"run": 9}]}, "has no gold 9"),
         ({"golds": [{"run": 1, "use": "x"}]}, "not a kind of score"),
@@ -137,10 +142,10 @@ def test_a_job_may_choose_metrics_gold_and_options(run):
         ({"metrics": ["6f1c8a52-0000-4000-8000-000000000000"]}, "does not have all of these"),
     ],
 )
-def test_a_job_that_asks_for_what_is_not_there_says_so(run, arguments, words):
+def test_a_job_with_bad_arguments_fails_with_the_reason(run, arguments, reason):
     store(run, "good", 0.2)
     done = run_job(start_job(kind="evaluate", campaign=run.campaign, arguments=arguments).pk)
-    assert done is not None and done.state == Job.State.FAILED and words in done.error
+    assert done is not None and done.state == Job.State.FAILED and reason in done.error
 
 
 def test_without_gold_or_metrics_it_is_refused(run):
@@ -164,6 +169,6 @@ def test_outputs_without_gold_are_left_out_and_counted(run):
     assert (gold.n, gold.n_without_gold) == (69, 1)
 
 
-def test_options_come_back_from_json_as_they_were():
+def test_options_are_read_from_json():
     assert options_from({}) == Options()
     assert options_from({"without_systems": ["a"]}).without_systems == ("a",)

@@ -1,4 +1,4 @@
-"""The pages of evaluations: files in, directions said, numbers out; and who sees what."""
+"""Evaluation pages: uploads, directions, results, and who sees what."""
 
 import json
 
@@ -50,6 +50,11 @@ def collection(client: Client) -> ScoreCollection:
     return ScoreCollection.objects.get()
 
 
+def gold_form(kind: str, direction: str, content: str = gold_lines(), name: str = "gold.tsv"):
+    upload = {"gold-uploads": file(content, name), "gold-kind": kind}
+    return upload | {"gold-direction": direction}
+
+
 def send(client: Client, page: str, home, **fields):
     return client.post(reverse(page, args=[home.code]), fields)
 
@@ -60,10 +65,10 @@ def text_of(client: Client, page: str, *args, **query) -> str:
     return answer.content.decode()
 
 
-# Files in -------------------------------------------------------------------------------------
+# Uploads --------------------------------------------------------------------------------------
 
 
-def test_without_anything_the_list_says_what_to_do(client):
+def test_an_empty_list_says_what_to_do(client):
     text = text_of(client, "evaluations")
     assert "No evaluations yet" in text and reverse("new_collection") in text
 
@@ -73,23 +78,18 @@ def test_a_collection_needs_a_name(client):
     assert not ScoreCollection.objects.exists()
 
 
-def test_scores_are_stored_and_a_direction_is_asked_for(client, collection):
+def test_uploaded_scores_need_a_confirmed_direction(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "odd")))
-    assert set(collection.metrics.values_list("name", "higher_is_better")) == {
-        ("BLEU", None),
-        ("TER", None),
-        ("odd", None),
-    }
+    directions = set(collection.metrics.values_list("name", "higher_is_better"))
+    assert directions == {("BLEU", None), ("TER", None), ("odd", None)}
     text = text_of(client, "collection_metrics", collection.code)
     assert "Confirm metric directions" in text and "seems to be an error rate" in text
     assert "no hint in the name" in text
-    assert (
-        " checked"
-        not in text[text.index("Confirm metric directions") : text.index("left unmarked</label>")]
-    )
+    form = text[text.index("Confirm metric directions") : text.index("left unmarked</label>")]
+    assert " checked" not in form
 
 
-def test_nothing_is_confirmed_that_was_not_said(client, collection):
+def test_only_the_given_directions_are_confirmed(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER")))
     send(client, "collection_directions", collection, rest="")
     assert collection.metrics.unconfirmed().count() == 2
@@ -100,11 +100,11 @@ def test_nothing_is_confirmed_that_was_not_said(client, collection):
     assert collection.metrics.unconfirmed().get().name == "BLEU"
 
 
-def test_one_word_for_all_spares_those_that_are_marked(client, collection):
+def test_one_direction_for_the_rest_leaves_marked_metrics_alone(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "chrF")))
     ter = collection.metrics.get(name="TER")
-    said = {f"way-{ter.code}": "lower", "rest": "higher"}
-    send(client, "collection_directions", collection, **said)
+    fields = {f"way-{ter.code}": "lower", "rest": "higher"}
+    send(client, "collection_directions", collection, **fields)
     ways = dict(collection.metrics.values_list("name", "higher_is_better"))
     assert ways == {"BLEU": True, "TER": False, "chrF": True}
 
@@ -119,18 +119,16 @@ def test_a_direction_can_be_corrected_and_both_are_in_the_audit_log(client, coll
     assert AuditEntry.objects.filter(action="metric_direction_confirmed").count() == 2
 
 
-def test_gold_is_not_taken_without_its_direction(client, collection):
-    fields = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "mqm"}
-    assert send(client, "collection_gold", collection, **fields).status_code == 422
+def test_gold_without_a_direction_is_refused(client, collection):
+    form = gold_form("mqm", "")
+    assert send(client, "collection_gold", collection, **form).status_code == 422
     assert not GoldUpload.objects.exists()
 
 
-def test_gold_is_stored_once_and_replaced_only_when_asked(client, collection):
+def test_gold_is_stored_once_and_replaced_only_on_request(client, collection):
     def upload(content: str, **more: str):
-        fields = {"gold-uploads": file(content, "gold.tsv"), "gold-kind": "mqm"}
-        return send(
-            client, "collection_gold", collection, **fields, **{"gold-direction": "lower"}, **more
-        )
+        form = gold_form("mqm", "lower", content)
+        return send(client, "collection_gold", collection, **form, **more)
 
     assert upload(gold_lines()).status_code == upload(gold_lines()).status_code == 302
     stored = GoldUpload.objects.get()
@@ -176,25 +174,22 @@ def test_all_bad_files_are_named_at_once(client, collection):
     assert "bad1.tsv" in text and "bad2.tsv" in text and "Fix the 2 problems" in text
 
 
-def test_files_that_are_together_too_large_are_refused(client, collection, monkeypatch):
+def test_files_that_are_too_large_together_are_refused(client, collection, monkeypatch):
     monkeypatch.setattr("analysis.evaluation.uploading.MAX_FILE_BYTES", 100)
     answer = send(client, "collection_scores", collection, uploads=file(score_lines("BLEU")))
     assert answer.status_code == 422 and "upload fewer at once" in answer.content.decode()
 
 
-def test_a_campaign_takes_scores_of_its_own_outputs_only(client):
+def test_a_campaign_accepts_scores_of_its_own_outputs_only(client):
     campaign = make_campaign()
     make_translations(campaign, n_segments=3)
     answer = send(client, "campaign_scores", campaign, uploads=file(score_lines("BLEU")))
     text = answer.content.decode()
     assert answer.status_code == 422 and not Metric.objects.exists()
     assert "has no score for segment segment-1 by system-a" in text
-    gold = {"gold-uploads": file(gold_lines(), "gold.tsv"), "gold-kind": "da"}
-    answer = send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "higher"})
-    assert (
-        answer.status_code == 422
-        and "the campaign has no segment 1 by A" in answer.content.decode()
-    )
+    answer = send(client, "campaign_gold", campaign, **gold_form("da", "higher"))
+    assert answer.status_code == 422
+    assert "the campaign has no segment 1 by A" in answer.content.decode()
 
 
 def test_hostile_names_stay_text(client, collection):
@@ -225,31 +220,29 @@ def evaluate(client: Client, page: str, home, **fields) -> Evaluation:
     assert answer.status_code == 302, answer.context["form"].errors
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.state == "done", job and job.error
-    assert reverse("evaluation", args=[job.result["evaluation"]]) in text_of(
-        client, "job", job.code
-    )
-    return Evaluation.objects.get(code=job.result["evaluation"])
+    evaluation = Evaluation.objects.get(code=job.result["evaluation"])
+    assert reverse("evaluation", args=[evaluation.code]) in text_of(client, "job", job.code)
+    return evaluation
 
 
 def test_from_files_to_the_result_without_a_campaign(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("good", "poor")))
-    gold = {"gold-uploads": file(gold_lines(), "human.tsv"), "gold-kind": "hter"}
-    send(client, "collection_gold", collection, **gold, **{"gold-direction": "lower"})
+    send(client, "collection_gold", collection, **gold_form("hter", "lower", name="human.tsv"))
     send(client, "collection_directions", collection, rest="lower")
     upload = GoldUpload.objects.get()
-    found = evaluate(
+    evaluation = evaluate(
         client,
         "collection_evaluate",
         collection,
         golds=[f"upload-{upload.code}"],
-        metrics=[str(one.code) for one in collection.metrics.all()],
+        metrics=[str(metric.code) for metric in collection.metrics.all()],
         qe="on",
         without="C\n",
     )
-    assert (found.collection, found.created_by) == (collection, owner_of(client))
-    assert found.options["without_systems"] == ["C"] and found.options["qe"] is True
-    text = text_of(client, "evaluation", found.code)
-    for words in (
+    assert (evaluation.collection, evaluation.created_by) == (collection, owner_of(client))
+    assert evaluation.options["without_systems"] == ["C"] and evaluation.options["qe"] is True
+    text = text_of(client, "evaluation", evaluation.code)
+    for phrase in (
         "Predictions against human",
         "Segment-level agreement with human",
         "Predictions of human",
@@ -258,9 +251,9 @@ def test_from_files_to_the_result_without_a_campaign(client, collection):
         "Williams test",
         "not outperformed",
         upload.sha256,
-        found.input_digest,
+        evaluation.input_digest,
     ):
-        assert words in text, words
+        assert phrase in text, phrase
 
 
 def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
@@ -268,54 +261,50 @@ def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
     content = "system\tsegment\tscore\n" + "".join(
         f"system-{s}\tsegment-{i}\t{(i * 7 + ord(s)) % 11}\n" for i in range(1, 15) for s in "ab"
     )
-    gold = {"gold-uploads": file(content, "hter.tsv"), "gold-kind": "hter"}
-    assert (
-        send(client, "campaign_gold", campaign, **gold, **{"gold-direction": "lower"}).status_code
-        == 302
-    )
+    form = gold_form("hter", "lower", content, "hter.tsv")
+    assert send(client, "campaign_gold", campaign, **form).status_code == 302
     upload = campaign.gold_uploads.get()
-    found = evaluate(
+    evaluation = evaluate(
         client,
         "campaign_evaluate",
         campaign,
         golds=["z-1", f"upload-{upload.code}"],
-        metrics=[str(one.code) for one in campaign.metrics.all()],
+        metrics=[str(metric.code) for metric in campaign.metrics.all()],
     )
-    compared = result_of(found).comparisons[0]
+    compared = result_of(evaluation).comparisons[0]
     assert (compared.first, compared.second) == ("gold 1", "hter")
-    text = text_of(client, "evaluation", found.code)
+    text = text_of(client, "evaluation", evaluation.code)
     assert "Segment-level correlations with gold 1 and with hter" in text and "rank-changes" in text
 
 
-def test_campaigns_are_pooled_and_made_again(client):
+def test_campaigns_are_pooled_and_the_evaluation_is_reproducible(client):
     campaigns = [make_scored_campaign(), make_scored_campaign()]
     make_gold_run(campaigns[1], seed=5)
-    codes = [str(one.code) for one in campaigns]
-    answer = client.post(
-        reverse("evaluate_pooled"), {"campaigns": codes, "uses": ["z", "raw"], "seed": 1}
-    )
-    assert answer.status_code == 302
+    codes = [str(campaign.code) for campaign in campaigns]
+    form = {"campaigns": codes, "uses": ["z", "raw"], "seed": 1}
+    assert client.post(reverse("evaluate_pooled"), form).status_code == 302
     job = run_job(Job.objects.latest("pk").pk)
     assert job.state == "done", job.error
-    found = Evaluation.objects.get()
-    assert set(found.pooled.all()) == set(campaigns) and found.campaign is None
-    assert [gold.gold.n for gold in result_of(found).golds] == [56, 56]
-    again = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
+    evaluation = Evaluation.objects.get()
+    assert set(evaluation.pooled.all()) == set(campaigns) and evaluation.campaign is None
+    assert [gold.gold.n for gold in result_of(evaluation).golds] == [56, 56]
+    again = run_job(
+        start_job(kind="evaluate_again", arguments={"evaluation": str(evaluation.code)}).pk
+    )
     assert again.result["is_same"] is True
-    text = text_of(client, "evaluation", found.code)
+    text = text_of(client, "evaluation", evaluation.code)
     assert "2 sets were pooled" in text and "the numbers are identical, to the last bit" in text
     assert campaigns[0].name in text_of(client, "evaluations")
 
 
-def test_one_campaign_is_no_pool(client):
-    campaigns = [make_scored_campaign(), make_scored_campaign()]
-    answer = client.post(
-        reverse("evaluate_pooled"), {"campaigns": [str(campaigns[0].code)], "uses": "z", "seed": 1}
-    )
+def test_pooling_needs_at_least_two_campaigns(client):
+    form = {"campaigns": [str(make_scored_campaign().code)], "uses": "z", "seed": 1}
+    make_scored_campaign()
+    answer = client.post(reverse("evaluate_pooled"), form)
     assert answer.status_code == 422 and "at least two" in answer.content.decode()
 
 
-def test_what_is_missing_is_said_before_anything_is_started(client, collection):
+def test_missing_inputs_are_reported_before_a_job_starts(client, collection):
     text = text_of(client, "collection_evaluate", collection.code)
     assert "There is no gold yet" in text and "There are no metric scores yet" in text
     answer = send(client, "collection_evaluate", make_collection(), seed=1)
@@ -332,113 +321,105 @@ def test_a_metric_without_a_direction_is_not_offered(client):
     assert answer.status_code == 422
 
 
-def test_gold_of_another_home_cannot_be_chosen(client):
-    own, other = make_collection(), make_collection()
+def test_gold_of_another_collection_cannot_be_chosen(client):
+    collection, other = make_collection(), make_collection()
     upload = other.gold_uploads.get()
-    metrics = [str(one.code) for one in own.metrics.all()]
+    metrics = [str(metric.code) for metric in collection.metrics.all()]
     fields = {"golds": [f"upload-{upload.code}"], "metrics": metrics}
-    assert send(client, "collection_evaluate", own, seed=1, **fields).status_code == 422
-    arguments = {"collection": own.key, "golds": [{"upload": str(upload.code)}]}
+    assert send(client, "collection_evaluate", collection, seed=1, **fields).status_code == 422
+    arguments = {"collection": collection.key, "golds": [{"upload": str(upload.code)}]}
     job = run_job(start_job(kind="evaluate_collection", arguments=arguments).pk)
     assert job.state == "failed" and "does not exist" in job.error
 
 
-def test_documents_and_texts_beside_the_gold_give_results_by_both(client, collection):
+def test_results_are_broken_down_by_uploaded_documents_and_texts(client, collection):
     send(client, "collection_scores", collection, uploads=file(score_lines("good:higher")))
-    fields = {
-        "gold-uploads": file(gold_lines(), "gold.tsv"),
-        "gold-kind": "da",
-        "gold-direction": "higher",
+    fields = gold_form("da", "higher") | {
         "gold-documents": file("".join(f"doc{i // 5}\n" for i in range(9)), "docs.txt"),
         "gold-texts": file("".join("word " * (i + 1) + "\n" for i in range(9)), "texts.txt"),
     }
     assert send(client, "collection_gold", collection, **fields).status_code == 302
-    found = evaluate(
+    evaluation = evaluate(
         client,
         "collection_evaluate",
         collection,
         golds=[f"upload-{GoldUpload.objects.get().code}"],
         metrics=[str(collection.metrics.get().code)],
     )
-    by = {one.by: one.groups for one in result_of(found).golds[0].breakdowns}
+    by = {breakdown.by: breakdown.groups for breakdown in result_of(evaluation).golds[0].breakdowns}
     assert by["document"] == ("doc0", "doc1") and by["length"][0] == "1–3 words"
 
 
 def test_documents_that_do_not_fit_the_gold_are_refused(client, collection):
-    fields = {
-        "gold-uploads": file(gold_lines(), "gold.tsv"),
-        "gold-kind": "da",
-        "gold-direction": "higher",
-        "gold-documents": file("one\n", "docs.txt"),
-    }
-    answer = send(client, "collection_gold", collection, **fields)
+    documents = {"gold-documents": file("one\n", "docs.txt")}
+    answer = send(client, "collection_gold", collection, **gold_form("da", "higher"), **documents)
     assert answer.status_code == 422 and not GoldUpload.objects.exists()
     assert "has 1 lines for 9 segments" in answer.content.decode()
 
 
-# What can be taken away -----------------------------------------------------------------------
+# Downloads ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fmt", ["tex", "md", "csv"])
-def test_every_table_can_be_taken_away(client, fmt):
-    found = make_collection_evaluation()
-    tables = client.get(reverse("evaluation", args=[found.code])).context["tables"]
+def test_every_table_can_be_downloaded(client, fmt):
+    evaluation = make_collection_evaluation()
+    tables = client.get(reverse("evaluation", args=[evaluation.code])).context["tables"]
     assert len(tables) >= 3
-    for one in tables:
-        answer = client.get(reverse("evaluation_table", args=[found.code, one.name, fmt]))
-        assert answer.status_code == 200 and f"{one.name}.{fmt}" in answer["Content-Disposition"]
-        assert fmt == "csv" or one.table.note.split()[0].encode() in answer.content
+    for item in tables:
+        answer = client.get(reverse("evaluation_table", args=[evaluation.code, item.name, fmt]))
+        assert answer.status_code == 200 and f"{item.name}.{fmt}" in answer["Content-Disposition"]
+        assert fmt == "csv" or item.table.note.split()[0].encode() in answer.content
 
 
-def test_every_picture_can_be_taken_away(client):
-    found = make_collection_evaluation()
-    pictures = client.get(reverse("evaluation", args=[found.code])).context["pictures"]
-    names = [one.name for one in pictures]
-    assert names == [
-        "significance-gold",
-        "between-metrics",
-        "scatter-good-gold",
-        "scatter-poor-gold",
-    ]
+def test_every_picture_can_be_downloaded(client):
+    evaluation = make_collection_evaluation()
+    pictures = client.get(reverse("evaluation", args=[evaluation.code])).context["pictures"]
+    names = [picture.name for picture in pictures]
+    scatters = ["scatter-good-gold", "scatter-poor-gold"]
+    assert names == ["significance-gold", "between-metrics", *scatters]
     starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b""}
     for name in (names[0], names[2]):
         for fmt, start in starts.items():
-            answer = client.get(reverse("evaluation_picture", args=[found.code, name, fmt]))
+            answer = client.get(reverse("evaluation_picture", args=[evaluation.code, name, fmt]))
             assert answer.status_code == 200 and answer.content.startswith(start)
     for name, fmt in (("portrait", "svg"), (names[0], "gif")):
-        answer = client.get(reverse("evaluation_picture", args=[found.code, name, fmt]))
+        answer = client.get(reverse("evaluation_picture", args=[evaluation.code, name, fmt]))
         assert answer.status_code == 404
-    wrong = client.get(reverse("evaluation_table", args=[found.code, "segment-gold", "exe"]))
+    wrong = client.get(reverse("evaluation_table", args=[evaluation.code, "segment-gold", "exe"]))
     assert wrong.status_code == 404
 
 
 def test_the_json_is_what_was_stored(client):
-    found = make_collection_evaluation()
-    answer = client.get(reverse("evaluation_json", args=[found.code]))
-    assert json.loads(answer.content) == found.result
+    evaluation = make_collection_evaluation()
+    answer = client.get(reverse("evaluation_json", args=[evaluation.code]))
+    assert json.loads(answer.content) == evaluation.result
 
 
 def test_run_again_shows_the_same_numbers(client):
-    found = make_collection_evaluation()
-    answer = send(client, "check_evaluation", found)
+    evaluation = make_collection_evaluation()
+    answer = send(client, "check_evaluation", evaluation)
     job = Job.objects.get()
     assert answer.url == reverse("job", args=[job.code])
     assert run_job(job.pk).result["is_same"] is True
-    assert "the numbers are identical, to the last bit" in text_of(client, "evaluation", found.code)
-    Evaluation.objects.update(result=found.result | {"signature": "tampered"})
-    run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
-    assert "the numbers differ" in text_of(client, "evaluation", found.code)
+    assert "the numbers are identical, to the last bit" in text_of(
+        client, "evaluation", evaluation.code
+    )
+    Evaluation.objects.update(result=evaluation.result | {"signature": "tampered"})
+    run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(evaluation.code)}).pk)
+    assert "the numbers differ" in text_of(client, "evaluation", evaluation.code)
 
 
-def test_scores_that_were_replaced_are_missed(client):
-    found = make_collection_evaluation()
+def test_an_evaluation_reports_that_its_scores_were_replaced(client):
+    evaluation = make_collection_evaluation()
     raw = RawFile("new.tsv", score_lines("poor:higher", seed=9).encode())
-    store_uploaded_scores(files=[raw], home=found.collection, replace=True)
-    text = text_of(client, "evaluation", found.code)
+    store_uploaded_scores(files=[raw], home=evaluation.collection, replace=True)
+    text = text_of(client, "evaluation", evaluation.code)
     assert "have since been replaced or removed" in text and "scatter-" not in text
-    scatter = reverse("evaluation_picture", args=[found.code, "scatter-poor-gold", "svg"])
+    scatter = reverse("evaluation_picture", args=[evaluation.code, "scatter-poor-gold", "svg"])
     assert client.get(scatter).status_code == 410
-    job = run_job(start_job(kind="evaluate_again", arguments={"evaluation": str(found.code)}).pk)
+    job = run_job(
+        start_job(kind="evaluate_again", arguments={"evaluation": str(evaluation.code)}).pk
+    )
     assert job.state == "failed" and "replaced or removed" in job.error
 
 
@@ -446,15 +427,19 @@ def test_scores_that_were_replaced_are_missed(client):
 
 
 def test_a_researcher_of_one_campaign_does_not_see_evaluations_of_another():
-    own, other = make_campaign_evaluation(), make_campaign_evaluation()
+    visible, other = make_campaign_evaluation(), make_campaign_evaluation()
     pooled = evaluate_pooled(
-        golds=[PooledChoice(tuple((str(one.campaign.code), 1) for one in (own, other)))]
+        golds=[
+            PooledChoice(
+                tuple((str(evaluation.campaign.code), 1) for evaluation in (visible, other))
+            )
+        ]
     )
     from_files = make_collection_evaluation()
-    alice = client_of("researcher", own.campaign)
-    assert list(visible_evaluations(owner_of(alice))) == [own]
+    alice = client_of("researcher", visible.campaign)
+    assert list(visible_evaluations(owner_of(alice))) == [visible]
     text = text_of(alice, "evaluations")
-    assert str(own.code) in text
+    assert str(visible.code) in text
     for hidden in (other, pooled, from_files):
         assert str(hidden.code) not in text
         for page in ("evaluation", "evaluation_json"):
@@ -471,19 +456,21 @@ def test_a_researcher_of_one_campaign_does_not_see_evaluations_of_another():
     assert not Job.objects.exists()
 
 
-def test_pooled_evaluations_are_for_those_with_a_part_in_all_of_them():
+def test_a_pooled_evaluation_is_visible_to_members_of_all_its_campaigns():
     campaigns = [make_scored_campaign(), make_scored_campaign()]
-    found = evaluate_pooled(golds=[PooledChoice(tuple((str(one.code), 1) for one in campaigns))])
+    pooled = evaluate_pooled(
+        golds=[PooledChoice(tuple((str(campaign.code), 1) for campaign in campaigns))]
+    )
     alice = client_of("researcher", campaigns[0])
-    assert alice.get(reverse("evaluation", args=[found.code])).status_code == 404
+    assert alice.get(reverse("evaluation", args=[pooled.code])).status_code == 404
     Membership.objects.create(user=owner_of(alice), campaign=campaigns[1], level="researcher")
-    assert alice.get(reverse("evaluation", args=[found.code])).status_code == 200
+    assert alice.get(reverse("evaluation", args=[pooled.code])).status_code == 200
 
 
-def test_nobody_pools_a_campaign_that_is_not_theirs():
+def test_only_members_can_pool_a_campaign():
     campaigns = [make_scored_campaign(), make_scored_campaign()]
     alice = client_of("researcher", campaigns[0])
-    codes = [str(one.code) for one in campaigns]
+    codes = [str(campaign.code) for campaign in campaigns]
     answer = alice.post(reverse("evaluate_pooled"), {"campaigns": codes, "uses": "z", "seed": 1})
     assert answer.status_code == 422
     arguments = {"runs": [[code, 1] for code in codes]}
@@ -491,15 +478,15 @@ def test_nobody_pools_a_campaign_that_is_not_theirs():
     assert run_job(job.pk).state == "failed" and not Evaluation.objects.exists()
 
 
-def test_whoever_brought_files_along_sees_them_and_so_do_researchers_of_all(client):
+def test_uploads_are_visible_to_their_owner_and_to_researchers_of_all_campaigns(client):
     campaign = make_campaign()
     alice, bob = client_of("researcher", campaign), client_of("researcher", campaign)
-    found = make_collection_evaluation(owner_of(alice))
-    address = reverse("evaluation", args=[found.code])
-    assert [one.get(address).status_code for one in (alice, bob, client)] == [200, 404, 200]
+    evaluation = make_collection_evaluation(owner_of(alice))
+    address = reverse("evaluation", args=[evaluation.code])
+    assert [person.get(address).status_code for person in (alice, bob, client)] == [200, 404, 200]
 
 
-def test_the_list_asks_the_database_as_often_however_long_it_is(
+def test_the_list_needs_the_same_number_of_queries_at_any_length(
     client, django_assert_max_num_queries
 ):
     make_collection_evaluation()
@@ -513,7 +500,7 @@ def test_the_list_asks_the_database_as_often_however_long_it_is(
     assert counts[0] == counts[1]
 
 
-def test_the_page_of_metrics_asks_as_often_however_many_there_are(
+def test_the_metrics_page_needs_the_same_number_of_queries_at_any_length(
     client, django_assert_max_num_queries
 ):
     counts = []

@@ -1,4 +1,4 @@
-"""No text breaks a row or runs in a spreadsheet, and every text can be had back."""
+"""No text breaks a row or runs in a spreadsheet, and every text can be restored."""
 
 import csv
 import io
@@ -22,28 +22,14 @@ from analysis.exporting.writers import (
 )
 from da_platform.files import cells
 
-# Anything UTF-8 holds, with more of what makes trouble.
+# Any UTF-8 text, with more of the characters that cause trouble.
 NASTY = st.text(
     st.one_of(
         st.sampled_from("'\"=+-@\t\r\n \\|,;%＝\ufeff\u2028\x85\x00"), st.characters(codec="utf-8")
     )
 )
-FORMULAS = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    "＝1",
-    "＋1",
-    "－1",
-    "＠x",
-    "−1",
-    " =1",
-    "\ufeff=1",
-]
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"]
+FORMULAS += ["＝1", "＋1", "－1", "＠x", "−1", " =1", "\ufeff=1"]
 PLAIN = ["", "a=b", "1-2", "Online-A", "'quoted'", "a@b", "x\t=1", "HUMAN.0", "’=1"]
 
 
@@ -58,31 +44,31 @@ def test_an_ordinary_text_is_left_alone(text):
 
 
 @given(NASTY)
-def test_a_defused_text_never_begins_as_a_formula_and_comes_back(text):
+def test_a_defused_text_is_no_formula_and_can_be_restored(text):
     cell = cells.defuse(text)
     assert not re.match(r"[\s\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]", cell)
     assert cells.undo_defuse(cell) == text
 
 
 @given(NASTY)
-def test_an_escaped_text_has_no_tab_and_no_line_break_and_comes_back(text):
+def test_an_escaped_text_has_no_tab_or_line_break_and_can_be_restored(text):
     cell = cells.escape_tsv(text)
     assert not set(cell) & set("\t\r\n")
     assert cells.undo_escape_tsv(cell) == text
 
 
 @given(st.lists(NASTY.filter(bool)))
-def test_names_can_be_told_apart_again(names):
+def test_joined_names_can_be_split_again(names):
     assert cells.undo_join_names(cells.join_names(names)) == names
 
 
-def test_a_single_ordinary_name_is_itself_and_several_are_joined():
+def test_a_single_name_is_unchanged_and_several_are_joined():
     assert cells.join_names(["Online-A"]) == "Online-A"
     assert cells.join_names(["Online-A", "b|c", "d\\"]) == "Online-A|b\\|c|d\\\\"
 
 
 @given(NASTY)
-def test_a_text_without_spaces_survives_a_reader_that_cuts_at_spaces(text):
+def test_escaped_spaces_survive_a_reader_that_splits_at_spaces(text):
     cell = cells.escape_spaces(text)
     assert cell.split() == ([cell] if text else [])
     assert cells.undo_escape_spaces(cell) == text
@@ -117,57 +103,43 @@ def written(writer_class, rows, **options) -> bytes:
     return stream.getvalue()
 
 
-def number_of(cell: str) -> float | None:
-    return float(cell) if cell else None
+def row_of(line: list[str]) -> tuple:
+    text, number, names, count = line
+    return (
+        cells.undo_defuse(text),
+        float(number) if number else None,
+        tuple(cells.undo_join_names(cells.undo_defuse(names))),
+        int(count) if count else None,
+    )
 
 
 @given(ROWS)
-def test_csv_gives_every_row_back(rows):
+def test_csv_rows_can_be_read_back(rows):
     text = written(CSVWriter, rows).decode()
     header, *lines = csv.reader(io.StringIO(text, newline=""))
     assert header == ["text", "number", "names", "count"]
-    back = [
-        (
-            cells.undo_defuse(line[0]),
-            number_of(line[1]),
-            tuple(cells.undo_join_names(cells.undo_defuse(line[2]))),
-            int(line[3]) if line[3] else None,
-        )
-        for line in lines
-    ]
-    assert back == rows
+    assert [row_of(line) for line in lines] == rows
 
 
 @given(ROWS)
-def test_tsv_has_one_line_for_each_row_and_gives_it_back(rows):
-    header, *lines, rest = written(TSVWriter, rows).decode().split("\n")
-    assert (header, rest) == ("text\tnumber\tnames\tcount", "")
-    back = []
-    for line in lines:
-        text, number, names, count = line.split("\t")
-        text, names = (cells.undo_defuse(cells.undo_escape_tsv(cell)) for cell in (text, names))
-        back.append(
-            (
-                text,
-                number_of(number),
-                tuple(cells.undo_join_names(names)),
-                int(count) if count else None,
-            )
-        )
-    assert back == rows
+def test_tsv_has_one_line_per_row_and_can_be_read_back(rows):
+    header, *lines, after_last_line = written(TSVWriter, rows).decode().split("\n")
+    assert (header, after_last_line) == ("text\tnumber\tnames\tcount", "")
+    split = [[cells.undo_escape_tsv(cell) for cell in line.split("\t")] for line in lines]
+    assert [row_of(line) for line in split] == rows
 
 
 @given(ROWS)
-def test_json_lines_gives_every_row_back_even_cut_at_unicode_line_breaks(rows):
+def test_json_lines_can_be_read_back_even_when_split_at_unicode_line_breaks(rows):
     lines = written(JSONLinesWriter, rows).decode().splitlines()
     back = [json.loads(line) for line in lines]
     assert [(r["text"], r["number"], tuple(r["names"]), r["count"]) for r in back] == rows
 
 
-# The first call loads the library, which takes longer than Hypothesis likes.
+# The first call loads the library and exceeds the deadline.
 @settings(deadline=None)
 @given(ROWS)
-def test_parquet_gives_every_row_back(rows):
+def test_parquet_rows_can_be_read_back(rows):
     table = pq.read_table(io.BytesIO(written(ParquetWriter, rows, metadata={"made": "so"})))
     back = [(r["text"], r["number"], tuple(r["names"]), r["count"]) for r in table.to_pylist()]
     assert back == rows
@@ -197,7 +169,7 @@ SCORES = st.lists(st.tuples(NASTY.filter(bool), NUMBERS), min_size=1)
 
 
 @given(SCORES)
-def test_score_files_are_cut_at_spaces_into_system_and_score(scores):
+def test_score_files_split_at_spaces_into_system_and_score(scores):
     stream = io.BytesIO()
     writer = ScoreFileWriter(stream, COLUMNS[:2])
     writer.write([list(column) for column in zip(*scores, strict=True)])
@@ -216,8 +188,8 @@ def test_published_lines_have_fifteen_digits_and_a_space_at_the_end():
     assert stream.getvalue() == b"text number \nA%20b 100 \nc -0.0250276951630604 \n"
 
 
-def test_what_is_remembered_of_cells_is_bounded():
-    known = cells.CellCache(str.upper)
-    for number in range(3 * known.MAX_CELLS):
-        assert known[f"x{number}"] == f"X{number}"
-        assert len(known) <= known.MAX_CELLS
+def test_the_cell_cache_is_bounded():
+    cache = cells.CellCache(str.upper)
+    for number in range(3 * cache.MAX_CELLS):
+        assert cache[f"x{number}"] == f"X{number}"
+        assert len(cache) <= cache.MAX_CELLS

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from hits.models import AuditEntry
 from tests.analysis.export_rows import make_gold
 
-# What they share is made once.
+# Shares a module-scoped fixture.
 pytestmark = pytest.mark.xdist_group("export command")
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def run(db):
     return make_gold(name="News")
 
 
-def test_the_format_follows_from_the_files_name(run, tmp_path, capsys):
+def test_the_format_follows_from_the_file_name(run, tmp_path, capsys):
     for name, beginning in (
         ("a.tsv", b"campaign\tsystem"),
         ("b.JSONL", b'{"campaign"'),
@@ -37,7 +37,7 @@ def test_the_format_follows_from_the_files_name(run, tmp_path, capsys):
     assert "Exported 28 rows" in out and "6 outputs have too few ratings" in out
 
 
-def test_a_layout_goes_below_a_folder(run, tmp_path):
+def test_a_layout_is_written_below_a_folder(run, tmp_path):
     call_command("export", "systems", "News", str(tmp_path), "--format", "mtme")
     assert (tmp_path / "human-scores" / "de-en.da.sys.score").exists()
 
@@ -49,7 +49,7 @@ def test_it_prints_the_summary_as_json(run, tmp_path, capsys):
     assert printed == {"path": str(tmp_path / "s.csv"), **sidecar}
 
 
-def test_it_streams_to_standard_output_and_reports_beside_it(run, capsysbinary):
+def test_it_streams_to_standard_output_and_reports_to_standard_error(run, capsysbinary):
     call_command("export", "segments", "News", "-")
     captured = capsysbinary.readouterr()
     rows = list(csv.DictReader(io.StringIO(captured.out.decode(), newline="")))
@@ -77,14 +77,14 @@ def test_an_admin_gets_real_ids(run, tmp_path):
         (("ratings", "News", "-", "--format", "parquet"), "Parquet is a binary format"),
     ],
 )
-def test_refusals_are_sentences(run, tmp_path, monkeypatch, arguments, message):
+def test_bad_arguments_are_refused_with_the_reason(run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CommandError, match=message):
         call_command("export", *arguments)
     assert list(tmp_path.iterdir()) == []
 
 
-# --- as a process of its own ------------------------------------------------------------------------
+# --- in a separate process --------------------------------------------------------------------------
 
 # A campaign with enough gold rows that its export fills a pipe.
 MAKE_GOLD = """
@@ -101,7 +101,7 @@ make_run(campaign)
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """A platform with a database of its own."""
+    """The environment of a platform with a separate database."""
     environment = os.environ | {
         "DA_DEBUG": "1",
         "DA_DATA_DIR": str(tmp_path_factory.mktemp("platform")),
@@ -113,7 +113,7 @@ def environment(tmp_path_factory):
     return environment
 
 
-# Between any two batches another process writes, and then the exporting one stores its progress.
+# Between two batches another connection writes, then the exporting process stores its progress.
 EXPORT_AND_STORE_PROGRESS = """
 import sqlite3, sys
 import django; django.setup()
@@ -135,7 +135,7 @@ print(*seen)
 """
 
 
-def test_progress_can_be_stored_on_the_way_while_others_write(environment, tmp_path):
+def test_progress_can_be_stored_during_an_export_while_others_write(environment, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", EXPORT_AND_STORE_PROGRESS, str(tmp_path / "s.csv")],
         cwd=ROOT,
@@ -148,17 +148,17 @@ def test_progress_can_be_stored_on_the_way_while_others_write(environment, tmp_p
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "manage.py", "export", *arguments]
+    return [sys.executable, "manage.py", "export", "segments", "News", *arguments]
 
 
-def test_a_reader_that_stops_early_gets_a_sentence_and_no_traceback(environment):
+def test_a_reader_that_stops_early_causes_no_traceback(environment):
     process = subprocess.Popen(
-        command("segments", "News", "-"),
+        command("-"),
         cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Smaller than the export: it cannot be done before the reader goes.
+        # Smaller than the export, so the reader stops before it is done.
         pipesize=4096,
     )
     assert process.stdout and process.stderr
@@ -174,7 +174,7 @@ def test_a_reader_that_stops_early_gets_a_sentence_and_no_traceback(environment)
 def test_a_full_device_is_reported(environment):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            command("segments", "News", "-", "--format", "tsv"),
+            command("-", "--format", "tsv"),
             cwd=ROOT,
             env=environment,
             stdout=full,
@@ -187,9 +187,9 @@ def test_a_full_device_is_reported(environment):
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
-def test_standard_output_is_the_file_and_nothing_else(environment, tmp_path):
+def test_standard_output_contains_only_the_file(environment, tmp_path):
     process = {"cwd": ROOT, "env": environment, "check": True, "capture_output": True}
-    subprocess.run(command("segments", "News", str(tmp_path / "s.csv")), **process)
-    streamed = subprocess.run(command("segments", "News", "-"), **process)
+    subprocess.run(command(str(tmp_path / "s.csv")), **process)
+    streamed = subprocess.run(command("-"), **process)
     assert streamed.stdout == (tmp_path / "s.csv").read_bytes()
     assert streamed.stdout.count(b"\r\n") == 1201

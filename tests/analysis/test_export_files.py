@@ -1,4 +1,4 @@
-"""A file is there complete and signed, or not at all."""
+"""An export is written completely and with its sidecar, or not at all."""
 
 import hashlib
 import json
@@ -17,18 +17,10 @@ from tests.analysis.export_rows import make_gold
 from tests.factories import make_campaign, make_hits
 
 pytestmark = pytest.mark.django_db
-ALL = [
-    *(
-        (kind, format)
-        for kind in ("ratings", "evidence")
-        for format in ("csv", "tsv", "jsonl", "parquet")
-    ),
-    *(
-        (kind, format)
-        for kind in ("segments", "systems")
-        for format in ("csv", "tsv", "jsonl", "parquet", "mtme", "mtme-raw", "published")
-    ),
-]
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+LAYOUTS = (*TABLES, "mtme", "mtme-raw", "published")
+ALL = [(kind, format) for kind in ("ratings", "evidence") for format in TABLES]
+ALL += [(kind, format) for kind in ("segments", "systems") for format in LAYOUTS]
 
 
 @pytest.fixture
@@ -36,8 +28,12 @@ def run():
     return make_gold(name="News, =cs-en")
 
 
+def export_segments(run, path, format="csv", **options):
+    return export(kind="segments", campaign=run.campaign, path=path, format=format, **options)
+
+
 @pytest.mark.parametrize(("kind", "format"), ALL)
-def test_the_sidecar_names_the_very_file(run, tmp_path, kind, format):
+def test_the_sidecar_describes_the_file(run, tmp_path, kind, format):
     summary = export(kind=kind, campaign=run.campaign, path=tmp_path, format=format)
     content = summary.path.read_bytes()
     meta = json.loads(summary.meta_path.read_text())
@@ -52,7 +48,7 @@ def test_the_sidecar_names_the_very_file(run, tmp_path, kind, format):
     assert ("gold_run" in meta) == (kind in {"segments", "systems"})
 
 
-def test_the_sidecar_says_which_gold_it_is(run, tmp_path):
+def test_the_sidecar_names_the_gold_run(run, tmp_path):
     summary = export(kind="systems", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
     gold = summary.meta["gold_run"]
     assert (gold["number"], gold["code"]) == (1, str(run.code))
@@ -60,45 +56,37 @@ def test_the_sidecar_says_which_gold_it_is(run, tmp_path):
     assert "|gold:1|input:abababababab|" in summary.meta["signature"]
 
 
-def test_in_a_folder_a_file_is_named_after_what_it_holds(run, tmp_path):
-    summary = export(kind="segments", campaign=run.campaign, path=tmp_path, format="csv")
-    assert summary.path == tmp_path / "news-cs-en.segments.csv"
+def test_in_a_folder_a_file_is_named_after_its_content(run, tmp_path):
+    assert export_segments(run, tmp_path).path == tmp_path / "news-cs-en.segments.csv"
 
 
-def test_a_campaign_without_a_latin_letter_is_named_by_its_code(tmp_path):
+def test_a_campaign_without_latin_letters_is_named_by_its_code(tmp_path):
     campaign = make_campaign(name="新闻")
     summary = export(kind="ratings", campaign=campaign, path=tmp_path, format="csv")
     assert summary.path.name == f"{campaign.code.hex}.ratings.csv"
 
 
-def test_a_file_that_is_there_stays_unless_forced(run, tmp_path):
+def test_an_existing_file_is_replaced_only_by_force(run, tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("mine")
-    order = {"kind": "segments", "campaign": run.campaign, "path": path, "format": "csv"}
     with pytest.raises(ExportRefused, match="already exists"):
-        export(**order)
+        export_segments(run, path)
     assert [file.name for file in tmp_path.iterdir()] == ["s.csv"] and path.read_text() == "mine"
-    export(**order, force=True)
+    export_segments(run, path, force=True)
     assert path.read_text().startswith("campaign,")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["s.csv", "s.csv.meta.json"]
 
 
-def test_a_link_to_nowhere_counts_as_a_file_that_is_there(run, tmp_path):
+def test_a_broken_link_counts_as_an_existing_file(run, tmp_path):
     (tmp_path / "s.csv").symlink_to(tmp_path / "nowhere")
     with pytest.raises(ExportRefused, match="already exists"):
-        export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
+        export_segments(run, tmp_path / "s.csv")
 
 
-def test_a_file_that_appears_meanwhile_is_spared(run, tmp_path):
+def test_a_file_that_appears_during_the_export_is_not_overwritten(run, tmp_path):
     path = tmp_path / "s.csv"
     with pytest.raises(ExportFailed, match="exists"):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=path,
-            format="csv",
-            progress=lambda n: path.write_text("mine"),
-        )
+        export_segments(run, path, progress=lambda n: path.write_text("mine"))
     assert path.read_text() == "mine" and [file.name for file in tmp_path.iterdir()] == ["s.csv"]
 
 
@@ -110,32 +98,25 @@ def test_an_interrupted_export_leaves_nothing(run, tmp_path, format, error):
         raise error
 
     with pytest.raises(error):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=tmp_path / "file",
-            format=format,
-            progress=interrupt,
-        )
+        export_segments(run, tmp_path / "file", format, progress=interrupt)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_replacement_keeps_what_was_there(run, tmp_path):
-    order = {"kind": "segments", "campaign": run.campaign, "path": tmp_path / "s.csv"}
-    export(**order, format="csv")
+def test_an_interrupted_replacement_keeps_the_old_file(run, tmp_path):
+    export_segments(run, tmp_path / "s.csv")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
 
     def interrupt(n_rows: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(**order, format="jsonl", force=True, progress=interrupt)
+        export_segments(run, tmp_path / "s.csv", "jsonl", force=True, progress=interrupt)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.fixture
-def hardly_any_room():
-    """Let no file grow beyond 100 bytes, as on a full disk."""
+def full_disk():
+    """Let no file grow beyond 100 bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     yield
@@ -143,26 +124,24 @@ def hardly_any_room():
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "mtme"])
-def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, hardly_any_room, format):
+def test_a_full_disk_is_reported_and_nothing_is_left(run, tmp_path, full_disk, format):
     with pytest.raises(ExportFailed, match="Could not write .*: File too large. No partial file"):
-        export(kind="segments", campaign=run.campaign, path=tmp_path / "file", format=format)
+        export_segments(run, tmp_path / "file", format)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_reported(run, tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported(run, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ExportFailed, match="Could not write"):
-        export(
-            kind="segments", campaign=run.campaign, path=tmp_path / "file" / "s.csv", format="csv"
-        )
+        export_segments(run, tmp_path / "file" / "s.csv")
 
 
-def test_without_hard_links_a_file_gets_its_name_all_the_same(run, tmp_path, monkeypatch):
+def test_exports_work_without_hard_links(run, tmp_path, monkeypatch):
     def refuse(*names: object) -> None:
         raise PermissionError("no links here")
 
     monkeypatch.setattr(destinations.os, "link", refuse)
-    summary = export(kind="segments", campaign=run.campaign, path=tmp_path / "s.csv", format="csv")
+    summary = export_segments(run, tmp_path / "s.csv")
     assert hashlib.sha256(summary.path.read_bytes()).hexdigest() == summary.sha256
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -176,7 +155,7 @@ def refused(**order) -> str:
     return str(refusal.value)
 
 
-def test_what_makes_no_sense_is_refused(run, tmp_path):
+def test_impossible_exports_are_refused(run, tmp_path):
     order = {"campaign": run.campaign, "path": tmp_path / "x", "kind": "ratings", "format": "csv"}
     assert "cannot be exported" in refused(**order | {"kind": "workers"})
     assert "not a supported format" in refused(**order | {"format": "xlsx"})
@@ -188,7 +167,7 @@ def test_what_makes_no_sense_is_refused(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_gold_there_are_no_scores_to_export(tmp_path):
+def test_scores_cannot_be_exported_without_gold(tmp_path):
     campaign = make_hits()
     message = refused(kind="segments", campaign=campaign, path=tmp_path / "s.csv", format="csv")
     assert message == f"{campaign} has no gold yet. Build it first."
@@ -203,7 +182,7 @@ def test_the_gold_of_another_campaign_is_refused(run, tmp_path):
 
 
 class Nowhere:
-    """A stream that keeps nothing."""
+    """A stream that discards what is written."""
 
     closed = False
 

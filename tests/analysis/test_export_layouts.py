@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 def read_scores(path) -> list[tuple[str, float | None]]:
-    """Read as mt-metrics-eval does: cut at white space, None is no score."""
+    """Read as mt-metrics-eval does: split at white space; None means no score."""
     pairs = [line.split() for line in path.read_text().splitlines()]
     return [(system, None if score == "None" else float(score)) for system, score in pairs]
 
@@ -23,9 +23,7 @@ def run():
 @pytest.mark.parametrize(
     ("format", "field", "name"), [("mtme", "z", "da"), ("mtme-raw", "raw", "da-raw")]
 )
-def test_segment_scores_stand_system_by_system_in_the_order_of_segments(
-    run, tmp_path, format, field, name
-):
+def test_segment_scores_are_listed_by_system_and_segment_order(run, tmp_path, format, field, name):
     summary = export(kind="segments", campaign=run.campaign, path=tmp_path, format=format)
     assert summary.path == tmp_path / "human-scores" / f"de-en.{name}.seg.score"
     gold = gold_by_name(run)
@@ -38,17 +36,17 @@ def test_segment_scores_stand_system_by_system_in_the_order_of_segments(
     assert [score for _, score in expected].count(None) == summary.n_incomplete == 6
 
 
-def test_an_output_that_is_missing_has_a_line_all_the_same(run, tmp_path):
-    """Readers count lines: one left out would shift every score below it to another segment."""
+def test_a_missing_output_still_has_a_line(run, tmp_path):
+    """Readers count lines, so a missing line would shift all later scores."""
     third = run.campaign.segments.get(position=3).translations.first()
     add_system(run.campaign, "partial", [third])
     summary = export(kind="segments", campaign=run.campaign, path=tmp_path, format="mtme")
-    own = [score for system, score in read_scores(summary.path) if system == "partial"]
+    partial_scores = [score for system, score in read_scores(summary.path) if system == "partial"]
     score = run.scores.filter(translation=third).get().z
-    assert own == [None, None, score, *[None] * 11]
+    assert partial_scores == [None, None, score, *[None] * 11]
 
 
-def test_segments_follow_their_position_not_their_age(run, tmp_path):
+def test_segments_are_in_order_of_position_not_of_creation(run, tmp_path):
     for segment in run.campaign.segments.order_by("-position"):
         segment.position = 200 - segment.position
         segment.save(update_fields=["position"])
@@ -69,7 +67,9 @@ def test_system_scores_are_means_of_complete_segments_in_the_same_order(run, tmp
     by_system: dict[str, list[float]] = {}
     for system, score in read_scores(segments.path):
         by_system.setdefault(system, []).extend([] if score is None else [score])
-    expected = [(name, sum(own) / len(own) if own else None) for name, own in by_system.items()]
+    expected = [
+        (name, sum(scores) / len(scores) if scores else None) for name, scores in by_system.items()
+    ]
     exported = read_scores(systems.path)
     assert [name for name, _ in exported] == [name for name, _ in expected]
     assert [score for _, score in exported[:2]] == pytest.approx(
@@ -78,7 +78,7 @@ def test_system_scores_are_means_of_complete_segments_in_the_same_order(run, tmp
     assert exported[2] == ("unrated", None)
 
 
-def test_published_segments_have_their_columns_and_no_incomplete_one(run, tmp_path):
+def test_published_segments_have_their_columns_and_leave_out_incomplete_ones(run, tmp_path):
     path = tmp_path / "ad-seg-scores-de-en.csv"
     summary = export(kind="segments", campaign=run.campaign, path=path, format="published")
     header, *lines = path.read_text().split("\n")[:-1]
@@ -101,14 +101,18 @@ def test_published_systems_have_their_columns(run, tmp_path):
     assert header == "RAW.SCR Z.SCR N SYS N.ALL "
     gold = gold_by_name(run)
     for line, system in zip(lines, System.objects.order_by("pk"), strict=True):
-        own = [s for (name, _), s in gold.items() if name == system.name and s and s.is_complete]
+        scores = [s for (name, _), s in gold.items() if name == system.name and s and s.is_complete]
         raw, z, n, name, n_all = line.split()
-        assert float(raw) == pytest.approx(sum(s.raw for s in own) / len(own))
-        assert float(z) == pytest.approx(sum(s.z for s in own) / len(own))
-        assert (int(n), name, int(n_all)) == (len(own), system.name, sum(s.n_ratings for s in own))
+        assert float(raw) == pytest.approx(sum(s.raw for s in scores) / len(scores))
+        assert float(z) == pytest.approx(sum(s.z for s in scores) / len(scores))
+        assert (int(n), name, int(n_all)) == (
+            len(scores),
+            system.name,
+            sum(s.n_ratings for s in scores),
+        )
 
 
-def test_published_systems_without_any_score_are_a_header(run, tmp_path):
+def test_published_systems_without_scores_are_just_a_header(run, tmp_path):
     run.scores.all().delete()
     path = tmp_path / "none.txt"
     export(kind="systems", campaign=run.campaign, path=path, format="published")

@@ -1,4 +1,4 @@
-"""Exports name workers so that nobody can be recognised, except for admins who say why."""
+"""Exports use pseudonyms for workers, unless an admin gives a reason for real ids."""
 
 import csv
 import hashlib
@@ -34,12 +34,17 @@ def ada():
     return User.objects.create_superuser("ada")
 
 
+def export_real_ids(campaign, path, actor, reason="Dispute 17", kind="ratings"):
+    options = {"real_ids": True, "actor": actor, "reason": reason}
+    export(kind=kind, campaign=campaign, path=path, format="csv", **options)
+
+
 def column(path, name: str) -> list[str]:
     with path.open(newline="") as file:
         return [row[name] for row in csv.DictReader(file)]
 
 
-def test_a_worker_has_one_name_throughout_a_campaign(campaign, tmp_path):
+def test_a_worker_has_the_same_pseudonym_throughout_a_campaign(campaign, tmp_path):
     for place in range(2):
         export(kind="ratings", campaign=campaign, path=tmp_path / f"{place}.csv", format="csv")
     names = column(tmp_path / "0.csv", "worker")
@@ -47,41 +52,46 @@ def test_a_worker_has_one_name_throughout_a_campaign(campaign, tmp_path):
     assert [len(set(pair)) for pair in (names[:2], names[2:], names)] == [1, 1, 2]
 
 
-def test_a_worker_has_another_name_in_another_campaign():
+def test_a_worker_has_a_different_pseudonym_in_each_campaign():
     first, second = (Pseudonyms(make_campaign().code, "worker") for _ in range(2))
     assert first.name("link:alice") != second.name("link:alice")
 
 
-def test_an_assignment_is_not_named_as_a_worker_with_the_same_id_would_be():
+def test_an_assignment_and_a_worker_with_the_same_id_have_different_pseudonyms():
     campaign = make_campaign()
     names = {Pseudonyms(campaign.code, sort).name("x")[1:] for sort in ("worker", "assignment")}
     assert len(names) == 2
 
 
-def test_without_the_secret_the_names_cannot_be_had():
+def test_pseudonyms_cannot_be_computed_without_the_secret_key():
     campaign = make_campaign()
     name = Pseudonyms(campaign.code, "worker").name("link:alice")
     with override_settings(SECRET_KEY="another"):
         assert Pseudonyms(campaign.code, "worker").name("link:alice") != name
         other_key = key_fingerprint()
     assert key_fingerprint() != other_key
-    known = ["alice", "link:alice", f"{campaign.code.hex}link:alice", f"{campaign.code}link:alice"]
-    for guess in known:
+    guesses = [
+        "alice",
+        "link:alice",
+        f"{campaign.code.hex}link:alice",
+        f"{campaign.code}link:alice",
+    ]
+    for guess in guesses:
         for algorithm in ("md5", "sha1", "sha256"):
             assert name[1:] not in hashlib.new(algorithm, guess.encode()).hexdigest()
 
 
 def test_names_of_many_workers_differ_and_memory_is_bounded():
     names = Pseudonyms(make_campaign().code, "worker")
-    made = names.names([f"link:{number}" for number in range(60_000)])
-    assert len(set(made)) == 60_000
-    assert names.name("link:0") == made[0]
+    all_names = names.names([f"link:{number}" for number in range(60_000)])
+    assert len(set(all_names)) == 60_000
+    assert names.name("link:0") == all_names[0]
     assert len(names._cache) <= 50_000
 
 
 @pytest.mark.parametrize("kind", ["ratings", "evidence"])
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])
-def test_no_real_id_is_in_the_file_or_beside_it(campaign, tmp_path, kind, format):
+def test_neither_the_file_nor_its_sidecar_contains_a_real_id(campaign, tmp_path, kind, format):
     export(kind=kind, campaign=campaign, path=tmp_path / "file", format=format)
     for path in tmp_path.iterdir():
         content = path.read_bytes()
@@ -93,19 +103,13 @@ def test_no_real_id_is_in_the_file_or_beside_it(campaign, tmp_path, kind, format
     assert meta["worker_ids"] == "pseudonyms" and meta["pseudonym_key"] == key_fingerprint()
 
 
-def test_an_admin_with_a_reason_gets_real_ids_and_the_log_says_so(campaign, tmp_path, ada):
+def test_an_admin_with_a_reason_gets_real_ids_which_is_audited(campaign, tmp_path, ada):
     path = tmp_path / "real.csv"
-    export(
-        kind="ratings",
-        campaign=campaign,
-        path=path,
-        format="csv",
-        real_ids=True,
-        actor=ada,
-        reason="Dispute 17",
-    )
+    export_real_ids(campaign, path, ada)
     assert set(column(path, "worker")) == {"link:alice", "link:=HYPERLINK(1)"}
-    assert set(column(path, "assignment")) == {one.code.hex for one in Assignment.objects.all()}
+    assert set(column(path, "assignment")) == {
+        assignment.code.hex for assignment in Assignment.objects.all()
+    }
     entry = AuditEntry.objects.get(action="real ids exported")
     assert (entry.actor, entry.campaign, entry.reason) == (ada, campaign, "Dispute 17")
     assert entry.details == {"kind": "ratings", "format": "csv", "path": str(path)}
@@ -115,9 +119,8 @@ def test_an_admin_with_a_reason_gets_real_ids_and_the_log_says_so(campaign, tmp_
 def test_a_file_with_real_ids_is_readable_by_its_owner_only(campaign, tmp_path, ada):
     before = os.umask(0o022)
     try:
-        shared = {"kind": "ratings", "campaign": campaign, "format": "csv"}
-        export(path=tmp_path / "names.csv", **shared)
-        export(path=tmp_path / "real.csv", real_ids=True, actor=ada, reason="why", **shared)
+        export(kind="ratings", campaign=campaign, path=tmp_path / "names.csv", format="csv")
+        export_real_ids(campaign, tmp_path / "real.csv", ada)
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
@@ -138,30 +141,13 @@ def test_a_file_with_real_ids_is_readable_by_its_owner_only(campaign, tmp_path, 
         ({"username": "ada", "is_superuser": True}, "  ", "Give a reason"),
     ],
 )
-def test_others_get_no_real_ids_and_nothing_is_written(campaign, tmp_path, who, reason, message):
+def test_real_ids_need_an_admin_and_a_reason(campaign, tmp_path, who, reason, message):
     actor = User.objects.create(**who) if who else None
     with pytest.raises(ExportRefused, match=message):
-        export(
-            kind="ratings",
-            campaign=campaign,
-            path=tmp_path / "real.csv",
-            format="csv",
-            real_ids=True,
-            actor=actor,
-            reason=reason,
-        )
+        export_real_ids(campaign, tmp_path / "real.csv", actor, reason)
     assert list(tmp_path.iterdir()) == [] and not log_lines().exists()
 
 
-def test_scores_hold_no_ids_to_be_real(tmp_path, ada):
-    run = make_gold()
+def test_scores_contain_no_worker_ids(tmp_path, ada):
     with pytest.raises(ExportRefused, match="does not contain worker ids"):
-        export(
-            kind="segments",
-            campaign=run.campaign,
-            path=tmp_path / "s.csv",
-            format="csv",
-            real_ids=True,
-            actor=ada,
-            reason="why",
-        )
+        export_real_ids(make_gold().campaign, tmp_path / "s.csv", ada, kind="segments")

@@ -1,4 +1,4 @@
-"""Every table in every format says what the database says."""
+"""Every table in every format matches the database."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ TABLES = ("csv", "tsv", "jsonl", "parquet")
 
 @pytest.fixture
 def rated():
-    """A campaign of one HIT that two simulated workers did and alice has begun."""
+    """A campaign of one HIT that two simulated workers have done and alice has started."""
     campaign = make_hits(min_ratings=9)
     simulate_workers(
         campaign=campaign,
@@ -44,7 +44,7 @@ def rated():
         seed=3,
     )
     weigh_pending()
-    # The first system's output of the first segment is also another's.
+    # Another system shares the first system's output of the first segment.
     first = campaign.segments.get(position=1).translations.first()
     add_system(campaign, "system|c", [first])
     assignment = take_assignment(campaign=campaign, worker=make_worker("alice"))
@@ -56,11 +56,9 @@ def rated():
 
 
 def expected_ratings(campaign) -> list[dict]:
-    workers, assignments = (
-        Pseudonyms(campaign.code, "worker"),
-        Pseudonyms(campaign.code, "assignment"),
-    )
-    states = {one.worker_id: one.state for one in Participation.objects.filter(campaign=campaign)}
+    workers = Pseudonyms(campaign.code, "worker")
+    assignments = Pseudonyms(campaign.code, "assignment")
+    states = {row.worker_id: row.state for row in Participation.objects.filter(campaign=campaign)}
     rows = Rating.objects.select_related(
         "assignment__hit", "assignment__worker", "item__translation__segment"
     ).order_by("assignment__hit__number", "assignment_id", "item__position")
@@ -90,14 +88,14 @@ def expected_ratings(campaign) -> list[dict]:
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_ratings_come_back_as_they_are_in_the_database(rated, tmp_path, format):
+def test_exported_ratings_match_the_database(rated, tmp_path, format):
     path = tmp_path / f"ratings.{format}"
     summary = export(kind="ratings", campaign=rated, path=path, format=format)
     assert summary.n_rows == Rating.objects.count() == 81
     assert read_back(path) == expected_ratings(rated)
 
 
-def test_the_awkward_ratings_are_among_those(rated):
+def test_the_exported_ratings_include_awkward_ones(rated):
     rows = expected_ratings(rated)
     assert any(len(row["systems"]) == 2 for row in rows)
     assert {row["worker_state"] for row in rows} >= {"unproven"}
@@ -106,7 +104,7 @@ def test_the_awkward_ratings_are_among_those(rated):
     assert (rows[-1]["elapsed_ms"], rows[-1]["active_ms"], rows[-1]["score"]) == (900, None, 0)
 
 
-def test_ratings_of_another_campaign_stay_out(rated, tmp_path):
+def test_ratings_of_another_campaign_are_left_out(rated, tmp_path):
     other = make_hits()
     summary = export(kind="ratings", campaign=other, path=tmp_path / "none.csv", format="csv")
     assert summary.n_rows == 0
@@ -122,7 +120,7 @@ def test_an_empty_table_is_still_a_table(tmp_path, format):
         assert "worker_state" in pq.read_schema(path).names
 
 
-def test_pandas_reads_types_from_csv_without_being_told(rated, tmp_path):
+def test_pandas_infers_types_from_csv(rated, tmp_path):
     export(kind="ratings", campaign=rated, path=tmp_path / "r.csv", format="csv")
     frame = pd.read_csv(tmp_path / "r.csv", parse_dates=["received_at"])
     assert frame["score"].dtype == "int64" and frame["is_late"].dtype == "bool"
@@ -180,19 +178,21 @@ def expected_evidence(row: Evidence) -> dict:
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_evidence_is_each_workers_latest(weighed, tmp_path, django_user_model, format):
+def test_evidence_is_the_latest_of_each_worker(weighed, tmp_path, django_user_model, format):
     person = Participation.objects.get(trust="reliable")
     exclude(participation=person, actor=django_user_model.objects.create(), reason="asked to")
     path = tmp_path / f"evidence.{format}"
     export(kind="evidence", campaign=weighed, path=path, format=format)
-    latest = [one.evidence.last() for one in Participation.objects.order_by("pk")]
+    latest = [
+        participation.evidence.last() for participation in Participation.objects.order_by("pk")
+    ]
     assert len(latest) == 2
     assert read_back(path) == [expected_evidence(row) for row in latest]
     assert {row["worker_state"] for row in read_back(path)} == {"excluded", "unreliable"}
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_evidence_has_its_history_on_request(weighed, tmp_path, format):
+def test_the_history_of_evidence_is_exported_on_request(weighed, tmp_path, format):
     path = tmp_path / f"history.{format}"
     export(kind="evidence", campaign=weighed, path=path, format=format, history=True)
     rows = Evidence.objects.order_by("participation", "pk")
@@ -204,7 +204,7 @@ def test_evidence_has_its_history_on_request(weighed, tmp_path, format):
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_segments_come_back_with_incomplete_ones_marked(tmp_path, format):
+def test_exported_segments_match_the_database_with_incomplete_ones_marked(tmp_path, format):
     run = make_gold()
     path = tmp_path / f"segments.{format}"
     summary = export(kind="segments", campaign=run.campaign, path=path, format=format)
@@ -225,20 +225,19 @@ def test_segments_come_back_with_incomplete_ones_marked(tmp_path, format):
     assert all(row["raw"] is None and row["z"] is None for row in incomplete)
 
 
-def test_segments_are_of_the_latest_run_unless_another_is_named(tmp_path):
+def test_segments_are_from_the_latest_run_by_default(tmp_path):
     old = make_gold()
     new = make_gold(old.campaign, seed=2)
-    export(kind="segments", campaign=old.campaign, path=tmp_path / "new.jsonl", format="jsonl")
-    export(
-        kind="segments", campaign=old.campaign, path=tmp_path / "old.jsonl", format="jsonl", run=old
-    )
+    order = {"kind": "segments", "campaign": old.campaign, "format": "jsonl"}
+    export(path=tmp_path / "new.jsonl", **order)
+    export(path=tmp_path / "old.jsonl", run=old, **order)
     for run, name in ((old, "old.jsonl"), (new, "new.jsonl")):
         exported = {row["z"] for row in read_back(tmp_path / name)}
         assert exported == {None, *run.scores.filter(is_complete=True).values_list("z", flat=True)}
 
 
 @pytest.mark.parametrize("format", TABLES)
-def test_systems_come_ranked_with_those_without_a_score_last(tmp_path, format):
+def test_systems_are_ranked_with_unrated_ones_last(tmp_path, format):
     run = make_gold()
     last = run.campaign.segments.last().translations.last()
     add_system(run.campaign, "unrated", [last])
@@ -248,11 +247,13 @@ def test_systems_come_ranked_with_those_without_a_score_last(tmp_path, format):
     assert [row["rank"] for row in rows] == [1, 2, None]
     assert rows[0]["z"] > rows[1]["z"]
     for row in rows[:2]:
-        own = [s for (name, _), s in gold.items() if name == row["system"] and s and s.is_complete]
-        assert row["z"] == pytest.approx(sum(s.z for s in own) / len(own), rel=1e-12)
-        assert row["raw"] == pytest.approx(sum(s.raw for s in own) / len(own), rel=1e-12)
-        assert (row["n_segments"], row["n_incomplete"]) == (len(own), 14 - len(own))
-        assert row["n_ratings"] == sum(s.n_ratings for s in own)
+        scores = [
+            s for (name, _), s in gold.items() if name == row["system"] and s and s.is_complete
+        ]
+        assert row["z"] == pytest.approx(sum(s.z for s in scores) / len(scores), rel=1e-12)
+        assert row["raw"] == pytest.approx(sum(s.raw for s in scores) / len(scores), rel=1e-12)
+        assert (row["n_segments"], row["n_incomplete"]) == (len(scores), 14 - len(scores))
+        assert row["n_ratings"] == sum(s.n_ratings for s in scores)
     assert rows[2] == {
         "campaign": run.campaign.name,
         "rank": None,
@@ -263,7 +264,7 @@ def test_systems_come_ranked_with_those_without_a_score_last(tmp_path, format):
     }
 
 
-def test_a_clear_winner_wins_and_has_a_cluster_of_its_own(tmp_path):
+def test_a_clear_winner_is_alone_in_its_cluster(tmp_path):
     run = make_gold()
     better = System.objects.order_by("pk")[1]
     for score in run.scores.filter(is_complete=True, translation__systems=better):
@@ -293,9 +294,7 @@ def test_without_any_complete_segment_no_system_has_a_score(tmp_path, format):
 
 
 def n_queries(campaign, path, **fields) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         export(campaign=campaign, path=path, format="csv", **fields)
     return len(queries)
 
@@ -308,26 +307,21 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(rated, tmp_path):
 
 
 def test_batches_of_any_size_give_the_same_bytes(rated, tmp_path, monkeypatch):
-    export(kind="ratings", campaign=rated, path=tmp_path / "large.csv", format="csv")
+    order = {"kind": "ratings", "campaign": rated, "format": "csv"}
+    export(path=tmp_path / "large.csv", **order)
     monkeypatch.setattr(batches, "BATCH_ROWS", 7)
-    told: list[int] = []
-    export(
-        kind="ratings",
-        campaign=rated,
-        path=tmp_path / "small.csv",
-        format="csv",
-        progress=told.append,
-    )
+    batch_sizes: list[int] = []
+    export(path=tmp_path / "small.csv", progress=batch_sizes.append, **order)
     assert (tmp_path / "small.csv").read_bytes() == (tmp_path / "large.csv").read_bytes()
-    assert told == [7] * 11 + [4]
+    assert batch_sizes == [7] * 11 + [4]
 
 
-def test_rows_end_as_the_standard_says_and_carry_no_comment(rated, tmp_path):
+def test_csv_rows_end_with_crlf_and_contain_no_comments(rated, tmp_path):
     export(kind="ratings", campaign=rated, path=tmp_path / "r.csv", format="csv")
     content = (tmp_path / "r.csv").read_bytes().decode()
-    first, _, rest = content.partition("\r\n")
-    assert first.startswith("campaign,hit,") and rest.count("\r\n") == 81
-    assert {len(row) for row in csv.reader(io.StringIO(content, newline=""))} == {18}
+    first, _, rows = content.partition("\r\n")
+    assert first.startswith("campaign,hit,") and rows.count("\r\n") == 81
+    assert {len(cells) for cells in csv.reader(io.StringIO(content, newline=""))} == {18}
 
 
 def test_a_worker_without_participation_counts_as_unproven(rated, tmp_path):

@@ -23,16 +23,16 @@ def flag(scored=GOOD, *, start=0, end=1000, rejected=False):
     return flag_workers(ratings, AssignmentColumns(["alice"], [start], [end], [rejected]))
 
 
-def raised(own):
+def raised(result):
     names = ("scores", "time", "sequence", "rejected")
-    return [name for name in names if getattr(own, name)[0]]
+    return [name for name in names if getattr(result, name)[0]]
 
 
 def test_good_work_raises_no_flag():
-    own = flag()
-    assert raised(own) == []
+    result = flag()
+    assert raised(result) == []
     assert_allclose(
-        [own.mean_bad_reference, own.mean_genuine, own.mean_reference], [[20], [60], [95]]
+        [result.mean_bad_reference, result.mean_genuine, result.mean_reference], [[20], [60], [95]]
     )
 
 
@@ -63,16 +63,16 @@ def test_a_hit_done_too_fast_raises_the_time_flag(seconds, flags):
     ("length", "flags"), [(LONGEST_EQUAL_RUN, []), (LONGEST_EQUAL_RUN + 1, ["sequence"])]
 )
 def test_equal_scores_in_a_row_raise_the_sequence_flag(length, flags):
-    own = flag([*GOOD, *[(60, Role.GENUINE)] * length])
-    assert own.longest_equal_run[0] == length
-    assert raised(own) == flags
+    result = flag([*GOOD, *[(60, Role.GENUINE)] * length])
+    assert result.longest_equal_run[0] == length
+    assert raised(result) == flags
 
 
-def test_runs_follow_the_order_shown_and_end_with_the_assignment():
+def test_runs_follow_the_display_order_and_end_with_the_assignment():
     scores, assignments = [7, 1, 7, 7, 7, 7], [1, 1, 1, 1, 2, 2]
     ratings = RatingColumns(scores, [5] * 6, [0] * 6, assignments, [3, 0, 1, 2, 0, 1])
-    own = flag_workers(ratings, AssignmentColumns([], [], [], []))
-    assert own.longest_equal_run[0] == 3
+    result = flag_workers(ratings, AssignmentColumns([], [], [], []))
+    assert result.longest_equal_run[0] == 3
 
 
 def test_rejected_work_raises_the_rejected_flag():
@@ -83,12 +83,12 @@ def test_time_is_shared_between_hits_open_at_once():
     workers = ["alice"] * 4 + ["bob"]
     started, submitted = [0, 100, 700, 1000, 0], [600, 800, 1000, 1300, 1000]
     seconds, n_open = corrected_seconds(workers, started, submitted)
-    # The first meets the second, which also meets the third; the fourth begins as the third ends.
+    # The first overlaps the second, which also overlaps the third; the fourth starts as the third ends.
     assert_array_equal(n_open, [2, 3, 2, 1, 1])
     assert_allclose(seconds, [300, 700 / 3, 150, 300, 1000])
 
 
-def test_open_hits_are_counted_as_by_looking_at_every_two():
+def test_counts_of_open_hits_match_a_pairwise_check():
     rng = np.random.default_rng(4)
     workers = rng.integers(0, 5, 80)
     started = rng.integers(0, 1000, 80)
@@ -98,12 +98,14 @@ def test_open_hits_are_counted_as_by_looking_at_every_two():
     assert_array_equal(n_open, (meets & (workers[:, None] == workers)).sum(axis=1))
 
 
-def test_a_worker_known_from_one_table_only_is_listed():
+def test_a_worker_in_only_one_table_is_listed():
     ratings = RatingColumns([50], ["alice"], [Role.GENUINE], [1], [0])
-    own = flag_workers(ratings, AssignmentColumns(["bob"], [0], [400], [False]))
-    assert list(own.workers) == ["alice", "bob"]
-    assert np.isnan(own.fastest_seconds[0])
-    assert not any(getattr(own, name).any() for name in ("scores", "time", "sequence", "rejected"))
+    result = flag_workers(ratings, AssignmentColumns(["bob"], [0], [400], [False]))
+    assert list(result.workers) == ["alice", "bob"]
+    assert np.isnan(result.fastest_seconds[0])
+    assert not any(
+        getattr(result, name).any() for name in ("scores", "time", "sequence", "rejected")
+    )
 
 
 def test_a_hit_cannot_end_before_it_begins():
@@ -112,8 +114,8 @@ def test_a_hit_cannot_end_before_it_begins():
 
 
 def test_no_ratings_and_no_assignments_flag_nobody():
-    own = flag_workers(RatingColumns([], [], [], [], []), AssignmentColumns([], [], [], []))
-    assert len(own.workers) == len(own.scores) == len(own.time) == 0
+    result = flag_workers(RatingColumns([], [], [], [], []), AssignmentColumns([], [], [], []))
+    assert len(result.workers) == len(result.scores) == len(result.time) == 0
 
 
 def test_unknown_roles_are_refused():

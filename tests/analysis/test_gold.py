@@ -44,9 +44,9 @@ def ratings_of(translation: int) -> dict[int, list[tuple[float, float]]]:
     """Return each trusted worker's raw and z scores of a translation, computed the slow way."""
     scores: dict[int, list[tuple[float, float]]] = {}
     for person in Participation.objects.trusted():
-        own = Rating.objects.filter(assignment__worker=person.worker)
-        every = np.array(own.values_list("score", flat=True), dtype=float)
-        for row in own.filter(
+        own_ratings = Rating.objects.filter(assignment__worker=person.worker)
+        every = np.array(own_ratings.values_list("score", flat=True), dtype=float)
+        for row in own_ratings.filter(
             item__translation=translation, item__role__in=[Role.GENUINE, Role.REPEAT]
         ):
             z = (row.score - every.mean()) / every.std(ddof=1)
@@ -66,7 +66,7 @@ def test_a_score_is_the_mean_over_trusted_workers_with_repeats_averaged_first(ca
     assert run.n_workers == 7 and run.n_workers_trusted == len(by_worker)
 
 
-def test_pooled_counts_every_rating(campaign):
+def test_pooled_gold_counts_every_rating(campaign):
     run = build_gold(campaign=campaign, method="pooled", minimum=1)
     repeated = Translation.objects.filter(items__role=Role.REPEAT).first()
     every = np.array([pair for pairs in ratings_of(repeated.pk).values() for pair in pairs])
@@ -91,12 +91,12 @@ def test_the_same_ratings_give_the_same_gold_to_the_last_bit(campaign):
     first, second = build_gold(campaign=campaign), build_gold(campaign=campaign)
     assert (first.number, second.number) == (1, 2)
     assert first.input_digest == second.input_digest and first.signature == second.signature
-    one, other = gold_scores(first), gold_scores(second)
+    scores, again = gold_scores(first), gold_scores(second)
     for name in ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete"):
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        assert getattr(scores, name).tobytes() == getattr(again, name).tobytes(), name
 
 
-def test_the_order_of_the_rows_in_the_database_changes_nothing(campaign):
+def test_gold_does_not_depend_on_row_order(campaign):
     before = build_gold(campaign=campaign)
     rows = list(Rating.objects.all())
     Rating.objects.all()._raw_delete("default")
@@ -106,7 +106,7 @@ def test_the_order_of_the_rows_in_the_database_changes_nothing(campaign):
     assert gold_scores(before).z.tobytes() == gold_scores(after).z.tobytes()
 
 
-def test_other_ratings_or_other_trust_give_another_digest(campaign):
+def test_changed_ratings_or_trust_change_the_digest(campaign):
     digests = [build_gold(campaign=campaign).input_digest]
     trusted = Participation.objects.trusted().first()
     rating = Rating.objects.filter(assignment__worker=trusted.worker).first()
@@ -117,7 +117,7 @@ def test_other_ratings_or_other_trust_give_another_digest(campaign):
     assert len(set(digests)) == 3
 
 
-def test_what_an_untrusted_worker_said_leaves_gold_and_digest_alone(campaign):
+def test_ratings_of_untrusted_workers_do_not_affect_gold_or_digest(campaign):
     before = build_gold(campaign=campaign, minimum=1)
     careless = Participation.objects.discarded().first()
     Rating.objects.filter(assignment__worker=careless.worker).update(score=3)
@@ -126,7 +126,7 @@ def test_what_an_untrusted_worker_said_leaves_gold_and_digest_alone(campaign):
     assert gold_scores(before).z.tobytes() == gold_scores(after).z.tobytes()
 
 
-def test_the_digest_tells_methods_and_minimums_apart(campaign):
+def test_the_digest_depends_on_method_and_minimum(campaign):
     digests = {
         build_gold(campaign=campaign, method=method, minimum=minimum).input_digest
         for method in ("per_worker", "pooled")
@@ -135,7 +135,7 @@ def test_the_digest_tells_methods_and_minimums_apart(campaign):
     assert len(digests) == 4
 
 
-def test_a_decision_by_a_person_wins(campaign, admin):
+def test_a_manual_decision_overrides_trust(campaign, admin):
     trusted = Participation.objects.trusted().first()
     careless = Participation.objects.discarded().first()
     before = build_gold(campaign=campaign)
@@ -148,7 +148,7 @@ def test_a_decision_by_a_person_wins(campaign, admin):
     assert "decided" not in before.signature
 
 
-def test_a_worker_whose_scores_never_vary_is_set_aside_with_the_reason(campaign, admin):
+def test_a_worker_whose_scores_never_vary_is_set_aside_in_the_signature(campaign, admin):
     before = build_gold(campaign=campaign, minimum=1)
     simulate_workers(campaign=campaign, crowd={Behaviour.CONSTANT: 1}, seed=3)
     weigh_pending()
@@ -161,7 +161,7 @@ def test_a_worker_whose_scores_never_vary_is_set_aside_with_the_reason(campaign,
     assert after.n_ratings == before.n_ratings
 
 
-def test_a_campaign_nobody_rated_has_only_incomplete_rows():
+def test_an_unrated_campaign_has_only_incomplete_rows():
     campaign = make_hits()
     run = build_gold(campaign=campaign)
     assert (run.n_workers, run.n_ratings, run.n_scored, run.n_incomplete) == (0, 0, 0, 28)
@@ -173,10 +173,10 @@ def test_a_campaign_without_texts_has_an_empty_gold():
     assert len(gold_scores(run)) == 0 and len(rank_systems(run).scores.systems) == 0
 
 
-def test_progress_is_told_and_can_stop_the_work_with_nothing_stored(campaign):
-    told = []
-    build_gold(campaign=campaign, progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+def test_progress_is_reported_and_can_stop_the_run_before_anything_is_stored(campaign):
+    reports = []
+    build_gold(campaign=campaign, progress=lambda done, total: reports.append((done, total)))
+    assert reports == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
     def stop(done: int, total: int) -> None:
         if done == 3:
@@ -270,7 +270,7 @@ def test_the_commands_build_gold_and_rank_systems(campaign, capsys):
     assert "system-a" in page and "system-b" in page and "mann-whitney" in page
 
 
-def test_the_commands_speak_json(campaign, capsys):
+def test_the_commands_print_json(campaign, capsys):
     call_command("build_gold", campaign.name, "--json")
     run = json.loads(capsys.readouterr().out)
     assert run["number"] == 1 and run["minimum"] == 7 and len(run["input_digest"]) == 64
@@ -282,7 +282,7 @@ def test_the_commands_speak_json(campaign, capsys):
     assert ranking["p"][0][0] is None and 0 <= ranking["p"][0][1] <= 1
 
 
-def test_the_build_command_weighs_what_was_handed_in_just_now(capsys):
+def test_the_build_command_weighs_pending_evidence_first(capsys):
     campaign = make_hits(n_segments=35, hit_size=100)
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=2)
     call_command("build_gold", campaign.name, "--minimum", "1", "--json")
@@ -297,13 +297,13 @@ def test_the_build_command_weighs_what_was_handed_in_just_now(capsys):
         ("rank_systems", {"run": 3}, "no gold yet"),
     ],
 )
-def test_the_commands_refuse_in_plain_words(command, options, message):
+def test_the_commands_refuse_with_the_reason(command, options, message):
     campaign = make_campaign()
     with pytest.raises(CommandError, match=message):
         call_command(command, campaign.name, **options)
 
 
-def test_a_run_that_is_not_there_is_refused_with_those_that_are(campaign):
+def test_an_unknown_run_is_refused_with_a_list_of_runs(campaign):
     build_gold(campaign=campaign)
     build_gold(campaign=campaign)
     with pytest.raises(CommandError, match=r"no gold 3\. Choose from: 1, 2\."):
@@ -314,7 +314,7 @@ def test_a_run_that_is_not_there_is_refused_with_those_that_are(campaign):
 
 
 def gold_on(database: str, folder) -> dict:
-    """Make the same campaign on a fresh database, in a process of its own, and return its gold."""
+    """Build the gold of the same campaign in a fresh database and a separate process."""
     environment = os.environ | {
         "DA_DEBUG": "1",
         "DA_SECRET_KEY": "only-for-tests",
@@ -336,5 +336,5 @@ def test_sqlite_and_postgresql_give_the_same_gold_to_the_last_bit(tmp_path):
     assert ours.pop("vendor") == "sqlite" and theirs.pop("vendor") == "postgresql"
     assert ours["n_scored"] == 70
     # Eight runs were then built by four threads at once.
-    assert ours["numbers at once"] == list(range(2, 10))
+    assert ours["numbers built at once"] == list(range(2, 10))
     assert ours == theirs

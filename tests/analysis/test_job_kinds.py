@@ -1,4 +1,4 @@
-"""Every kind of job does what its service does, once, and tells what came of it."""
+"""Every kind of job runs its service once and returns the result."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from da_platform.jobs.running import restart, run_job, start_job
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign
 from hits.workers.trust import weigh_pending
-from tests.factories import make_campaign, make_hits, make_translations
+from tests.factories import make_campaign, make_hits
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 @pytest.fixture
 def rated() -> Campaign:
-    """A campaign whose every translation has two ratings by workers who read."""
+    """A campaign with two honest ratings for every translation."""
     campaign = make_hits(n_segments=35, hit_size=100, min_ratings=2)
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=1)
     weigh_pending()
@@ -35,8 +35,8 @@ def run(job_kind: str, campaign: Campaign | None = None, /, **arguments: Any) ->
     return job
 
 
-def test_the_kinds_are_known_by_name():
-    # Other tests may have made kinds of their own known.
+def test_the_job_kinds_are_registered():
+    # Other tests may have registered more.
     assert set(known_kinds()) >= {
         "build_gold",
         "build_hits",
@@ -49,7 +49,7 @@ def test_the_kinds_are_known_by_name():
     }
 
 
-def test_a_campaign_goes_from_files_to_hits(tmp_path):
+def test_a_campaign_is_imported_and_its_hits_are_built():
     folder = Path("examples/demo-de-en/campaign").resolve()
     languages = {"source_language": "de", "target_language": "en"}
     done = run("import_campaign", name="news", path=str(folder), **languages)
@@ -58,19 +58,12 @@ def test_a_campaign_goes_from_files_to_hits(tmp_path):
     assert built.result["n_hits"] == 5 and built.n_done == 500
 
 
-def test_a_refused_file_is_told_in_plain_words(tmp_path):
+def test_a_refused_import_gives_the_reason(tmp_path):
     failed = run(
         "import_campaign", name="x", path=str(tmp_path), source_language="de", target_language="en"
     )
     assert failed.state == Job.State.FAILED and "not imported" in failed.error
     assert not Campaign.objects.exists()
-
-
-def test_evidence_is_weighed_for_a_campaign():
-    campaign = make_hits(hit_size=40)
-    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
-    assert run("weigh_evidence", campaign).result == {"n_weighed": 3}
-    assert run("weigh_evidence").result == {"n_weighed": 0}
 
 
 def test_gold_is_built_and_systems_are_ranked(rated):
@@ -82,7 +75,7 @@ def test_gold_is_built_and_systems_are_ranked(rated):
     assert "version:" in ranking.result["signature"]
 
 
-def test_gold_that_was_stored_before_the_job_could_say_so_is_not_built_again(rated):
+def test_gold_stored_by_an_interrupted_job_is_not_built_again(rated):
     job = run("build_gold", rated)
     Job.objects.filter(pk=job.pk).update(state=Job.State.QUEUED, finished_at=None, result=None)
     again = run_job(job.pk)
@@ -90,7 +83,7 @@ def test_gold_that_was_stored_before_the_job_could_say_so_is_not_built_again(rat
     assert GoldRun.objects.count() == 1
 
 
-def test_gold_can_be_built_in_another_way(rated):
+def test_gold_can_be_built_with_other_settings(rated):
     run("build_gold", rated, method="pooled", minimum=1)
     assert list(GoldRun.objects.values_list("method", "minimum")) == [("pooled", 1)]
 
@@ -110,9 +103,7 @@ def test_an_export_is_written_with_its_sidecar(rated, tmp_path):
     assert meta["sha256"] == done.result["sha256"]
 
 
-def test_an_export_that_was_cut_off_is_written_anew_but_a_refused_one_is_refused_again(
-    rated, tmp_path
-):
+def test_an_interrupted_export_is_written_again_but_a_refused_one_is_refused_again(rated, tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text("somebody else's\n")
     refused = run("export", rated, kind="ratings", path=str(path), format="csv")
@@ -137,16 +128,14 @@ def test_a_finished_collection_is_imported():
     assert Campaign.objects.get(name="old").is_archive
 
 
-def test_a_refused_import_that_is_asked_for_again_does_not_take_anothers_campaign_for_its_own():
+def test_a_retried_import_does_not_take_over_another_campaign_of_that_name():
     make_campaign(name="old")
     refused = import_old_collection()
     assert refused.state == Job.State.FAILED
-    # As if it had been made while the job was at work.
+    # As if it had been created while the job was running.
     Campaign.objects.update(created_at=refused.finished_at)
     assert run_job(restart(refused).pk).state == Job.State.FAILED
 
 
-def test_abandoned_places_are_offered_again():
-    campaign = make_campaign()
-    make_translations(campaign)
+def test_expired_places_are_released_by_a_job():
     assert run("release_expired").result == {"n_released": 0}

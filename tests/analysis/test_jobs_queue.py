@@ -1,4 +1,4 @@
-"""Messages: quick to send, never in anyone's way, whole when they are read."""
+"""Messages are sent without blocking and are read once and whole."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ def forgotten_failures(monkeypatch):
 
 @pytest.fixture
 def broker(monkeypatch):
-    """Send to another broker than that of the settings."""
+    """Send to another broker than the one in the settings."""
 
     def use(url: str, **options) -> None:
         connection = Connection(url, transport_options=options)
@@ -43,21 +43,21 @@ def broker(monkeypatch):
     return use
 
 
-def test_a_message_is_there_as_soon_as_it_is_sent(broker, tmp_path):
+def test_a_message_is_in_the_folder_as_soon_as_it_is_sent(broker, tmp_path):
     broker("folder://localhost", folder=str(tmp_path / "queue"))
     for n_sent in range(1, 4):
         assert enqueue("hits.weigh_assignment", 1)
         assert len(list((tmp_path / "queue").glob("*.quick.msg"))) == n_sent
 
 
-def test_jobs_have_a_queue_of_their_own(broker, tmp_path):
+def test_jobs_have_a_separate_queue(broker, tmp_path):
     broker("folder://localhost", folder=str(tmp_path))
     enqueue("jobs.run_job", 1)
     assert [path.suffixes for path in tmp_path.glob("*.msg")] == [[".jobs", ".msg"]]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_waiting_job_is_sent_again_only_once_its_message_is_gone(
+def test_a_waiting_job_is_sent_again_only_when_its_message_is_gone(
     broker, tmp_path, monkeypatch, settings
 ):
     broker("folder://localhost", folder=str(tmp_path))
@@ -75,14 +75,13 @@ def test_a_waiting_job_is_sent_again_only_once_its_message_is_gone(
 
 @pytest.fixture
 def broken_folder(broker, tmp_path) -> None:
-    """A broker that is down at once, where Redis is tried for six seconds."""
-    # A file stands where the folder should be.
+    """A broker that fails at once (Redis is tried for six seconds): a file instead of a folder."""
     (tmp_path / "queue").touch()
     broker("folder://localhost", folder=str(tmp_path / "queue"))
 
 
 @pytest.mark.parametrize("is_redis", [True, False], ids=["redis", "folder"])
-def test_a_broker_that_is_down_costs_one_try_and_is_left_alone_for_a_while(
+def test_a_broker_that_is_down_is_tried_once_and_then_left_alone_for_a_while(
     is_redis, broker, broken_folder, caplog, monkeypatch
 ):
     if is_redis:
@@ -103,7 +102,7 @@ def n_lost() -> float:
     return next(sample.value for sample in metric.samples if sample.name.endswith("_total"))
 
 
-def test_messages_that_are_not_even_tried_count_as_lost_too(broken_folder):
+def test_messages_that_were_not_even_tried_count_as_lost(broken_folder):
     before = n_lost()
     for _ in range(3):
         assert not enqueue("hits.weigh_assignment", 7)
@@ -111,7 +110,7 @@ def test_messages_that_are_not_even_tried_count_as_lost_too(broken_folder):
 
 
 @pytest.mark.django_db
-def test_a_hit_is_handed_in_though_the_broker_is_down_and_weighed_by_the_chores(
+def test_a_hit_can_be_submitted_while_the_broker_is_down_and_is_weighed_by_the_chores(
     broken_folder, django_capture_on_commit_callbacks
 ):
     campaign = make_hits()
@@ -126,7 +125,7 @@ def test_a_hit_is_handed_in_though_the_broker_is_down_and_weighed_by_the_chores(
 
 
 @pytest.mark.django_db
-def test_handing_in_twice_asks_for_evidence_once_and_a_task_done_twice_weighs_once(
+def test_submitting_twice_and_running_the_task_twice_weighs_once(
     django_capture_on_commit_callbacks,
 ):
     assignment = take_assignment(campaign=make_hits(), worker=make_worker())
@@ -141,7 +140,7 @@ def test_handing_in_twice_asks_for_evidence_once_and_a_task_done_twice_weighs_on
 
 
 @pytest.mark.django_db
-def test_a_message_about_work_that_is_not_handed_in_weighs_nothing():
+def test_a_message_about_unsubmitted_work_weighs_nothing():
     assignment = take_assignment(campaign=make_hits(), worker=make_worker())
     weigh_assignment(assignment.pk)
     weigh_assignment(assignment.pk + 1)
@@ -155,9 +154,9 @@ def connect(folder: Path) -> Connection:
     return Connection("folder://localhost", transport_options={"folder": str(folder)})
 
 
-def test_messages_come_out_once_and_whole_while_many_write_and_read(tmp_path):
+def test_messages_are_read_once_and_whole_while_many_write_and_read(tmp_path):
     n_messages, n_writers, n_readers = 50, 3, 3
-    found: list[int] = []
+    received: list[int] = []
 
     def write(writer: int) -> None:
         with connect(tmp_path) as connection:
@@ -170,14 +169,14 @@ def test_messages_come_out_once_and_whole_while_many_write_and_read(tmp_path):
         with connect(tmp_path) as connection:
             queue = connection.SimpleQueue("numbers")
             deadline = time.monotonic() + 60
-            while len(found) < n_messages * n_writers and time.monotonic() < deadline:
+            while len(received) < n_messages * n_writers and time.monotonic() < deadline:
                 try:
                     message = queue.get(block=False)
                 except Empty:
                     time.sleep(0.001)
                     continue
                 assert len(message.payload["ballast"]) == 5_000
-                found.append(message.payload["number"])
+                received.append(message.payload["number"])
                 message.ack()
             queue.close()
 
@@ -187,11 +186,11 @@ def test_messages_come_out_once_and_whole_while_many_write_and_read(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(found) == list(range(n_messages * n_writers))
+    assert sorted(received) == list(range(n_messages * n_writers))
     assert [path.name for path in tmp_path.iterdir() if "msg" in path.name] == []
 
 
-def test_messages_keep_their_order_and_their_folder_is_its_owners_alone(tmp_path):
+def test_messages_keep_their_order_and_only_the_owner_can_read_the_folder(tmp_path):
     folder = tmp_path / "deep" / "queue"
     with connect(folder) as connection:
         queue = connection.SimpleQueue("numbers")

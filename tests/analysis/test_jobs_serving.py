@@ -1,4 +1,4 @@
-"""Web server and workers of the queue, started by one command and gone together."""
+"""One command starts the web server and the queue workers, and they end together."""
 
 import json
 import os
@@ -48,7 +48,7 @@ class Platform:
             return False
 
     def processes(self) -> set[int]:
-        """All that were started with this platform's folder in their environment."""
+        """Return the processes with this platform's folder in their environment."""
         mark = f"DA_DATA_DIR={self.variables['DA_DATA_DIR']}\0".encode()
         return {
             int(path.parent.name)
@@ -57,7 +57,7 @@ class Platform:
         }
 
     def has_workers(self) -> bool:
-        """Whether the workers' processes are there: themselves, one below each, and the first one's beat."""
+        """Whether all worker processes run: two workers, a child of each, and the scheduler."""
         commands = [_command_of(pid) for pid in self.processes()]
         served = Counter(
             queue
@@ -95,24 +95,24 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
         platform.process.wait()
 
 
-def test_it_serves_pages_and_does_jobs_until_ctrl_c(platform: Platform):
+def test_it_serves_pages_and_runs_jobs_until_ctrl_c(platform: Platform):
     command = ["start_job", "release_expired", "--wait", "--json"]
-    told = json.loads(output_of(manage(*command, **platform.variables)))
-    assert (told["state"], told["result"]) == ("done", {"n_released": 0})
-    # As a terminal does: to the whole group of the command.
+    printed = json.loads(output_of(manage(*command, **platform.variables)))
+    assert (printed["state"], printed["result"]) == ("done", {"n_released": 0})
+    # Like a terminal, signal the whole process group.
     os.killpg(platform.process.pid, signal.SIGINT)
     assert platform.process.wait(PATIENCE_SECONDS) == 0
     assert platform.processes() == set() and not platform.answers()
     assert "Traceback" not in platform.log.read_text()
 
 
-def test_nothing_is_left_when_it_is_killed(platform: Platform):
+def test_no_process_survives_when_it_is_killed(platform: Platform):
     platform.process.kill()
     eventually(lambda: platform.processes() == set())
     assert not platform.answers()
 
 
-def test_it_ends_as_a_failure_when_one_of_them_dies(platform: Platform):
+def test_it_fails_when_one_of_its_processes_dies(platform: Platform):
     jobs, _ = sorted(
         (
             pid

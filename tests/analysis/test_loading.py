@@ -22,7 +22,7 @@ def microseconds(moment) -> np.datetime64:
     return np.datetime64(moment.replace(tzinfo=None), "us")
 
 
-def test_every_rating_is_loaded_with_what_its_item_and_assignment_know(campaign):
+def test_every_rating_is_loaded_with_its_item_and_assignment(campaign):
     ratings = load_ratings(campaign)
     rows = list(
         Rating.objects.order_by("assignment_id", "item_id").select_related("assignment", "item")
@@ -46,7 +46,7 @@ def test_every_rating_is_loaded_with_what_its_item_and_assignment_know(campaign)
         np.testing.assert_array_equal(getattr(ratings, name), values, err_msg=name)
 
 
-def test_a_time_on_the_full_second_is_read_too(campaign):
+def test_a_time_without_microseconds_can_be_read(campaign):
     moment = Rating.objects.first().received_at.replace(microsecond=0)
     Rating.objects.update(received_at=moment, elapsed_ms=None)
     ratings = load_ratings(campaign)
@@ -65,7 +65,7 @@ def test_only_submitted_assignments_of_this_campaign_count(campaign):
     assert (ratings.worker == alice.worker_id).sum() == 40
 
 
-def test_rows_come_in_one_order_however_the_database_holds_them(campaign):
+def test_rows_are_loaded_in_the_same_order_however_they_are_stored(campaign):
     before = load_ratings(campaign)
     rows = list(Rating.objects.all())
     Rating.objects.all()._raw_delete("default")
@@ -76,10 +76,10 @@ def test_rows_come_in_one_order_however_the_database_holds_them(campaign):
 
 
 def test_chunks_of_any_size_give_the_same_arrays(campaign, monkeypatch):
-    whole = load_ratings(campaign)
+    at_once = load_ratings(campaign)
     for size in (1, 7, 239, 240, 241):
         monkeypatch.setattr("hits.rating.arrays.CHUNK_ROWS", size)
-        np.testing.assert_array_equal(load_ratings(campaign).score, whole.score)
+        np.testing.assert_array_equal(load_ratings(campaign).score, at_once.score)
 
 
 def test_a_campaign_without_ratings_gives_empty_arrays():
@@ -89,13 +89,13 @@ def test_a_campaign_without_ratings_gives_empty_arrays():
     assert len(load_assignments(campaign)) == 0
 
 
-def test_arrays_are_narrow(campaign):
+def test_a_loaded_rating_takes_at_most_70_bytes(campaign):
     ratings = load_ratings(campaign)
     n_bytes = sum(getattr(ratings, name).itemsize for name in ratings.__slots__)
     assert n_bytes <= 70
 
 
-def test_assignments_know_when_and_by_whom(campaign):
+def test_assignments_are_loaded_with_times_and_hits(campaign):
     Assignment.objects.filter(pk=Assignment.objects.first().pk).update(is_rejected=True)
     assignments = load_assignments(campaign)
     rows = list(Assignment.objects.order_by("pk"))
@@ -113,6 +113,6 @@ def test_a_shared_translation_is_loaded_for_each_of_its_systems(campaign):
     assert outputs.system[outputs.translation == shared.pk].tolist() == ["system-a", "system-b"]
 
 
-def test_loading_takes_three_queries_whatever_there_is(campaign, django_assert_num_queries):
+def test_loading_takes_three_queries(campaign, django_assert_num_queries):
     with django_assert_num_queries(3):
         load_ratings(campaign)

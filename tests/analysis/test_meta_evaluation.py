@@ -28,14 +28,14 @@ def rng(seed: int = 12) -> np.random.Generator:
 
 
 def plain_accuracy(metric: np.ndarray, gold: np.ndarray, epsilon: float) -> float:
-    """Return acc_eq by looking at every pair."""
+    """Return acc_eq, computed pair by pair."""
     by_segment = []
-    for own, truth in zip(metric.T, gold.T, strict=True):
+    for scores, truth in zip(metric.T, gold.T, strict=True):
         right = []
-        for i, j in itertools.combinations(range(len(own)), 2):
+        for i, j in itertools.combinations(range(len(scores)), 2):
             if not (math.isnan(truth[i]) or math.isnan(truth[j])):
-                tied = abs(own[i] - own[j]) <= epsilon
-                decision = 0 if tied else np.sign(own[i] - own[j])
+                tied = abs(scores[i] - scores[j]) <= epsilon
+                decision = 0 if tied else np.sign(scores[i] - scores[j])
                 right.append(decision == np.sign(truth[i] - truth[j]))
         if right:
             by_segment.append(np.mean(right))
@@ -53,14 +53,14 @@ def plain_calibration(metric: np.ndarray, gold: np.ndarray) -> tuple[float, floa
 
 def test_system_accuracy_by_hand() -> None:
     # Pairs 01 right, 02 right, 12 wrong.
-    found = pairwise_system_accuracy([1, 5, 4], [1, 2, 3])
-    assert_allclose(found.estimate, 2 / 3)
-    assert found.n == 3
+    result = pairwise_system_accuracy([1, 5, 4], [1, 2, 3])
+    assert_allclose(result.estimate, 2 / 3)
+    assert result.n == 3
     expected = stats.binomtest(2, 3).proportion_ci(0.95, method="exact")
-    assert_allclose((found.low, found.high), (expected.low, expected.high))
+    assert_allclose((result.low, result.high), (expected.low, expected.high))
 
 
-def test_a_tie_between_systems_is_right_only_for_both() -> None:
+def test_a_tie_between_systems_is_right_only_if_both_tie() -> None:
     assert pairwise_system_accuracy([1, 1], [2, 2]).estimate == 1
     assert pairwise_system_accuracy([1, 1], [2, 3]).estimate == 0
     assert pairwise_system_accuracy([1, 2], [2, 2]).estimate == 0
@@ -84,22 +84,20 @@ def test_tie_calibration_by_hand() -> None:
     # One segment, gold ties 0 and 1. Metric differences 1 (01), 3 (02), 2 (12).
     # Threshold 0: 2 of 3 right. Threshold 1: the tie is right too. Threshold 2: one is lost.
     metric, gold = [[1.0], [2.0], [4.0]], [[5.0], [5.0], [9.0]]
-    found = tie_accuracy(metric, gold)
-    assert (found.estimate, found.epsilon, found.n, found.n_pairs) == (1, 1, 1, 3)
+    result = tie_accuracy(metric, gold)
+    assert (result.estimate, result.epsilon, result.n, result.n_pairs) == (1, 1, 1, 3)
     assert_allclose(tie_accuracy(metric, gold, epsilon=0).estimate, 2 / 3)
     assert_allclose(tie_accuracy(metric, gold, epsilon=2).estimate, 2 / 3)
     assert_allclose(tie_accuracy(metric, gold, epsilon=3).estimate, 1 / 3)
 
 
 @given(score_tables, gold_tables)
-def test_calibration_finds_what_trying_every_threshold_finds(
-    metric: np.ndarray, gold: np.ndarray
-) -> None:
-    found = tie_accuracy(metric, gold)
+def test_calibration_finds_the_best_of_all_thresholds(metric: np.ndarray, gold: np.ndarray) -> None:
+    result = tie_accuracy(metric, gold)
     best, epsilon = plain_calibration(metric, gold)
-    assert_allclose(found.estimate, best)
-    assert found.epsilon == epsilon
-    assert_allclose(np.nanmean(found.by_segment), best)
+    assert_allclose(result.estimate, best)
+    assert result.epsilon == epsilon
+    assert_allclose(np.nanmean(result.by_segment), best)
 
 
 @given(score_tables, gold_tables, st.permutations(range(4)), st.permutations(range(5)))
@@ -124,49 +122,51 @@ def test_a_scale_that_keeps_differences_in_order_keeps_the_accuracy(
     assert (turned.estimate, turned.epsilon) == (straight.estimate, straight.epsilon)
 
 
-def test_many_metrics_are_measured_as_one_by_one() -> None:
+def test_many_metrics_are_measured_as_they_are_alone() -> None:
     generator = rng()
     metrics, gold = generator.normal(size=(3, 5, 20)), generator.integers(0, 3, size=(5, 20))
     together = tie_accuracies(metrics, gold)
-    for metric, found in zip(metrics, together, strict=True):
+    for metric, result in zip(metrics, together, strict=True):
         alone = tie_accuracy(metric, gold)
-        assert (found.estimate, found.epsilon) == (alone.estimate, alone.epsilon)
+        assert (result.estimate, result.epsilon) == (alone.estimate, alone.epsilon)
 
 
-def test_the_interval_is_that_of_the_mean_over_segments() -> None:
+def test_the_interval_is_a_t_interval_over_segments() -> None:
     generator = rng()
-    found = tie_accuracy(generator.normal(size=(4, 50)), generator.integers(0, 3, size=(4, 50)))
-    expected = stats.ttest_1samp(found.by_segment, 0).confidence_interval()
-    assert_allclose((found.low, found.high), (expected.low, expected.high))
+    result = tie_accuracy(generator.normal(size=(4, 50)), generator.integers(0, 3, size=(4, 50)))
+    expected = stats.ttest_1samp(result.by_segment, 0).confidence_interval()
+    assert_allclose((result.low, result.high), (expected.low, expected.high))
 
 
-def test_a_constant_metric_is_right_about_ties_alone() -> None:
-    found = tie_accuracy(np.ones((3, 1)), [[1.0], [1.0], [2.0]])
-    assert_allclose((found.estimate, found.epsilon), (1 / 3, 0))
-    assert math.isnan(found.low)
+def test_a_constant_metric_is_right_only_about_ties() -> None:
+    result = tie_accuracy(np.ones((3, 1)), [[1.0], [1.0], [2.0]])
+    assert_allclose((result.estimate, result.epsilon), (1 / 3, 0))
+    assert math.isnan(result.low)
 
 
 def test_a_segment_without_a_pair_is_left_out() -> None:
-    found = tie_accuracy([[1, 5], [2, 6]], [[1, 3], [2, np.nan]])
-    assert (found.estimate, found.n) == (1, 1)
-    assert math.isnan(found.by_segment[1])
+    result = tie_accuracy([[1, 5], [2, 6]], [[1, 3], [2, np.nan]])
+    assert (result.estimate, result.n) == (1, 1)
+    assert math.isnan(result.by_segment[1])
 
 
 def test_comparing_accuracies_finds_the_better_metric() -> None:
     generator = rng()
     gold = generator.integers(0, 5, size=(6, 150)).astype(float)
     noise = generator.normal(size=(3, 6, 150)) * np.array([0.5, 0.5, 4])[:, None, None]
-    found = compare_tie_accuracies(gold + noise, gold, rng=rng())
-    assert found.pvalue[0, 2] < 0.01 and found.pvalue[1, 2] < 0.01 and found.pvalue[2, 0] > 0.99
-    assert found.winners().tolist() == [True, True, False]
-    assert_allclose(found.estimates, [one.estimate for one in tie_accuracies(gold + noise, gold)])
+    result = compare_tie_accuracies(gold + noise, gold, rng=rng())
+    assert result.pvalue[0, 2] < 0.01 and result.pvalue[1, 2] < 0.01 and result.pvalue[2, 0] > 0.99
+    assert result.winners().tolist() == [True, True, False]
+    assert_allclose(
+        result.estimates, [accuracy.estimate for accuracy in tie_accuracies(gold + noise, gold)]
+    )
 
 
-def test_comparing_accuracies_agrees_with_all_swaps_of_a_small_set() -> None:
+def test_comparing_accuracies_matches_the_exact_test_of_a_small_set() -> None:
     generator = rng()
     gold = generator.integers(0, 4, size=(4, 10)).astype(float)
     metrics = gold + generator.normal(size=(2, 4, 10)) * np.array([1, 2])[:, None, None]
-    first, second = (one.by_segment for one in tie_accuracies(metrics, gold))
+    first, second = (accuracy.by_segment for accuracy in tie_accuracies(metrics, gold))
     exact = stats.permutation_test(
         (first, second),
         lambda a, b, axis: np.mean(a - b, axis=axis),
@@ -174,15 +174,15 @@ def test_comparing_accuracies_agrees_with_all_swaps_of_a_small_set() -> None:
         alternative="greater",
         n_resamples=np.inf,
     ).pvalue
-    found = compare_tie_accuracies(metrics, gold, rng=rng(), n_resamples=20_000)
-    assert_allclose(found.pvalue[0, 1], exact, atol=0.012)
+    result = compare_tie_accuracies(metrics, gold, rng=rng(), n_resamples=20_000)
+    assert_allclose(result.pvalue[0, 1], exact, atol=0.012)
 
 
-def test_identical_metrics_are_not_told_apart() -> None:
+def test_identical_metrics_do_not_differ() -> None:
     generator = rng()
     metric, gold = generator.normal(size=(4, 20)), generator.integers(0, 3, size=(4, 20))
-    found = compare_tie_accuracies(np.stack([metric, metric]), gold, rng=rng())
-    assert_allclose(found.pvalue[[0, 1], [1, 0]], 1)
+    result = compare_tie_accuracies(np.stack([metric, metric]), gold, rng=rng())
+    assert_allclose(result.pvalue[[0, 1], [1, 0]], 1)
 
 
 def test_refusals_name_the_parameter() -> None:

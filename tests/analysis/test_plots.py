@@ -1,4 +1,4 @@
-"""Pictures of evaluations: they show the data they come with, and say it in words."""
+"""Pictures of evaluations show their data and describe it in words."""
 
 from xml.etree import ElementTree
 
@@ -29,86 +29,86 @@ def drawn(picture: Picture):
         return picture.draw()
 
 
-def test_levels_of_significance_are_05_01_and_001():
+def test_significance_levels_are_05_01_and_001():
     p = np.array([[np.nan, 0.05, 0.049], [0.0099, 0.001, 0.0009]])
     assert significance_levels(p).tolist() == [[0, 0, 1], [2, 2, 3]]
 
 
 def test_a_significance_map_marks_winners_and_keeps_the_order():
     p = np.array([[np.nan, 0.02], [0.98, np.nan]])
-    found = significance_map(["best", "worst"], [0.7, None], p, winners=["best"], gold_name="MQM")
-    axes = drawn(found).axes[0]
-    assert [one.get_text() for one in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
-    assert [one.get_text() for one in axes.get_xticklabels()] == ["best", "worst"]
-    assert found.rows == [("best", "worst", 0.7, None, 0.02), ("worst", "best", None, 0.7, 0.98)]
-    assert "Not outperformed by any other: best" in found.alternative
+    picture = significance_map(["best", "worst"], [0.7, None], p, winners=["best"], gold_name="MQM")
+    axes = drawn(picture).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["best", "worst"]
+    assert picture.rows == [("best", "worst", 0.7, None, 0.02), ("worst", "best", None, 0.7, 0.98)]
+    assert "Not outperformed by any other: best" in picture.alternative
 
 
 def test_44_metrics_have_room_for_their_names():
     names = [f"a-metric-with-a-name-{i}" for i in range(44)]
     figure = drawn(significance_map(names, [0.5] * 44, np.full((44, 44), 0.5)))
     figure.canvas.draw()
-    boxes = [one.get_window_extent() for one in figure.axes[0].get_yticklabels()]
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
     tops = sorted((box.y0, box.y1) for box in boxes)
     assert all(above[0] >= below[1] - 0.5 for below, above in zip(tops, tops[1:], strict=False))
 
 
 def test_a_metric_that_never_varies_leaves_a_gap_in_the_map():
-    found = correlation_map(
+    picture = correlation_map(
         ["a", "b", "flat"], np.array([[1, 0.5, np.nan], [0.5, 1, np.nan], [np.nan] * 3])
     )
-    assert found.render("png").startswith(b"\x89PNG")
-    assert found.alternative.startswith("The most similar metrics are a and b (r = .500)")
+    assert picture.render("png").startswith(b"\x89PNG")
+    assert picture.alternative.startswith("The most similar metrics are a and b (r = .500)")
 
 
-def test_points_of_a_scatter_tell_their_segments():
-    found = scatter("chrF", GOLD * 2, GOLD, [f"segment {i}" for i in range(40)], r=1.0)
-    root = ElementTree.fromstring(found.render("svg"))
-    texts = [one.findtext(f"{{{SVG}}}title") for one in root.iter(f"{{{SVG}}}use")]
+def test_points_of_a_scatter_plot_name_their_segments():
+    picture = scatter("chrF", GOLD * 2, GOLD, [f"segment {i}" for i in range(40)], r=1.0)
+    root = ElementTree.fromstring(picture.render("svg"))
+    texts = [point.findtext(f"{{{SVG}}}title") for point in root.iter(f"{{{SVG}}}use")]
     assert sum(bool(text and text.startswith("segment ")) for text in texts) == 40
-    assert len(found.rows) == 40 and "Pearson's r is 1.000" in found.alternative
+    assert len(picture.rows) == 40 and "Pearson's r is 1.000" in picture.alternative
 
 
-def test_of_many_points_a_sample_tells_and_all_are_in_the_data():
+def test_only_a_sample_of_many_points_has_texts_but_all_are_in_the_data():
     n = MOST_HOVERED + 500
     scores = RNG.normal(size=n)
-    found = scatter("m", scores, scores, [str(i) for i in range(n)])
-    assert len(found.hover) == MOST_HOVERED and len(found.rows) == n
-    assert b"<image" in found.render("svg")
+    picture = scatter("m", scores, scores, [str(i) for i in range(n)])
+    assert len(picture.hover) == MOST_HOVERED and len(picture.rows) == n
+    assert b"<image" in picture.render("svg")
 
 
-def test_a_density_is_one_in_all_and_a_constant_is_a_needle():
-    found = densities(["wide", "flat"], [GOLD * 0.8, np.full(40, 0.1)], GOLD, errors=[0.2, None])
+def test_densities_integrate_to_one_even_for_constant_predictions():
+    picture = densities(["wide", "flat"], [GOLD * 0.8, np.full(40, 0.1)], GOLD, errors=[0.2, None])
     by_series: dict[str, list[tuple[float, float]]] = {}
-    for series, x, y in found.rows:
+    for series, x, y in picture.rows:
         by_series.setdefault(series, []).append((x, y))
     for series, points in by_series.items():
         x, y = np.array(points).T
-        # The ends of the broad hills lie outside.
+        # The tails of wide densities are cut off.
         assert np.trapezoid(y, x) == pytest.approx(1, abs=0.12), series
-    assert "0.000 (flat)" in found.alternative
-    assert found.render("pdf").startswith(b"%PDF")
+    assert "0.000 (flat)" in picture.alternative
+    assert picture.render("pdf").startswith(b"%PDF")
 
 
-def test_a_wild_prediction_does_not_squeeze_the_others():
-    found = densities(["wild"], [np.append(GOLD[1:], 1e6)], GOLD)
-    assert max(x for _, x, _ in found.rows) < 10
+def test_an_outlier_does_not_stretch_the_axis():
+    picture = densities(["wild"], [np.append(GOLD[1:], 1e6)], GOLD)
+    assert max(x for _, x, _ in picture.rows) < 10
 
 
-def test_rank_changes_join_places_and_name_the_largest():
+def test_rank_changes_are_counted_and_winners_are_bold():
     changes = [
         RankChange("a", 0.9, 0.1, 1, 3, wins_first=True, wins_second=False),
         RankChange("b", 0.8, 0.2, 2, 2, wins_first=False, wins_second=False),
         RankChange("c", None, 0.3, 3, 1, wins_first=False, wins_second=True),
     ]
-    found = rank_changes(changes, golds=("HTER", "DA"))
-    assert [row[-1] for row in found.rows] == [-2, 0, 2]
-    assert "2 of 3 metrics change their rank" in found.alternative
-    bold = [t.get_text() for t in drawn(found).axes[0].texts if t.get_fontweight() == "bold"]
+    picture = rank_changes(changes, golds=("HTER", "DA"))
+    assert [row[-1] for row in picture.rows] == [-2, 0, 2]
+    assert "2 of 3 metrics change their rank" in picture.alternative
+    bold = [t.get_text() for t in drawn(picture).axes[0].texts if t.get_fontweight() == "bold"]
     assert bold == ["1  a  .900", "1  c  .300"]
 
 
-def test_pictures_drawn_side_by_side_are_the_same():
+def test_pictures_drawn_in_parallel_are_the_same():
     same_place = RankChange("a", 0.9, 0.1, 1, 1, wins_first=False, wins_second=False)
     pictures = [
         rank_changes([same_place], golds=("x", "y")),

@@ -13,43 +13,43 @@ from analysis.stats.significance import binomial_interval
     # Three concordant pairs, one discordant, one tied.
     [("wmt14", 2 / 5, 5), ("wmt13", 2 / 4, 4), ("wmt12", 1 / 5, 5), ("darr", 1 / 5, 5)],
 )
-def test_each_year_treats_metric_ties_in_its_own_way(metric_ties: str, tau: float, n: int) -> None:
-    found = preference_tau([5, 5, 5, 1, 3], [1, 2, 4, 2, 3], metric_ties=metric_ties)  # type: ignore[arg-type]
-    assert_allclose(found.estimate, tau)
-    assert (found.n, found.n_concordant, found.n_discordant, found.n_tied) == (n, 3, 1, 1)
+def test_each_year_has_its_own_rule_for_metric_ties(metric_ties: str, tau: float, n: int) -> None:
+    result = preference_tau([5, 5, 5, 1, 3], [1, 2, 4, 2, 3], metric_ties=metric_ties)  # type: ignore[arg-type]
+    assert_allclose(result.estimate, tau)
+    assert (result.n, result.n_concordant, result.n_discordant, result.n_tied) == (n, 3, 1, 1)
 
 
-def test_a_difference_of_25_points_is_a_preference_and_24_is_none() -> None:
+def test_a_preference_needs_a_difference_of_25_points() -> None:
     better, worse, segments = relative_preferences([[50, 50, 10], [75, 74, np.nan], [20, 50, 90]])
-    found = sorted(zip(better.tolist(), worse.tolist(), segments.tolist(), strict=True))
-    assert found == [(0, 2, 0), (1, 0, 0), (1, 2, 0), (2, 0, 2)]
+    preferences = sorted(zip(better.tolist(), worse.tolist(), segments.tolist(), strict=True))
+    assert preferences == [(0, 2, 0), (1, 0, 0), (1, 2, 0), (2, 0, 2)]
 
 
-def test_equal_gold_is_no_preference_even_at_zero_points() -> None:
+def test_equal_gold_is_never_a_preference() -> None:
     better, _, _ = relative_preferences([[50, 50], [50, 51]], points=0)
     assert better.tolist() == [1]
 
 
 def test_darr_by_hand() -> None:
     # Preferences: 1 over 0, 1 over 2, 0 over 2 (segment 0); metric right, tied, wrong.
-    found = darr_tau([[4, 0], [6, 0], [6, 0]], [[50, 9], [90, 9], [10, 9]])
-    assert_allclose(found.estimate, -1 / 3)
+    result = darr_tau([[4, 0], [6, 0], [6, 0]], [[50, 9], [90, 9], [10, 9]])
+    assert_allclose(result.estimate, -1 / 3)
 
 
-def test_the_interval_is_the_binomial_one_on_the_scale_of_tau() -> None:
-    found = preference_tau([2, 2, 2, 1], [1, 1, 1, 2])
+def test_the_interval_is_binomial_on_the_scale_of_tau() -> None:
+    result = preference_tau([2, 2, 2, 1], [1, 1, 1, 2])
     low, high = binomial_interval(3, 4)
-    assert_allclose((found.low, found.high), (2 * low - 1, 2 * high - 1))
+    assert_allclose((result.low, result.high), (2 * low - 1, 2 * high - 1))
 
 
 def test_no_preferences_have_no_tau() -> None:
-    found = darr_tau([[1.0], [2.0]], [[50], [51]])
-    assert np.isnan([found.estimate, found.low, found.high]).all()
-    assert found.n == 0
+    result = darr_tau([[1.0], [2.0]], [[50], [51]])
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert result.n == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1))
-def test_swapping_the_sides_turns_the_sign(pairs: list[tuple[int, int]]) -> None:
+def test_swapping_the_sides_reverses_the_sign(pairs: list[tuple[int, int]]) -> None:
     better, worse = zip(*pairs, strict=True)
     tau = preference_tau(better, worse).estimate
     assert_allclose(preference_tau(worse, better).estimate, -tau, atol=1e-12)

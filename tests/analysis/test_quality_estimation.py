@@ -31,7 +31,7 @@ def predictions_and_gold(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
 
 
 def plain_delta_avg(predictions: np.ndarray, gold: np.ndarray) -> float:
-    """Return DeltaAvg straight from its definition, for distinct predictions, higher is better."""
+    """Return DeltaAvg by its definition, for distinct predictions where higher is better."""
     ranked = gold[np.argsort(-predictions)]
     size = len(ranked)
     by_n = []
@@ -48,23 +48,23 @@ def test_errors_by_hand() -> None:
 
 
 @pytest.mark.parametrize("measure", ["mae", "rmse"])
-def test_errors_have_a_bootstrap_interval_when_asked(measure: str) -> None:
+def test_errors_have_a_bootstrap_interval_on_request(measure: str) -> None:
     predictions, gold = predictions_and_gold()
-    found = prediction_error(predictions, gold, measure, rng=rng())  # type: ignore[arg-type]
-    assert found.low < found.estimate < found.high
-    assert (found.n, found.higher_is_better) == (80, False)
-    assert "interval:bootstrap,1000" in found.signature
+    result = prediction_error(predictions, gold, measure, rng=rng())  # type: ignore[arg-type]
+    assert result.low < result.estimate < result.high
+    assert (result.n, result.higher_is_better) == (80, False)
+    assert "interval:bootstrap,1000" in result.signature
     assert math.isnan(prediction_error(predictions, gold, measure).low)  # type: ignore[arg-type]
 
 
-def test_the_bootstrap_interval_of_mae_is_that_of_scipy() -> None:
+def test_the_bootstrap_interval_of_mae_matches_scipy() -> None:
     predictions, gold = predictions_and_gold()
     expected = stats.bootstrap(
         (np.abs(predictions - gold),), np.mean, method="percentile", rng=rng()
     )
-    found = prediction_error(predictions, gold, "mae", rng=rng(), n_resamples=9999)
+    result = prediction_error(predictions, gold, "mae", rng=rng(), n_resamples=9999)
     low, high = expected.confidence_interval
-    assert_allclose((found.low, found.high), (low, high), atol=0.001)
+    assert_allclose((result.low, result.high), (low, high), atol=0.001)
 
 
 def test_rescaled_predictions_have_the_gold_mean_and_half_its_spread() -> None:
@@ -75,16 +75,16 @@ def test_rescaled_predictions_have_the_gold_mean_and_half_its_spread() -> None:
     assert_allclose(np.argsort(rescaled), np.argsort(predictions))
 
 
-def test_predictions_that_never_vary_cannot_be_rescaled() -> None:
-    found = evaluate_predictions([0.3] * 5, [1, 2, 3, 4, 5], higher_is_better=True, rng=rng())
-    assert math.isnan(found.rescaled_mae.estimate) and math.isnan(found.rescaled_rmse.high)
-    assert math.isnan(found.pearson.estimate)
-    assert_allclose(found.mae.estimate, 2.7)
-    assert_allclose(found.delta_avg.estimate, 0, atol=1e-12)
+def test_constant_predictions_cannot_be_rescaled() -> None:
+    result = evaluate_predictions([0.3] * 5, [1, 2, 3, 4, 5], higher_is_better=True, rng=rng())
+    assert math.isnan(result.rescaled_mae.estimate) and math.isnan(result.rescaled_rmse.high)
+    assert math.isnan(result.pearson.estimate)
+    assert_allclose(result.mae.estimate, 2.7)
+    assert_allclose(result.delta_avg.estimate, 0, atol=1e-12)
 
 
 @given(whole_scores, st.floats(0.1, 10), st.floats(-10, 10))
-def test_rescaling_forgets_the_scale_of_predictions(
+def test_rescaling_ignores_the_scale_of_predictions(
     gold: np.ndarray, factor: float, shift: float
 ) -> None:
     predictions = np.arange(len(gold)) % 3.0
@@ -96,25 +96,25 @@ def test_rescaling_forgets_the_scale_of_predictions(
 
 def test_delta_avg_by_hand() -> None:
     # Ranked gold 4, 2, 3, 1; only n = 2: mean of the better half 3, of all 2.5
-    found = delta_avg([9, 8, 7, 6], [4, 2, 3, 1], higher_is_better=True)
-    assert_allclose(found.estimate, 0.5)
+    result = delta_avg([9, 8, 7, 6], [4, 2, 3, 1], higher_is_better=True)
+    assert_allclose(result.estimate, 0.5)
 
 
-def test_delta_avg_with_a_rest_by_hand() -> None:
+def test_delta_avg_with_a_remainder_by_hand() -> None:
     # Seven segments, gold 7..1 ranked perfectly, mean 4. n = 2: 3 segments, mean 6.
     # n = 3: 2 segments, means 6.5 and 5.5, so 6. DeltaAvg = 2.
-    found = delta_avg(range(7), range(1, 8), higher_is_better=True)
-    assert_allclose(found.estimate, 2)
+    result = delta_avg(range(7), range(1, 8), higher_is_better=True)
+    assert_allclose(result.estimate, 2)
 
 
 @pytest.mark.parametrize("n", [4, 5, 9, 50, 101])
-def test_delta_avg_follows_its_definition(n: int) -> None:
+def test_delta_avg_matches_its_definition(n: int) -> None:
     predictions, gold = predictions_and_gold(n)
-    found = delta_avg(predictions, gold, higher_is_better=True)
-    assert_allclose(found.estimate, plain_delta_avg(predictions, gold))
+    result = delta_avg(predictions, gold, higher_is_better=True)
+    assert_allclose(result.estimate, plain_delta_avg(predictions, gold))
 
 
-def test_delta_avg_of_an_error_rate_is_turned() -> None:
+def test_delta_avg_of_an_error_rate_is_reversed() -> None:
     predictions, gold = predictions_and_gold()
     as_error = delta_avg(predictions, gold, higher_is_better=False)
     as_quality = delta_avg(-predictions, -gold, higher_is_better=True)
@@ -123,16 +123,16 @@ def test_delta_avg_of_an_error_rate_is_turned() -> None:
     assert "gold:lower" in as_error.signature
 
 
-def test_equal_predictions_are_worth_what_a_random_order_is_on_average() -> None:
+def test_tied_predictions_score_like_the_average_random_order() -> None:
     predictions = np.array([3, 2, 2, 2, 1, 1, 0, 0.0])
     gold = np.array([5, 4, 1, 3, 2, 6, 1, 0.0])
     generator = rng()
     orders = [
         plain_delta_avg(predictions + generator.uniform(0, 0.5, size=8), gold) for _ in range(4000)
     ]
-    found = delta_avg(predictions, gold, higher_is_better=True)
+    result = delta_avg(predictions, gold, higher_is_better=True)
     # sd of one order about 0.3, of the mean of 4,000 about 0.005
-    assert_allclose(found.estimate, np.mean(orders), atol=0.02)
+    assert_allclose(result.estimate, np.mean(orders), atol=0.02)
 
 
 @given(whole_scores, st.randoms(use_true_random=False))
@@ -148,16 +148,16 @@ def test_row_order_never_matters(gold: np.ndarray, random) -> None:  # type: ign
 
 
 @given(whole_scores)
-def test_delta_avg_sees_only_the_ranking(gold: np.ndarray) -> None:
+def test_delta_avg_depends_only_on_the_ranking(gold: np.ndarray) -> None:
     predictions = np.arange(len(gold)) % 4.0
     straight = delta_avg(predictions, gold, higher_is_better=True).estimate
     bent = delta_avg(np.exp(predictions), gold + 7, higher_is_better=True).estimate
     assert_allclose(bent, straight, atol=1e-9)
 
 
-def test_delta_avg_has_a_bootstrap_interval_when_asked() -> None:
-    found = delta_avg(*predictions_and_gold(), higher_is_better=True, rng=rng(), n_resamples=300)
-    assert found.low < found.estimate < found.high
+def test_delta_avg_has_a_bootstrap_interval_on_request() -> None:
+    result = delta_avg(*predictions_and_gold(), higher_is_better=True, rng=rng(), n_resamples=300)
+    assert result.low < result.estimate < result.high
 
 
 def test_three_segments_are_too_few_for_delta_avg() -> None:
@@ -165,35 +165,37 @@ def test_three_segments_are_too_few_for_delta_avg() -> None:
         delta_avg([1, 2, 3], [1, 2, 3], higher_is_better=True)
 
 
-def test_a_more_precise_system_is_found_out() -> None:
+def test_a_more_precise_system_is_significantly_better() -> None:
     predictions, gold = predictions_and_gold()
     worse = predictions + rng(3).normal(scale=0.2, size=80)
     for measure in ("mae", "rmse"):
-        found = compare_errors(predictions, worse, gold, measure, rng=rng())  # type: ignore[arg-type]
-        assert found.pvalue < 0.01
-        assert 0 < found.low < found.statistic < found.high
+        result = compare_errors(predictions, worse, gold, measure, rng=rng())  # type: ignore[arg-type]
+        assert result.pvalue < 0.01
+        assert 0 < result.low < result.statistic < result.high
         swapped = compare_errors(worse, predictions, gold, measure, rng=rng())  # type: ignore[arg-type]
-        assert_allclose(swapped.statistic, -found.statistic)
+        assert_allclose(swapped.statistic, -result.statistic)
         assert swapped.pvalue > 0.99
 
 
-def test_equal_systems_are_not_told_apart() -> None:
+def test_equal_systems_do_not_differ() -> None:
     predictions, gold = predictions_and_gold()
     assert compare_errors(predictions, predictions, gold, "mae", rng=rng()).pvalue == 1
 
 
-def test_the_whole_evaluation_gathers_the_single_measures() -> None:
+def test_an_evaluation_contains_the_single_measures() -> None:
     predictions, gold = predictions_and_gold()
     gold[3] = np.nan
-    found = evaluate_predictions(predictions, gold, higher_is_better=False)
-    kept = ~np.isnan(gold)
-    assert_allclose(found.pearson.estimate, stats.pearsonr(predictions[kept], gold[kept]).statistic)
+    result = evaluate_predictions(predictions, gold, higher_is_better=False)
+    has_gold = ~np.isnan(gold)
     assert_allclose(
-        found.spearman.estimate, stats.spearmanr(predictions[kept], gold[kept]).statistic
+        result.pearson.estimate, stats.pearsonr(predictions[has_gold], gold[has_gold]).statistic
     )
-    assert_allclose(found.rmse.estimate, prediction_error(predictions, gold, "rmse").estimate)
-    assert found.mae.n == found.delta_avg.n == 79
-    assert "rescaled:gold-mean,0.5-gold-sd" in found.rescaled_mae.signature
+    assert_allclose(
+        result.spearman.estimate, stats.spearmanr(predictions[has_gold], gold[has_gold]).statistic
+    )
+    assert_allclose(result.rmse.estimate, prediction_error(predictions, gold, "rmse").estimate)
+    assert result.mae.n == result.delta_avg.n == 79
+    assert "rescaled:gold-mean,0.5-gold-sd" in result.rescaled_mae.signature
 
 
 def test_post_editing_rate_is_seconds_per_word() -> None:

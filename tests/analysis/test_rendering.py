@@ -1,4 +1,4 @@
-"""Pictures as files: same bytes every time, described in words, safe in pages and spreadsheets."""
+"""Picture files: reproducible, described in words, safe in pages and spreadsheets."""
 
 import csv
 import hashlib
@@ -45,31 +45,35 @@ def test_the_same_picture_has_the_same_bytes(fmt: Format) -> None:
     assert first.startswith(MAGIC[fmt])
 
 
-def test_threads_do_not_spoil_each_other() -> None:
+def test_threads_do_not_affect_each_other() -> None:
     alone = hashlib.sha256(picture().render("svg")).hexdigest()
-    found: list[str] = []
+    digests: list[str] = []
 
     def draw() -> None:
-        found.append(hashlib.sha256(picture().render("svg")).hexdigest())
+        digests.append(hashlib.sha256(picture().render("svg")).hexdigest())
 
     threads = [threading.Thread(target=draw) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [alone] * 4
+    assert digests == [alone] * 4
 
 
-def test_an_svg_says_in_words_what_it_shows() -> None:
+def test_an_svg_describes_itself_in_words() -> None:
     root = ElementTree.fromstring(picture().render("svg"))
     assert root.findtext(f"{{{SVG}}}title") == "Points & more"
     assert root.findtext(f"{{{SVG}}}desc") == "A curve that <rises>."
     assert root.get("role") == "img"
 
 
-def test_an_svg_has_no_inline_style_that_a_content_policy_would_drop() -> None:
+def test_an_svg_has_no_inline_style_that_a_content_policy_blocks() -> None:
     root = ElementTree.fromstring(picture().render("svg"))
-    assert not [one for one in root.iter() if "style" in one.attrib or one.tag.endswith("}style")]
+    assert not [
+        element
+        for element in root.iter()
+        if "style" in element.attrib or element.tag.endswith("}style")
+    ]
     assert "#0072b2" in picture(draw=coloured).render("svg").decode()
 
 
@@ -79,14 +83,14 @@ def coloured() -> Figure:
     return figure
 
 
-def test_every_point_tells_what_it_is() -> None:
+def test_every_point_has_its_text() -> None:
     texts = [f"segment {i} <b>\x00" for i in range(7)]
     root = ElementTree.fromstring(picture(hover=texts).render("svg"))
-    told = [one.findtext(f"{{{SVG}}}title") for one in root.iter(f"{{{SVG}}}use")]
-    assert [text for text in told if text] == [f"segment {i} <b>" for i in range(7)]
+    titles = [point.findtext(f"{{{SVG}}}title") for point in root.iter(f"{{{SVG}}}use")]
+    assert [text for text in titles if text] == [f"segment {i} <b>" for i in range(7)]
 
 
-def test_a_text_for_no_point_is_refused() -> None:
+def test_texts_must_match_the_points() -> None:
     with pytest.raises(ValueError, match="`hover` has 3 texts for 7 points"):
         picture(hover=["a", "b", "c"]).render("svg")
 
@@ -96,11 +100,11 @@ def test_an_unknown_format_is_refused() -> None:
         render(points(), "gif")  # type: ignore[arg-type]
 
 
-def test_the_data_hold_no_formula_and_all_digits() -> None:
+def test_the_csv_has_all_digits_and_no_formulas() -> None:
     rows = list(csv.reader(io.StringIO(picture().csv().decode())))
     assert rows == [["system", "score"], ["'=cmd()", "0.1"], ["b", ""]]
-    found = to_csv(["x", "y"], [[1 / 3, float("nan")], [3, np.float64(0.5)]]).decode()
-    assert found == f"x,y\n{1 / 3!r},\n3,0.5\n"
+    content = to_csv(["x", "y"], [[1 / 3, float("nan")], [3, np.float64(0.5)]]).decode()
+    assert content == f"x,y\n{1 / 3!r},\n3,0.5\n"
 
 
 def test_each_shade_of_significance_is_darker_than_the_one_before() -> None:

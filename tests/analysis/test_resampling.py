@@ -18,7 +18,7 @@ def rng(seed: int = 11) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def test_every_bootstrap_draws_as_many_segments_as_there_are() -> None:
+def test_every_resample_draws_as_many_segments_as_there_are() -> None:
     counts = np.concatenate(list(bootstrap_counts(40, 300, rng())))
     assert counts.shape == (300, 40)
     assert (counts.sum(axis=1) == 40).all()
@@ -37,7 +37,7 @@ def test_every_segment_is_swapped_half_the_time() -> None:
 
 
 @pytest.mark.parametrize("draw", [bootstrap_counts, swap_masks])
-def test_the_size_of_blocks_changes_nothing(draw, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_block_size_does_not_change_the_draws(draw, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     at_once = list(draw(13, 50, rng()))
     monkeypatch.setattr(resampling, "WEIGHTS_AT_ONCE", 13 * 7)
     in_blocks = list(draw(13, 50, rng()))
@@ -45,7 +45,7 @@ def test_the_size_of_blocks_changes_nothing(draw, monkeypatch: pytest.MonkeyPatc
     assert_allclose(np.concatenate(in_blocks), np.concatenate(at_once))
 
 
-def test_wide_results_make_small_blocks_of_the_same_masks() -> None:
+def test_wide_results_use_smaller_blocks_of_the_same_masks() -> None:
     narrow = list(swap_masks(13, 50, rng()))
     wide = list(swap_masks(13, 50, rng(), width=resampling.WEIGHTS_AT_ONCE))
     assert len(wide) == 50
@@ -66,33 +66,33 @@ def test_the_percentile_interval_skips_resamples_without_an_estimate() -> None:
     assert_allclose(percentile_interval(resampled, 0.9), [[5, np.nan], [95, np.nan]])
 
 
-def test_resampled_correlations_are_those_of_the_drawn_rows() -> None:
+def test_resampled_correlations_match_the_drawn_rows() -> None:
     scores = unit_rows(rng(1).normal(size=(3, 12)))
     metrics, gold = scores[:2], scores[2]
-    found = resampled_pearson(metrics, gold, 40, rng())
+    resampled = resampled_pearson(metrics, gold, 40, rng())
     counts = np.concatenate(list(bootstrap_counts(12, 40, rng()))).astype(int)
-    for row, own in zip(counts, found, strict=True):
+    for row, correlations in zip(counts, resampled, strict=True):
         drawn = np.repeat(np.arange(12), row)
-        assert_allclose(own, np.corrcoef(scores[:, drawn])[:2, 2], atol=1e-10)
+        assert_allclose(correlations, np.corrcoef(scores[:, drawn])[:2, 2], atol=1e-10)
 
 
 def test_a_resample_of_equal_scores_has_no_correlation() -> None:
     scores = unit_rows(np.array([[0, 0, 1.0], [1, 2, 3.0]]))
-    found = resampled_pearson(scores[:1], scores[1], 200, rng())
+    resampled = resampled_pearson(scores[:1], scores[1], 200, rng())
     # Two of three segments are equal: many resamples never draw the third.
-    assert 0 < np.isnan(found).sum() < 200
+    assert 0 < np.isnan(resampled).sum() < 200
 
 
-def test_the_interval_of_a_mean_covers_it_as_often_as_it_says() -> None:
+def test_the_interval_of_a_mean_covers_it_as_often_as_it_claims() -> None:
     generator = rng()
-    covered = 0
+    n_covered = 0
     for _ in range(300):
         low, high = bootstrap_mean_interval(
             generator.normal(size=60), rng=generator, n_resamples=300, confidence=0.9
         )
-        covered += low < 0 < high
+        n_covered += low < 0 < high
     # 270 expected, sd 5; the percentile interval is a little narrow at n = 60.
-    assert 245 <= covered <= 288
+    assert 245 <= n_covered <= 288
 
 
 def test_refusals_name_the_parameter() -> None:

@@ -1,4 +1,4 @@
-"""The pages of results: what they show, to whom, and what can be taken away."""
+"""The results pages, their downloads and the report."""
 
 import csv
 import io
@@ -47,12 +47,12 @@ def page(name: str, campaign: Campaign, *args: str, role: str = "researcher", **
     return client_of(role).get(reverse(name, args=[campaign.code, *args]), query)
 
 
-def test_before_there_is_gold_it_says_what_to_do(campaign):
+def test_without_gold_the_page_says_what_to_do(campaign):
     text = page("campaign_results", campaign).content.decode()
     assert "No gold yet" in text and "Build gold" in text
 
 
-def test_it_builds_gold_and_measures_agreement_by_a_button(campaign):
+def test_a_button_builds_gold_and_measures_agreement(campaign):
     client = client_of("researcher")
     form = {"minimum": 3, "method": "per_worker"}
     answer = client.post(reverse("build_gold", args=[campaign.code]), form)
@@ -70,7 +70,7 @@ def test_a_form_without_a_number_builds_nothing(campaign):
     assert not Job.objects.exists()
 
 
-def test_it_shows_the_ranking_as_it_was_computed(campaign, run):
+def test_it_shows_the_computed_ranking(campaign, run):
     text = page("campaign_results", campaign).content.decode()
     ranking = rank_systems(run)
     places = [text.index(f'<th scope="row">{name}</th>') for name in ranking.scores.systems]
@@ -78,7 +78,7 @@ def test_it_shows_the_ranking_as_it_was_computed(campaign, run):
     assert f"{ranking.scores.z[0]:.3f}" in text and escape(run.signature) in text
 
 
-def test_another_run_can_be_looked_at_and_one_that_is_not_there_cannot(campaign, run):
+def test_an_earlier_run_can_be_shown_and_an_unknown_one_is_not_found(campaign, run):
     build_gold(campaign=campaign, minimum=2)
     assert "<h2>Gold 1</h2>" in page("campaign_results", campaign, run=1).content.decode()
     for wrong in ("3", "x", "-1"):
@@ -97,14 +97,14 @@ def test_gold_with_too_few_ratings_is_shown_as_incomplete(campaign):
 @pytest.mark.parametrize(
     "name", ["segment-scores", "ratings-per-translation", "system-ranking", "system-significance"]
 )
-def test_every_picture_can_be_taken_away(campaign, run, name, fmt):
+def test_every_picture_can_be_downloaded(campaign, run, name, fmt):
     answer = page("result_picture", campaign, name, fmt)
     starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b""}
     assert answer.status_code == 200 and answer.content.startswith(starts[fmt])
     assert f"{name}.{fmt}" in answer["Content-Disposition"]
 
 
-def test_the_data_of_the_ranking_are_its_numbers(campaign, run):
+def test_the_data_of_the_ranking_match_its_numbers(campaign, run):
     content = page("result_picture", campaign, "system-ranking", "csv").content.decode()
     rows = list(csv.DictReader(io.StringIO(content)))
     scores = rank_systems(run).scores
@@ -112,21 +112,21 @@ def test_the_data_of_the_ranking_are_its_numbers(campaign, run):
     assert [float(row["z"]) for row in rows] == scores.z.tolist()
 
 
-def test_a_picture_or_format_that_is_not_there_is_not_found(campaign, run):
+def test_an_unknown_picture_or_format_is_not_found(campaign, run):
     for name, fmt in (("portrait", "svg"), ("segment-scores", "gif"), ("how-many-ratings", "svg")):
         assert page("result_picture", campaign, name, fmt).status_code == 404
 
 
-def test_the_table_of_segments_filters_and_sorts(campaign, run):
+def test_the_segment_table_can_be_filtered_and_sorted(campaign, run):
     system = campaign.systems.first().name
-    shown = page("campaign_segments", campaign, system=system).context["page"].paginator.count
-    assert shown == campaign.segments.count()
+    n_rows = page("campaign_segments", campaign, system=system).context["page"].paginator.count
+    assert n_rows == campaign.segments.count()
     down = page("campaign_segments", campaign, sort="-z").context["page"].object_list
     scores = [row["z"] for row in down if row["z"] is not None]
     assert scores == sorted(scores, reverse=True)
     name = campaign.segments.first().name
-    found = page("campaign_segments", campaign, search=name).context["page"].object_list
-    assert {row["segment"] for row in found} >= {name}
+    matches = page("campaign_segments", campaign, search=name).context["page"].object_list
+    assert {row["segment"] for row in matches} >= {name}
     assert (
         "No translations match"
         in page("campaign_segments", campaign, search="zzz").content.decode()
@@ -134,7 +134,9 @@ def test_the_table_of_segments_filters_and_sorts(campaign, run):
     assert page("campaign_segments", campaign, sort="'; DROP", search="\x00").status_code == 200
 
 
-def test_the_pages_ask_the_database_as_often_however_many_segments(django_assert_max_num_queries):
+def test_the_pages_need_the_same_number_of_queries_for_any_number_of_segments(
+    django_assert_max_num_queries,
+):
     client = client_of("researcher")
     counts = []
     for n_segments in (35, 70):
@@ -149,9 +151,9 @@ def test_the_pages_ask_the_database_as_often_however_many_segments(django_assert
     assert counts[:3] == counts[3:]
 
 
-def test_rows_of_systems_that_share_a_translation_have_an_order_of_their_own(campaign, run):
+def test_systems_that_share_a_translation_are_listed_by_name(campaign, run):
     shared = campaign.segments.first().translations.first()
-    # Made later, and first by name.
+    # Created last, but first by name.
     system = System.objects.create(campaign=campaign, name="a first one")
     SystemOutput.objects.create(system=system, segment=shared.segment, translation=shared)
     for sort in ("segment", "-z", "n"):
@@ -178,14 +180,14 @@ def test_gold_is_read_once_for_all_pictures(run, monkeypatch):
     assert len(Results(run).pictures()) == 4 and len(reads) == 1
 
 
-def test_of_one_system_there_is_no_significance_to_draw():
+def test_one_system_has_no_significance_picture():
     campaign = make_campaign()
     make_translations(campaign, n_systems=1)
-    found = build_gold(campaign=campaign)
-    found.scores.update(is_complete=True, raw=50, z=0, n=15, n_ratings=15)
+    run = build_gold(campaign=campaign)
+    run.scores.update(is_complete=True, raw=50, z=0, n=15, n_ratings=15)
     GoldRun.objects.update(n_scored=14)
-    found.refresh_from_db()
-    assert "system-significance" not in Results(found).makers()
+    run.refresh_from_db()
+    assert "system-significance" not in Results(run).makers()
     assert page("result_picture", campaign, "system-significance", "svg").status_code == 404
 
 
@@ -198,7 +200,7 @@ def test_every_table_can_be_exported_under_pseudonyms(campaign, run, kind):
     assert worker.external_id not in content
 
 
-def test_an_export_without_gold_says_so(campaign):
+def test_an_export_without_gold_redirects(campaign):
     answer = page("result_export", campaign, "segments", "csv")
     assert answer.status_code == 302
     assert page("result_export", campaign, "people", "csv").status_code == 404
@@ -207,7 +209,7 @@ def test_an_export_without_gold_says_so(campaign):
 # Agreement -----------------------------------------------------------------------------------
 
 
-def test_agreement_is_the_same_each_time_and_of_trusted_workers_only(campaign):
+def test_agreement_is_repeatable_and_covers_trusted_workers_only(campaign):
     first, second = measure_agreement(campaign), measure_agreement(campaign)
     assert first.as_json() == second.as_json()
     assert first.n_workers == campaign.participations.trusted().count() < 5
@@ -216,7 +218,7 @@ def test_agreement_is_the_same_each_time_and_of_trusted_workers_only(campaign):
     assert measure_agreement(campaign).as_json()["between"]["pearson"] is None
 
 
-def test_without_a_pair_the_page_makes_no_sentence_of_gaps(campaign, run):
+def test_without_pairs_the_page_shows_no_empty_figures(campaign, run):
     campaign.participations.update(trust="unreliable")
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     text = page("campaign_results", campaign).content.decode()
@@ -224,20 +226,20 @@ def test_without_a_pair_the_page_makes_no_sentence_of_gaps(campaign, run):
     assert "mean absolute difference" not in text
 
 
-def test_the_curve_follows_the_number_of_ratings_that_are_wanted(campaign, monkeypatch):
+def test_the_curve_is_drawn_again_when_the_minimum_changes(campaign, monkeypatch):
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
-    wanted = []
+    minimums = []
     monkeypatch.setattr(
         "analysis.gold.results.how_many_ratings",
-        lambda curve, minimum: wanted.append(minimum) or how_many_ratings(curve, minimum),
+        lambda curve, minimum: minimums.append(minimum) or how_many_ratings(curve, minimum),
     )
     for minimum in (5, 5, 9):
         Campaign.objects.update(min_ratings=minimum)
         page("result_picture", campaign, "how-many-ratings", "svg")
-    assert wanted == [5, 9]
+    assert minimums == [5, 9]
 
 
-def test_the_curve_is_a_picture_once_agreement_was_measured(campaign):
+def test_the_curve_is_available_once_agreement_was_measured(campaign):
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     answer = page("result_picture", campaign, "how-many-ratings", "csv")
     assert answer.content.decode().startswith("ratings,r,low,high,predicted,translations\n1,")
@@ -258,12 +260,14 @@ def test_the_report_has_the_real_numbers(campaign, run):
     assert run.input_digest in text
 
 
-def test_the_report_counts_what_the_evidence_says_apart_from_what_people_decide(campaign, run):
+def test_the_report_counts_evidence_and_manual_decisions_separately(campaign, run):
     before = make_report(run).people
     careless = campaign.participations.get(trust="unreliable")
     reliable = campaign.participations.filter(trust="reliable").first()
-    for one, decision in ((careless, "reinstated"), (reliable, "excluded")):
-        campaign.participations.filter(pk=one.pk).update(decision=decision, decision_reason="Why")
+    for person, decision in ((careless, "reinstated"), (reliable, "excluded")):
+        campaign.participations.filter(pk=person.pk).update(
+            decision=decision, decision_reason="Why"
+        )
     report = make_report(build_gold(campaign=campaign, minimum=3))
     decided = replace(before, n_excluded=1, n_reinstated=1)
     assert report.people == decided
@@ -272,7 +276,7 @@ def test_the_report_counts_what_the_evidence_says_apart_from_what_people_decide(
     assert "is based on the ratings of 4 of the 5 workers." in report.methods[1]
 
 
-def test_the_report_of_an_earlier_run_leaves_out_what_came_later(campaign, run):
+def test_the_report_of_an_earlier_run_leaves_out_later_work(campaign, run):
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     with time_machine.travel(timezone.now() + timedelta(days=40)):
         before = make_report(run)
@@ -285,21 +289,21 @@ def test_the_report_of_an_earlier_run_leaves_out_what_came_later(campaign, run):
     assert f"As measured on {run.created_at:%d %B %Y}, two workers'" in latest.methods[-1]
 
 
-def test_the_report_belongs_to_the_results(campaign, run):
+def test_the_report_is_listed_under_results(campaign, run):
     url = reverse("campaign_results", args=[campaign.code])
     text = page("campaign_report", campaign).content.decode()
     assert f'<a href="{url}" aria-current="page">Results</a>' in text
     assert text.count(f'href="{url}" aria-current') == 1
 
 
-def test_without_gold_there_is_no_report_yet(campaign):
+def test_without_gold_there_is_no_report(campaign):
     assert page("campaign_report", campaign).url == reverse(
         "campaign_results", args=[campaign.code]
     )
     assert page("campaign_report_pdf", campaign).status_code == 404
 
 
-def test_the_pdf_says_the_same_and_takes_names_as_text(campaign, run):
+def test_the_pdf_treats_names_as_text(campaign, run):
     campaign.name = 'Évaluation #eval("boom") *bold* 中文'
     campaign.save()
     campaign.systems.filter(pk=campaign.systems.first().pk).update(name="#panic() $x$ <b>")

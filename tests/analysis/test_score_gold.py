@@ -1,4 +1,4 @@
-"""Gold to measure metrics against: a campaign's own, from elsewhere, or pooled."""
+"""Gold for evaluations: from files, from a campaign, or pooled."""
 
 from dataclasses import replace
 
@@ -17,11 +17,7 @@ from analysis.scores.gold_tables import (
     read_gold,
     system_gold,
 )
-from analysis.scores.mt_metrics_eval import (
-    human_scores,
-    read_human_scores,
-    read_metric_folder,
-)
+from analysis.scores.mt_metrics_eval import human_scores, read_human_scores, read_metric_folder
 from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
 from analysis.scores.score_tables import align
@@ -44,7 +40,7 @@ def refusal(text, **options):
     return str(refused.value)
 
 
-# From elsewhere -------------------------------------------------------------------------------
+# From files -----------------------------------------------------------------------------------
 
 
 def test_a_table_of_gold_may_lack_scores():
@@ -56,17 +52,17 @@ def test_a_table_of_gold_may_lack_scores():
     assert gold.signature.startswith("gold:hter|file:sha256=")
 
 
-def test_human_scores_of_mt_metrics_eval_say_none_where_there_are_none():
+def test_none_in_mt_metrics_eval_means_no_score():
     gold = read("A\tNone\nA\t-2\nB\t0\nB\tNone\n", kind="mqm")
     assert_array_equal(gold.scores, [NAN, -2, 0, NAN])
 
 
-def test_a_published_table_between_spaces_names_its_column_human():
+def test_a_space_separated_table_can_name_its_column_human():
     gold = read("LP SYSTEM SID HUMAN\ncs-en JHU 1 0.25\ncs-en FDA 101 -0.1\n")
     assert gold.keys == (("JHU", "1"), ("FDA", "101"))
 
 
-def test_gold_that_stands_beside_every_metric_is_taken_once():
+def test_gold_repeated_for_every_metric_is_read_once():
     text = "METRIC\tSID\tSCORE\tHUMAN\nx\t1\t9\t0.5\nx\t2\t9\t0.25\ny\t1\t8\t0.5\ny\t2\t8\t0.25\n"
     gold = read(text)
     assert gold.keys == (("", "1"), ("", "2"))
@@ -81,7 +77,7 @@ def test_documents_are_kept():
     assert gold.documents == ("x", "y")
 
 
-def test_one_column_of_several_is_named():
+def test_one_column_of_several_can_be_chosen():
     text = "system\tsegment\tMQM\tHTER\nA\t1\t-5\t0.5\nA\t2\t0\t0.25\n"
     assert_array_equal(read(text, column="HTER").scores, [0.5, 0.25])
     assert "|column:HTER|" in read(text, column="HTER").signature
@@ -107,11 +103,11 @@ def test_bad_gold_is_refused_with_line_and_reason(text, reason):
     assert reason in refusal(text)
 
 
-def test_a_kind_of_gold_there_is_not_is_refused():
+def test_an_unknown_kind_of_gold_is_refused():
     assert "'guess' is not a kind of gold" in refusal("A\t1\nB\t2\n", kind="guess")
 
 
-# A campaign's own -----------------------------------------------------------------------------
+# From a campaign ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -152,7 +148,7 @@ def test_raw_scores_can_be_used_instead(run):
         campaign_gold(run, use="ranks")
 
 
-def test_a_metric_can_be_gold_for_those_that_predict_it():
+def test_metric_scores_can_serve_as_gold():
     hter = read_scores(RawFile("HTER.tsv", b"A\t0.5\nA\t0.25\n"), directions=False).tables[0]
     gold = gold_from_scores(hter, kind="hter")
     assert gold.kind == "hter" and not gold.higher_is_better and gold.keys == hter.keys
@@ -160,7 +156,7 @@ def test_a_metric_can_be_gold_for_those_that_predict_it():
         gold_from_scores(replace(hter, higher_is_better=None), kind="hter")
 
 
-def test_gold_of_systems_is_the_mean_over_scored_segments():
+def test_system_gold_is_the_mean_over_scored_segments():
     gold = read("A\t1\nA\t2\nA\tNone\nB\t5\nB\tNone\nB\tNone\nC\tNone\nC\tNone\nC\tNone\n")
     systems = system_gold(gold)
     assert systems.keys == (("A", ""), ("B", ""), ("C", "")) and systems.level == "system"
@@ -172,15 +168,10 @@ def test_gold_of_systems_is_the_mean_over_scored_segments():
 # Pooled ---------------------------------------------------------------------------------------
 
 
-def test_pooled_sets_keep_apart_what_has_the_same_name():
+def test_pooled_sets_keep_equal_names_apart():
     czech, german = read("A\t1\nA\t2\n"), read("A\t3\nA\tNone\n")
     gold = pool_gold([czech, german], names=["cs-en", "de-en"])
-    assert gold.keys == (
-        ("A", "cs-en/1"),
-        ("A", "cs-en/2"),
-        ("A", "de-en/1"),
-        ("A", "de-en/2"),
-    )
+    assert gold.keys == (("A", "cs-en/1"), ("A", "cs-en/2"), ("A", "de-en/1"), ("A", "de-en/2"))
     assert gold.origins == ("cs-en", "cs-en", "de-en", "de-en")
     assert_array_equal(gold.scores, [1, 2, 3, NAN])
     assert "pooled" in gold.notes[0] and gold.signature.startswith("pooled:2|")
@@ -193,17 +184,17 @@ def test_a_metric_is_pooled_like_its_gold():
         read_scores(RawFile("M.seg.score", text), directions=True).tables[0]
         for text in (b"A\t10\nA\t20\n", b"A\t30\nA\t40\n")
     ]
-    found = align([pool_scores(tables, names=names)], gold)
-    assert_array_equal(found.scores, [[10, 20, 30, 40]])
-    assert found.origins == ("cs-en", "cs-en", "de-en", "de-en")
+    rows = align([pool_scores(tables, names=names)], gold)
+    assert_array_equal(rows.scores, [[10, 20, 30, 40]])
+    assert rows.origins == ("cs-en", "cs-en", "de-en", "de-en")
 
 
-def test_systems_of_pooled_sets_are_kept_apart_too():
+def test_pooled_sets_keep_systems_apart():
     golds = [read("A\t1\nB\t2\n"), read("A\t3\nB\t4\n")]
     assert pool_gold(golds, names=["x", "y"]).keys[2] == ("y/A", "")
 
 
-def test_what_differs_in_kind_or_direction_is_not_pooled():
+def test_gold_of_different_kinds_or_directions_is_not_pooled():
     text = "A\t1\nA\t2\n"
     with pytest.raises(ScoresRefused, match="differ in kind"):
         pool_gold([read(text), read(text, kind="mqm")], names=["x", "y"])
@@ -215,11 +206,11 @@ def test_what_differs_in_kind_or_direction_is_not_pooled():
         pool_gold([read(text)])
 
 
-def test_campaigns_are_pooled_by_their_names(run):
+def test_campaigns_are_pooled_by_name(run):
     other = make_hits(n_segments=35, hit_size=100, min_ratings=2, name="de-en")
     simulate_workers(campaign=other, crowd={Behaviour.HONEST: 2}, seed=2)
     weigh_pending()
-    golds = [campaign_gold(one) for one in (run, build_gold(campaign=other))]
+    golds = [campaign_gold(gold_run) for gold_run in (run, build_gold(campaign=other))]
     gold = pool_gold(golds)
     assert len(gold.keys) == 140 and set(gold.origins) == {"cs-en, gold 1", "de-en, gold 1"}
 
@@ -242,7 +233,7 @@ def folder(tmp_path):
     return root
 
 
-def test_a_folder_gives_all_metrics_and_gold_with_documents(folder):
+def test_a_folder_has_all_metrics_and_gold_with_documents(folder):
     files = read_metric_folder(folder, language_pair="en-de", directions=True)
     assert [file.tables[0].name for file in files] == ["BLEU-refA", "TER"]
     assert list(human_scores(folder, language_pair="en-de")) == ["mqm"]
@@ -253,7 +244,7 @@ def test_a_folder_gives_all_metrics_and_gold_with_documents(folder):
     assert align([file.tables[0] for file in files], gold).scores.shape == (2, 3)
 
 
-def test_a_folder_has_scores_of_systems_too(folder):
+def test_a_folder_can_have_system_scores(folder):
     (file,) = read_metric_folder(folder, language_pair="en-de", level="system")
     assert file.tables[0].level == "system" and file.suggestions["BLEU-refA"].higher_is_better
 
@@ -267,7 +258,7 @@ def test_every_bad_file_of_a_folder_is_named(folder):
     assert "TER.seg.score, line 1" in str(refused.value)
 
 
-def test_a_folder_that_lacks_what_is_asked_for_is_refused(folder):
+def test_missing_parts_of_a_folder_are_refused_by_name(folder):
     with pytest.raises(ScoresRefused, match="has no folder metric-scores/cs-en"):
         read_metric_folder(folder, language_pair="cs-en")
     with pytest.raises(ScoresRefused, match="no segment scores 'da' for en-de, only: mqm"):

@@ -1,4 +1,4 @@
-"""Files of metric scores: each format is told by its content and read to the last digit."""
+"""Score files: the format is recognised by content, and scores are read to the last digit."""
 
 import json
 import time
@@ -53,10 +53,7 @@ LAYOUTS = {
     "spaces": (LONG.replace("\t", " "), "spaces"),
     "jsonl": (as_jsonl(LONG), "jsonl"),
     "other titles": (LONG.replace("system\tsegment", "SYS\tSID"), "tsv"),
-    "with a metric": (
-        "metric\t" + LONG.replace("\nA", "\nM\tA").replace("\nB", "\nM\tB"),
-        "tsv",
-    ),
+    "with a metric": ("metric\t" + LONG.replace("\nA", "\nM\tA").replace("\nB", "\nM\tB"), "tsv"),
     "one column a metric": (LONG.replace("score", "M"), "tsv"),
     "mt-metrics-eval": ("A\t0.5\nA\t-1.25\nB\t3e-2\nB\t7\n", "mt-metrics-eval"),
     "mt-metrics-eval, spaces": ("A 0.5\nB 3e-2\nA -1.25\nB 7\n", "mt-metrics-eval"),
@@ -65,26 +62,26 @@ LAYOUTS = {
     "wmt, domain": (wmt("news\trefA\t"), "wmt-metrics"),
     "wmt, document": (wmt("news\tdoc-1\trefA\t"), "wmt-metrics"),
     "wmt, ensemble": (wmt("", "\tnon-ensemble\tno"), "wmt-metrics"),
-    "no line end": (LONG.rstrip("\n"), "tsv"),
+    "no final newline": (LONG.rstrip("\n"), "tsv"),
 }
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_the_same_scores(layout):
     text, format = LAYOUTS[layout]
-    found = read(text)
-    assert found.format == format
-    (table,) = found.tables
+    file = read(text)
+    assert file.format == format
+    (table,) = file.tables
     scores = dict(zip(table.keys, table.scores.tolist(), strict=True))
     assert scores == dict(zip(KEYS, SCORES, strict=True))
     assert (table.name, table.level) == ("M", "segment")
 
 
-def test_the_file_is_known_by_its_sha256(tmp_path):
+def test_a_file_is_identified_by_its_sha256(tmp_path):
     path = tmp_path / "M.tsv"
     path.write_text(LONG)
-    found = read_scores(path)
-    assert found.sha256 == found.tables[0].sha256 == sha256(LONG.encode()).hexdigest()
+    file = read_scores(path)
+    assert file.sha256 == file.tables[0].sha256 == sha256(LONG.encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -97,53 +94,46 @@ def test_the_file_is_known_by_its_sha256(tmp_path):
         "M\tcs-en\tnewstest\tnews\trefA\tA\t1\nM\tcs-en\tnewstest\tnews\trefA\tB\t2\n",
     ],
 )
-def test_a_file_without_segments_has_scores_of_systems(text):
+def test_a_file_without_segments_has_system_scores(text):
     (table,) = read(text).tables
     assert table.level == "system" and table.keys == (("A", ""), ("B", ""))
     assert_array_equal(table.scores, [1, 2])
 
 
 def test_a_wide_table_has_a_metric_in_each_column():
-    found = read("segment,system,BLEU,TER\n1,A,10,0.5\n2,A,20,0.25\n")
-    assert [table.name for table in found.tables] == ["BLEU", "TER"]
-    assert_array_equal(found.tables[1].scores, [0.5, 0.25])
+    file = read("segment,system,BLEU,TER\n1,A,10,0.5\n2,A,20,0.25\n")
+    assert [table.name for table in file.tables] == ["BLEU", "TER"]
+    assert_array_equal(file.tables[1].scores, [0.5, 0.25])
 
 
-def test_a_cell_of_csv_may_be_quoted():
+def test_csv_cells_can_be_quoted():
     (table,) = read('system,segment,score\n"A, the first",1,2\n').tables
     assert table.keys == (("A, the first", "1"),)
 
 
-def test_a_metric_without_a_name_has_that_of_its_file_or_of_the_caller():
+def test_a_metric_without_a_name_is_named_by_its_file_or_the_caller():
     assert read("A\t1\nB\t2\n", name="BLEU-refA.sys.score").tables[0].name == "BLEU-refA"
     assert read("A\t1\nB\t2\n", name="x.tsv").tables[0].name == "x"
     assert read_scores(RawFile("x.tsv", LONG.encode()), name="mine").tables[0].name == "mine"
 
 
-# Several of a thing ---------------------------------------------------------------------------
+# Several language pairs ------------------------------------------------------------------------
 
 TWO_PAIRS = wmt("") + wmt("").replace("cs-en", "de-en").replace("0.5", "0.75")
 
 
-def test_one_language_pair_of_several_can_be_chosen():
-    found = read(TWO_PAIRS, only={"language_pair": "de-en"})
-    assert found.tables[0].scores[0] == 0.75
-
-
-def test_what_a_file_was_read_as_is_told_where_there_is_a_choice():
-    of_pair = read(TWO_PAIRS, only={"language_pair": "de-en"}).tables[0].signature
-    assert of_pair.startswith("language_pair:de-en|")
-    systems = {read("segment\tscore\n1\t7\n", system=who).tables[0].signature for who in "AB"}
-    assert len(systems) == 2 and all("system:" in one for one in systems)
+def test_a_language_pair_or_system_can_be_chosen_and_is_in_the_signature():
+    (table,) = read(TWO_PAIRS, only={"language_pair": "de-en"}).tables
+    assert table.scores[0] == 0.75 and table.signature.startswith("language_pair:de-en|")
+    for system in "AB":
+        (table,) = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n", system=system).tables
+        assert table.keys[0] == (system, "1") and f"system:{system}" in table.signature
     assert read(wmt("")).tables[0].signature == ""
 
 
-def test_several_language_pairs_without_a_choice_are_refused():
+def test_several_language_pairs_need_a_valid_choice():
     with pytest.raises(ScoresRefused, match="several language pairs; choose one: cs-en, de-en"):
         read(TWO_PAIRS)
-
-
-def test_a_language_pair_that_is_not_there_is_refused():
     with pytest.raises(ScoresRefused, match="has no language pair 'fr-en', only cs-en, de-en"):
         read(TWO_PAIRS, only={"language_pair": "fr-en"})
 
@@ -152,105 +142,87 @@ def test_a_language_pair_that_is_not_there_is_refused():
 
 
 def test_a_scoring_submission_has_no_ranks():
-    found = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n")
-    assert found.format == "wmt-qe"
-    (table,) = found.tables
+    file = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n")
+    assert file.format == "wmt-qe"
+    (table,) = file.tables
     assert table.keys == (("", "1"), ("", "2")) and table.higher_is_better is None
 
 
 def test_a_ranking_submission_has_no_scores():
-    found = read("qe 1 0 2\nqe 2 0 1\n")
-    (table,) = found.tables
+    file = read("qe 1 0 2\nqe 2 0 1\n")
+    (table,) = file.tables
     assert table.name == "qe (ranks)" and table.higher_is_better is False
-    assert found.notes == ("qe (ranks): 1 is best",)
+    assert file.notes == ("qe (ranks): 1 is best",)
 
 
 def test_a_submission_to_both_variants_has_two_tables():
-    found = read("qe\t1\t0.5\t2\nqe\t2\t0.25\t1\n", directions=True)
-    assert [(one.name, one.higher_is_better) for one in found.tables] == [
+    file = read("qe\t1\t0.5\t2\nqe\t2\t0.25\t1\n", directions=True)
+    assert [(table.name, table.higher_is_better) for table in file.tables] == [
         ("qe", True),
         ("qe (ranks)", False),
     ]
 
 
-def test_a_later_submission_names_the_language_pair_below_figures_of_the_model():
-    found = read("1024\n560000\nen-de\tqe\t0\t0.5\nen-de\tqe\t1\t0.25\n")
-    assert found.format == "wmt-qe-pairs"
-    assert found.tables[0].keys == (("", "0"), ("", "1"))
-
-
-def test_the_system_of_a_submission_can_be_given():
-    (table,) = read("qe\t1\t0.5\t0\nqe\t2\t0.25\t0\n", system="online-A").tables
-    assert table.keys[0] == ("online-A", "1")
+def test_a_submission_can_name_the_language_pair_after_model_sizes():
+    file = read("1024\n560000\nen-de\tqe\t0\t0.5\nen-de\tqe\t1\t0.25\n")
+    assert file.format == "wmt-qe-pairs"
+    assert file.tables[0].keys == (("", "0"), ("", "1"))
 
 
 # Directions -----------------------------------------------------------------------------------
 
 
-def test_a_direction_is_never_taken_from_a_name():
-    found = read(LONG.replace("score", "TER"))
-    assert found.unconfirmed == ("TER",) and found.tables[0].higher_is_better is None
-    assert found.suggestions["TER"].higher_is_better is False
+def test_a_direction_is_never_inferred_from_a_name():
+    file = read(LONG.replace("score", "TER"))
+    assert file.unconfirmed == ("TER",) and file.tables[0].higher_is_better is None
+    assert file.suggestions["TER"].higher_is_better is False
 
 
 def test_a_header_can_declare_directions():
-    found = read("system\tsegment\tTER:lower\tchrF↑\tX\nA\t1\t1\t2\t3\n")
-    ways = {table.name: table.higher_is_better for table in found.tables}
+    file = read("system\tsegment\tTER:lower\tchrF↑\tX\nA\t1\t1\t2\t3\n")
+    ways = {table.name: table.higher_is_better for table in file.tables}
     assert ways == {"TER": False, "chrF": True, "X": None}
-    assert found.unconfirmed == ("X",) and found.suggestions == {}
+    assert file.unconfirmed == ("X",) and file.suggestions == {}
 
 
-def test_the_caller_can_declare_directions_and_wins():
+def test_directions_from_the_caller_override_the_header():
     text = "system\tsegment\tTER:lower\tX\nA\t1\t1\t2\n"
-    found = read(text, directions={"TER": True})
-    assert [table.higher_is_better for table in found.tables] == [True, None]
+    file = read(text, directions={"TER": True})
+    assert [table.higher_is_better for table in file.tables] == [True, None]
     assert read(text, directions=False).unconfirmed == ()
 
 
-def test_a_long_table_declares_beside_the_score():
+def test_a_long_table_declares_its_direction_in_the_score_column():
     assert read(LONG.replace("score", "score:lower")).tables[0].higher_is_better is False
 
 
+LOWER = ["TER", "HTER", "H-TER", "WER", "PER", "CDER", "CharacTER", "MetricX-23-refA", "MQM errors"]
+HIGHER = ["BLEU-refA", "chrF2++", "BLEURT-20-refA", "COMET", "HBLEU"]
+
+
 @pytest.mark.parametrize(
-    ("name", "higher"),
-    [
-        ("TER", False),
-        ("HTER", False),
-        ("H-TER", False),
-        ("WER", False),
-        ("PER", False),
-        ("CDER", False),
-        ("CharacTER", False),
-        ("MetricX-23-refA", False),
-        ("MQM errors", False),
-        ("BLEU-refA", True),
-        ("chrF2++", True),
-        ("BLEURT-20-refA", True),
-        ("COMET", True),
-        ("HBLEU", True),
-    ],
+    ("name", "higher"), [(name, False) for name in LOWER] + [(name, True) for name in HIGHER]
 )
 def test_a_known_name_suggests_a_direction(name, higher):
     assert suggest_direction(name).higher_is_better is higher
 
 
 @pytest.mark.parametrize("name", ["MQM", "baseline", "DCU-rtm-svr", "", "42", "perfect"])
-def test_another_name_suggests_nothing(name):
+def test_an_unknown_name_suggests_nothing(name):
     assert suggest_direction(name) is None
 
 
-def test_a_name_with_a_colon_is_not_a_declaration():
-    assert split_declared("COMET:22") == ("COMET:22", None)
-    assert split_declared("TER: lower") == ("TER", False)
-    assert split_declared("A: B : higher") == ("A: B", True)
+@pytest.mark.parametrize(
+    ("title", "name", "higher"),
+    [("TER: lower", "TER", False), ("A: B : higher", "A: B", True)]
+    # Neither another word after a colon nor a direction without a name is a declaration.
+    + [(title, title, None) for title in ("COMET:22", "↑", ":lower")],
+)
+def test_a_title_is_split_into_name_and_direction(title, name, higher):
+    assert split_declared(title) == (name, higher)
 
 
-def test_a_direction_without_a_name_is_a_name():
-    assert split_declared("↑") == ("↑", None)
-    assert split_declared(":lower") == (":lower", None)
-
-
-def test_a_title_is_taken_apart_in_time_that_grows_with_its_length_only():
+def test_a_title_is_split_in_linear_time():
     spaces = " " * 20_000
     began = time.process_time()
     for title in (f"a{spaces}b", f"{spaces}:lowe", f"a:{spaces}"):
@@ -270,22 +242,22 @@ def test_a_number_is_read_back_to_the_last_bit(numbers):
 
 
 @given(st.binary(max_size=200), st.sampled_from([None, *FORMATS]))
-def test_no_bytes_do_worse_than_a_refusal(content, format):
+def test_any_bytes_are_read_or_refused(content, format):
     try:
-        found = read_scores(RawFile("x", content), format=format)
+        file = read_scores(RawFile("x", content), format=format)
     except ScoresRefused:
         return
-    assert all(np.isfinite(table.scores).all() for table in found.tables)
+    assert all(np.isfinite(table.scores).all() for table in file.tables)
 
 
 @given(st.text(alphabet='AB12.-\t\n ,{}":esysgmntcor', max_size=200))
-def test_no_text_does_worse_than_a_refusal(text):
+def test_any_text_is_read_or_refused(text):
     try:
         read(text)
     except ScoresRefused as refused:
         assert refused.n_problems > 0
 
 
-def test_csv_may_end_its_lines_as_excel_does():
+def test_csv_lines_can_end_with_crlf():
     table = read(LONG.replace("\t", ",").replace("\n", "\r\n"), name="M.csv").tables[0]
     assert table.scores.tolist() == SCORES

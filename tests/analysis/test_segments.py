@@ -34,23 +34,23 @@ def score(ratings, **options):
 FIVE = [(10, 1, "a"), (30, 1, "a"), (60, 2, "a"), (50, 1, "b"), (70, 2, "b")]
 
 
-def test_per_worker_gives_every_worker_one_voice():
-    own = score(FIVE, minimum=1)
+def test_per_worker_scores_count_every_worker_once():
+    result = score(FIVE, minimum=1)
     # a: worker 1 averages 20, worker 2 says 60; b: 50 and 70
-    assert_allclose(own.raw, [40, 60])
-    assert_allclose(own.z, [4, 6])
-    assert_array_equal(own.n, [2, 2])
-    assert_array_equal(own.n_ratings, [3, 2])
+    assert_allclose(result.raw, [40, 60])
+    assert_allclose(result.z, [4, 6])
+    assert_array_equal(result.n, [2, 2])
+    assert_array_equal(result.n_ratings, [3, 2])
 
 
-def test_pooled_counts_every_rating():
-    own = score(FIVE, minimum=1, method="pooled")
-    assert_allclose(own.raw, [100 / 3, 60])
-    assert_array_equal(own.n, [3, 2])
+def test_pooled_scores_count_every_rating():
+    result = score(FIVE, minimum=1, method="pooled")
+    assert_allclose(result.raw, [100 / 3, 60])
+    assert_array_equal(result.n, [3, 2])
 
 
 @pytest.mark.parametrize("method", ["pooled", "per_worker"])
-def test_standard_errors_and_intervals_are_those_of_scipy(method):
+def test_standard_errors_and_intervals_match_scipy(method):
     rng = np.random.default_rng(3)
     ratings = [
         (int(rng.integers(101)), worker, t)
@@ -58,13 +58,13 @@ def test_standard_errors_and_intervals_are_those_of_scipy(method):
         for t in "abc"
         if worker or t > "a"
     ]
-    own = score(ratings, minimum=1, method=method, confidence=0.9)
+    result = score(ratings, minimum=1, method=method, confidence=0.9)
     for i, translation in enumerate("abc"):
         values = np.array([s for s, _, t in ratings if t == translation], dtype=float)
         interval = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-        assert_allclose(own.raw_se[i], stats.sem(values))
-        assert_allclose([own.raw_low[i], own.raw_high[i]], interval)
-        assert_allclose([own.z_low[i], own.z_high[i]], np.array(interval) / 10)
+        assert_allclose(result.raw_se[i], stats.sem(values))
+        assert_allclose([result.raw_low[i], result.raw_high[i]], interval)
+        assert_allclose([result.z_low[i], result.z_high[i]], np.array(interval) / 10)
 
 
 @settings(deadline=None)
@@ -80,7 +80,7 @@ def test_the_order_of_rows_never_matters(ratings, random, method):
 
 @settings(deadline=None)
 @given(some_ratings)
-def test_giving_all_ratings_twice_changes_per_worker_scores_in_nothing(ratings):
+def test_per_worker_scores_ignore_repeated_ratings(ratings):
     once, twice = score(ratings, minimum=1), score(ratings * 2, minimum=1)
     assert_allclose(twice.raw, once.raw)
     assert_allclose(twice.z_se, once.z_se, atol=1e-9)
@@ -88,15 +88,15 @@ def test_giving_all_ratings_twice_changes_per_worker_scores_in_nothing(ratings):
     assert_array_equal(twice.n_ratings, 2 * once.n_ratings)
 
 
-def test_giving_a_rating_twice_counts_twice_when_pooled():
-    own = score([*FIVE, (60, 2, "a")], minimum=1, method="pooled")
-    assert_allclose(own.raw[0], 40)
-    assert own.n[0] == 4
+def test_pooled_scores_count_repeated_ratings():
+    result = score([*FIVE, (60, 2, "a")], minimum=1, method="pooled")
+    assert_allclose(result.raw[0], 40)
+    assert result.n[0] == 4
 
 
 @settings(deadline=None)
 @given(some_ratings)
-def test_both_methods_agree_where_nobody_repeats(ratings):
+def test_both_methods_agree_without_repeats(ratings):
     distinct = list({(w, t): (s, w, t) for s, w, t in ratings}.values())
     pooled, per_worker = score(distinct, minimum=1, method="pooled"), score(distinct, minimum=1)
     assert_allclose(pooled.raw, per_worker.raw)
@@ -105,42 +105,42 @@ def test_both_methods_agree_where_nobody_repeats(ratings):
 
 def test_a_translation_with_too_few_ratings_is_listed_and_not_scored():
     enough = [(50 + i, i, "a") for i in range(MINIMUM_RATINGS)]
-    own = score([*enough, *((50, i, "b") for i in range(MINIMUM_RATINGS - 1))])
-    assert list(own.translations) == ["a"]
-    assert list(own.incomplete) == ["b"]
-    assert list(own.incomplete_n) == [MINIMUM_RATINGS - 1]
-    assert len(own.raw) == len(own.z_low) == 1
+    result = score([*enough, *((50, i, "b") for i in range(MINIMUM_RATINGS - 1))])
+    assert list(result.translations) == ["a"]
+    assert list(result.incomplete) == ["b"]
+    assert list(result.incomplete_n) == [MINIMUM_RATINGS - 1]
+    assert len(result.raw) == len(result.z_low) == 1
 
 
-def test_expected_translations_without_any_rating_are_listed_too():
-    own = score(FIVE, minimum=2, expected=["a", "b", "c"])
-    assert list(own.incomplete) == ["c"]
-    assert list(own.incomplete_n) == [0]
+def test_expected_translations_without_ratings_are_listed_as_incomplete():
+    result = score(FIVE, minimum=2, expected=["a", "b", "c"])
+    assert list(result.incomplete) == ["c"]
+    assert list(result.incomplete_n) == [0]
 
 
-def test_a_worker_without_a_scale_counts_for_nothing():
-    own = segment_scores([10, 90, 50], [np.nan, 1, 2], [1, 2, 3], ["a", "a", "b"], minimum=1)
-    assert_allclose(own.raw, [90, 50])
-    assert_array_equal(own.n, [1, 1])
+def test_ratings_of_a_worker_without_a_scale_do_not_count():
+    result = segment_scores([10, 90, 50], [np.nan, 1, 2], [1, 2, 3], ["a", "a", "b"], minimum=1)
+    assert_allclose(result.raw, [90, 50])
+    assert_array_equal(result.n, [1, 1])
     only_theirs = segment_scores([10], [np.nan], [1], ["a"], minimum=1)
     assert list(only_theirs.incomplete) == ["a"]
 
 
 def test_one_rating_has_a_mean_and_no_interval():
-    own = score([(10, 1, "a")], minimum=1)
-    assert own.raw[0] == 10
-    assert np.isnan([own.raw_se[0], own.raw_low[0], own.z_high[0]]).all()
+    result = score([(10, 1, "a")], minimum=1)
+    assert result.raw[0] == 10
+    assert np.isnan([result.raw_se[0], result.raw_low[0], result.z_high[0]]).all()
 
 
-def test_equal_ratings_have_an_interval_of_no_width():
-    own = score([(10, worker, "a") for worker in range(5)], minimum=1)
-    assert own.raw_se[0] == 0
-    assert own.raw_low[0] == own.raw_high[0] == 10
+def test_equal_ratings_have_a_zero_width_interval():
+    result = score([(10, worker, "a") for worker in range(5)], minimum=1)
+    assert result.raw_se[0] == 0
+    assert result.raw_low[0] == result.raw_high[0] == 10
 
 
 def test_no_ratings_give_no_scores():
-    own = segment_scores([], [], [], [])
-    assert len(own.translations) == len(own.incomplete) == 0
+    result = segment_scores([], [], [], [])
+    assert len(result.translations) == len(result.incomplete) == 0
 
 
 def test_averaging_repeats_by_hand():
@@ -165,7 +165,7 @@ def test_roles_are_numbered_as_the_platform_stores_them():
     assert SCORED_ROLES == (Role.GENUINE, Role.REPEAT)
 
 
-def test_the_signature_says_how():
+def test_the_signature_names_the_method():
     assert score(FIVE, minimum=2).signature.startswith("seg:per_worker|min:2|ci:t,0.95|version:")
 
 
@@ -177,7 +177,7 @@ def test_the_signature_says_how():
         ({"confidence": 1}, "`confidence`"),
     ],
 )
-def test_it_refuses_what_it_does_not_know(options, message):
+def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         score(FIVE, **options)
 
@@ -188,11 +188,11 @@ def test_unknown_roles_are_refused():
             counts_for_gold(roles)
 
 
-def test_trusted_workers_must_be_named_in_the_same_kind_of_key():
+def test_trusted_workers_and_workers_must_have_the_same_kind_of_key():
     with pytest.raises(ValueError, match="`workers` integers, `trusted` strings"):
         counts_for_gold([0], [7], ["7"])
 
 
-def test_trusted_workers_need_to_be_told_who_rated():
+def test_trusted_workers_need_the_workers_of_the_ratings():
     with pytest.raises(ValueError, match="`workers`"):
         counts_for_gold([0], trusted=["alice"])

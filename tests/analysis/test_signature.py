@@ -5,12 +5,14 @@ from analysis.stats.signature import signature
 from da_platform import __version__
 
 
-def test_facts_stand_in_the_order_given_and_the_version_last():
-    made = signature(qc=("paired-t", "p<0.05"), min=15, seed=7)
-    assert made == f"qc:paired-t,p<0.05|min:15|seed:7|version:{__version__}"
+def test_facts_are_in_the_given_order_and_the_version_is_last():
+    assert (
+        signature(qc=("paired-t", "p<0.05"), min=15, seed=7)
+        == f"qc:paired-t,p<0.05|min:15|seed:7|version:{__version__}"
+    )
 
 
-def test_what_was_not_chosen_is_left_out():
+def test_none_is_left_out():
     assert signature(seed=None) == f"version:{__version__}"
 
 

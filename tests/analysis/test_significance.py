@@ -35,9 +35,9 @@ def difference_in_r(first: np.ndarray, second: np.ndarray, gold: np.ndarray) -> 
     return float(np.corrcoef(first, gold)[0, 1] - np.corrcoef(second, gold)[0, 1])
 
 
-def test_permutations_of_all_pairs_are_those_of_a_plain_loop() -> None:
+def test_permutations_of_all_pairs_match_a_plain_loop() -> None:
     metrics, gold = metrics_and_gold()
-    found = permutation_matrix(metrics, gold, rng=rng(), n_resamples=200)
+    result = permutation_matrix(metrics, gold, rng=rng(), n_resamples=200)
     masks = np.concatenate(list(swap_masks(40, 200, rng()))).astype(bool)
     standard = stats.zscore(metrics, axis=1)
     for i, j in itertools.permutations(range(3), 2):
@@ -47,11 +47,11 @@ def test_permutations_of_all_pairs_are_those_of_a_plain_loop() -> None:
             first = np.where(mask, standard[j], standard[i])
             second = np.where(mask, standard[i], standard[j])
             as_large += difference_in_r(first, second, gold) >= observed - 1e-12
-        assert_allclose(found.pvalue[i, j], (as_large + 1) / 201)
-        assert_allclose(found.difference[i, j], observed)
+        assert_allclose(result.pvalue[i, j], (as_large + 1) / 201)
+        assert_allclose(result.difference[i, j], observed)
 
 
-def test_permutations_agree_with_all_swaps_of_a_small_set() -> None:
+def test_permutations_match_the_exact_test_of_a_small_set() -> None:
     metrics, gold = metrics_and_gold(2, n=10)
     standard = stats.zscore(metrics, axis=1)
     exact = stats.permutation_test(
@@ -62,12 +62,12 @@ def test_permutations_agree_with_all_swaps_of_a_small_set() -> None:
         vectorized=False,
         n_resamples=np.inf,
     ).pvalue
-    found = permutation_matrix(metrics, gold, rng=rng(), n_resamples=20_000).pvalue[0, 1]
+    pvalue = permutation_matrix(metrics, gold, rng=rng(), n_resamples=20_000).pvalue[0, 1]
     # Monte-Carlo sd of a share near 0.1 over 20,000 permutations: 0.002
-    assert_allclose(found, exact, atol=0.01)
+    assert_allclose(pvalue, exact, atol=0.01)
 
 
-def test_the_bootstrap_is_that_of_scipy() -> None:
+def test_the_bootstrap_matches_scipy() -> None:
     metrics, gold = metrics_and_gold(2, n=80)
     expected = stats.bootstrap(
         (metrics[0], metrics[1], gold),
@@ -78,20 +78,20 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
         n_resamples=2000,
         rng=rng(),
     ).confidence_interval
-    found = bootstrap_matrix(metrics, gold, rng=rng(), n_resamples=4000)
-    assert found.low is not None and found.high is not None
+    result = bootstrap_matrix(metrics, gold, rng=rng(), n_resamples=4000)
+    assert result.low is not None and result.high is not None
     # Two sets of random resamples.
-    assert_allclose((found.low[0, 1], found.high[0, 1]), (expected.low, expected.high), atol=0.02)
-    assert_allclose((found.low[1, 0], found.high[1, 0]), (-found.high[0, 1], -found.low[0, 1]))
+    assert_allclose((result.low[0, 1], result.high[0, 1]), (expected.low, expected.high), atol=0.02)
+    assert_allclose((result.low[1, 0], result.high[1, 0]), (-result.high[0, 1], -result.low[0, 1]))
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_better_metric_is_found_out(test) -> None:  # type: ignore[no-untyped-def]
+def test_a_better_metric_wins(test) -> None:  # type: ignore[no-untyped-def]
     metrics, gold = metrics_and_gold(n=300)
-    found = test(metrics, gold, rng=rng())
-    assert found.pvalue[0, 2] < 0.01 < 0.9 < found.pvalue[2, 0]
-    assert found.winners().tolist() == [True, False, False]
-    assert np.isnan(np.diag(found.pvalue)).all()
+    result = test(metrics, gold, rng=rng())
+    assert result.pvalue[0, 2] < 0.01 < 0.9 < result.pvalue[2, 0]
+    assert result.winners().tolist() == [True, False, False]
+    assert np.isnan(np.diag(result.pvalue)).all()
 
 
 @given(st.permutations(range(3)))
@@ -114,22 +114,22 @@ def test_the_scale_of_a_metric_does_not_matter(test, factor: float, shift: float
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_lower_is_better_metric_is_turned(test) -> None:  # type: ignore[no-untyped-def]
+def test_the_sign_of_a_lower_is_better_metric_is_reversed(test) -> None:  # type: ignore[no-untyped-def]
     metrics, gold = metrics_and_gold()
     turned = metrics * np.array([1, -1, 1])[:, None]
-    found = test(turned, gold, rng=rng(), higher_is_better=[True, False, True])
-    assert_allclose(found.pvalue, test(metrics, gold, rng=rng()).pvalue)
-    assert found.higher_is_better == (True, False, True)
+    result = test(turned, gold, rng=rng(), higher_is_better=[True, False, True])
+    assert_allclose(result.pvalue, test(metrics, gold, rng=rng()).pvalue)
+    assert result.higher_is_better == (True, False, True)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_segments_without_gold_are_left_out(test) -> None:  # type: ignore[no-untyped-def]
     metrics, gold = metrics_and_gold()
     gold[5] = np.nan
-    found = test(metrics, gold, rng=rng())
-    assert found.n == 39
+    result = test(metrics, gold, rng=rng())
+    assert result.n == 39
     assert_allclose(
-        found.pvalue, test(np.delete(metrics, 5, 1), np.delete(gold, 5), rng=rng()).pvalue
+        result.pvalue, test(np.delete(metrics, 5, 1), np.delete(gold, 5), rng=rng()).pvalue
     )
 
 
@@ -144,17 +144,17 @@ def test_identical_metrics_never_differ(test) -> None:  # type: ignore[no-untype
 def test_a_constant_metric_is_not_compared(test) -> None:  # type: ignore[no-untyped-def]
     metrics, gold = metrics_and_gold()
     metrics[2] = 0.1
-    found = test(metrics, gold, rng=rng(), n_resamples=50)
-    assert np.isnan(found.pvalue[2]).all() and np.isnan(found.pvalue[:, 2]).all()
-    assert found.pvalue[0, 1] <= 1
-    assert not found.winners()[2]
+    result = test(metrics, gold, rng=rng(), n_resamples=50)
+    assert np.isnan(result.pvalue[2]).all() and np.isnan(result.pvalue[:, 2]).all()
+    assert result.pvalue[0, 1] <= 1
+    assert not result.winners()[2]
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_constant_gold_compares_nothing(test) -> None:  # type: ignore[no-untyped-def]
     metrics, gold = metrics_and_gold()
-    found = test(metrics, np.ones_like(gold), rng=rng(), n_resamples=50)
-    assert np.isnan(found.estimates).all() and np.isnan(found.pvalue).all()
+    result = test(metrics, np.ones_like(gold), rng=rng(), n_resamples=50)
+    assert np.isnan(result.estimates).all() and np.isnan(result.pvalue).all()
 
 
 def test_permutation_p_values_are_uniform_when_nothing_differs() -> None:
@@ -163,8 +163,8 @@ def test_permutation_p_values_are_uniform_when_nothing_differs() -> None:
     for _ in range(400):
         gold = generator.normal(size=40)
         metrics = gold + generator.normal(size=(2, 40))
-        found = permutation_matrix(metrics, gold, rng=generator, n_resamples=199)
-        pvalues.append(found.pvalue[0, 1])
+        result = permutation_matrix(metrics, gold, rng=generator, n_resamples=199)
+        pvalues.append(result.pvalue[0, 1])
     assert stats.kstest(pvalues, "uniform").pvalue > 0.001
 
 
@@ -175,13 +175,13 @@ def test_two_segments_are_too_few(test) -> None:  # type: ignore[no-untyped-def]
 
 
 @given(st.integers(1, 200), st.integers(0, 200))
-def test_the_binomial_interval_is_that_of_scipy(n: int, successes: int) -> None:
+def test_the_binomial_interval_matches_scipy(n: int, successes: int) -> None:
     successes = min(successes, n)
     expected = stats.binomtest(successes, n).proportion_ci(0.95, method="exact")
     assert_allclose(binomial_interval(successes, n), (expected.low, expected.high), atol=1e-12)
 
 
-def test_the_binomial_interval_at_its_ends() -> None:
+def test_the_binomial_interval_at_its_limits() -> None:
     assert binomial_interval(0, 10)[0] == 0
     # 1 - 0.025 ** (1 / 10)
     assert_allclose(binomial_interval(0, 10)[1], 1 - 0.025**0.1)
@@ -195,12 +195,8 @@ def test_impossible_proportions_are_refused(successes: int, n: int, name: str) -
 
 
 def test_winners_by_hand() -> None:
-    pvalue = [
-        [math.nan, 0.2, 0.01],
-        [0.8, math.nan, 0.3],
-        [0.99, 0.7, math.nan],
-    ]
-    # The second loses to nobody, though it beats nobody either.
+    pvalue = [[math.nan, 0.2, 0.01], [0.8, math.nan, 0.3], [0.99, 0.7, math.nan]]
+    # The second loses to no metric, though it beats none either.
     assert winners(pvalue, [0.6, 0.5, 0.3]).tolist() == [True, True, False]
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from analysis.stats.resampling import swap_masks
 from analysis.stats.soft_accuracy import (
     compare_soft_accuracies,
     soft_pairwise_accuracies,
@@ -25,9 +26,9 @@ def metrics_and_gold(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
     return gold + noise, gold
 
 
-def test_system_p_values_agree_with_all_swaps_of_a_small_set() -> None:
+def test_system_p_values_match_the_exact_test_of_a_small_set() -> None:
     scores = rng().normal(size=(3, 9))
-    found = system_pvalues(scores, rng=rng(), n_resamples=20_000)
+    pvalues = system_pvalues(scores, rng=rng(), n_resamples=20_000)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         exact = stats.permutation_test(
             (scores[i], scores[j]),
@@ -37,14 +38,14 @@ def test_system_p_values_agree_with_all_swaps_of_a_small_set() -> None:
             n_resamples=np.inf,
         ).pvalue
         # Mid-p: half of the 1 in 512 arrangements that equals the observed one.
-        assert_allclose(found[i, j], exact - 0.5 / 512, atol=0.012)
-        assert_allclose(found[j, i], 1 - found[i, j])
+        assert_allclose(pvalues[i, j], exact - 0.5 / 512, atol=0.012)
+        assert_allclose(pvalues[j, i], 1 - pvalues[i, j])
 
 
 def test_equal_systems_have_a_p_value_of_one_half() -> None:
-    found = system_pvalues(np.tile(rng().normal(size=20), (2, 1)), rng=rng())
-    assert_allclose(found[[0, 1], [1, 0]], 0.5)
-    assert np.isnan(np.diag(found)).all()
+    pvalues = system_pvalues(np.tile(rng().normal(size=20), (2, 1)), rng=rng())
+    assert_allclose(pvalues[[0, 1], [1, 0]], 0.5)
+    assert np.isnan(np.diag(pvalues)).all()
 
 
 def test_gold_agrees_with_itself_on_any_scale() -> None:
@@ -55,23 +56,25 @@ def test_gold_agrees_with_itself_on_any_scale() -> None:
 
 def test_soft_accuracy_is_one_minus_the_mean_distance_of_p_values() -> None:
     metrics, gold = metrics_and_gold()
-    own, truth = (system_pvalues(scores, rng=rng()) for scores in (metrics[2], gold))
+    metric_pvalues, gold_pvalues = (
+        system_pvalues(scores, rng=rng()) for scores in (metrics[2], gold)
+    )
     upper = np.triu_indices(5, 1)
-    found = soft_pairwise_accuracy(metrics[2], gold, rng=rng())
-    assert_allclose(found.estimate, 1 - np.abs(own - truth)[upper].mean())
-    assert (found.n, found.n_pairs) == (80, 10)
+    result = soft_pairwise_accuracy(metrics[2], gold, rng=rng())
+    assert_allclose(result.estimate, 1 - np.abs(metric_pvalues - gold_pvalues)[upper].mean())
+    assert (result.n, result.n_pairs) == (80, 10)
 
 
-def test_the_worst_metric_says_the_opposite() -> None:
+def test_the_reverse_of_gold_has_an_accuracy_of_zero() -> None:
     gold = np.arange(3.0)[:, None] + rng().normal(size=(3, 200)) * 0.1
     assert soft_pairwise_accuracy(-gold, gold, rng=rng()).estimate < 0.01
 
 
-def test_a_metric_that_never_decides_is_half_right_about_clear_differences() -> None:
+def test_a_constant_metric_is_half_right_about_clear_differences() -> None:
     gold = np.arange(3.0)[:, None] + rng().normal(size=(3, 200)) * 0.1
-    found = soft_pairwise_accuracy(np.ones((3, 200)), gold, rng=rng())
+    result = soft_pairwise_accuracy(np.ones((3, 200)), gold, rng=rng())
     # p of 0.5 against p of about 0
-    assert_allclose(found.estimate, 0.5, atol=0.002)
+    assert_allclose(result.estimate, 0.5, atol=0.002)
 
 
 @settings(max_examples=20)
@@ -86,50 +89,44 @@ def test_the_order_of_systems_never_matters(order: list[int]) -> None:
 def test_only_segments_with_gold_for_every_system_count() -> None:
     metrics, gold = metrics_and_gold()
     gold[2, 7] = np.nan
-    found = soft_pairwise_accuracy(metrics[0], gold, rng=rng())
+    result = soft_pairwise_accuracy(metrics[0], gold, rng=rng())
     without = soft_pairwise_accuracy(np.delete(metrics[0], 7, 1), np.delete(gold, 7, 1), rng=rng())
-    assert found == without
-    assert found.n == 79
+    assert result == without
+    assert result.n == 79
 
 
-def test_the_interval_holds_the_spread_over_new_segments() -> None:
+def test_the_interval_reflects_the_spread_over_new_segments() -> None:
     metrics, gold = metrics_and_gold(400)
-    found = soft_pairwise_accuracies(metrics, gold, rng=rng())
-    halves = [
-        [
-            one.estimate
-            for one in soft_pairwise_accuracies(metrics[..., half], gold[..., half], rng=rng())
-        ]
-        for half in (slice(0, 200), slice(200, 400))
-    ]
-    for one, *parts in zip(found, *halves, strict=True):
-        assert one.low <= one.estimate <= one.high
+    all_segments, *halves = (
+        soft_pairwise_accuracies(metrics[..., part], gold[..., part], rng=rng())
+        for part in (slice(0, 400), slice(0, 200), slice(200, 400))
+    )
+    for accuracy, *of_halves in zip(all_segments, *halves, strict=True):
+        assert accuracy.low <= accuracy.estimate <= accuracy.high
         # Half the segments spread sqrt(2) wider; three standard errors of each.
-        reach = 1.5 * np.sqrt(2) * (one.high - one.low) + 0.01
-        assert all(abs(part - one.estimate) < reach for part in parts)
+        reach = 1.5 * np.sqrt(2) * (accuracy.high - accuracy.low) + 0.01
+        assert all(abs(half.estimate - accuracy.estimate) < reach for half in of_halves)
 
 
 def test_comparing_finds_the_better_metric() -> None:
     metrics, gold = metrics_and_gold(300)
-    found = compare_soft_accuracies(metrics, gold, rng=rng(), n_resamples=300)
-    assert found.pvalue[0, 2] < 0.05 < 0.9 < found.pvalue[2, 0]
-    assert not found.winners()[2]
+    result = compare_soft_accuracies(metrics, gold, rng=rng(), n_resamples=300)
+    assert result.pvalue[0, 2] < 0.05 < 0.9 < result.pvalue[2, 0]
+    assert not result.winners()[2]
 
 
-def test_comparing_uses_nearly_the_permutation_accuracies() -> None:
+def test_compared_accuracies_are_close_to_the_permutation_accuracies() -> None:
     metrics, gold = metrics_and_gold(300)
     compared = compare_soft_accuracies(metrics, gold, rng=rng(), n_resamples=10)
     permuted = soft_pairwise_accuracies(metrics, gold, rng=rng())
     # Monte-Carlo error of 1,000 permutations against the normal approximation.
-    assert_allclose(compared.estimates, [one.estimate for one in permuted], atol=0.01)
+    assert_allclose(compared.estimates, [accuracy.estimate for accuracy in permuted], atol=0.01)
 
 
-def test_swapping_is_that_of_a_plain_loop() -> None:
-    from analysis.stats.resampling import swap_masks
-
+def test_swapping_matches_a_plain_loop() -> None:
     metrics, gold = metrics_and_gold(30)
     metrics = metrics[:2]
-    found = compare_soft_accuracies(metrics, gold, rng=rng(), n_resamples=60)
+    result = compare_soft_accuracies(metrics, gold, rng=rng(), n_resamples=60)
     standard = np.stack([(m - m.mean()) / m.std() for m in metrics])
 
     def accuracy(scores: np.ndarray) -> float:
@@ -139,12 +136,10 @@ def test_swapping_is_that_of_a_plain_loop() -> None:
 
     as_large = 0
     for mask in np.concatenate(list(swap_masks(30, 60, rng()))).astype(bool):
-        first, second = (
-            np.where(mask, standard[1], standard[0]),
-            np.where(mask, standard[0], standard[1]),
-        )
-        as_large += accuracy(first) - accuracy(second) >= found.difference[0, 1] - 1e-9
-    assert_allclose(found.pvalue[0, 1], (as_large + 1) / 61)
+        first = np.where(mask, standard[1], standard[0])
+        second = np.where(mask, standard[0], standard[1])
+        as_large += accuracy(first) - accuracy(second) >= result.difference[0, 1] - 1e-9
+    assert_allclose(result.pvalue[0, 1], (as_large + 1) / 61)
 
 
 @settings(max_examples=6)
@@ -156,10 +151,10 @@ def test_reordering_the_metrics_reorders_the_matrix(order: list[int]) -> None:
     assert_allclose(reordered.pvalue, straight.pvalue[np.ix_(order, order)])
 
 
-def test_identical_metrics_are_not_told_apart() -> None:
+def test_identical_metrics_do_not_differ() -> None:
     metrics, gold = metrics_and_gold()
-    found = compare_soft_accuracies(metrics[[0, 0]], gold, rng=rng(), n_resamples=50)
-    assert_allclose(found.pvalue[[0, 1], [1, 0]], 1)
+    result = compare_soft_accuracies(metrics[[0, 0]], gold, rng=rng(), n_resamples=50)
+    assert_allclose(result.pvalue[[0, 1], [1, 0]], 1)
 
 
 def test_refusals_name_the_parameter() -> None:

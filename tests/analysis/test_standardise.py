@@ -18,24 +18,24 @@ def columns(ratings):
 
 
 def test_five_scores_by_hand():
-    own = standardise_by_worker([10, 20, 30, 40, 50], ["alice"] * 5)
+    result = standardise_by_worker([10, 20, 30, 40, 50], ["alice"] * 5)
     # mean 30, sample sd sqrt(1000 / 4)
-    assert_allclose(own.z, np.array([-20, -10, 0, 10, 20]) / np.sqrt(250))
-    assert_allclose([own.mean[0], own.sd[0], own.n[0]], [30, np.sqrt(250), 5])
+    assert_allclose(result.z, np.array([-20, -10, 0, 10, 20]) / np.sqrt(250))
+    assert_allclose([result.mean[0], result.sd[0], result.n[0]], [30, np.sqrt(250), 5])
 
 
-def test_each_worker_has_an_own_scale():
+def test_each_worker_has_their_own_scale():
     rng = np.random.default_rng(1)
     scores, workers = rng.integers(0, 101, 300), rng.integers(0, 7, 300)
     z = standardise_by_worker(scores, workers).z
     for worker in range(7):
-        own = workers == worker
-        assert_allclose(z[own], stats.zscore(scores[own], ddof=1))
+        is_own = workers == worker
+        assert_allclose(z[is_own], stats.zscore(scores[is_own], ddof=1))
 
 
 @settings(deadline=None)
 @given(scores_of_two, st.floats(-1000, 1000), st.floats(0.01, 100))
-def test_shifting_and_stretching_one_worker_leaves_z_alone(ratings, shift, stretch):
+def test_shifting_and_stretching_the_scores_of_a_worker_does_not_change_z(ratings, shift, stretch):
     scores, workers = columns(ratings)
     moved = np.where(workers == "alice", scores * stretch + shift, scores)
     before, after = standardise_by_worker(scores, workers), standardise_by_worker(moved, workers)
@@ -63,22 +63,22 @@ def test_a_rating_given_twice_counts_twice():
 
 @pytest.mark.parametrize("score", [0, 50, 0.1, 1 / 3])
 def test_a_worker_whose_scores_never_vary_is_set_aside(score):
-    own = standardise_by_worker([score] * 7 + [1, 2], ["alice"] * 7 + ["bob"] * 2)
-    assert np.isnan(own.z[:7]).all()
-    assert not np.isnan(own.z[7:]).any()
-    assert list(own.reasons) == [NEVER_VARIES, ""]
-    assert list(own.is_set_aside) == [True, False]
+    result = standardise_by_worker([score] * 7 + [1, 2], ["alice"] * 7 + ["bob"] * 2)
+    assert np.isnan(result.z[:7]).all()
+    assert not np.isnan(result.z[7:]).any()
+    assert list(result.reasons) == [NEVER_VARIES, ""]
+    assert list(result.is_set_aside) == [True, False]
 
 
 def test_a_worker_with_one_rating_is_set_aside():
-    own = standardise_by_worker([70, 1, 2], ["alice", "bob", "bob"])
-    assert np.isnan(own.z[0])
-    assert list(own.reasons) == [ONE_RATING, ""]
+    result = standardise_by_worker([70, 1, 2], ["alice", "bob", "bob"])
+    assert np.isnan(result.z[0])
+    assert list(result.reasons) == [ONE_RATING, ""]
 
 
 def test_no_ratings_give_no_z_scores():
-    own = standardise_by_worker([], [])
-    assert len(own.z) == len(own.workers) == 0
+    result = standardise_by_worker([], [])
+    assert len(result.z) == len(result.workers) == 0
 
 
 def test_keys_may_be_strings_or_any_integers():
@@ -89,7 +89,7 @@ def test_keys_may_be_strings_or_any_integers():
     assert_array_equal(by_number.workers, [-5, 10**15])
 
 
-def test_the_signature_says_how():
+def test_the_signature_names_the_method():
     assert standardise_by_worker([1, 2], [1, 1]).signature.startswith("std:worker,ddof=1|version:")
 
 
@@ -104,6 +104,6 @@ def test_the_signature_says_how():
         ([1, 2], np.array([None, "a"], dtype=object), "`workers` must hold integers or strings"),
     ],
 )
-def test_it_refuses_what_it_cannot_use_and_names_it(scores, workers, name):
+def test_bad_columns_are_refused_by_name(scores, workers, name):
     with pytest.raises(ValueError, match=name):
         standardise_by_worker(scores, workers)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from analysis.stats.resampling import swap_masks
 from analysis.stats.system_significance import (
     paired_bootstrap_test,
     randomisation_test,
@@ -44,22 +45,22 @@ def two_corpora(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("test", TESTS)
 def test_the_statistic_is_the_difference_of_means(test) -> None:  # type: ignore[no-untyped-def]
     first, second = two_systems()
-    found = test(first, second, rng=rng())
-    assert_allclose(found.statistic, first.mean() - second.mean())
-    assert_allclose((found.first, found.second), (first.mean(), second.mean()))
-    assert found.n == 100
+    result = test(first, second, rng=rng())
+    assert_allclose(result.statistic, first.mean() - second.mean())
+    assert_allclose((result.first, result.second), (first.mean(), second.mean()))
+    assert result.n == 100
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_p_values_are_near_the_paired_t_test_for_well_behaved_scores(test) -> None:  # type: ignore[no-untyped-def]
+def test_p_values_are_close_to_the_paired_t_test(test) -> None:  # type: ignore[no-untyped-def]
     first, second = two_systems()
     expected = stats.ttest_rel(first, second, alternative="greater").pvalue
-    found = test(first, second, rng=rng(), n_resamples=5000)
-    # Different tests of one hypothesis: they agree, roughly.
-    assert_allclose(found.pvalue, expected, atol=0.02)
+    result = test(first, second, rng=rng(), n_resamples=5000)
+    # Different tests of the same hypothesis agree roughly.
+    assert_allclose(result.pvalue, expected, atol=0.02)
 
 
-def test_randomisation_agrees_with_all_swaps_of_a_small_set() -> None:
+def test_randomisation_matches_the_exact_test_of_a_small_set() -> None:
     first, second = two_systems(n=10)
     exact = stats.permutation_test(
         (first, second),
@@ -68,37 +69,35 @@ def test_randomisation_agrees_with_all_swaps_of_a_small_set() -> None:
         alternative="greater",
         n_resamples=np.inf,
     ).pvalue
-    found = randomisation_test(first, second, rng=rng(), n_resamples=20_000)
-    assert_allclose(found.pvalue, exact, atol=0.012)
+    result = randomisation_test(first, second, rng=rng(), n_resamples=20_000)
+    assert_allclose(result.pvalue, exact, atol=0.012)
 
 
-def test_the_bootstrap_interval_is_that_of_scipy() -> None:
+def test_the_bootstrap_interval_matches_scipy() -> None:
     first, second = two_systems()
     expected = stats.bootstrap((first - second,), np.mean, method="percentile", rng=rng())
-    found = paired_bootstrap_test(first, second, rng=rng(), n_resamples=9999)
+    result = paired_bootstrap_test(first, second, rng=rng(), n_resamples=9999)
     low, high = expected.confidence_interval
-    assert_allclose((found.low, found.high), (low, high), atol=0.015)
+    assert_allclose((result.low, result.high), (low, high), atol=0.015)
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_corpus_scores_come_from_sums_of_statistics(test) -> None:  # type: ignore[no-untyped-def]
     first, second = two_corpora()
-    found = test(first, second, score=f_score, rng=rng())
-    assert_allclose(found.first, f_score(first.sum(axis=0)[None])[0])
-    assert found.pvalue < 0.01
+    result = test(first, second, score=f_score, rng=rng())
+    assert_allclose(result.first, f_score(first.sum(axis=0)[None])[0])
+    assert result.pvalue < 0.01
 
 
-def test_randomised_corpus_scores_are_those_of_a_plain_loop() -> None:
-    from analysis.stats.resampling import swap_masks
-
+def test_randomised_corpus_scores_match_a_plain_loop() -> None:
     first, second = two_corpora()
-    found = randomisation_test(first, second, score=f_score, rng=rng(), n_resamples=100)
+    result = randomisation_test(first, second, score=f_score, rng=rng(), n_resamples=100)
     as_large = 0
     for mask in np.concatenate(list(swap_masks(60, 100, rng()))).astype(bool):
         a = np.where(mask[:, None], second, first).sum(axis=0)
         b = np.where(mask[:, None], first, second).sum(axis=0)
-        as_large += f_score(a[None])[0] - f_score(b[None])[0] >= found.statistic - 1e-12
-    assert_allclose(found.pvalue, (as_large + 1) / 101)
+        as_large += f_score(a[None])[0] - f_score(b[None])[0] >= result.statistic - 1e-12
+    assert_allclose(result.pvalue, (as_large + 1) / 101)
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -135,14 +134,14 @@ def test_swapping_the_systems_mirrors_the_test(test, pairs: list[tuple[int, int]
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_equal_systems_are_not_told_apart(test) -> None:  # type: ignore[no-untyped-def]
+def test_equal_systems_do_not_differ(test) -> None:  # type: ignore[no-untyped-def]
     first, _ = two_systems()
     assert test(first, first, rng=rng()).pvalue == 1
 
 
 def test_randomisation_has_no_interval() -> None:
-    found = randomisation_test(*two_systems(), rng=rng())
-    assert np.isnan([found.low, found.high]).all()
+    result = randomisation_test(*two_systems(), rng=rng())
+    assert np.isnan([result.low, result.high]).all()
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -26,29 +26,29 @@ def columns(scores):
 
 
 def test_scores_by_hand_best_first():
-    own = system_scores(
+    result = system_scores(
         [50, 60, 80, 90, 40], [0, 0.2, 0.5, 0.7, -1], [1, 2, 3, 4, 5], list("xxyyw")
     )
-    assert list(own.systems) == ["y", "x", "w"]
-    assert_allclose(own.raw, [85, 55, 40])
-    assert_allclose(own.z, [0.6, 0.1, -1])
-    assert_array_equal(own.n_segments, [2, 2, 1])
-    assert_array_equal(own.n_ratings, [7, 3, 5])
+    assert list(result.systems) == ["y", "x", "w"]
+    assert_allclose(result.raw, [85, 55, 40])
+    assert_allclose(result.z, [0.6, 0.1, -1])
+    assert_array_equal(result.n_segments, [2, 2, 1])
+    assert_array_equal(result.n_ratings, [7, 3, 5])
 
 
-def test_the_interval_is_that_of_scipy():
+def test_the_interval_matches_scipy():
     z = np.random.default_rng(0).normal(size=30)
-    own = system_scores(z, z, [1] * 30, ["x"] * 30, confidence=0.9)
+    result = system_scores(z, z, [1] * 30, ["x"] * 30, confidence=0.9)
     interval = stats.ttest_1samp(z, 0).confidence_interval(0.9)
-    assert_allclose([own.z_low[0], own.z_high[0]], interval)
-    assert_allclose(own.z_se[0], stats.sem(z))
+    assert_allclose([result.z_low[0], result.z_high[0]], interval)
+    assert_allclose(result.z_se[0], stats.sem(z))
 
 
 def test_a_system_with_one_segment_has_no_interval():
     assert np.isnan(system_scores([1], [1], [1], ["x"]).z_low[0])
 
 
-def test_equal_systems_stand_in_order_of_name():
+def test_equal_systems_are_in_order_of_name():
     assert list(system_scores([1, 1], [1, 1], [1, 1], ["b", "a"]).systems) == ["a", "b"]
 
 
@@ -69,42 +69,42 @@ def test_a_translation_scored_twice_is_refused():
 
 
 def test_u_by_hand():
-    own = compare_systems([3, 5, 1, 3, 4], list("xxyyy"))
+    result = compare_systems([3, 5, 1, 3, 4], list("xxyyy"))
     # 3 beats 1 and draws with 3; 5 beats all three.
-    assert list(own.systems) == ["x", "y"]
-    assert_allclose(own.statistics[0, 1], 4.5)
-    assert_allclose(own.statistics[1, 0], 1.5)
+    assert list(result.systems) == ["x", "y"]
+    assert_allclose(result.statistics[0, 1], 4.5)
+    assert_allclose(result.statistics[1, 0], 1.5)
 
 
-def assert_agrees_with_scipy(z, systems):
-    own = compare_systems(z, systems)
-    for (i, a), (j, b) in itertools.permutations(enumerate(own.systems), 2):
+def assert_matches_scipy(z, systems):
+    result = compare_systems(z, systems)
+    for (i, a), (j, b) in itertools.permutations(enumerate(result.systems), 2):
         expected = stats.mannwhitneyu(
             z[systems == a], z[systems == b], alternative="greater", method="asymptotic"
         )
-        assert_allclose(own.statistics[i, j], expected.statistic)
-        assert_allclose(own.pvalues[i, j], expected.pvalue, rtol=1e-10)
+        assert_allclose(result.statistics[i, j], expected.statistic)
+        assert_allclose(result.pvalues[i, j], expected.pvalue, rtol=1e-10)
         assert_allclose(
-            own.differences[i, j], z[systems == a].mean() - z[systems == b].mean(), atol=1e-12
+            result.differences[i, j], z[systems == a].mean() - z[systems == b].mean(), atol=1e-12
         )
 
 
 @pytest.mark.parametrize("n_values", [5, 40, 10**6])
-def test_every_pair_agrees_with_scipy(n_values):
+def test_every_pair_matches_scipy(n_values):
     rng = np.random.default_rng(n_values)
     systems = rng.choice(list("abcdefg"), 400)
-    assert_agrees_with_scipy(rng.integers(0, n_values, 400) / 7, systems)
+    assert_matches_scipy(rng.integers(0, n_values, 400) / 7, systems)
 
 
 @settings(deadline=None)
 @given(scores_of_three)
-def test_every_pair_agrees_with_scipy_whatever_the_ties(scores):
+def test_every_pair_matches_scipy_with_any_ties(scores):
     z, systems = columns(scores)
     for two in itertools.combinations(np.unique(systems), 2):
         of_two = np.isin(systems, two)
         # SciPy has no p-value where every score is the same.
         if np.ptp(z[of_two]):
-            assert_agrees_with_scipy(z[of_two], systems[of_two])
+            assert_matches_scipy(z[of_two], systems[of_two])
 
 
 @settings(deadline=None)
@@ -118,16 +118,16 @@ def test_the_order_of_rows_never_matters(scores, random):
             assert_allclose(after.pvalues[same], before.pvalues[i, j])
 
 
-def test_systems_that_cannot_be_told_apart_have_p_of_one():
-    own = compare_systems([2, 2, 2, 2], list("xxyy"))
-    assert own.pvalues[0, 1] == own.pvalues[1, 0] == 1
-    assert_array_equal(own.clusters, [1, 1])
+def test_indistinguishable_systems_have_a_p_value_of_one():
+    result = compare_systems([2, 2, 2, 2], list("xxyy"))
+    assert result.pvalues[0, 1] == result.pvalues[1, 0] == 1
+    assert_array_equal(result.clusters, [1, 1])
 
 
-def test_one_system_or_none_has_nobody_to_beat():
-    one, none = compare_systems([1, 2], ["x", "x"]), compare_systems([], [])
-    assert list(one.wins) == [0]
-    assert list(one.clusters) == [1]
+def test_a_single_system_has_no_wins():
+    single, none = compare_systems([1, 2], ["x", "x"]), compare_systems([], [])
+    assert list(single.wins) == [0]
+    assert list(single.clusters) == [1]
     assert len(none.clusters) == len(none.wins) == 0
 
 
@@ -147,7 +147,7 @@ def test_a_line_is_drawn_where_all_above_beat_all_below():
     assert list(comparison(everything).clusters) == [1, 2, 2, 3]
 
 
-def test_one_missing_win_takes_the_line_away():
+def test_one_missing_win_removes_the_line():
     assert list(comparison([(0, 2), (0, 3), (1, 3)]).clusters) == [1, 1, 1, 1]
     assert list(comparison([(0, 2), (0, 3), (1, 2), (1, 3)]).clusters) == [1, 1, 2, 2]
 
@@ -156,14 +156,14 @@ def test_wins_count_the_systems_beaten():
     assert list(comparison([(0, 2), (0, 3), (1, 3)]).wins) == [2, 1, 0, 0]
 
 
-def test_stars_stand_for_levels():
-    own = comparison([(0, 1)])
+def test_stars_show_significance_levels():
+    result = comparison([(0, 1)])
     for stars, pvalue in enumerate([0.05, *(level * 0.99 for level in STAR_LEVELS)]):
-        own.pvalues[0, 1] = pvalue
-        assert own.stars[0, 1] == stars
-    assert own.stars[0, 0] == 0
+        result.pvalues[0, 1] = pvalue
+        assert result.stars[0, 1] == stars
+    assert result.stars[0, 0] == 0
 
 
-def test_the_signature_says_how():
-    made = compare_systems([1, 2], ["x", "y"]).signature
-    assert made.startswith("test:mann-whitney,greater,corrected|wins:p<0.05|version:")
+def test_the_signature_names_the_test():
+    signature = compare_systems([1, 2], ["x", "y"]).signature
+    assert signature.startswith("test:mann-whitney,greater,corrected|wins:p<0.05|version:")

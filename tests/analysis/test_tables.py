@@ -1,4 +1,4 @@
-"""Tables for papers: escaped, rounded once, and with the test named."""
+"""Tables for papers: escaped, rounded once, and naming the test."""
 
 import numpy as np
 import pytest
@@ -23,21 +23,21 @@ def table(*names: str) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "text"),
     [(0.5496, ".550"), (-0.0114, "−.011"), (1.0, "1.000"), (0.9996, "1.000"), (-0.0001, ".000"),
      (-1.0, "−1.000"), (None, "–")],
 )  # fmt: skip
-def test_correlations_have_three_places_and_no_zero_before_the_point(value, shown):
-    assert correlation(value).text == shown
+def test_correlations_have_three_places_and_no_zero_before_the_point(value, text):
+    assert correlation(value).text == text
 
 
-def test_numbers_are_rounded_only_for_the_eye():
+def test_numbers_are_rounded_only_for_display():
     assert number(1234.5678, 1) == Cell("1,234.6", 1234.5678)
     assert interval(0.1, 0.2).text == "[.100, .200]" and interval(None, 0.2).text == "–"
     assert [signed(change).text for change in (2, -3, 0)] == ["+2", "−3", "="]
 
 
-def test_latex_sets_what_was_written():
+def test_latex_is_escaped():
     assert escape_latex(r"a_b\c{d}50%&#$~^<|>") == (
         r"a\_b\textbackslash{}c\{d\}50\%\&\#\$\textasciitilde{}\textasciicircum{}"
         r"\textless{}\textbar{}\textgreater{}"
@@ -46,12 +46,12 @@ def test_latex_sets_what_was_written():
 
 
 def test_a_latex_table_has_booktabs_rules_caption_and_label():
-    found = to_latex(table("BLEU_1", "[x]"))
+    latex = to_latex(table("BLEU_1", "[x]"))
     for part in (
         r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lr}", r"\textbf{BLEU\_1} & .500 \\",
         r"\caption{A \& B. Bold: p \textless{} .05.}", r"\label{tab:segment-one}", r"\textbf{{[x]}}",
     ):  # fmt: skip
-        assert part in found, part
+        assert part in latex, part
 
 
 def test_markdown_cells_cannot_break_the_table():
@@ -61,38 +61,37 @@ def test_markdown_cells_cannot_break_the_table():
 
 
 def test_html_is_escaped_and_names_its_rows():
-    found = render_to_string("analysis/_report_table.html", {"table": table("<b>")})
-    assert '<th scope="row"><strong>&lt;b&gt;</strong></th><td class="number">.500</td>' in found
-    assert "<caption>A &amp; B</caption>" in found
+    html = render_to_string("analysis/_report_table.html", {"table": table("<b>")})
+    assert '<th scope="row"><strong>&lt;b&gt;</strong></th><td class="number">.500</td>' in html
+    assert "<caption>A &amp; B</caption>" in html
 
 
 def test_csv_has_all_digits():
     assert table("=x").csv().decode() == "metric,r\n'=x,0.5\n"
 
 
-def test_as_data_an_interval_is_two_numbers():
+def test_an_interval_is_two_numbers_in_the_data():
     columns = [Column("metric", is_number=False), Column("95 % interval", parts=ENDS), Column("r")]
     rows = [
         [Cell("m", "m"), interval(-0.25, 0.5), correlation(-0.5)],
         [Cell("n", "n"), interval(None, None), correlation(None)],
     ]
-    found = Table("t", "c", columns, rows)
-    assert found.csv().decode() == (
+    intervals = Table("t", "c", columns, rows)
+    assert intervals.csv().decode() == (
         "metric,95 % interval low,95 % interval high,r\nm,-0.25,0.5,-0.5\nn,,,\n"
     )
-    frame = found.frame().set_index("metric")
+    frame = intervals.frame().set_index("metric")
     assert list(frame.loc["m"]) == [-0.25, 0.5, -0.5] and frame.loc["n"].isna().all()
     assert set(frame.dtypes) == {np.dtype(float)}
 
 
-def test_tables_of_metrics_have_the_ends_of_intervals_in_columns_of_their_own():
+def test_interval_limits_have_separate_columns_in_the_data():
     result = evaluate([metric("TER", 4)], [gold_table()]).result
-    (own,) = result.golds[0].segment
-    for one in tables_of(result)[:2]:
-        lines = one.csv().decode().splitlines()
+    r = result.golds[0].segment[0].pearson
+    for metrics in tables_of(result)[:2]:
+        lines = metrics.csv().decode().splitlines()
         assert lines[0].startswith("metric,r,95 % interval low,95 % interval high,Spearman")
         assert "'" not in lines[1] and "[" not in lines[1]
-    r = own.pearson
     assert f"TER,{r.estimate!r},{r.low!r},{r.high!r}," in tables_of(result)[0].csv().decode()
 
 
@@ -104,17 +103,17 @@ def test_rows_of_another_length_are_refused():
 def test_every_table_that_marks_winners_names_the_test():
     tables = [metric("good", 0.3), metric("TER", 1, higher=False)]
     golds = [gold_table(), gold_table("two")]
-    found = {
-        one.name: one for one in tables_of(evaluate(tables, golds, options=Options(qe=True)).result)
-    }
-    assert set(found) == {
+    result = evaluate(tables, golds, options=Options(qe=True)).result
+    by_name = {table.name: table for table in tables_of(result)}
+    assert set(by_name) == {
         f"{kind}-{gold}"
         for kind in ("segment", "prediction", "system", "by-system")
         for gold in ("gold", "two")
     } | {"compared-segment-gold-two", "compared-system-gold-two"}
-    for name, one in found.items():
-        has_bold = any(cell.bold for row in one.rows for cell in row)
-        assert not has_bold or "Williams test, one-sided, p < .05" in one.note, name
-    assert found["segment-gold"].rows[0][0] == Cell("good", "good", bold=True)
-    assert "Metrics where lower is better have their signs reversed." in found["segment-gold"].note
-    assert "n = 100 translations of 25 segments by 4 systems." in found["segment-gold"].note
+    for name, marked in by_name.items():
+        has_bold = any(cell.bold for row in marked.rows for cell in row)
+        assert not has_bold or "Williams test, one-sided, p < .05" in marked.note, name
+    segments = by_name["segment-gold"]
+    assert segments.rows[0][0] == Cell("good", "good", bold=True)
+    assert "Metrics where lower is better have their signs reversed." in segments.note
+    assert "n = 100 translations of 25 segments by 4 systems." in segments.note

@@ -1,4 +1,4 @@
-"""The platform goes on asking until every translation has its trusted ratings, and then stops."""
+"""The platform reopens places until every translation has enough trusted ratings."""
 
 from collections import Counter
 from datetime import timedelta
@@ -44,7 +44,7 @@ def one_hit(**fields):
     return make_hits(n_segments=35, hit_size=100, **fields)
 
 
-def test_it_tops_up_by_itself_until_each_hit_has_what_it_needs_and_hands_out_no_more():
+def test_each_hit_is_topped_up_to_exactly_the_ratings_it_needs():
     campaign = make_hits(n_segments=70, hit_size=100, min_ratings=5)
     promised = []
     collect(campaign, half_careless(48), seed=4, look=lambda a: promised.append(n_promised(a.hit)))
@@ -63,7 +63,7 @@ def test_every_place_handed_out_was_needed_when_it_was_taken():
         campaign = one_hit(min_ratings=4)
         collect(campaign, half_careless(36), seed=seed)
         history = campaign.hits.get().assignments.order_by("started_at", "pk")
-        # One by one: at each start, those before were either trusted by then or had their place reopened.
+        # At each start, earlier workers were either trusted or had their place reopened.
         discarded = set(campaign.participations.discarded().values_list("worker", flat=True))
         n_good = 0
         for assignment in history:
@@ -71,12 +71,12 @@ def test_every_place_handed_out_was_needed_when_it_was_taken():
             n_good += assignment.worker_id not in discarded
         assert n_good == 4
         lengths.append(len(history))
-    # Not by luck alone: some of those who were let in were careless.
+    # Some of the workers were careless, so places were reopened.
     assert max(lengths) > 4
 
 
-def test_workers_side_by_side_and_evidence_that_lags_never_promise_more_than_needed():
-    """Waves of workers hold HITs at once, two HITs each, and are weighed only when a wave is over."""
+def test_simultaneous_workers_and_late_evidence_never_promise_more_than_needed():
+    """Waves of workers do two HITs each at once, and are weighed only after the wave."""
     campaign = make_hits(n_segments=70, hit_size=100, min_ratings=4)
     qualities = true_qualities(campaign=campaign, seed=5)
     noise_sd = honest_noise_sd(qualities.values())
@@ -92,8 +92,8 @@ def test_workers_side_by_side_and_evidence_that_lags_never_promise_more_than_nee
         ]
         for _ in range(2):
             for worker, _person in people:
-                taken = take_assignment(campaign=campaign, worker=worker, at=clock)
-                assert taken is None or n_promised(taken.hit) <= 4
+                assignment = take_assignment(campaign=campaign, worker=worker, at=clock)
+                assert assignment is None or n_promised(assignment.hit) <= 4
             for worker, person in people:
                 do_one_hit(
                     campaign=campaign, worker=worker, person=person, qualities=qualities, at=clock
@@ -102,11 +102,11 @@ def test_workers_side_by_side_and_evidence_that_lags_never_promise_more_than_nee
         weigh_pending()
     for hit in campaign.hits.all():
         assert hit.places_left == 0
-        # More than needed only where someone was discarded first and proved reliable later.
+        # More than needed only if a worker was discarded first and proved reliable later.
         assert 4 <= n_trusted(hit) <= 4 + n_proven_late(hit)
 
 
-def test_a_worker_found_careless_gets_no_further_hit():
+def test_a_careless_worker_gets_no_further_hit():
     campaign = make_hits(n_segments=70, hit_size=100, min_ratings=3)
     collect(campaign, {Behaviour.RANDOM: 8}, seed=3, hits_per_worker=2)
     for person in Participation.objects.all():
@@ -115,18 +115,18 @@ def test_a_worker_found_careless_gets_no_further_hit():
     assert Participation.objects.discarded().exists()
 
 
-def test_a_worker_who_proves_reliable_late_adds_to_what_was_needed_and_is_counted():
+def test_a_worker_who_proves_reliable_late_is_counted_as_extra():
     campaign = make_hits(n_segments=70, hit_size=100, min_ratings=1)
     alice = make_worker("alice")
     first = take_assignment(campaign=campaign, worker=alice)
-    rate_by_role(first, degraded=60, others=40)
+    rate_by_role(first, degraded=60, other=40)
     submit_assignment(assignment=first)
     second = take_assignment(campaign=campaign, worker=alice)
-    weigh_pending()  # Only now: alice has a second HIT in hand already.
+    weigh_pending()  # Alice has taken a second HIT by now.
     assert Participation.objects.get(worker=alice).is_discarded
     collect(campaign, {Behaviour.HONEST: 1}, seed=1)
     assert n_trusted(first.hit) == 1
-    rate_by_role(second, degraded=5, others=95)
+    rate_by_role(second, degraded=5, other=95)
     submit_assignment(assignment=second)
     weigh_pending()
     assert Participation.objects.get(worker=alice).is_trusted
@@ -134,9 +134,9 @@ def test_a_worker_who_proves_reliable_late_adds_to_what_was_needed_and_is_counte
     assert not campaign.hits.open().exists()
 
 
-def rate_by_role(assignment: Assignment, *, degraded: int, others: int) -> None:
+def rate_by_role(assignment: Assignment, *, degraded: int, other: int) -> None:
     for item in assignment.hit.items.order_by("position"):
-        score = degraded if item.role == Role.BAD_REFERENCE else others
+        score = degraded if item.role == Role.BAD_REFERENCE else other
         rate(assignment, item, score=score + item.position % 5)
 
 
@@ -171,7 +171,7 @@ def small_hits(**fields):
 
 
 def do_hits(campaign, name: str, n_hits: int, *, at) -> None:
-    """Let an honest worker do some HITs from that moment on, each weighed as it is handed in."""
+    """Let an honest worker do some HITs, each weighed when it is submitted."""
     qualities = true_qualities(campaign=campaign, seed=1)
     person = SimulatedWorker(Behaviour.HONEST, np.random.default_rng([1, *name.encode()]), 5.0)
     worker = find_or_make_worker(provider="simulation", external_id=name)
@@ -188,14 +188,14 @@ def places(campaign) -> list[int]:
     return list(campaign.hits.order_by("number").values_list("places_left", flat=True))
 
 
-def test_small_hits_are_asked_for_again_until_proven_workers_have_done_them():
-    """Each time someone does one HIT and leaves, the place opens once patience is over."""
+def test_small_hits_are_reopened_until_proven_workers_have_done_them():
+    """When a worker does one HIT and leaves, the place reopens after a while."""
     campaign = small_hits(min_ratings=2)
     clock = timezone.now() - timedelta(days=30)
     for n in range(40):
         if forecast(campaign, at=clock).is_complete:
             break
-        worker_hits = 1 if n % 2 else min(3, sum(1 for left in places(campaign) if left))
+        worker_hits = 1 if n % 2 else min(3, sum(1 for n_left in places(campaign) if n_left))
         if worker_hits:
             do_hits(campaign, f"worker {n}", worker_hits, at=clock)
         clock += timedelta(hours=4)
@@ -204,28 +204,28 @@ def test_small_hits_are_asked_for_again_until_proven_workers_have_done_them():
     assert facts.is_complete and facts.n_stalled > 0
     assert all(n_trusted(hit) >= 2 for hit in campaign.hits.all())
     assert build_gold(campaign=campaign).n_incomplete == 0
-    # Nobody came back late here, so not one HIT too many was trusted.
+    # No worker came back late, so there is no surplus.
     assert facts.n_surplus == 0 and places(campaign) == [0, 0, 0]
 
 
-def test_a_place_is_kept_for_an_unproven_worker_as_long_as_a_hit_may_take_and_no_longer():
+def test_the_place_of_an_unproven_worker_is_reserved_for_one_lease():
     campaign = small_hits(min_ratings=1, lease_minutes=60)
     now = timezone.now()
     do_hits(campaign, "alice", 1, at=now)
-    handed_in = Assignment.objects.get().submitted_at
-    assert do_chores(at=handed_in + timedelta(minutes=59)).n_reopened == 0
+    submitted_at = Assignment.objects.get().submitted_at
+    assert do_chores(at=submitted_at + timedelta(minutes=59)).n_reopened == 0
     assert places(campaign) == [0, 1, 1]
-    facts = forecast(campaign, at=handed_in + timedelta(minutes=59))
+    facts = forecast(campaign, at=submitted_at + timedelta(minutes=59))
     assert (facts.n_unproven, facts.n_stalled, facts.n_missing) == (1, 0, 2)
-    assert do_chores(at=handed_in + timedelta(minutes=61)).n_reopened == 1
+    assert do_chores(at=submitted_at + timedelta(minutes=61)).n_reopened == 1
     assert places(campaign) == [1, 1, 1]
-    facts = forecast(campaign, at=handed_in + timedelta(minutes=61))
+    facts = forecast(campaign, at=submitted_at + timedelta(minutes=61))
     assert (facts.n_unproven, facts.n_stalled, facts.n_missing) == (0, 1, 3)
-    # A second look changes nothing.
-    assert do_chores(at=handed_in + timedelta(minutes=62)).n_reopened == 0
+    # The next chores change nothing.
+    assert do_chores(at=submitted_at + timedelta(minutes=62)).n_reopened == 0
 
 
-def test_a_worker_who_comes_back_gets_the_promise_back():
+def test_a_returning_worker_gets_their_place_back():
     campaign = small_hits(min_ratings=1)
     do_hits(campaign, "alice", 1, at=timezone.now() - timedelta(days=2))
     do_chores()
@@ -236,7 +236,7 @@ def test_a_worker_who_comes_back_gets_the_promise_back():
     assert do_chores().n_reopened == 0
 
 
-def test_a_worker_who_proves_reliable_after_the_place_was_given_away_is_a_surplus():
+def test_a_worker_who_proves_reliable_after_the_place_was_reopened_is_a_surplus():
     campaign = small_hits(min_ratings=1)
     long_ago = timezone.now() - timedelta(days=2)
     do_hits(campaign, "alice", 1, at=long_ago)
@@ -257,7 +257,7 @@ def test_a_worker_who_has_done_every_hit_is_not_waited_for():
     assert do_chores().n_reopened == 2 and places(campaign) == [1, 1]
 
 
-def test_a_campaign_that_can_prove_nobody_does_not_ask_for_ever():
+def test_a_campaign_that_can_prove_nobody_does_not_reopen_places():
     campaign = make_hits(hit_size=40, min_ratings=1)
     do_hits(campaign, "alice", 1, at=timezone.now() - timedelta(days=9))
     assert do_chores().n_reopened == 0 and places(campaign) == [0]
@@ -265,7 +265,9 @@ def test_a_campaign_that_can_prove_nobody_does_not_ask_for_ever():
     assert not facts.can_prove_workers and facts.n_unproven == 1 and not facts.is_complete
 
 
-def test_the_chore_asks_as_often_however_many_workers_are_unproven(django_assert_num_queries):
+def test_the_chore_needs_the_same_number_of_queries_for_any_number_of_workers(
+    django_assert_num_queries,
+):
     campaign = small_hits(min_ratings=9)
     for n in range(4):
         do_hits(campaign, f"worker {n}", 1, at=timezone.now())

@@ -1,4 +1,4 @@
-"""Pictures of one worker: the right numbers in them, and files that can be read."""
+"""Pictures of a worker's ratings: correct numbers in readable files."""
 
 import csv
 import io
@@ -49,21 +49,16 @@ def table(picture) -> list[dict[str, str]]:
 
 
 def picture_named(ratings: WorkerRatings, name: str):
-    return next(one for one in worker_pictures(ratings) if one.name == name)
+    return next(picture for picture in worker_pictures(ratings) if picture.name == name)
 
 
-def test_there_is_a_picture_of_everything_that_is_known(ratings):
-    assert [picture.name for picture in worker_pictures(ratings)] == [
-        "degraded-pairs",
-        "repeats",
-        "drift",
-        "score-distribution",
-        "scores-over-time",
-        "seconds-per-item",
-    ]
+def test_there_is_a_picture_of_everything(ratings):
+    names = ["degraded-pairs", "repeats", "drift"]
+    names += ["score-distribution", "scores-over-time", "seconds-per-item"]
+    assert [picture.name for picture in worker_pictures(ratings)] == names
 
 
-def test_every_picture_is_drawn_as_an_svg_with_its_words_and_as_png_and_pdf(ratings):
+def test_every_picture_is_drawn_as_svg_with_its_description_png_and_pdf(ratings):
     for picture in worker_pictures(ratings):
         svg, png, pdf = (picture.render(fmt) for fmt in ("svg", "png", "pdf"))
         root = ElementTree.fromstring(svg)
@@ -84,15 +79,13 @@ def test_pairs_are_the_scores_of_item_and_partner(ratings):
     assert float(repeats[0]["repeat"]) == ratings.score[2]
 
 
-def test_the_words_say_how_many_were_told_apart(ratings):
-    text = picture_named(ratings, "degraded-pairs").alternative
-    n_lower = sum(
-        float(row["difference"]) < 0 for row in table(picture_named(ratings, "degraded-pairs"))
-    )
-    assert f"{n_lower} of 24 degraded texts were scored lower" in text
+def test_the_description_counts_degraded_texts_scored_lower(ratings):
+    picture = picture_named(ratings, "degraded-pairs")
+    n_lower = sum(float(row["difference"]) < 0 for row in table(picture))
+    assert f"{n_lower} of 24 degraded texts were scored lower" in picture.alternative
 
 
-def test_windows_are_scipys_tests_over_three_hits(ratings):
+def test_window_tests_over_three_hits_match_scipy(ratings):
     pairs = make_pairs(ratings.assignment, ratings.item, ratings.partner, ratings.score)
     rows = window_pvalues(ratings, pairs)
     genuine, degraded = (
@@ -101,19 +94,14 @@ def test_windows_are_scipys_tests_over_three_hits(ratings):
     )
     assert [number for number, *_ in rows] == [1, 2, 3, 4]
     for number, n_latest, n_so_far, latest_p, so_far_p in rows:
-        window = slice(max(0, number - 3), number)
-        expected = stats.ttest_rel(
-            degraded[window].ravel(), genuine[window].ravel(), alternative="less"
-        )
-        assert latest_p == pytest.approx(expected.pvalue, rel=1e-9)
-        overall = stats.ttest_rel(
-            degraded[:number].ravel(), genuine[:number].ravel(), alternative="less"
-        )
-        assert so_far_p == pytest.approx(overall.pvalue, rel=1e-9)
+        for first, p in ((max(0, number - 3), latest_p), (0, so_far_p)):
+            pairs = degraded[first:number].ravel(), genuine[first:number].ravel()
+            expected = stats.ttest_rel(*pairs, alternative="less").pvalue
+            assert p == pytest.approx(expected, rel=1e-9)
         assert (n_latest, n_so_far) == (N_PAIRS * min(number, 3), N_PAIRS * number)
 
 
-def test_the_histogram_holds_every_score_once(ratings):
+def test_the_histogram_contains_every_score_once(ratings):
     rows = table(picture_named(ratings, "score-distribution"))
     assert len(rows) == 10
     assert sum(int(row["genuine"]) for row in rows) == 4 * N_PAIRS
@@ -129,19 +117,18 @@ def test_running_means_are_means_of_the_latest():
     assert np.isnan(running_means(values[:5], RUNNING_MEAN)).all()
 
 
-def test_what_is_not_known_has_no_picture(ratings):
+def test_missing_data_has_no_picture(ratings):
     timeless = replace(ratings, seconds=np.zeros(len(ratings)))
-    assert "seconds-per-item" not in [one.name for one in worker_pictures(timeless)]
+    assert "seconds-per-item" not in [picture.name for picture in worker_pictures(timeless)]
     lonely = replace(ratings, partner=np.full(len(ratings), NO_PARTNER))
-    names = [one.name for one in worker_pictures(lonely)]
+    names = [picture.name for picture in worker_pictures(lonely)]
     assert names == ["score-distribution", "scores-over-time", "seconds-per-item"]
     empty = WorkerRatings(*(getattr(ratings, name)[:0] for name in WorkerRatings.__slots__))
     assert worker_pictures(empty) == []
 
 
-def test_few_pairs_have_no_p_and_a_single_rating_can_be_drawn(ratings):
-    one = WorkerRatings(*(getattr(ratings, name)[:3] for name in WorkerRatings.__slots__))
-    names = [picture.name for picture in worker_pictures(one)]
+def test_a_few_ratings_can_be_drawn_without_a_p_value(ratings):
+    three_ratings = WorkerRatings(*(getattr(ratings, name)[:3] for name in WorkerRatings.__slots__))
+    names = [picture.name for picture in worker_pictures(three_ratings)]
     assert "drift" not in names and "degraded-pairs" in names
-    for picture in worker_pictures(one):
-        assert picture.render("svg")
+    assert all(picture.render("svg") for picture in worker_pictures(three_ratings))

@@ -1,4 +1,4 @@
-"""Settings of worker processes in tests: real ones, only less patient, and with the tests' kinds of jobs."""
+"""Settings of worker processes in tests: shorter intervals, and the tests' job kinds."""
 
 from da_platform.settings import *  # noqa: F403
 from da_platform.settings import CELERY_BROKER_TRANSPORT_OPTIONS, JOB_MODULES

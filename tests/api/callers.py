@@ -1,4 +1,4 @@
-"""Callers of the API, by what they may do."""
+"""Callers of the API with different permissions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ ALL_SCOPES = tuple(ApiToken.Scope.values)
 def secret_of(
     role: str, campaign: Campaign | None = None, scopes: tuple[str, ...] = ALL_SCOPES
 ) -> str:
-    """Make a person and a token of theirs; return its secret."""
+    """Create a person with a token and return its secret."""
     return make_token(user=make_person(role, campaign), name="test", scopes=scopes)[1]
 
 

@@ -1,4 +1,4 @@
-"""A platform on loopback whose jobs are worked off as they come, for tests of programs that call it."""
+"""Runs jobs during tests of programs that call the platform."""
 
 import threading
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from django.db import connection
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
 
-LOOK_EVERY_SECONDS = 0.05
+POLL_SECONDS = 0.05
 
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Run jobs in a thread, as a worker process would, until the block is left."""
+    """Run jobs in a thread, like a worker process, until the block ends."""
     is_over = threading.Event()
 
     def work() -> None:
         try:
-            while not is_over.wait(LOOK_EVERY_SECONDS):
+            while not is_over.wait(POLL_SECONDS):
                 for pk in Job.objects.filter(state=Job.State.QUEUED).values_list("pk", flat=True):
                     run_job(pk)
         finally:

@@ -1,4 +1,4 @@
-"""Every operation with every caller. Made from the API's own description: a new one is closed unless listed."""
+"""Every operation with every caller, from the API's schema. A new operation is closed unless listed."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.factories import make_campaign
 pytestmark = pytest.mark.django_db
 
 NOBODY = "00000000-0000-0000-0000-000000000007"
-# What researchers may do. Everything else needs an admin.
+# Open to researchers. Everything else needs an admin.
 FOR_RESEARCHERS = {
     "add_scores",
     "build_gold",
@@ -48,28 +48,17 @@ FOR_RESEARCHERS = {
     "measure_agreement",
     "retry_job",
 }
-# What admins of one campaign may not do: make others, and say who may log in.
-FOR_SUPERUSERS = {
-    "get_person",
-    "give_part",
-    "invite_person",
-    "set_active",
-    "list_people",
-    "take_part_away",
-}
+# Closed to admins of one campaign.
+FOR_SUPERUSERS = {"get_person", "give_part", "invite_person", "list_people"}
+FOR_SUPERUSERS |= {"set_active", "take_part_away"}
 FOR_PLATFORM_ADMINS = {"create_campaign"}
-# Bodies for what would be refused as empty before it is asked who sends it.
+# Valid bodies, for operations that check the body before the caller.
 BODIES = {
     "set_status": {"status": "open"},
     "duplicate_campaign": {"name": "Copy"},
     "set_instructions": {"instructions": ""},
     "add_rule": {"kind": "flat", "amount": "1", "reason": "Thanks"},
-    "confirm_plan": {
-        "kind": "approve",
-        "way": "hand",
-        "digest": "0" * 64,
-        "total": "1",
-    },
+    "confirm_plan": {"kind": "approve", "way": "hand", "digest": "0" * 64, "total": "1"},
     "mark_as_paid": {"total": "1", "reference": "transfer"},
     "reject_assignment": {"message": "No scores."},
     "settle_payment": {"answer": "paid", "reason": "I know"},
@@ -78,12 +67,7 @@ BODIES = {
     "invite_person": {"username": "alice", "level": "admin"},
     "set_active": {"is_active": False},
     "save_recruiting": {"provider": "link"},
-    "decide": {
-        "choice": "exclude",
-        "workers": [NOBODY],
-        "reason": "Why",
-        "seen": "x",
-    },
+    "decide": {"choice": "exclude", "workers": [NOBODY], "reason": "Why", "seen": "x"},
     "preview_decision": {"choice": "exclude", "workers": [NOBODY]},
 }
 
@@ -110,13 +94,13 @@ def call(client: Caller, name: str, method: str, path: str, campaign: Campaign) 
 
 
 def make_callers(campaign: Campaign) -> dict[str, Caller]:
-    own = make_campaign()
+    other_campaign = make_campaign()
     return {
         "a stranger": Caller(),
-        "a superuser whose token may do nothing": caller("superuser", scopes=()),
+        "a superuser whose token has no scope": caller("superuser", scopes=()),
         "an outsider": caller("outsider"),
-        "a researcher elsewhere": caller("researcher", own),
-        "an admin elsewhere": caller("admin", own),
+        "a researcher elsewhere": caller("researcher", other_campaign),
+        "an admin elsewhere": caller("admin", other_campaign),
         "a researcher here": caller("researcher", campaign),
         "an admin here": caller("admin", campaign),
     }
@@ -126,14 +110,14 @@ def is_as_listed(answer: Any, who: str, name: str, path: str, campaign: Campaign
     status = answer.status_code
     if who == "a stranger":
         return status == 401
-    if who == "a superuser whose token may do nothing":
+    if who == "a superuser whose token has no scope":
         return status == 403
     if who == "an outsider" or who.endswith("elsewhere"):
-        # For them the campaign does not exist; a body may be refused before it is known whose it is.
+        # For them the campaign does not exist; the body may be refused before that is checked.
         is_hidden = status in (404, 422)
         return is_hidden if "/campaigns/" in path else campaign.name not in answer.content.decode()
     if who == "a researcher here" and name in FOR_PLATFORM_ADMINS:
-        # It has files, and needs some before it asks anything else.
+        # Missing files are refused before permissions are checked.
         return status in (403, 422)
     closed_to_researchers = who == "a researcher here" and name not in FOR_RESEARCHERS
     if closed_to_researchers or name in FOR_SUPERUSERS:
@@ -141,10 +125,12 @@ def is_as_listed(answer: Any, who: str, name: str, path: str, campaign: Campaign
     return status not in (401, 403) and status < 500
 
 
-@pytest.mark.parametrize(("name", "method", "path"), OPERATIONS, ids=[one[0] for one in OPERATIONS])
-def test_it_is_open_to_those_it_is_listed_for_and_to_nobody_else(name, method, path):
+@pytest.mark.parametrize(
+    ("name", "method", "path"), OPERATIONS, ids=[name for name, *_ in OPERATIONS]
+)
+def test_it_is_open_only_to_the_listed_callers(name, method, path):
     campaign = make_campaign()
-    # Admins come last: what they do changes what others would meet.
+    # Admins come last, because their calls change things for the others.
     answers = {
         who: call(client, name, method, path, campaign)
         for who, client in make_callers(campaign).items()
@@ -157,7 +143,7 @@ def test_it_is_open_to_those_it_is_listed_for_and_to_nobody_else(name, method, p
     assert not wrong
 
 
-def test_every_operation_names_a_scope_and_says_what_it_does():
+def test_every_operation_has_a_scope_and_a_description():
     for path, methods in api.get_openapi_schema()["paths"].items():
         for operation in methods.values():
             assert operation["security"] == [{"Needs": []}], path

@@ -1,4 +1,4 @@
-"""Campaigns over the API: listed page by page, and how far they are."""
+"""Campaigns over the API: the paginated list, forecast and cost."""
 
 import pytest
 
@@ -15,22 +15,22 @@ def test_only_the_campaigns_of_the_page_are_counted(monkeypatch):
     names = [make_campaign().name for _ in range(3)]
     counted = []
 
-    def spying(campaigns):
-        counted.extend(one.name for one in campaigns)
+    def spy(campaigns):
+        counted.extend(campaign.name for campaign in campaigns)
         return campaign_statuses(campaigns)
 
-    monkeypatch.setattr("hits.api.campaigns.campaign_statuses", spying)
+    monkeypatch.setattr("hits.api.campaigns.campaign_statuses", spy)
     page = caller("researcher").get("/campaigns", limit=1, offset=1).json()
-    assert page["count"] == 3 and [one["name"] for one in page["items"]] == counted == [names[1]]
+    assert page["count"] == 3 and [row["name"] for row in page["items"]] == counted == [names[1]]
 
 
-def test_forecast_and_cost_are_the_kept_ones_as_on_the_page(monkeypatch):
+def test_forecast_and_cost_use_the_stored_counts(monkeypatch):
     monkeypatch.setattr(kept_counts, "LARGE", 1)
     campaign = make_hits()
     kept_counts.keep_counts()
-    kept = KeptCounts.objects.get()
+    counts = KeptCounts.objects.get()
     KeptCounts.objects.update(
-        overview=kept.overview | {"forecast": kept.overview["forecast"] | {"n_missing": 77}}
+        overview=counts.overview | {"forecast": counts.overview["forecast"] | {"n_missing": 77}}
     )
     admin = caller("admin")
     for name in ("forecast", "cost"):

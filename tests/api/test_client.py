@@ -1,4 +1,4 @@
-"""The client with a real server: its notebook, and operations that the notebook does not use."""
+"""The client with a real server: its notebook, and operations not used there."""
 
 from pathlib import Path
 from uuid import UUID
@@ -31,7 +31,7 @@ def da(live_server):
 
 
 def executed(live_server, monkeypatch) -> nbformat.NotebookNode:
-    """Run the notebook in a kernel of its own, as a reader would, with a fresh platform."""
+    """Run the notebook in a separate kernel, with a fresh platform."""
     prepare_demo_campaign()
     weigh_pending()
     monkeypatch.setenv("DA_ADDRESS", live_server.url)
@@ -44,12 +44,12 @@ def executed(live_server, monkeypatch) -> nbformat.NotebookNode:
 
 
 @pytest.mark.filterwarnings("default")
-def test_the_notebook_prints_what_it_printed(live_server, monkeypatch):
+def test_the_notebook_prints_its_stored_output(live_server, monkeypatch):
     stored = nbformat.read(NOTEBOOK, as_version=4)
-    found = executed(live_server, monkeypatch)
+    notebook = executed(live_server, monkeypatch)
     cells = [
         (printed(old), printed(new))
-        for old, new in zip(stored.cells, found.cells, strict=True)
+        for old, new in zip(stored.cells, notebook.cells, strict=True)
         if old.cell_type == "code"
     ]
     assert any(old for old, _ in cells)
@@ -105,8 +105,8 @@ def plan_by_hand(da: Client, campaign: UUID) -> Record:
 
 
 def confirm(da: Client, campaign: UUID, plan: Record) -> Record:
-    seen = {name: plan[name] for name in ("kind", "way", "digest", "total")}
-    run: Record = da.confirm_plan(campaign, **seen)
+    previewed = {name: plan[name] for name in ("kind", "way", "digest", "total")}
+    run: Record = da.confirm_plan(campaign, **previewed)
     return run
 
 
@@ -175,7 +175,7 @@ class TestCampaigns:
             da.wait(job, seconds=60)
         assert [job.state for job in da.list_jobs(state="failed")] == ["failed"]
 
-    def test_it_does_not_wait_for_ever(self, da):
+    def test_waiting_has_a_time_limit(self, da):
         job = da.recompute_workers(make_campaign().code)
         with pytest.raises(TimeoutError):
             da.wait(job, seconds=0)

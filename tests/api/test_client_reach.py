@@ -1,4 +1,4 @@
-"""The client without a server: it reaches every operation, and what it does with answers."""
+"""The client without a server: every operation is a method, and how it handles responses."""
 
 import inspect
 import subprocess
@@ -22,7 +22,7 @@ OPERATIONS = {
 
 
 class Platform:
-    """Gives the answers it was made with, one by one, and keeps the requests."""
+    """Returns the given responses one by one and records the requests."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers = list(answers)
@@ -52,22 +52,22 @@ def page(*rows: int, count: int) -> httpx.Response:
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch) -> list[float]:
-    waited: list[float] = []
-    monkeypatch.setattr(client.time, "sleep", waited.append)
-    return waited
+    seconds: list[float] = []
+    monkeypatch.setattr(client.time, "sleep", seconds.append)
+    return seconds
 
 
-def test_every_operation_is_a_method_with_its_own_help():
+def test_every_operation_is_a_documented_method():
     da = connect(Platform())
-    own = {"close", "frame", "wait"}
+    helpers = {"close", "frame", "wait"}
     public = {name for name in dir(da) if not name.startswith("_")}
-    assert public == own | OPERATIONS.keys() and not own & OPERATIONS.keys()
+    assert public == helpers | OPERATIONS.keys() and not helpers & OPERATIONS.keys()
     for name, (method, path) in OPERATIONS.items():
         assert f"{method} {path}" in inspect.getdoc(getattr(da, name))
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_operation_is_sent_where_the_description_says(name, tmp_path):
+def test_every_operation_is_sent_to_its_address_in_the_schema(name, tmp_path):
     platform = Platform(answer({"items": [], "count": 0}))
     call = getattr(connect(platform), name)
     method, path = OPERATIONS[name]
@@ -86,7 +86,7 @@ def test_every_operation_is_sent_where_the_description_says(name, tmp_path):
     assert all(key.encode() in sent for key in needed.keys() - places.keys())
 
 
-def test_an_operation_or_argument_that_is_not_there_is_named_with_those_that_are():
+def test_an_unknown_operation_or_argument_is_refused_with_suggestions():
     platform = Platform()
     with pytest.raises(AttributeError, match=r"no operation 'build_golds'.*build_gold, "):
         connect(platform).build_golds("code")
@@ -101,8 +101,10 @@ def test_a_list_is_read_to_its_end_or_to_a_limit(monkeypatch):
     da = connect(platform)
     assert [row.n for row in da.list_jobs(state="done")] == [1, 2, 3]
     assert [row.n for row in da.list_jobs(limit=1, offset=1)] == [2]
-    asked = [(one.url.params["limit"], one.url.params["offset"]) for one in platform.requests]
-    assert asked == [("2", "0"), ("2", "2"), ("1", "1")]
+    pages = [
+        (request.url.params["limit"], request.url.params["offset"]) for request in platform.requests
+    ]
+    assert pages == [("2", "0"), ("2", "2"), ("1", "1")]
 
 
 def test_null_is_sent_in_json_and_left_out_of_a_query():
@@ -114,7 +116,7 @@ def test_null_is_sent_in_json_and_left_out_of_a_query():
     assert "state" not in platform.requests[1].url.params
 
 
-def test_a_refusal_has_its_problems():
+def test_a_refusal_lists_its_problems():
     problems = [{"file": "a.tsv", "line": 1, "reason": "Empty."}]
     da = connect(Platform(answer({"detail": "Wrong.", "problems": problems}, 422)))
     with pytest.raises(ApiError, match="422: Wrong") as refusal:
@@ -122,7 +124,7 @@ def test_a_refusal_has_its_problems():
     assert refusal.value.problems == problems
 
 
-def test_reading_is_tried_again_and_writing_is_not(pauses):
+def test_only_reading_is_retried(pauses):
     lost = httpx.ConnectError("Refused.")
     da = connect(Platform(lost, answer({}, 502), answer({"name": "News"}), lost))
     assert da.get_campaign("code").name == "News"
@@ -131,7 +133,7 @@ def test_reading_is_tried_again_and_writing_is_not(pauses):
         da.build_hits("code")
 
 
-def test_it_waits_as_long_as_it_is_asked_to_within_reason(pauses):
+def test_it_waits_as_long_as_retry_after_says_within_reason(pauses):
     too_often = answer({"detail": "Slow down."}, 429, **{"Retry-After": "7"})
     da = connect(Platform(too_often, page(count=0), answer({}, 429, **{"Retry-After": "3600"})))
     assert da.list_jobs() == [] and pauses == [7]
@@ -140,16 +142,18 @@ def test_it_waits_as_long_as_it_is_asked_to_within_reason(pauses):
     assert refusal.value.retry_after == 3600
 
 
-def test_a_campaign_that_a_job_reads_is_waited_for():
+def test_creating_a_campaign_waits_for_its_import_job():
     job = {"code": "j", "kind": "import_campaign", "state": "queued", "error": ""}
     done = {**job, "state": "done", "result": {"campaign": "c"}}
     platform = Platform(answer(job, 202), answer(done), answer({"code": "c"}))
-    made = connect(platform).create_campaign(name="N", source_language="de", target_language="en")
-    assert made.code == "c"
+    campaign = connect(platform).create_campaign(
+        name="N", source_language="de", target_language="en"
+    )
+    assert campaign.code == "c"
     assert platform.requests[-1].url.path == "/api/v1/campaigns/c"
 
 
-def test_it_needs_httpx_and_nothing_of_the_platform_nor_pandas():
+def test_importing_it_loads_httpx_but_neither_the_platform_nor_pandas():
     code = "import sys, da_client; print(*{name.partition('.')[0] for name in sys.modules})"
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True

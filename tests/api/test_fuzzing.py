@@ -1,7 +1,4 @@
-"""The API with whatever its own description allows, and what it does not.
-
-It answers every request, never with a server error, and as its description says.
-"""
+"""Random valid and invalid requests never cause a server error, and responses match the schema."""
 
 import logging
 from collections import Counter
@@ -14,10 +11,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-)
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
 from analysis.gold.runs import build_gold
 from da_platform.api import api
@@ -31,31 +25,31 @@ from tests.people import make_person
 
 pytestmark = pytest.mark.slow
 
-# Of each operation: they are many, and each has a few fields.
+# Per operation.
 N_EXAMPLES = 5
 N_EXAMPLES_IN_SOAK = 100
-# A report is typeset while one waits, on a machine that does other things too.
+# Long enough to typeset a report on a busy machine.
 SECONDS = 60
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
 
 schema = schemathesis.openapi.from_dict(dict(api.get_openapi_schema()))
-# Other methods than an operation has are Django's to refuse, and would be half of all requests.
+# Django refuses other methods, which would be half of all requests.
 schema.config.phases.coverage.unexpected_methods = set()
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A server, a superuser's token, and things that are there for addresses to name."""
+    """A server, a superuser's token, and path parameters of things that exist."""
 
     address: str
     secret: str
-    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cache: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def parameters(self, path: str) -> dict[str, Any]:
-        """Things that are there, for the names in an address: strangers are refused at the door."""
-        if path not in self.found:
-            self.found[path] = _things_named_in(path)
-        return self.found[path]
+        """Return path parameters of things that exist; others would only be not found."""
+        if path not in self.cache:
+            self.cache[path] = _things_named_in(path)
+        return self.cache[path]
 
 
 def _things_named_in(path: str) -> dict[str, Any]:
@@ -77,13 +71,13 @@ def _only(names: list[str], things: dict[str, Any]) -> dict[str, Any]:
 
 
 def _collected_things() -> dict[str, Any]:
-    """Of a campaign with work that waits to be paid, some of it in a run already."""
+    """Return things of a campaign with unpaid work, some of it already in a run."""
     campaign = make_paid_campaign("link")
     run = confirm(campaign, is_by_hand=True)
     work = hand_in(campaign, "carol")
     Participation.objects.create(campaign=campaign, worker=work.worker)
-    own: dict[str, Any] = {"campaign": campaign, "created_by": make_admin()}
-    rule = PayRule.objects.create(kind="flat", amount=1, reason="For speed", **own)
+    shared_fields: dict[str, Any] = {"campaign": campaign, "created_by": make_admin()}
+    rule = PayRule.objects.create(kind="flat", amount=1, reason="For speed", **shared_fields)
     return {
         "code": str(campaign.code),
         "assignment": str(work.code),
@@ -96,7 +90,7 @@ def _collected_things() -> dict[str, Any]:
 
 
 def _evaluated_things() -> dict[str, Any]:
-    """Of a campaign with gold and metrics."""
+    """Return things of a campaign with gold and metrics."""
     evaluation = make_campaign_evaluation()
     campaign = evaluation.campaign
     assert campaign is not None
@@ -109,14 +103,14 @@ def _evaluated_things() -> dict[str, Any]:
 
 @pytest.fixture
 def platform(live_server, caplog) -> Platform:
-    # Every refusal is a warning, and most of these requests are refused.
+    # Most of these requests are refused, and every refusal logs a warning.
     caplog.set_level(logging.ERROR, logger="django.request")
     return Platform(live_server.url, secret_of("superuser"))
 
 
 @pytest.fixture(scope="module")
 def tally(request: pytest.FixtureRequest) -> Iterator[Counter[int]]:
-    """How often each status was answered, told at the end."""
+    """Count the response statuses and print them at the end."""
     counts: Counter[int] = Counter()
     yield counts
     reporter = request.config.pluginmanager.getplugin("terminalreporter")
@@ -131,8 +125,8 @@ def examples(n: int) -> settings:
     )
 
 
-def ask(case: Case, platform: Platform) -> int:
-    """Send the request and check the answer; return its status."""
+def send(case: Case, platform: Platform) -> int:
+    """Send the request, check the response and return its status."""
     for name, value in platform.parameters(case.path).items():
         case.path_parameters[name] = value
     headers = {"Authorization": f"Bearer {platform.secret}"}
@@ -144,11 +138,11 @@ def ask(case: Case, platform: Platform) -> int:
 @schema.parametrize()
 @examples(N_EXAMPLES)
 def test_no_request_breaks_the_server(case, platform):
-    ask(case, platform)
+    send(case, platform)
 
 
 @pytest.mark.soak
 @schema.parametrize()
 @examples(N_EXAMPLES_IN_SOAK)
 def test_no_request_of_many_breaks_the_server(case, platform, tally):
-    tally[ask(case, platform)] += 1
+    tally[send(case, platform)] += 1

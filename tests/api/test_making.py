@@ -1,4 +1,4 @@
-"""Campaigns over the API: made from files, changed, built, copied, reckoned."""
+"""Campaigns over the API: created, changed, built, copied and estimated."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ BASICS = {"name": "News", "source_language": "de", "target_language": "en"}
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path):
+def uploads_folder(tmp_path):
     with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
         yield tmp_path / "uploads"
 
@@ -49,56 +49,60 @@ def lines() -> dict[str, object]:
 
 
 class TestMaking:
-    def test_a_zip_becomes_a_campaign(self, _own_folder):
+    def test_a_zip_becomes_a_campaign(self, uploads_folder):
         fields = BASICS | {"package": zipped(), "hit_size": 40, "pay_per_hit": "1.50"}
         answer = caller("admin").upload("/campaigns", fields)
         assert answer.status_code == 201, answer.content
         assert (answer.json()["n_systems"], answer.json()["n_translations"]) == (4, 336)
-        made = Campaign.objects.get()
-        assert (made.hit_size, str(made.pay_per_hit), made.status) == (40, "1.50", "draft")
-        assert AuditEntry.objects.filter(action="campaign created", campaign=made).exists()
-        assert not CampaignDraft.objects.exists() and list(_own_folder.iterdir()) == []
+        campaign = Campaign.objects.get()
+        assert (campaign.hit_size, str(campaign.pay_per_hit), campaign.status) == (
+            40,
+            "1.50",
+            "draft",
+        )
+        assert AuditEntry.objects.filter(action="campaign created", campaign=campaign).exists()
+        assert not CampaignDraft.objects.exists() and list(uploads_folder.iterdir()) == []
 
     def test_text_files_become_a_campaign(self):
         answer = caller("admin").upload("/campaigns", BASICS | lines())
         assert answer.status_code == 201, answer.content
         assert set(Campaign.objects.get().systems.values_list("name", flat=True)) == {"a", "b"}
 
-    def test_a_large_one_is_imported_by_a_job(self, monkeypatch):
+    def test_a_large_campaign_is_imported_by_a_job(self, monkeypatch):
         monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
         answer = caller("admin").upload("/campaigns", BASICS | lines())
         assert answer.status_code == 202 and not Campaign.objects.exists()
         job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
         assert job.result["campaign"] == str(Campaign.objects.get().code)
 
-    def test_bad_files_are_told_by_file_and_line_and_nothing_stays(self, _own_folder):
+    def test_bad_files_are_reported_and_nothing_is_stored(self, uploads_folder):
         short = lines() | {"systems": [text_file("a.txt", "one.")]}
         answer = caller("admin").upload("/campaigns", BASICS | short)
         assert answer.status_code == 422
         problem = answer.json()["problems"][0]
         assert problem["file"].endswith("a.txt") and problem["reason"]
         assert not Campaign.objects.exists() and not CampaignDraft.objects.exists()
-        assert list(_own_folder.iterdir()) == []
+        assert list(uploads_folder.iterdir()) == []
 
     @pytest.mark.parametrize(
         ("field", "value"),
         [("currency", "eu"), ("hit_size", 41), ("name", "a\tb"), ("source_language", "xx-yy")],
     )
-    def test_bad_fields_are_told_by_name(self, field, value):
+    def test_bad_fields_are_reported_by_name(self, field, value):
         answer = caller("admin").upload("/campaigns", BASICS | lines() | {field: value})
         assert answer.status_code == 422
         assert field in answer.json()["problems"][0]["reason"]
         assert not Campaign.objects.exists()
 
-    def test_without_files_it_is_refused(self):
+    def test_missing_files_are_refused(self):
         answer = caller("admin").upload("/campaigns", BASICS)
         assert answer.status_code == 422 and "No files" in answer.json()["detail"]
 
     @pytest.mark.parametrize("role", ["researcher", "outsider"])
-    def test_only_admins_of_the_platform_make_them(self, role):
+    def test_only_admins_of_the_platform_can_create_campaigns(self, role):
         assert caller(role).upload("/campaigns", BASICS | lines()).status_code == 403
-        one = make_campaign()
-        assert caller("admin", one).upload("/campaigns", BASICS | lines()).status_code == 403
+        member = caller("admin", make_campaign())
+        assert member.upload("/campaigns", BASICS | lines()).status_code == 403
 
 
 class TestBuilding:
@@ -109,7 +113,7 @@ class TestBuilding:
         assert answer.status_code == 202
         assert run_job(Job.objects.get().pk).result["n_hits"] == campaign.hits.count() == 1
 
-    def test_built_ones_are_replaced_when_asked(self):
+    def test_hits_can_be_rebuilt(self):
         campaign, admin = make_campaign(), caller("admin")
         make_translations(campaign)
         build_hits(campaign=campaign)
@@ -120,7 +124,7 @@ class TestBuilding:
 
 
 class TestSettings:
-    def test_what_may_change_is_told_and_changed(self):
+    def test_editable_settings_are_listed_and_changed(self):
         campaign, admin = make_hits(), caller("admin")
         path = f"/campaigns/{campaign.code}/settings"
         assert "min_ratings" in admin.get(path).json()["editable"]
@@ -131,13 +135,13 @@ class TestSettings:
         assert campaign.hits.get().places_left == 3
         assert answer.json()["seed"] == campaign.seed
 
-    def test_a_cap_can_be_lifted(self):
+    def test_a_spending_cap_can_be_removed(self):
         campaign = make_campaign(spending_cap=5)
         path = f"/campaigns/{campaign.code}/settings"
         answer = caller("admin").send("patch", path, {"spending_cap": None})
         assert answer.status_code == 200 and answer.json()["spending_cap"] is None
 
-    def test_what_was_promised_to_workers_stays(self):
+    def test_the_pay_cannot_change_once_a_worker_has_started(self):
         campaign = make_hits()
         take_assignment(campaign=campaign, worker=make_worker())
         path = f"/campaigns/{campaign.code}/settings"
@@ -146,7 +150,7 @@ class TestSettings:
         campaign.refresh_from_db()
         assert campaign.min_ratings == 15
 
-    def test_a_taken_name_is_told(self):
+    def test_a_duplicate_name_is_refused(self):
         make_campaign(name="Taken")
         path = f"/campaigns/{make_campaign().code}/settings"
         answer = caller("admin").send("patch", path, {"name": "Taken"})
@@ -172,12 +176,12 @@ def test_a_copy_has_the_same_texts_and_another_seed():
     assert Translation.objects.count() == 56
 
 
-def test_an_estimate_takes_the_campaigns_numbers_or_others():
+def test_an_estimate_uses_the_campaigns_numbers_or_the_given_ones():
     campaign, admin = make_hits(min_ratings=2, pay_per_hit=2), caller("admin")
     path = f"/campaigns/{campaign.code}/estimate"
     usual = admin.get(path, passing=100, fee=0).json()
     assert (usual["n_assignments"], usual["total"]) == (2, "4.00")
     other = admin.get(path, passing=50, fee=10, pay=3, ratings=1).json()
-    # One HIT, half of the work passes: two assignments of 3, and a tenth on top.
+    # One HIT, and half of the work passes: two assignments of 3, plus a tenth.
     assert (other["n_assignments"], other["to_workers"], other["total"]) == (2, "6", "6.60")
     assert admin.get(path, passing=0).status_code == 422

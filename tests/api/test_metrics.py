@@ -1,4 +1,4 @@
-"""Scores over the API: uploaded, confirmed, computed."""
+"""Metric scores over the API: uploaded, confirmed and computed."""
 
 import json
 
@@ -24,20 +24,25 @@ def campaign():
     return campaign
 
 
+def number_segments(campaign):
+    for n in (1, 2):
+        campaign.segments.filter(name=f"segment-{n}").update(name=str(n))
+
+
 def upload(ada, campaign, text=SCORES, **fields):
     file = SimpleUploadedFile("scores.tsv", text.encode())
     return ada.client.post(f"/api/v1/campaigns/{campaign.code}/metrics", {"file": file, **fields})
 
 
-def test_a_file_is_stored_with_the_directions_that_were_said(campaign):
+def test_a_file_is_stored_with_the_given_directions(campaign):
     answer = upload(caller("researcher", campaign), campaign, lower=["TER"], higher=["X"])
     assert answer.status_code == 201
-    ways = {one["name"]: one["higher_is_better"] for one in answer.json()}
+    ways = {metric["name"]: metric["higher_is_better"] for metric in answer.json()}
     assert ways == {"TER": False, "X": True}
     assert Metric.objects.get(name="TER").uploaded_by.username.startswith("researcher")
 
 
-def test_a_direction_is_suggested_and_counts_once_confirmed(campaign):
+def test_a_direction_is_suggested_until_it_is_confirmed(campaign):
     ada = caller("researcher", campaign)
     metric = upload(ada, campaign).json()[0]
     assert (metric["higher_is_better"], metric["suggested"]) == (None, "lower")
@@ -46,36 +51,28 @@ def test_a_direction_is_suggested_and_counts_once_confirmed(campaign):
     assert (answer["higher_is_better"], answer["suggested"]) == (False, None)
 
 
-def test_a_format_that_turns_every_score_suggests_so_here_as_on_the_page(campaign):
+def test_the_format_can_change_the_suggested_direction(campaign):
     text = "".join(f"system-{system}\t0.{n}\n" for system in "ab" for n in (1, 2))
-    numbered = {"segment-1": "1", "segment-2": "2"}
-    for name, number in numbered.items():
-        campaign.segments.filter(name=name).update(name=number)
+    number_segments(campaign)
     (metric,) = upload(
         caller("researcher", campaign), campaign, text, format="mt-metrics-eval", name="TER"
     ).json()
     assert metric["suggested"] == "higher"
 
 
-RANKED = "".join(f"qe\tsegment-{n}\t0.{n}\t{3 - n}\n" for n in (1, 2))
+RANKED = "".join(f"qe\t{n}\t0.{n}\t{3 - n}\n" for n in (1, 2))
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"), [({}, {"qe"}), ({"ranks": True}, {"qe", "qe (ranks)"})]
+    ("fields", "names"), [({}, {"qe"}), ({"ranks": True}, {"qe", "qe (ranks)"})]
 )
-def test_rankings_beside_scores_are_left_out_unless_asked_for(asked, names):
+def test_rankings_are_left_out_by_default(fields, names):
     campaign = make_campaign()
     make_translations(campaign, n_segments=2, n_systems=1)
-    for n in (1, 2):
-        campaign.segments.filter(name=f"segment-{n}").update(name=str(n))
-    answer = upload(
-        caller("researcher", campaign),
-        campaign,
-        RANKED.replace("segment-", ""),
-        system="system-a",
-        **asked,
-    )
-    assert {one["name"] for one in answer.json()} == names
+    number_segments(campaign)
+    ada = caller("researcher", campaign)
+    answer = upload(ada, campaign, RANKED, system="system-a", **fields)
+    assert {metric["name"] for metric in answer.json()} == names
 
 
 def test_a_bad_file_is_refused_with_file_line_and_reason(campaign):
@@ -96,13 +93,13 @@ def test_metrics_and_their_scores_are_listed(campaign):
     upload(ada, campaign)
     address = f"/campaigns/{campaign.code}/metrics"
     listed = ada.get(address).json()["items"]
-    assert [one["name"] for one in listed] == ["TER", "X"]
+    assert [metric["name"] for metric in listed] == ["TER", "X"]
     scores = ada.get(f"{address}/{listed[0]['code']}/scores").json()
     assert scores["count"] == 4
     assert scores["items"][0] == {"system": "system-a", "segment": "segment-1", "score": 0.5}
 
 
-def test_baselines_are_computed_by_a_job(campaign):
+def test_built_in_metrics_are_computed_by_a_job(campaign):
     ada = caller("researcher", campaign)
     answer = ada.post(f"/campaigns/{campaign.code}/metrics/compute", {"names": ["WER", "WER"]})
     assert answer.status_code == 202

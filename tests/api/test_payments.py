@@ -1,4 +1,4 @@
-"""Payments over the API: planned, confirmed once, marked, rejected, looked up."""
+"""Payments over the API: planned, confirmed once, marked as paid, rejected, listed."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def planned(admin, campaign, kind="approve", way="hand") -> dict[str, str]:
     return {name: plan[name] for name in ("kind", "way", "digest", "total")}
 
 
-def test_standing_and_plan_tell_what_is_owed(admin):
+def test_the_summary_and_the_plan_show_what_is_owed(admin):
     campaign = make_paid_campaign("link")
     money = admin.get(base(campaign)).json()
     assert (money["owed"], money["paid"], money["currency"]) == ("3.00", "0.00", "USD")
@@ -43,38 +43,38 @@ class TestConfirming:
 
     def test_the_same_list_twice_is_one_run(self, admin):
         campaign = make_paid_campaign("link")
-        wanted = planned(admin, campaign)
-        first, second = (admin.post(f"{base(campaign)}/runs", wanted) for _ in "ab")
+        plan = planned(admin, campaign)
+        first, second = (admin.post(f"{base(campaign)}/runs", plan) for _ in "ab")
         assert (first.status_code, second.status_code) == (201, 200)
         assert first.json()["code"] == second.json()["code"]
         assert PaymentRun.objects.count() == 1 and Payment.objects.count() == 2
 
     def test_a_cancelled_list_can_be_confirmed_again(self, admin):
         campaign = make_paid_campaign("link")
-        wanted = planned(admin, campaign)
-        run = admin.post(f"{base(campaign)}/runs", wanted).json()["code"]
+        plan = planned(admin, campaign)
+        run = admin.post(f"{base(campaign)}/runs", plan).json()["code"]
         assert admin.post(f"{base(campaign)}/runs/{run}/cancel").json()["states"] == {
             "withdrawn": 2
         }
-        again = admin.post(f"{base(campaign)}/runs", wanted)
+        again = admin.post(f"{base(campaign)}/runs", plan)
         assert again.status_code == 201 and again.json()["code"] != run
 
     def test_a_cancelled_list_that_has_changed_is_refused(self, admin):
         campaign = make_paid_campaign("link")
-        wanted = planned(admin, campaign)
-        run = admin.post(f"{base(campaign)}/runs", wanted).json()["code"]
+        plan = planned(admin, campaign)
+        run = admin.post(f"{base(campaign)}/runs", plan).json()["code"]
         admin.post(f"{base(campaign)}/runs/{run}/cancel")
         hand_in(campaign, "carol")
-        assert admin.post(f"{base(campaign)}/runs", wanted).status_code == 409
+        assert admin.post(f"{base(campaign)}/runs", plan).status_code == 409
 
     @pytest.mark.parametrize("changes", [{"total": "3.01"}, {"digest": "0" * 64}])
-    def test_another_total_or_list_pays_nothing(self, admin, changes):
+    def test_a_different_total_or_list_pays_nothing(self, admin, changes):
         campaign = make_paid_campaign("link")
-        wanted = planned(admin, campaign) | changes
-        assert admin.post(f"{base(campaign)}/runs", wanted).status_code == 409
+        plan = planned(admin, campaign) | changes
+        assert admin.post(f"{base(campaign)}/runs", plan).status_code == 409
         assert not Payment.objects.exists()
 
-    def test_a_run_that_is_under_way_is_not_started_twice(self, admin):
+    def test_a_run_in_progress_is_not_started_twice(self, admin):
         campaign = make_paid_campaign()
         run = confirm(campaign)
         answer = admin.post(f"{base(campaign)}/runs/{run.code}/go-on")
@@ -92,7 +92,7 @@ def test_a_list_is_marked_as_paid_once(admin):
     assert admin.get(base(campaign)).json()["paid"] == "3.00"
 
 
-def test_work_is_rejected_with_a_reason_and_that_is_taken_back(admin):
+def test_work_is_rejected_with_a_reason_and_the_rejection_is_withdrawn(admin):
     campaign = make_paid_campaign("link")
     alice = Assignment.objects.get(worker__external_id="alice")
     path = f"{base(campaign)}/assignments/{alice.code}"
@@ -100,12 +100,12 @@ def test_work_is_rejected_with_a_reason_and_that_is_taken_back(admin):
     assert admin.post(f"{path}/withdraw-rejection", {"reason": "Sorry"}).status_code == 409
     assert admin.post(f"{path}/reject", {"message": "No scores."}).status_code == 201
     assert admin.get(base(campaign)).json()["owed"] == "1.50"
-    taken_back = admin.post(f"{path}/withdraw-rejection", {"reason": "She wrote to us."})
-    assert taken_back.json()["state"] == "withdrawn"
+    withdrawn = admin.post(f"{path}/withdraw-rejection", {"reason": "She wrote to us."})
+    assert withdrawn.json()["state"] == "withdrawn"
     assert admin.get(base(campaign)).json()["owed"] == "3.00"
 
 
-def test_prolific_wants_more_for_a_rejection(admin):
+def test_prolific_needs_a_long_message_for_a_rejection(admin):
     campaign = make_paid_campaign("prolific")
     alice = Assignment.objects.get(worker__external_id="alice")
     path = f"{base(campaign)}/assignments/{alice.code}/reject"
@@ -125,19 +125,19 @@ class TestRules:
         assert planned(admin, campaign, "bonus")["total"] == "0.00"
         assert admin.get(path).json()["count"] == 1
 
-    def test_one_worker_gets_something_beside(self, admin):
+    def test_one_worker_can_get_an_adjustment(self, admin):
         campaign = make_paid_campaign("link")
         alice = Assignment.objects.get(worker__external_id="alice")
-        wanted = {"kind": "adjustment", "amount": "1.00", "reason": "The page was slow"}
+        rule = {"kind": "adjustment", "amount": "1.00", "reason": "The page was slow"}
         path = f"{base(campaign)}/rules"
-        assert admin.post(path, wanted).status_code == 409
-        assert admin.post(path, wanted | {"assignment": str(alice.code)}).status_code == 201
+        assert admin.post(path, rule).status_code == 409
+        assert admin.post(path, rule | {"assignment": str(alice.code)}).status_code == 201
         assert PayRule.objects.get().assignment == alice
 
-    def test_nothing_is_no_bonus(self, admin):
+    def test_a_bonus_of_zero_is_refused(self, admin):
         path = f"{base(make_paid_campaign('link'))}/rules"
-        wanted = {"kind": "flat", "amount": "0.00", "reason": "Thanks"}
-        assert admin.post(path, wanted).status_code == 422
+        rule = {"kind": "flat", "amount": "0.00", "reason": "Thanks"}
+        assert admin.post(path, rule).status_code == 422
 
 
 def test_the_ledger_is_listed_and_downloaded(admin, django_assert_num_queries):
@@ -153,7 +153,7 @@ def test_the_ledger_is_listed_and_downloaded(admin, django_assert_num_queries):
     assert admin.get(f"{base(campaign)}/runs").json()["items"][0]["code"] == str(run.code)
 
 
-def test_a_payment_in_doubt_is_settled_and_a_failed_one_written_off_by_a_persons_word(admin):
+def test_a_person_settles_an_unknown_payment_and_writes_off_a_failed_one(admin):
     campaign = make_paid_campaign(names=("alice",))
     run = confirm(campaign)
     run.payments.update(state="unknown", settled_at=run.confirmed_at, sending_at=run.confirmed_at)
@@ -165,14 +165,14 @@ def test_a_payment_in_doubt_is_settled_and_a_failed_one_written_off_by_a_persons
     assert written_off.json()["state"] == "written_off"
 
 
-def test_asking_about_a_payment_by_hand_changes_nothing(admin):
+def test_checking_a_payment_by_hand_changes_nothing(admin):
     campaign = make_paid_campaign("link", names=("alice",))
     confirm(campaign, is_by_hand=True)
     path = f"{base(campaign)}/ledger/{Payment.objects.get().code}/settle"
     assert admin.post(path, {"answer": "ask"}).json()["state"] == "planned"
 
 
-def test_nobody_but_admins_with_a_token_for_money_sees_any_of_it():
+def test_payments_need_an_admin_and_the_pay_scope():
     campaign = make_paid_campaign("link")
     assert caller("researcher").get(base(campaign)).status_code == 403
     assert caller("admin", scopes=("read", "run", "decide")).get(base(campaign)).status_code == 403

@@ -1,4 +1,4 @@
-"""Gold and evaluations over the API: agreement, comparison, report, pictures, tables."""
+"""Gold and evaluations over the API: agreement, comparison, report, pictures and tables."""
 
 import numpy as np
 import pytest
@@ -43,31 +43,35 @@ def content_of(answer) -> bytes:
 
 
 class TestGold:
-    def test_agreement_is_measured_by_a_job_and_then_told(self, run, ada):
+    def test_agreement_is_measured_by_a_job(self, run, ada):
         path = f"/campaigns/{run.campaign.code}/agreement"
         assert ada.get(path).status_code == 404
         job = finish(ada.post(path))
-        found = ada.get(path).json()
-        assert found["job"] == str(job.code) and found["n_workers"] == 3
-        assert set(found) >= {"between", "within", "alpha", "curve"}
+        agreement = ada.get(path).json()
+        assert agreement["job"] == str(job.code) and agreement["n_workers"] == 3
+        assert set(agreement) >= {"between", "within", "alpha", "curve"}
         base = f"/campaigns/{run.campaign.code}/gold/1/pictures/how-many-ratings"
         assert ada.get(base, format="csv").status_code == 200
 
     def test_two_runs_are_compared(self, run, ada):
         build_gold(campaign=run.campaign, minimum=2)
         path = f"/campaigns/{run.campaign.code}/gold/compare"
-        found = ada.get(path, earlier=1, later=2).json()
-        assert found["n_shared"] == 70 and found["z_r"] == pytest.approx(1)
-        assert found["largest_raw_difference"] == 0 and found["n_no_longer_complete"] == 0
+        comparison = ada.get(path, earlier=1, later=2).json()
+        assert comparison["n_shared"] == 70 and comparison["z_r"] == pytest.approx(1)
+        assert comparison["largest_raw_difference"] == 0 and comparison["n_no_longer_complete"] == 0
         assert ada.get(path, earlier=1, later=9).status_code == 404
         assert ada.get(path, earlier=1).status_code == 422
 
-    def test_what_cannot_be_compared_is_empty(self, ada):
+    def test_runs_without_shared_scores_have_an_empty_comparison(self, ada):
         campaign = make_hits()
         build_gold(campaign=campaign)
         path = f"/campaigns/{campaign.code}/gold/compare"
-        found = ada.get(path, earlier=1, later=1).json()
-        assert (found["n_shared"], found["z_r"], found["has_equal_input"]) == (0, None, True)
+        comparison = ada.get(path, earlier=1, later=1).json()
+        assert (comparison["n_shared"], comparison["z_r"], comparison["has_equal_input"]) == (
+            0,
+            None,
+            True,
+        )
 
     def test_the_report_is_a_pdf(self, run, ada):
         answer = ada.get(f"/campaigns/{run.campaign.code}/gold/1/report")
@@ -83,7 +87,7 @@ class TestGold:
         assert ada.get(f"{path}/none").status_code == 404
         assert ada.get(f"{path}/{names[0]}", format="exe").status_code == 422
 
-    def test_an_export_is_of_the_run_that_is_named(self, run, ada):
+    def test_an_export_can_be_of_an_earlier_run(self, run, ada):
         build_gold(campaign=run.campaign, minimum=60)
         path = f"/campaigns/{run.campaign.code}/exports/segments"
         first, latest = (content_of(ada.get(path, **query)) for query in ({"run": 1}, {}))
@@ -100,16 +104,16 @@ def store(run: GoldRun, name: str, noise: float):
 
 
 class TestEvaluations:
-    def test_metrics_are_held_against_gold(self, run, ada):
+    def test_metrics_are_evaluated_against_gold(self, run, ada):
         store(run, "good", 0.2), store(run, "poor", 3)
         path = f"/campaigns/{run.campaign.code}/evaluations"
         job = finish(ada.post(path, {"golds": [{"run": 1}], "options": {"n_resamples": 50}}))
         assert job.result["winners"] == {"gold 1": ["good"]}
         number = job.result["number"]
         listed = ada.get(path).json()["items"]
-        assert [one["number"] for one in listed] == [number] and "result" not in listed[0]
-        found = ada.get(f"{path}/{number}").json()
-        assert found["result"]["golds"][0]["segment"][0]["metric"] == "good"
+        assert [row["number"] for row in listed] == [number] and "result" not in listed[0]
+        evaluation = ada.get(f"{path}/{number}").json()
+        assert evaluation["result"]["golds"][0]["segment"][0]["metric"] == "good"
         self.check_files(ada, f"{path}/{number}")
 
     def check_files(self, ada, path):
@@ -125,7 +129,7 @@ class TestEvaluations:
         assert drawn.content.startswith(b"\x89PNG")
         assert ada.get(f"{path}/pictures/none").status_code == 404
 
-    def test_a_table_of_gold_with_a_name_in_any_script_keeps_it(self, run, ada):
+    def test_a_download_keeps_a_name_in_any_script(self, run, ada):
         store(run, "good", 0.2)
         path = f"/campaigns/{run.campaign.code}/evaluations"
         number = finish(ada.post(path, {"options": {"n_resamples": 50}})).result["number"]
@@ -137,26 +141,26 @@ class TestEvaluations:
             "attachment; filename*=utf-8''segment-%E9%BB%84%E9%87%91.csv"
         )
 
-    def test_some_metrics_can_be_chosen(self, run, ada):
-        one = store(run, "good", 0.2)
+    def test_metrics_can_be_chosen(self, run, ada):
+        good = store(run, "good", 0.2)
         store(run, "poor", 3)
         path = f"/campaigns/{run.campaign.code}/evaluations"
-        wanted = {"metrics": [str(one.code)], "options": {"n_resamples": 50}}
-        number = finish(ada.post(path, wanted)).result["number"]
-        found = ada.get(f"{path}/{number}").json()["result"]["golds"][0]
-        assert [row["metric"] for row in found["segment"]] == ["good"]
+        choice = {"metrics": [str(good.code)], "options": {"n_resamples": 50}}
+        number = finish(ada.post(path, choice)).result["number"]
+        gold = ada.get(f"{path}/{number}").json()["result"]["golds"][0]
+        assert [row["metric"] for row in gold["segment"]] == ["good"]
 
     @pytest.mark.parametrize("options", [{"alpha": 0}, {"confidence": 1}, {"n_resamples": 0}])
-    def test_impossible_options_start_nothing(self, ada, options):
+    def test_impossible_options_are_refused(self, ada, options):
         path = f"/campaigns/{make_campaign().code}/evaluations"
         assert ada.post(path, {"options": options}).status_code == 422
         assert not Job.objects.exists()
 
-    def test_without_gold_the_job_says_what_to_do(self, ada):
+    def test_without_gold_the_job_fails_and_says_what_to_do(self, ada):
         answer = ada.post(f"/campaigns/{make_campaign().code}/evaluations")
         job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
         assert job.state == "failed" and "Build it first" in job.error
 
-    def test_one_of_another_campaign_does_not_exist(self, ada):
+    def test_an_evaluation_of_another_campaign_does_not_exist(self, ada):
         path = f"/campaigns/{make_campaign().code}/evaluations/1"
         assert ada.get(path).status_code == 404

@@ -1,4 +1,4 @@
-"""Tokens: shown once, kept as a hash, bounded by scope, time and person."""
+"""API tokens: shown once, stored as a hash, limited by scope, time and person."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ from tests.people import client_of, make_person
 pytestmark = pytest.mark.django_db
 
 
-def test_a_token_opens_the_api_and_nothing_else_does():
+def test_only_a_token_opens_the_api():
     campaign = make_campaign()
     answer = caller("researcher").get("/campaigns")
     assert [row["name"] for row in answer.json()["items"]] == [campaign.name]
@@ -36,13 +36,13 @@ def test_only_its_hash_is_stored():
     assert len(token.digest) == 64
 
 
-def test_a_second_token_is_another_one():
+def test_every_token_is_different():
     alice = make_person("admin")
     secrets = {make_token(user=alice, name="ci", scopes=["read"])[1] for _ in range(20)}
     assert len(secrets) == 20
 
 
-def test_a_scope_that_it_lacks_is_refused_by_name():
+def test_a_missing_scope_is_refused_by_name():
     campaign = make_campaign()
     answer = caller("admin", scopes=("read",)).post(
         f"/campaigns/{campaign.code}/status", {"status": "closed"}
@@ -53,17 +53,19 @@ def test_a_scope_that_it_lacks_is_refused_by_name():
 
 
 @pytest.mark.parametrize(("kind", "scope"), [("pay", "pay"), ("recompute_workers", "decide")])
-@pytest.mark.parametrize("deed", ["cancel", "retry"])
-def test_a_job_is_stopped_or_started_again_by_the_scope_that_starts_it(kind, scope, deed):
-    state = {"state": Job.State.CANCELLED, "finished_at": timezone.now()} if deed == "retry" else {}
+@pytest.mark.parametrize("action", ["cancel", "retry"])
+def test_a_job_needs_the_same_scope_to_cancel_or_retry_as_to_start(kind, scope, action):
+    state = (
+        {"state": Job.State.CANCELLED, "finished_at": timezone.now()} if action == "retry" else {}
+    )
     job = Job.objects.create(kind=kind, campaign=make_campaign(), **state)
-    path = f"/jobs/{job.code}/{deed}"
+    path = f"/jobs/{job.code}/{action}"
     refused = caller("admin", scopes=("read", "run")).post(path)
     assert refused.status_code == 403 and f"'{scope}'" in refused.json()["detail"]
     assert caller("admin", scopes=("read", "run", scope)).post(path).status_code == 200
 
 
-def test_it_can_do_no_more_than_its_person():
+def test_a_token_can_do_no_more_than_its_owner():
     campaign = make_campaign()
     researcher = caller("researcher")
     path = f"/campaigns/{campaign.code}/status"
@@ -71,17 +73,17 @@ def test_it_can_do_no_more_than_its_person():
     assert caller("outsider").get(f"/campaigns/{campaign.code}").status_code == 404
 
 
-def test_it_ends_when_revoked_expired_or_its_person_leaves():
+def test_a_token_stops_working_when_revoked_expired_or_its_owner_is_locked_out():
     alice = make_person("admin")
     token, secret = make_token(user=alice, name="ci", scopes=["read"])
-    own = ApiToken.objects.filter(pk=token.pk)
+    rows = ApiToken.objects.filter(pk=token.pk)
     assert Caller(secret).get("/campaigns").status_code == 200
-    own.update(
+    rows.update(
         created_at=timezone.now() - timedelta(days=2),
         expires_at=timezone.now() - timedelta(seconds=1),
     )
     assert Caller(secret).get("/campaigns").status_code == 401
-    own.update(expires_at=timezone.now() + timedelta(days=1))
+    rows.update(expires_at=timezone.now() + timedelta(days=1))
     User.objects.update(is_active=False)
     assert Caller(secret).get("/campaigns").status_code == 401
     User.objects.update(is_active=True)
@@ -90,7 +92,7 @@ def test_it_ends_when_revoked_expired_or_its_person_leaves():
     assert Caller(secret).get("/campaigns").status_code == 401
 
 
-def test_its_person_can_lose_a_campaign_while_it_lives():
+def test_a_token_loses_access_with_its_owner():
     campaign = make_campaign()
     someone = caller("researcher", campaign)
     assert someone.get(f"/campaigns/{campaign.code}").status_code == 200
@@ -98,7 +100,7 @@ def test_its_person_can_lose_a_campaign_while_it_lives():
     assert someone.get(f"/campaigns/{campaign.code}").status_code == 404
 
 
-def test_making_and_revoking_are_in_the_audit_log():
+def test_creating_and_revoking_are_audited():
     alice = make_person("admin")
     token, _ = make_token(user=alice, name="ci", scopes=["read"])
     for _ in range(2):
@@ -108,13 +110,13 @@ def test_making_and_revoking_are_in_the_audit_log():
 
 
 @pytest.mark.parametrize("days", [0, MAX_DAYS + 1])
-def test_it_does_not_live_for_ever(days):
+def test_the_lifetime_of_a_token_is_limited(days):
     with pytest.raises(ValueError, match="days"):
         make_token(user=make_person("admin"), name="ci", scopes=["read"], days=days)
 
 
 @pytest.mark.usefixtures("stopped_clock")
-def test_too_many_requests_are_told_to_wait(monkeypatch):
+def test_too_many_requests_have_to_wait(monkeypatch):
     monkeypatch.setattr(guards, "CALLS_PER_PERSON", 3)
     someone, other = caller("researcher"), caller("researcher")
     answers = [someone.get("/jobs") for _ in range(5)]
@@ -128,11 +130,11 @@ def test_all_tokens_of_a_person_count_together(monkeypatch):
     monkeypatch.setattr(guards, "CALLS_PER_PERSON", 3)
     alice = make_person("admin")
     programs = [Caller(make_token(user=alice, name="ci", scopes=["read"])[1]) for _ in range(4)]
-    assert [one.get("/jobs").status_code for one in programs] == [200, 200, 200, 429]
+    assert [program.get("/jobs").status_code for program in programs] == [200, 200, 200, 429]
 
 
 @pytest.mark.usefixtures("stopped_clock")
-def test_calls_that_lack_a_scope_count_too(monkeypatch):
+def test_calls_that_lack_a_scope_are_counted(monkeypatch):
     monkeypatch.setattr(guards, "CALLS_PER_PERSON", 2)
     someone = caller("admin", scopes=("read",))
     path = f"/campaigns/{make_campaign().code}/status"
@@ -141,7 +143,7 @@ def test_calls_that_lack_a_scope_count_too(monkeypatch):
 
 
 @pytest.mark.usefixtures("stopped_clock")
-def test_wrong_tokens_count_by_address_and_keep_nobody_else_out(monkeypatch):
+def test_wrong_tokens_are_counted_by_address_and_lock_out_nobody_else(monkeypatch):
     monkeypatch.setattr(guards, "WRONG_TOKENS_PER_ADDRESS", 2)
     someone = caller("researcher")
     statuses = [Caller(f"dap_{i}").get("/jobs").status_code for i in range(4)]
@@ -151,7 +153,7 @@ def test_wrong_tokens_count_by_address_and_keep_nobody_else_out(monkeypatch):
     assert someone.get("/jobs").status_code == 200
 
 
-def test_a_person_has_a_bounded_number_of_tokens_that_work(monkeypatch):
+def test_the_number_of_active_tokens_per_person_is_limited(monkeypatch):
     monkeypatch.setattr(tokens, "MAX_TOKENS", 2)
     alice, client = make_person("admin"), Client()
     client.force_login(alice)
@@ -175,7 +177,7 @@ def test_the_page_shows_a_new_token_once():
     assert "notebook" in again and secret not in again
 
 
-def test_the_page_revokes_own_tokens_and_not_those_of_others():
+def test_people_can_revoke_only_their_own_tokens():
     alice, bob = client_of("admin"), client_of("admin")
     alice.post(reverse("api_tokens"), {"name": "hers", "scopes": ["read"], "days": 30})
     token = ApiToken.objects.get()

@@ -1,4 +1,4 @@
-"""Workers over the API: listed, looked at, decided about."""
+"""Workers over the API: the list, their history, and decisions about them."""
 
 import pytest
 
@@ -40,18 +40,18 @@ def test_workers_are_listed_filtered_and_sorted(campaign, admin):
     assert admin.get(path, sort="password").status_code == 422
 
 
-def test_the_list_takes_as_many_queries_for_four_as_for_one(
+def test_the_list_needs_the_same_number_of_queries_at_any_length(
     campaign, admin, django_assert_num_queries
 ):
     path = f"/campaigns/{campaign.code}/workers"
-    # The token and that it was used, the person's parts, the campaign, the count, and three for rows.
+    # Token, its last use, memberships, campaign, count, and three for rows.
     admin.get(path)
     for limit in (1, 4):
         with django_assert_num_queries(8):
             assert len(admin.get(path, limit=limit).json()["items"]) == limit
 
 
-def test_one_worker_has_a_history(campaign, admin):
+def test_a_worker_has_a_history(campaign, admin):
     worker = worker_like("honest").worker
     path = f"/campaigns/{campaign.code}/workers/{worker.code}"
     assert admin.get(path).json()["external_id"] == worker.external_id
@@ -62,23 +62,23 @@ def test_one_worker_has_a_history(campaign, admin):
 
 
 class TestDeciding:
-    def ask(self, campaign, admin, **changes):
+    def preview(self, campaign, admin, **changes):
         workers = [str(worker_like("honest").worker.code)]
         body = {"choice": "exclude", "workers": workers} | changes
         return body, admin.post(f"/campaigns/{campaign.code}/workers/preview", body)
 
-    def test_a_preview_tells_and_does_nothing(self, campaign, admin):
-        _, answer = self.ask(campaign, admin)
-        found = answer.json()
-        change = found["changes"][0]
+    def test_a_preview_changes_nothing(self, campaign, admin):
+        _, answer = self.preview(campaign, admin)
+        preview = answer.json()
+        change = preview["changes"][0]
         assert (change["before"], change["after"]) == ("reliable", "excluded")
-        assert found["gold"]["n_translations_lost"] > 0
+        assert preview["gold"]["n_translations_lost"] > 0
         assert not Participation.objects.exclude(decision="").exists()
 
     def test_a_decision_needs_the_preview_and_a_reason(self, campaign, admin):
-        body, shown = self.ask(campaign, admin)
+        body, preview = self.preview(campaign, admin)
         path = f"/campaigns/{campaign.code}/workers/decide"
-        body |= {"reason": "Wrote to us.", "seen": shown.json()["fingerprint"]}
+        body |= {"reason": "Wrote to us.", "seen": preview.json()["fingerprint"]}
         assert admin.post(path, body | {"reason": ""}).status_code == 422
         assert admin.post(path, body | {"seen": "other"}).status_code == 409
         assert not Participation.objects.exclude(decision="").exists()
@@ -86,24 +86,24 @@ class TestDeciding:
         assert worker_like("honest").decision == "excluded"
         entry = AuditEntry.objects.latest("pk")
         assert entry.reason == "Wrote to us." and entry.actor is not None
-        # What was seen is no more: a second copy of the request decides nothing.
+        # The preview is outdated now, so the same request again decides nothing.
         assert admin.post(path, body).status_code == 409
 
-    def test_a_stranger_among_them_stops_all(self, campaign, admin):
+    def test_an_unknown_worker_stops_the_decision(self, campaign, admin):
         stranger = "00000000-0000-0000-0000-000000000007"
         honest = str(worker_like("honest").worker.code)
-        _, answer = self.ask(campaign, admin, workers=[honest, stranger])
+        _, answer = self.preview(campaign, admin, workers=[honest, stranger])
         assert answer.status_code == 404
 
 
-def test_recomputing_is_a_job(campaign, admin):
+def test_workers_are_recomputed_by_a_job(campaign, admin):
     answer = admin.post(f"/campaigns/{campaign.code}/workers/recompute")
     assert answer.status_code == 202
     job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
     assert job.result["n_workers"] == 4 and job.result["n_trust_changed"] == 0
 
 
-def test_researchers_never_see_who_they_are(campaign):
+def test_researchers_do_not_see_workers(campaign):
     researcher = caller("researcher")
     worker = worker_like("honest").worker
     for path in ("", f"/{worker.code}", f"/{worker.code}/evidence"):
@@ -115,7 +115,7 @@ def test_a_worker_of_another_campaign_does_not_exist(campaign, admin):
     assert admin.get(f"/campaigns/{make_campaign().code}/workers/{worker.code}").status_code == 404
 
 
-def test_hundreds_are_decided_about_at_once_and_not_thousands(admin, django_assert_max_num_queries):
+def test_at_most_500_workers_are_decided_about_at_once(admin, django_assert_max_num_queries):
     campaign = make_campaign()
     workers = Worker.objects.bulk_create(
         Worker(provider="link", external_id=f"w{number}") for number in range(501)
@@ -124,11 +124,11 @@ def test_hundreds_are_decided_about_at_once_and_not_thousands(admin, django_asse
         Participation(campaign=campaign, worker=worker) for worker in workers
     )
     path = f"/campaigns/{campaign.code}/workers"
-    wanted = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
-    assert admin.post(f"{path}/preview", wanted).status_code == 422
-    wanted["workers"].pop()
+    body = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
+    assert admin.post(f"{path}/preview", body).status_code == 422
+    body["workers"].pop()
     with django_assert_max_num_queries(21):
-        seen = admin.post(f"{path}/preview", wanted).json()["fingerprint"]
-    decided = admin.post(f"{path}/decide", wanted | {"seen": seen, "reason": "One person"})
+        fingerprint = admin.post(f"{path}/preview", body).json()["fingerprint"]
+    decided = admin.post(f"{path}/decide", body | {"seen": fingerprint, "reason": "One person"})
     assert decided.json() == {"n_decided": 500, "n_changed": 0}
     assert campaign.participations.filter(decision="excluded").count() == 500

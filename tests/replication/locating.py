@@ -1,4 +1,4 @@
-"""Where the published data sets are that do not belong to this project; README.md here says which."""
+"""Finds the published data sets; README.md in this folder lists them."""
 
 import os
 from pathlib import Path
@@ -7,14 +7,14 @@ from tests.subprocesses import CHECKOUT
 
 
 def data_folder() -> Path:
-    """The folder that DA_REPLICATION_DATA names, and without it `shared/data` beside the checkout."""
+    """Return DA_REPLICATION_DATA, or `shared/data` next to the checkout."""
     named = os.environ.get("DA_REPLICATION_DATA")
     return Path(named) if named else CHECKOUT.parent / "shared" / "data"
 
 
 def replication_data(*parts: str) -> Path:
-    """Return the path of a published file or folder; skip the test where there is none."""
-    # Not above: benchmarks, which weigh their memory, ask for the folder alone.
+    """Return the path of a published file or folder, or skip the test if it is missing."""
+    # Imported here because benchmarks, which measure memory, need only the folder.
     import pytest
 
     path = data_folder().joinpath(*parts)

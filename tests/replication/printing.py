@@ -1,4 +1,4 @@
-"""Redo a detour of the published scripts: their means and sds went through print-outs of seven digits."""
+"""Rounding as in the published scripts, which printed means and sds with seven digits."""
 
 import numpy as np
 
@@ -13,8 +13,8 @@ def as_printed(values: np.ndarray) -> np.ndarray:
 def z_as_printed(scores: np.ndarray, workers: np.ndarray) -> np.ndarray:
     """Standardise with each worker's mean and sd as printed.
 
-    The published z-scores were made so, and differ from unrounded ones in the sixth decimal.
+    The published z-scores were computed like this. Unrounded ones differ in the sixth decimal.
     """
-    own = standardise_by_worker(scores, workers)
-    places = np.searchsorted(own.workers, workers)
-    return (scores - as_printed(own.mean)[places]) / as_printed(own.sd)[places]
+    result = standardise_by_worker(scores, workers)
+    places = np.searchsorted(result.workers, workers)
+    return (scores - as_printed(result.mean)[places]) / as_printed(result.sd)[places]

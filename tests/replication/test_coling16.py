@@ -1,4 +1,4 @@
-"""Graham et al., COLING 2016, Table 2: metrics against references and post-editions, against crowd DA."""
+"""Graham et al., COLING 2016, Table 2: correlations with DA, using references and post-editions."""
 
 import csv
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
 
 PAIRS = ("cs-en", "de-en", "es-en", "en-de")
-# Our names, and those of the table.
+# Our names and the names in the table.
 EXACT = {"sBLEU": "BLEU", "WER": "WER", "PER": "PER", "CDER": "CDER"}
 COMPARED_WITH = {"": "ref", "H-": "human-post-edit"}
-# TER there is Moses' own; sacreBLEU's searches for shifts in another order.
+# The paper used TER from Moses; sacreBLEU searches for shifts in another order.
 TER_TOLERANCE = 0.013
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What was published for a language pair: texts, already cut into words, and gold."""
+    """The published tokenised texts and gold of a language pair."""
 
     gold: GoldTable
     translations: list[str]
@@ -77,20 +77,20 @@ def correlation(pair: Pair, name: str, prefix: str) -> float:
 
 @pytest.mark.parametrize("prefix", COMPARED_WITH)
 @pytest.mark.parametrize("name", EXACT)
-def test_the_published_correlation_is_met_at_three_places(pair, published, name, prefix):
-    found = correlation(pair[1], name, prefix)
-    assert f"{found:.3f}" == f"{published[prefix + EXACT[name], pair[0]]:.3f}"
+def test_correlations_match_the_published_ones_to_three_decimals(pair, published, name, prefix):
+    r = correlation(pair[1], name, prefix)
+    assert f"{r:.3f}" == f"{published[prefix + EXACT[name], pair[0]]:.3f}"
 
 
 @pytest.mark.parametrize("prefix", COMPARED_WITH)
-def test_sacrebleus_ter_comes_close_to_the_published_correlation(pair, published, prefix):
-    found = correlation(pair[1], "TER", prefix)
-    assert_allclose(found, published[prefix + "TER", pair[0]], atol=TER_TOLERANCE)
+def test_correlations_of_sacrebleus_ter_are_close_to_the_published_ones(pair, published, prefix):
+    r = correlation(pair[1], "TER", prefix)
+    assert_allclose(r, published[prefix + "TER", pair[0]], atol=TER_TOLERANCE)
 
 
 @pytest.mark.parametrize("prefix", COMPARED_WITH)
 @pytest.mark.parametrize("name", EXACT)
-def test_every_segment_scores_as_it_did(pair, name, prefix):
+def test_segment_scores_match_the_expected_ones(pair, name, prefix):
     path = replication_data("coling16-posteditions", f"expected-segment-scores.{pair[0]}.csv")
     with path.open(newline="") as file:
         expected = [float(row[prefix + EXACT[name]]) for row in csv.DictReader(file)]

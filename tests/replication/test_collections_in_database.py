@@ -1,4 +1,4 @@
-"""Published collections come in through the front door, and the published scores come out of the database."""
+"""Imported collections give the published scores from the database."""
 
 import io
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scor
 from analysis.stats.standardise import standardise_by_worker
 from analysis.stats.systems import SystemScores, compare_systems, system_scores
 from hits.models import Campaign, Participation, Rating, SystemOutput
-from tests.replication.test_wmt13 import expected_segments, spaced_rows
+from tests.replication.test_wmt13 import expected_segments, published_scores, spaced_rows
 from tests.replication.test_wmt21 import (
     COUNTED_TWICE,
     first_ranks,
@@ -58,7 +58,7 @@ def gold_from_database(
     names = {pk: f"{system} {segment}" for pk, system, segment in outputs}
     trusted = list(campaign.participations.trusted().values_list("worker_id", flat=True))
     chosen = counts_for_gold(roles, workers, trusted)
-    own = segment_scores(
+    segments = segment_scores(
         scores[chosen],
         standardise(scores.astype(float), workers)[chosen],
         workers[chosen],
@@ -66,8 +66,8 @@ def gold_from_database(
         method=method,  # type: ignore[arg-type]
         minimum=campaign.min_ratings,
     )
-    systems = np.array([name.split()[0] for name in own.translations])
-    return Gold(own, system_scores(own.raw, own.z, own.n_ratings, systems))
+    systems = np.array([name.split()[0] for name in segments.translations])
+    return Gold(segments, system_scores(segments.raw, segments.z, segments.n_ratings, systems))
 
 
 def import_collection(*paths: Path, name: str, options: list[str]) -> Campaign:
@@ -97,9 +97,6 @@ def import_wmt13(name: str, *options: str) -> Campaign:
         name=name,
         options=["--format", "mturk", "--from", "cs", "--to", "en", "--min-ratings", "1", *options],
     )
-
-
-# Each collection is imported once for the tests about it.
 
 
 @pytest.fixture(scope="module")
@@ -144,84 +141,86 @@ def test_csen_has_every_rating(csen: Campaign) -> None:
     )
     workers = [f"WMT21/{worker}" for worker in published.workers]
     columns = (workers, published.systems, published.segments, published.roles, published.scores)
-    given = sorted(
+    expected = sorted(
         (worker, str(system), str(segment), int(role), int(score))
         for worker, system, segment, role, score in zip(*columns, strict=True)
     )
-    assert stored == given
+    assert stored == expected
     assert len(stored) == 13_069
 
 
 def test_csen_segments_have_the_published_scores(csen: Campaign) -> None:
-    own = gold_from_database(csen, method="pooled").segments
+    segments = gold_from_database(csen, method="pooled").segments
     published = read_published("cs-en").scored
-    assert set(own.translations) == set(published)
-    raw, z, n = np.array([published[name] for name in own.translations]).T
-    assert_array_equal(own.n, n)
-    assert_allclose(own.raw, raw, rtol=0, atol=1e-9)
-    assert_allclose(own.z, z, rtol=0, atol=1e-9)
+    assert set(segments.translations) == set(published)
+    raw, z, n = np.array([published[name] for name in segments.translations]).T
+    assert_array_equal(segments.n, n)
+    assert_allclose(segments.raw, raw, rtol=0, atol=1e-9)
+    assert_allclose(segments.z, z, rtol=0, atol=1e-9)
 
 
-def test_csen_segments_have_the_published_z_to_five_decimals_when_nothing_is_rounded(
+def test_csen_segments_have_the_published_z_to_five_decimals_without_rounding(
     csen: Campaign,
 ) -> None:
-    own = gold_from_database(csen, method="pooled", standardise=unrounded_z).segments
+    segments = gold_from_database(csen, method="pooled", standardise=unrounded_z).segments
     published = read_published("cs-en").scored
-    # The published z-scores were made with means and sds printed to seven digits.
-    assert_allclose(own.z, [published[name][1] for name in own.translations], rtol=0, atol=5e-6)
+    # The published z-scores used means and sds printed with seven digits.
+    assert_allclose(
+        segments.z, [published[name][1] for name in segments.translations], rtol=0, atol=5e-6
+    )
 
 
 @pytest.mark.parametrize("standardise", [z_as_printed, unrounded_z])
 def test_csen_systems_have_the_published_scores_and_the_official_order(
     csen: Campaign, standardise: Standardiser
 ) -> None:
-    own = gold_from_database(csen, method="pooled", standardise=standardise).systems
+    systems = gold_from_database(csen, method="pooled", standardise=standardise).systems
     published = read_published("cs-en").ranked
-    raw, z, n, n_ratings = np.array([published[name] for name in own.systems]).T
-    assert_allclose(own.raw, raw, rtol=0, atol=1e-9)
-    assert_allclose(own.z, z, rtol=0, atol=1e-9 if standardise is z_as_printed else 1e-6)
-    assert_array_equal(own.n_segments, n)
-    assert_array_equal(own.n_ratings, n_ratings)
+    raw, z, n, n_ratings = np.array([published[name] for name in systems.systems]).T
+    assert_allclose(systems.raw, raw, rtol=0, atol=1e-9)
+    assert_allclose(systems.z, z, rtol=0, atol=1e-9 if standardise is z_as_printed else 1e-6)
+    assert_array_equal(systems.n_segments, n)
+    assert_array_equal(systems.n_ratings, n_ratings)
     ranking = replication_data("wmt21-crowd-da", "ad-sys-ranking-cs-en-z.csv")
-    assert list(own.systems) == [row[-1] for row in rows_of(ranking)]
+    assert list(systems.systems) == [row[-1] for row in rows_of(ranking)]
 
 
 def test_csen_has_the_published_wins_and_clusters(csen: Campaign) -> None:
-    own = gold_from_database(csen, method="pooled").segments
-    # The published tests were made on scores as printed: ties depend on it.
-    z = np.array([float(f"{value:.15g}") for value in own.z])
-    compared = compare_systems(z, np.array([name.split()[0] for name in own.translations]))
+    segments = gold_from_database(csen, method="pooled").segments
+    # The published tests used printed scores, which affects ties.
+    z = np.array([float(f"{value:.15g}") for value in segments.z])
+    compared = compare_systems(z, np.array([name.split()[0] for name in segments.translations]))
     published = read_clusters("cs-en")
     assert_array_equal(compared.wins, [published[name][0] for name in compared.systems])
     assert first_ranks(compared.clusters) == [published[name][1] for name in compared.systems]
 
 
-def test_csen_workers_are_trusted_by_decision_and_the_evidence_is_kept(csen: Campaign) -> None:
+def test_csen_workers_are_trusted_by_decision_and_keep_their_evidence(csen: Campaign) -> None:
     states = set(csen.participations.values_list("decision", "decision_reason"))
     reason = "Passed over all pairs of WMT21. Judged reliable where the ratings were collected."
     assert states == {(Participation.Decision.REINSTATED, reason)}
     verdicts = set(csen.participations.values_list("trust", flat=True))
-    # On this pair alone some would have failed, which is why it is not the evidence that decides.
+    # The evidence of this pair alone would fail some of them.
     assert verdicts >= {"reliable", "unreliable"}
     log = csen.audit_entries.filter(action="reinstated")
     assert log.count() == csen.participations.count() == 92
 
 
 def test_deen_segments_have_the_published_scores(deen: Campaign) -> None:
-    own = gold_from_database(deen, method="pooled")
+    gold = gold_from_database(deen, method="pooled")
     published = read_published("de-en")
     twice = published.translations[(published.hits == COUNTED_TWICE) & (published.roles == 0)]
-    once = ~np.isin(own.segments.translations, twice)
-    raw, z, n = np.array([published.scored[name] for name in own.segments.translations]).T
-    assert set(own.segments.translations) == set(published.scored)
-    assert_allclose(own.segments.z, z, rtol=0, atol=1e-9)
-    assert_allclose(own.segments.raw[once], raw[once], rtol=0, atol=1e-9)
-    assert_array_equal(own.segments.n[once], n[once])
+    once = ~np.isin(gold.segments.translations, twice)
+    raw, z, n = np.array([published.scored[name] for name in gold.segments.translations]).T
+    assert set(gold.segments.translations) == set(published.scored)
+    assert_allclose(gold.segments.z, z, rtol=0, atol=1e-9)
+    assert_allclose(gold.segments.raw[once], raw[once], rtol=0, atol=1e-9)
+    assert_array_equal(gold.segments.n[once], n[once])
     ranking = replication_data("wmt21-crowd-da", "ad-sys-ranking-de-en-z.csv")
-    assert list(own.systems.systems) == [row[-1] for row in rows_of(ranking)]
+    assert list(gold.systems.systems) == [row[-1] for row in rows_of(ranking)]
 
 
-def test_both_pairs_share_the_workers_who_rated_both(csen: Campaign, deen: Campaign) -> None:
+def test_both_pairs_share_workers(csen: Campaign, deen: Campaign) -> None:
     both = set(read_published("cs-en").workers) & set(read_published("de-en").workers)
     shared = csen.participations.filter(worker__participations__campaign=deen)
     assert {f"WMT21/{name}" for name in both} == set(
@@ -237,16 +236,15 @@ def test_both_pairs_share_the_workers_who_rated_both(csen: Campaign, deen: Campa
 def test_eighteen_workers_give_all_seventy_published_gold_scores(
     eighteen: Campaign, column: str, name: str
 ) -> None:
-    own = gold_from_database(eighteen, method="per_worker").segments
-    rows = spaced_rows(replication_data("naacl15-segments") / name)[1:]
-    published = {f"{system} {segment}": float(score) for _, system, segment, score in rows}
-    assert set(own.translations) == set(published)
-    assert_array_equal(own.n, 18)
-    expected = [published[translation] for translation in own.translations]
-    assert_allclose(getattr(own, column), expected, rtol=0, atol=1e-9)
+    segments = gold_from_database(eighteen, method="per_worker").segments
+    published = published_scores(name)
+    assert set(segments.translations) == set(published)
+    assert_array_equal(segments.n, 18)
+    expected = [published[translation] for translation in segments.translations]
+    assert_allclose(getattr(segments, column), expected, rtol=0, atol=1e-9)
 
 
-def test_the_evidence_trusts_those_the_published_test_found_good(tested: Campaign) -> None:
+def test_evidence_trusts_the_workers_who_passed_the_published_test(tested: Campaign) -> None:
     classes = dict(spaced_rows(replication_data("mturk-batches", "expected", "ad-trk-stats.class")))
     good = [f"{tested.name}/{worker}" for worker, verdict in classes.items() if verdict == "good"]
     trusted = tested.participations.trusted().values_list("worker__external_id", flat=True)
@@ -257,17 +255,19 @@ def test_the_evidence_trusts_those_the_published_test_found_good(tested: Campaig
     ("column", "name"),
     [("raw", "ad-raw-seg-scores-1.cs-en.csv"), ("z", "ad-stnd-seg-scores-1.cs-en.csv")],
 )
-def test_those_give_the_expected_segment_scores(tested: Campaign, column: str, name: str) -> None:
-    own = gold_from_database(tested, method="per_worker").segments
+def test_trusted_workers_give_the_expected_segment_scores(
+    tested: Campaign, column: str, name: str
+) -> None:
+    segments = gold_from_database(tested, method="per_worker").segments
     expected = expected_segments(replication_data("mturk-batches", "expected", name))
-    assert set(own.translations) == set(expected)
-    n, scores = np.array([expected[translation] for translation in own.translations]).T
-    assert_array_equal(own.n, n)
-    assert_allclose(getattr(own, column), scores, rtol=0, atol=1e-9)
+    assert set(segments.translations) == set(expected)
+    n, scores = np.array([expected[translation] for translation in segments.translations]).T
+    assert_array_equal(segments.n, n)
+    assert_allclose(getattr(segments, column), scores, rtol=0, atol=1e-9)
 
 
 def stored_gold(campaign: Campaign, method: str) -> dict[str, tuple[float, float, int]]:
-    """Build the campaign's gold, and read raw, z and n back by `system segment`."""
+    """Build the campaign's gold and return raw, z and n by `system segment`."""
     run = build_gold(campaign=campaign, method=method, minimum=1)  # type: ignore[arg-type]
     rows = run.scores.filter(is_complete=True).values_list(
         "translation__outputs__system__name", "translation__segment__name", "raw", "z", "n"
@@ -275,27 +275,25 @@ def stored_gold(campaign: Campaign, method: str) -> dict[str, tuple[float, float
     return {f"{system} {segment}": (raw, z, n) for system, segment, raw, z, n in rows}
 
 
-def test_stored_gold_of_csen_is_the_published_one_and_ranks_the_systems_officially(
+def test_stored_gold_of_csen_matches_the_published_gold_and_ranking(
     csen: Campaign,
 ) -> None:
-    own, published = stored_gold(csen, "pooled"), read_published("cs-en").scored
-    assert set(own) == set(published)
-    raw, z, n = np.array([own[name] for name in published]).T
+    stored, published = stored_gold(csen, "pooled"), read_published("cs-en").scored
+    assert set(stored) == set(published)
+    raw, z, n = np.array([stored[name] for name in published]).T
     published_raw, published_z, published_n = np.array(list(published.values())).T
     assert_array_equal(n, published_n)
     assert_allclose(raw, published_raw, rtol=0, atol=1e-9)
-    # Nothing is rounded on the way here, as the published means and sds were.
+    # Here nothing is rounded, unlike the published means and sds.
     assert_allclose(z, published_z, rtol=0, atol=5e-6)
     ranking = replication_data("wmt21-crowd-da", "ad-sys-ranking-cs-en-z.csv")
     systems = rank_systems(csen.gold_runs.get()).scores.systems
     assert list(systems) == [row[-1] for row in rows_of(ranking)]
 
 
-def test_stored_gold_of_eighteen_workers_is_the_published_one(eighteen: Campaign) -> None:
-    own = stored_gold(eighteen, "per_worker")
-    rows = spaced_rows(replication_data("naacl15-segments") / "raw-seg-scrs/seg.ad.cs-en.csv")[1:]
-    published = {f"{system} {segment}": float(score) for _, system, segment, score in rows}
-    assert set(own) == set(published) and len(own) == 70
-    assert_allclose(
-        [own[name][0] for name in published], list(published.values()), rtol=0, atol=1e-9
-    )
+def test_stored_gold_of_eighteen_workers_matches_the_published_gold(eighteen: Campaign) -> None:
+    stored = stored_gold(eighteen, "per_worker")
+    published = published_scores("raw-seg-scrs/seg.ad.cs-en.csv")
+    assert set(stored) == set(published) and len(stored) == 70
+    raw = [stored[name][0] for name in published]
+    assert_allclose(raw, list(published.values()), rtol=0, atol=1e-9)

@@ -1,4 +1,4 @@
-"""The published files themselves, stored as gold and exported again: the same lines."""
+"""Published files, stored as gold and exported again, are unchanged."""
 
 from hashlib import sha256
 
@@ -15,12 +15,13 @@ pytestmark = pytest.mark.django_db
 
 
 def store(rows: list[dict], **fields) -> GoldRun:
-    """Make a campaign and its gold of rows that name system, segment, raw, z and n."""
+    """Create a campaign and its gold from rows with system, segment, raw, z and n."""
     campaign = make_campaign(**fields)
     run = make_run(campaign, minimum=1)
-    systems = {name: None for row in rows for name in [row["system"]]}
-    for name in systems:
-        systems[name] = System.objects.create(campaign=campaign, name=name)
+    systems = {
+        name: System.objects.create(campaign=campaign, name=name)
+        for name in dict.fromkeys(row["system"] for row in rows)
+    }
     names = sorted({row["segment"] for row in rows}, key=int)
     Segment.objects.bulk_create(
         Segment(campaign=campaign, position=place, name=name, source="x")
@@ -56,7 +57,7 @@ def store(rows: list[dict], **fields) -> GoldRun:
     return run
 
 
-def test_the_published_tables_of_wmt21(tmp_path):
+def test_the_published_tables_of_wmt21_are_unchanged(tmp_path):
     segments = replication_data("wmt21-crowd-da", "ad-seg-scores-cs-en.csv")
     systems = replication_data("wmt21-crowd-da", "ad-sys-scores-cs-en.csv")
     _, *lines = segments.read_text().splitlines()
@@ -67,22 +68,22 @@ def test_the_published_tables_of_wmt21(tmp_path):
     run = store(rows, source_language="cs", target_language="en")
     path = tmp_path / "segments.txt"
     export(kind="segments", campaign=run.campaign, path=path, format="published")
-    # Theirs follow the ratings as they came; ours the order of the test set.
+    # The published lines follow the ratings, ours the order of the test set.
     assert sorted(path.read_text().splitlines()) == sorted(segments.read_text().splitlines())
     path = tmp_path / "systems.txt"
     export(kind="systems", campaign=run.campaign, path=path, format="published")
     ours = [line.split() for line in path.read_text().splitlines()]
     theirs = [line.split() for line in systems.read_text().splitlines()]
-    assert [(row[2:]) for row in ours] == [(row[2:]) for row in theirs]
-    for own, other in zip(ours[1:], theirs[1:], strict=True):
+    assert [row[2:] for row in ours] == [row[2:] for row in theirs]
+    for our_row, their_row in zip(ours[1:], theirs[1:], strict=True):
         # Sums in another order differ in the last digits.
-        assert [float(cell) for cell in own[:2]] == pytest.approx(
-            [float(cell) for cell in other[:2]], rel=1e-12
+        assert [float(cell) for cell in our_row[:2]] == pytest.approx(
+            [float(cell) for cell in their_row[:2]], rel=1e-12
         )
 
 
-def test_the_human_scores_of_wmt23(tmp_path):
-    """Systems in another order, incomplete segments among them: the very file of mt-metrics-eval."""
+def test_the_human_scores_of_wmt23_are_unchanged(tmp_path):
+    """With incomplete segments, and systems in the order of the file."""
     theirs = replication_data("wmt23-mtme", "wmt23", "human-scores", "en-de.da-sqm.seg.score")
     rows, places = [], {}
     for line in theirs.read_text().splitlines():

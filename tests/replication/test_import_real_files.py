@@ -1,4 +1,4 @@
-"""Real test sets come in as they were published."""
+"""Real test sets are imported as published."""
 
 import shutil
 from pathlib import Path
@@ -20,7 +20,7 @@ def lines_of(path: Path) -> list[str]:
     return path.read_bytes().decode().removesuffix("\n").split("\n")
 
 
-def test_newstest2016_comes_in_as_it_is() -> None:
+def test_newstest2016_is_imported_unchanged() -> None:
     folder = replication_data("newstest2016-csen")
     summary = import_campaign(
         path=folder, name="newstest2016", source_language="cs", target_language="en"
@@ -43,7 +43,7 @@ def test_newstest2016_comes_in_as_it_is() -> None:
     assert summary.n_translations == Translation.objects.count() == len(distinct)
 
 
-def test_wmt23_is_refused_for_the_byte_order_mark_in_one_file_of_it() -> None:
+def test_wmt23_is_refused_because_of_a_byte_order_mark() -> None:
     folder = replication_data("wmt23-mtme", "wmt23")
     with pytest.raises(ImportRefused) as caught:
         import_campaign(path=folder, name="WMT23", source_language="en", target_language="de")
@@ -52,23 +52,20 @@ def test_wmt23_is_refused_for_the_byte_order_mark_in_one_file_of_it() -> None:
     assert "byte order mark" in problem.reason
 
 
-def test_wmt23_comes_in_without_the_byte_order_mark(tmp_path: Path) -> None:
+def test_wmt23_is_imported_without_the_byte_order_mark(tmp_path: Path) -> None:
     folder = tmp_path / "wmt23"
     for part in ("sources", "references", "documents", "system-outputs"):
         shutil.copytree(replication_data("wmt23-mtme", "wmt23", part), folder / part)
-    mend(folder / "system-outputs" / "en-de" / "AIRC.txt")
+    path = folder / "system-outputs" / "en-de" / "AIRC.txt"
+    text = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+    # The copy is read-only, like the original.
+    path.unlink()
+    path.write_bytes(text)
     summary = import_campaign(path=folder, name="WMT23", source_language="en", target_language="de")
-    # 14 files, and the reference is not rated against itself.
+    # 14 files, one of which is the reference.
     assert (summary.n_systems, summary.n_segments) == (13, 557)
     assert summary.campaign.segments.get(position=1).document == "aj-english.33941"
     for system in summary.campaign.systems.all():
         path = folder / "system-outputs" / "en-de" / f"{system.name}.txt"
         stored = system.outputs.order_by("segment__position")
         assert list(stored.values_list("translation__text", flat=True)) == lines_of(path)
-
-
-def mend(path: Path) -> None:
-    text = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
-    # The copy is read-only, as the original is.
-    path.unlink()
-    path.write_bytes(text)

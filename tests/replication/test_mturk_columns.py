@@ -1,4 +1,4 @@
-"""The columns we write are those of the published batches."""
+"""Exported batches have the columns of the published ones."""
 
 import csv
 

@@ -1,6 +1,4 @@
-"""Real files of scores, read as they are: WMT14 quality estimation and WMT23 metrics."""
-
-import csv
+"""Real score files: WMT14 quality estimation and WMT23 metrics."""
 
 import numpy as np
 import pytest
@@ -12,18 +10,14 @@ from analysis.scores.reading import RANKS_SUFFIX, read_scores
 from analysis.scores.score_tables import align
 from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
+from tests.replication.published_figures import wmt14_figures, wmt23_rows
 
-# What they share is made once.
+# Shares module-scoped fixtures.
 pytestmark = pytest.mark.xdist_group("score files")
 
 PAIR = "en-de"
-# The reference was rated too, and metrics scored a text that nobody rated.
+# The reference was rated, too, and metrics scored a text without ratings.
 NOT_COMPARED = ("refA", "synthetic_ref")
-
-
-def rows_of(*path: str) -> list[dict[str, str]]:
-    with replication_data(*path).open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_wmt14_predictions_correlate_with_hter_as_published():
@@ -33,16 +27,13 @@ def test_wmt14_predictions_correlate_with_hter_as_published():
     gold = read_gold(path, kind="hter", higher_is_better=False)
     rows = align(scoring, gold)
     assert rows.scores.shape == (11, 208)
-    published = {row["sys"]: row for row in rows_of(path.parent.name, TABLES)}
+    published = wmt14_figures()
     for name, scores in zip(rows.metrics, rows.scores, strict=True):
         r = np.corrcoef(scores, rows.gold)[0, 1]
-        assert_allclose(r, float(published[name]["r"]), rtol=1e-9)
+        assert_allclose(r, published[name]["r"], rtol=1e-9)
 
 
-TABLES = "tables-2-3-5-computed-vs-published.csv"
-
-
-def test_wmt14_systems_that_ranked_have_their_ranks_beside_their_scores():
+def test_wmt14_systems_that_ranked_have_ranks_and_scores():
     tables = read_scores(replication_data("wmt14-qe", "task-1.2.csv")).tables
     ranks = [table for table in tables if table.name.endswith(RANKS_SUFFIX)]
     assert len(ranks) == 6 and all(table.higher_is_better is False for table in ranks)
@@ -60,14 +51,10 @@ def segment_scores(root):
 
 
 @pytest.mark.parametrize(("name", "kind"), [("mqm", "mqm"), ("da-sqm", "da")])
-def test_wmt23_segment_scores_correlate_as_mt_metrics_eval_says(root, segment_scores, name, kind):
+def test_wmt23_segment_scores_correlate_as_in_mt_metrics_eval(root, segment_scores, name, kind):
     gold = read_human_scores(root, language_pair=PAIR, name=name, kind=kind, higher_is_better=True)
     rows = align(segment_scores, gold, without_systems=NOT_COMPARED)
-    expected = {
-        row["metric"]: row
-        for row in rows_of("wmt23-mtme", "expected.csv")
-        if (row["gold"], row["level"]) == (name, "seg")
-    }
+    expected = wmt23_rows(name, "seg")
     assert set(rows.metrics) == set(expected) and gold.documents is not None
     for metric, scores in zip(rows.metrics, rows.scores, strict=True):
         assert len(scores) == int(expected[metric]["n"])
@@ -75,18 +62,14 @@ def test_wmt23_segment_scores_correlate_as_mt_metrics_eval_says(root, segment_sc
         assert_allclose(r, float(expected[metric]["pearson"]), rtol=1e-9)
 
 
-def test_wmt23_system_scores_correlate_as_mt_metrics_eval_says(root):
+def test_wmt23_system_scores_correlate_as_in_mt_metrics_eval(root):
     files = read_metric_folder(root, language_pair=PAIR, level="system", directions=True)
     gold = read_human_scores(
         root, language_pair=PAIR, name="mqm", kind="mqm", level="system", higher_is_better=True
     )
     tables = [file.tables[0] for file in files]
     rows = align(tables, gold, without_systems=NOT_COMPARED)
-    expected = {
-        row["metric"]: float(row["pearson"])
-        for row in rows_of("wmt23-mtme", "expected.csv")
-        if (row["gold"], row["level"]) == ("mqm", "sys")
-    }
+    expected = wmt23_rows("mqm", "sys")
     for metric, scores in zip(rows.metrics, rows.scores, strict=True):
         r = correlate(scores, rows.gold, higher_is_better=True).estimate
-        assert_allclose(r, expected[metric], rtol=1e-9)
+        assert_allclose(r, float(expected[metric]["pearson"]), rtol=1e-9)

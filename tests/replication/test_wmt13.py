@@ -1,4 +1,4 @@
-"""WMT13 Czech to English, from the crowd's own result files to the segment scores of NAACL 2015."""
+"""WMT13 Czech to English: from Mechanical Turk's result files to the scores of NAACL 2015."""
 
 import csv
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ ROLES = {
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Ratings (parallel arrays) and assignments (the last three, parallel among themselves)."""
+    """Ratings as parallel arrays, and the time span of each assignment."""
 
     workers: np.ndarray
     assignments: np.ndarray
@@ -48,7 +48,7 @@ def folder() -> Path:
 
 
 def seconds(moment: str) -> float:
-    # The zone is named differently from row to row, but both moments of a row share it.
+    # The time zone differs between rows, but not within a row.
     day, month, number, time, _, year = moment.split()
     return datetime.strptime(f"{month} {number} {time} {year}", "%b %d %H:%M:%S %Y").timestamp()
 
@@ -58,7 +58,7 @@ def read_batches() -> Batch:
     for path in sorted(folder().glob("Batch_*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                # Two assignments came back without a single answer.
+                # Two assignments have no answers.
                 if row["Answer.Q1"]:
                     ratings += ratings_of(row)
                     spans.append(span_of(row))
@@ -67,15 +67,15 @@ def read_batches() -> Batch:
 
 
 def ratings_of(row: dict[str, str]) -> list[tuple[str, str, int, str, int, int]]:
-    rated = []
+    ratings = []
     for answer in row["Answer.Q1"].split("|"):
         place, _, score = answer.split("_")
         translation = f"{row[f'Input.sys_id_{place}']} {row[f'Input.sid_{place}']}"
         role = int(ROLES[row[f"Input.tst_{place}"]])
-        rated.append(
+        ratings.append(
             (row["WorkerId"], row["AssignmentId"], int(place), translation, role, int(score))
         )
-    return rated
+    return ratings
 
 
 def span_of(row: dict[str, str]) -> tuple[str, float, float, bool]:
@@ -85,13 +85,13 @@ def span_of(row: dict[str, str]) -> tuple[str, float, float, bool]:
 
 
 def judge(batch: Batch, chosen: np.ndarray) -> QualityControl:
-    shown, codes = np.unique(batch.translations, return_inverse=True)
+    names, codes = np.unique(batch.translations, return_inverse=True)
     return quality_control(
         batch.scores[chosen],
         batch.workers[chosen],
         batch.roles[chosen],
         batch.assignments[chosen],
-        (codes + batch.roles * len(shown))[chosen],
+        (codes + batch.roles * len(names))[chosen],
         np.where(batch.roles == Role.GENUINE, NO_PARTNER, codes)[chosen],
     )
 
@@ -127,83 +127,93 @@ def expected_segments(path: Path) -> dict[str, tuple[int, float]]:
     }
 
 
+def published_scores(name: str) -> dict[str, float]:
+    rows = spaced_rows(replication_data("naacl15-segments") / name)[1:]
+    return {f"{system} {segment}": float(score) for _, system, segment, score in rows}
+
+
 @pytest.fixture(scope="module")
 def batch() -> Batch:
     return read_batches()
 
 
-def test_the_batches_hold_29_assignments_of_100_ratings(batch):
+def test_the_batches_contain_29_assignments_of_100_ratings(batch):
     assert len(batch.spans) == 29
     assert_array_equal(np.unique(batch.assignments, return_counts=True)[1], 100)
 
 
 def test_every_worker_has_the_expected_flags(batch):
-    own = flags_of(batch)
+    result = flags_of(batch)
     header, *rows = spaced_rows(folder() / "expected" / "ad-wrkr-stats.csv")
     expected = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
-    assert list(own.workers) == sorted(expected)
+    assert list(result.workers) == sorted(expected)
     flags = {
-        "scores.flag": own.scores,
-        "time.flag": own.time,
-        "seq.flag": own.sequence,
-        "reject.flag": own.rejected,
+        "scores.flag": result.scores,
+        "time.flag": result.time,
+        "seq.flag": result.sequence,
+        "reject.flag": result.rejected,
     }
     for name, values in flags.items():
-        assert_array_equal(values, [expected[w][name] != "-" for w in own.workers], name)
+        assert_array_equal(values, [expected[w][name] != "-" for w in result.workers], name)
     assert all(values.any() and not values.all() for values in flags.values())
 
 
 def test_every_worker_has_the_expected_numbers_behind_the_flags(batch):
-    own = flags_of(batch)
+    result = flags_of(batch)
     header, *rows = spaced_rows(folder() / "expected" / "ad-wrkr-stats.csv")
     expected = dict(zip(header, np.array(sorted(rows)).T, strict=True))
     # Printed to one decimal.
     means = {
-        "mean.bad.ref": own.mean_bad_reference,
-        "mean.sys.out": own.mean_genuine,
-        "mean.ref": own.mean_reference,
+        "mean.bad.ref": result.mean_bad_reference,
+        "mean.sys.out": result.mean_genuine,
+        "mean.ref": result.mean_reference,
     }
     for name, values in means.items():
         assert_allclose(values, expected[name].astype(float), atol=0.05 + 1e-9, err_msg=name)
     counts = {
-        "hit.count": own.n_hits,
-        "min.hit.time": own.fastest_seconds,
-        "max.concurrent": own.most_open_at_once,
-        "max.const.seq.len": own.longest_equal_run,
+        "hit.count": result.n_hits,
+        "min.hit.time": result.fastest_seconds,
+        "max.concurrent": result.most_open_at_once,
+        "max.const.seq.len": result.longest_equal_run,
     }
     for name, values in counts.items():
         assert_array_equal(values, expected[name].astype(int), name)
 
 
 def test_every_worker_has_the_expected_t_p_and_class(batch):
-    own = judge(batch, batch.without_rejected())
+    result = judge(batch, batch.without_rejected())
     tests = {row[0]: row[1:] for row in spaced_rows(folder() / "expected" / "ad-trk-stats.csv")}
     classes = dict(spaced_rows(folder() / "expected" / "ad-trk-stats.class"))
-    assert list(own.workers) == sorted(tests)
-    ps, ts, ns = np.array([tests[worker] for worker in own.workers], dtype=float).T
-    assert_array_equal(as_printed(own.degraded.statistic), ts)
-    assert_array_equal(as_printed(own.degraded.pvalue), ps)
-    assert_array_equal(own.degraded.n_pairs, ns)
+    assert list(result.workers) == sorted(tests)
+    ps, ts, ns = np.array([tests[worker] for worker in result.workers], dtype=float).T
+    assert_array_equal(as_printed(result.degraded.statistic), ts)
+    assert_array_equal(as_printed(result.degraded.pvalue), ps)
+    assert_array_equal(result.degraded.n_pairs, ns)
     good = [worker for worker, name in classes.items() if name == "good"]
-    assert list(own.trusted) == sorted(good)
+    assert list(result.trusted) == sorted(good)
+
+
+def assert_expected_scores(segments: SegmentScores, expected: Path) -> None:
+    raw = expected_segments(expected / "ad-raw-seg-scores-1.cs-en.csv")
+    z = expected_segments(expected / "ad-stnd-seg-scores-1.cs-en.csv")
+    names = segments.translations
+    assert set(names) == set(raw) == set(z)
+    assert_array_equal(segments.n, [raw[name][0] for name in names])
+    assert_allclose(segments.raw, [raw[name][1] for name in names], rtol=0, atol=1e-9)
+    assert_allclose(segments.z, [z[name][1] for name in names], rtol=0, atol=1e-9)
 
 
 def test_the_reliable_workers_give_the_expected_segment_scores(batch):
-    own = score_segments(batch, list(judge(batch, batch.without_rejected()).trusted))
-    raw = expected_segments(folder() / "expected" / "ad-raw-seg-scores-1.cs-en.csv")
-    z = expected_segments(folder() / "expected" / "ad-stnd-seg-scores-1.cs-en.csv")
-    assert set(own.translations) == set(raw) == set(z)
-    assert_array_equal(own.n, [raw[name][0] for name in own.translations])
-    assert_allclose(own.raw, [raw[name][1] for name in own.translations], rtol=0, atol=1e-9)
-    assert_allclose(own.z, [z[name][1] for name in own.translations], rtol=0, atol=1e-9)
+    trusted = list(judge(batch, batch.without_rejected()).trusted)
+    assert_expected_scores(score_segments(batch, trusted), folder() / "expected")
 
 
-def test_unrounded_z_scores_give_the_expected_ones_to_six_decimals(batch):
+def test_unrounded_z_scores_match_the_expected_ones_to_six_decimals(batch):
     trusted = list(judge(batch, batch.without_rejected()).trusted)
     unrounded = standardise_by_worker(batch.scores, batch.workers).z
-    own = score_segments(batch, trusted, unrounded)
+    segments = score_segments(batch, trusted, unrounded)
     z = expected_segments(folder() / "expected" / "ad-stnd-seg-scores-1.cs-en.csv")
-    assert_allclose(own.z, [z[name][1] for name in own.translations], rtol=0, atol=1e-6)
+    assert_allclose(segments.z, [z[name][1] for name in segments.translations], rtol=0, atol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -213,12 +223,8 @@ def the_18(batch: Batch) -> SegmentScores:
 
 
 def test_eighteen_workers_give_the_expected_segment_scores(the_18):
-    raw = expected_segments(folder() / "expected-18-workers" / "ad-raw-seg-scores-1.cs-en.csv")
-    z = expected_segments(folder() / "expected-18-workers" / "ad-stnd-seg-scores-1.cs-en.csv")
-    assert set(the_18.translations) == set(raw) == set(z)
     assert_array_equal(the_18.n, 18)
-    assert_allclose(the_18.raw, [raw[name][1] for name in the_18.translations], rtol=0, atol=1e-9)
-    assert_allclose(the_18.z, [z[name][1] for name in the_18.translations], rtol=0, atol=1e-9)
+    assert_expected_scores(the_18, folder() / "expected-18-workers")
 
 
 @pytest.mark.parametrize(
@@ -226,8 +232,7 @@ def test_eighteen_workers_give_the_expected_segment_scores(the_18):
     [("raw", "raw-seg-scrs/seg.ad.cs-en.csv"), ("z", "z-seg-scrs/seg.ad.stnd.cs-en.csv")],
 )
 def test_all_seventy_published_gold_scores_are_reproduced(the_18, column, name):
-    rows = spaced_rows(replication_data("naacl15-segments") / name)[1:]
-    published = {f"{system} {segment}": float(score) for _, system, segment, score in rows}
+    published = published_scores(name)
     assert len(published) == 70
     assert set(the_18.translations) == set(published)
     expected = [published[translation] for translation in the_18.translations]

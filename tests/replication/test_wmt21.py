@@ -1,4 +1,4 @@
-"""WMT21 news, crowd-sourced direct assessment into English: from ratings to the official ranking."""
+"""WMT21 news, crowdsourced direct assessment into English: from ratings to the official ranking."""
 
 import csv
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from analysis.stats.quality_control import NO_PARTNER, degraded_tests, make_pair
 from analysis.stats.roles import Role
 from analysis.stats.segments import counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
-from analysis.stats.systems import compare_systems, system_scores
+from analysis.stats.systems import SystemComparison, compare_systems, system_scores
 
 from .locating import replication_data
 from .printing import as_printed, z_as_printed
@@ -25,16 +25,16 @@ ROLES = {
     "REF": Role.REFERENCE,
 }
 N_RATINGS = {"cs-en": 13_069, "de-en": 31_664}
-# What the published matrix holds where a test was not significant, or not looked at.
+# Stands for tests in the published matrix that were not significant or not done.
 NOT_SIGNIFICANT = 0.12
-# One de-en assignment once stood twice in the data. The published n of its 64 segments still counts
-# it twice and the published raw mean divides by that n; the published z does neither.
+# One de-en assignment was in the data twice. The published n of its 64 segments counts it twice,
+# and the published raw mean divides by that n; the published z does neither.
 COUNTED_TWICE = "3WJGKMRWVI9ITFRUCU8X3H2QHERCDA"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One language pair as published; arrays run in parallel within each of the three groups."""
+    """The published ratings (parallel arrays), segment scores and system scores of a language pair."""
 
     hits: np.ndarray
     workers: np.ndarray
@@ -123,12 +123,16 @@ def published(pair: str) -> Published:
 
 
 def published_segments(published: Published) -> tuple[np.ndarray, ...]:
-    names = np.array(list(published.scored))
     raw, z, n = (np.array(column) for column in zip(*published.scored.values(), strict=True))
-    return names, raw, z, n, np.array([name.split()[0] for name in names])
+    return raw, z, n, np.array([name.split()[0] for name in published.scored])
 
 
-def own_segments(published: Published):
+def compare_published(published: Published) -> SystemComparison:
+    _, z, _, systems = published_segments(published)
+    return compare_systems(z, systems)
+
+
+def computed_segments(published: Published):
     chosen = counts_for_gold(published.roles)
     return segment_scores(
         published.scores[chosen],
@@ -141,14 +145,14 @@ def own_segments(published: Published):
 
 
 def is_counted_twice(published: Published, translations: np.ndarray) -> np.ndarray:
-    own = (published.hits == COUNTED_TWICE) & (published.roles == Role.GENUINE)
-    return np.isin(translations, published.translations[own])
+    is_counted = (published.hits == COUNTED_TWICE) & (published.roles == Role.GENUINE)
+    return np.isin(translations, published.translations[is_counted])
 
 
 def pairs_of(published: Published) -> tuple[np.ndarray, np.ndarray]:
     """Return differences degraded minus genuine, and the workers."""
-    shown, codes = np.unique(published.translations, return_inverse=True)
-    items = codes + published.roles * len(shown)
+    names, codes = np.unique(published.translations, return_inverse=True)
+    items = codes + published.roles * len(names)
     partners = np.where(published.roles == Role.GENUINE, NO_PARTNER, codes)
     assignments = np.char.add(np.char.add(published.hits, " "), published.workers)
     pairs = make_pairs(assignments, items, partners, published.scores)
@@ -165,55 +169,55 @@ def test_every_raw_rating_is_recovered(pair, published):
 
 
 def test_every_worker_has_the_published_mean_and_sd(published):
-    own = standardise_by_worker(published.scores, published.workers)
-    expected = np.array([published.means[worker] for worker in own.workers])
-    assert_array_equal(as_printed(own.mean), expected[:, 0])
-    assert_array_equal(as_printed(own.sd), expected[:, 1])
-    assert not own.is_set_aside.any()
+    result = standardise_by_worker(published.scores, published.workers)
+    expected = np.array([published.means[worker] for worker in result.workers])
+    assert_array_equal(as_printed(result.mean), expected[:, 0])
+    assert_array_equal(as_printed(result.sd), expected[:, 1])
+    assert not result.is_set_aside.any()
 
 
-def test_z_scores_are_the_published_ones(published):
-    own = standardise_by_worker(published.scores, published.workers)
-    assert_allclose(own.z, published.z, rtol=0, atol=5e-6)
+def test_z_scores_match_the_published_ones(published):
+    result = standardise_by_worker(published.scores, published.workers)
+    assert_allclose(result.z, published.z, rtol=0, atol=5e-6)
     assert_allclose(
         z_as_printed(published.scores, published.workers), published.z, rtol=0, atol=1e-9
     )
 
 
-def test_every_worker_whose_pairs_are_all_here_has_the_published_t_and_p():
+def test_every_worker_with_complete_pairs_has_the_published_t_and_p():
     both = [pairs_of(read_published(pair)) for pair in N_RATINGS]
     differences, workers = (np.concatenate(columns) for columns in zip(*both, strict=True))
-    own = degraded_tests(differences, workers)
+    result = degraded_tests(differences, workers)
     lines = [
         line.split() for line in (folder() / "ad-trk-stats.csv").read_text().splitlines() if line
     ]
     expected = {name: (float(p), float(t), int(n)) for name, p, t, n in lines}
-    ps, ts, ns = np.array([expected[worker] for worker in own.workers]).T
-    complete = own.n_pairs == ns
+    ps, ts, ns = np.array([expected[worker] for worker in result.workers]).T
+    complete = result.n_pairs == ns
     assert complete.sum() == 124
-    assert_array_equal(as_printed(own.statistic[complete]), ts[complete])
-    assert_array_equal(as_printed(own.pvalue[complete]), ps[complete])
+    assert_array_equal(as_printed(result.statistic[complete]), ts[complete])
+    assert_array_equal(as_printed(result.pvalue[complete]), ps[complete])
 
 
-def test_all_segment_scores_are_the_published_ones(pair, published):
-    own = own_segments(published)
-    assert set(own.translations) == set(published.scored)
-    expected = [published.scored[translation] for translation in own.translations]
+def test_segment_scores_match_the_published_ones(pair, published):
+    segments = computed_segments(published)
+    assert set(segments.translations) == set(published.scored)
+    expected = [published.scored[translation] for translation in segments.translations]
     raw, z, n = (np.array(column) for column in zip(*expected, strict=True))
-    twice = is_counted_twice(published, own.translations)
+    twice = is_counted_twice(published, segments.translations)
     assert twice.sum() == (64 if pair == "de-en" else 0)
-    assert_allclose(own.z, z, rtol=0, atol=1e-9)
-    assert_allclose(own.raw[~twice], raw[~twice], rtol=0, atol=1e-9)
-    assert_array_equal(own.n[~twice], n[~twice])
+    assert_allclose(segments.z, z, rtol=0, atol=1e-9)
+    assert_allclose(segments.raw[~twice], raw[~twice], rtol=0, atol=1e-9)
+    assert_array_equal(segments.n[~twice], n[~twice])
 
 
 def test_one_assignment_of_deen_is_counted_twice_in_n_and_in_the_raw_mean():
     published = read_published("de-en")
-    own = own_segments(published)
-    twice = is_counted_twice(published, own.translations)
-    raw, _, n = np.array([published.scored[name] for name in own.translations[twice]]).T
-    assert_array_equal(n, 2 * own.n[twice])
-    assert_allclose(raw, own.raw[twice] / 2, rtol=0, atol=1e-9)
+    segments = computed_segments(published)
+    twice = is_counted_twice(published, segments.translations)
+    raw, _, n = np.array([published.scored[name] for name in segments.translations[twice]]).T
+    assert_array_equal(n, 2 * segments.n[twice])
+    assert_allclose(raw, segments.raw[twice] / 2, rtol=0, atol=1e-9)
 
 
 def test_combining_the_language_pairs_changes_no_z_score():
@@ -225,20 +229,18 @@ def test_combining_the_language_pairs_changes_no_z_score():
         }
     )
     apart = [standardise_by_worker(part.scores, part.workers).z for part in parts.values()]
-    own = standardise_by_worker(together.scores, together.workers.codes)
-    assert_allclose(own.z, np.concatenate(apart), rtol=0, atol=1e-12)
-    # Workers who rated both pairs, and would have lost their two scales under one name.
+    result = standardise_by_worker(together.scores, together.workers.codes)
+    assert_allclose(result.z, np.concatenate(apart), rtol=0, atol=1e-12)
+    # Some workers rated both pairs, with a scale for each.
     assert len(set(parts["cs-en"].workers) & set(parts["de-en"].workers)) > 0
 
 
 def test_systems_have_the_published_scores_and_order(pair, published):
-    own = own_segments(published)
-    systems = np.array([name.split()[0] for name in own.translations])
-    ranked = system_scores(own.raw, own.z, own.n_ratings, systems)
+    segments = computed_segments(published)
+    systems = np.array([name.split()[0] for name in segments.translations])
+    ranked = system_scores(segments.raw, segments.z, segments.n_ratings, systems)
     raw, z, n, n_all = np.array([published.ranked[name] for name in ranked.systems]).T
-    touched = np.isin(
-        ranked.systems, systems[is_counted_twice(published, own.translations)]
-    )  # by the assignment counted twice
+    touched = np.isin(ranked.systems, systems[is_counted_twice(published, segments.translations)])
     assert touched.sum() == (3 if pair == "de-en" else 0)
     assert_allclose(ranked.z, z, rtol=0, atol=1e-9)
     assert_array_equal(ranked.n_segments, n)
@@ -249,7 +251,7 @@ def test_systems_have_the_published_scores_and_order(pair, published):
 
 
 def test_system_scores_follow_from_the_published_segments(published):
-    _, raw, z, n, systems = published_segments(published)
+    raw, z, n, systems = published_segments(published)
     ranked = system_scores(raw, z, n, systems)
     expected = np.array([published.ranked[name] for name in ranked.systems])
     assert_allclose(ranked.raw, expected[:, 0], rtol=0, atol=1e-9)
@@ -259,54 +261,49 @@ def test_system_scores_follow_from_the_published_segments(published):
 
 
 def test_every_significant_cell_has_the_published_p(pair, published):
-    _, _, z, _, systems = published_segments(published)
-    own = compare_systems(z, systems)
+    result = compare_published(published)
     names, expected = read_matrix(pair)
-    assert_array_equal(own.systems, names)
-    shown = expected != NOT_SIGNIFICANT
-    assert shown.sum() > 20
-    assert_allclose(own.pvalues[shown], expected[shown], rtol=0, atol=1e-9)
-    # The matrix holds tests of the better-ranked system only, and of these all significant ones.
-    above = np.triu(np.ones_like(shown), 1)
-    assert_array_equal(own.is_win & above, shown)
+    assert_array_equal(result.systems, names)
+    is_significant = expected != NOT_SIGNIFICANT
+    assert is_significant.sum() > 20
+    assert_allclose(result.pvalues[is_significant], expected[is_significant], rtol=0, atol=1e-9)
+    # The matrix contains all significant tests of the better-ranked system, and no others.
+    above = np.triu(np.ones_like(is_significant), 1)
+    assert_array_equal(result.is_win & above, is_significant)
 
 
-def test_wins_are_the_published_ones(pair, published):
-    _, _, z, _, systems = published_segments(published)
-    own = compare_systems(z, systems)
+def test_wins_match_the_published_ones(pair, published):
+    result = compare_published(published)
     expected = read_clusters(pair)
-    assert_array_equal(own.wins, [expected[name][0] for name in own.systems])
+    assert_array_equal(result.wins, [expected[name][0] for name in result.systems])
 
 
-def test_differences_and_stars_are_the_published_ones(pair, published):
-    _, _, z, _, systems = published_segments(published)
-    own = compare_systems(z, systems)
+def test_differences_and_stars_match_the_published_ones(pair, published):
+    result = compare_published(published)
     rows = rows_of(folder() / f"ad-DA-diff-wilcoxon-rs-{compact(pair)}.csv")[1:]
     for i, row in enumerate(rows):
         for j, cell in enumerate(row[1:]):
             if i != j:
                 difference = float(cell.rstrip("*"))
-                assert own.differences[i, j] == pytest.approx(difference, abs=0.005 + 1e-9)
+                assert result.differences[i, j] == pytest.approx(difference, abs=0.005 + 1e-9)
             if i < j:
-                assert own.stars[i, j] == cell.count("*")
+                assert result.stars[i, j] == cell.count("*")
 
 
 def first_ranks(clusters: np.ndarray) -> list[int]:
-    """Return for each system the rank at which its cluster begins."""
+    """Return the first rank of each system's cluster."""
     return [int(np.argmax(clusters == cluster)) + 1 for cluster in clusters]
 
 
 def test_csen_has_the_published_clusters():
-    _, _, z, _, systems = published_segments(read_published("cs-en"))
-    own = compare_systems(z, systems)
+    result = compare_published(read_published("cs-en"))
     expected = read_clusters("cs-en")
-    assert first_ranks(own.clusters) == [expected[name][1] for name in own.systems]
+    assert first_ranks(result.clusters) == [expected[name][1] for name in result.systems]
 
 
 def test_the_published_deen_line_after_rank_four_breaks_the_rule():
-    _, _, z, _, systems = published_segments(read_published("de-en"))
-    own = compare_systems(z, systems)
+    result = compare_published(read_published("de-en"))
     published_line = read_clusters("de-en")
     assert sorted({start for _, start in published_line.values()}) == [1, 5]
-    assert not own.is_win[:4, 4:].all()
-    assert_array_equal(own.clusters, np.ones(len(own.systems)))
+    assert not result.is_win[:4, 4:].all()
+    assert_array_equal(result.clusters, np.ones(len(result.systems)))

@@ -1,6 +1,5 @@
-"""WMT23 English to German: every metric against MQM and DA, as mt-metrics-eval has it."""
+"""WMT23 English to German: every metric against MQM and DA, as in mt-metrics-eval."""
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,14 @@ from analysis.stats.correlation import correlate, correlate_systems
 from analysis.stats.meta_evaluation import pairwise_system_accuracy, tie_accuracies
 from analysis.stats.soft_accuracy import soft_pairwise_accuracies
 from tests.replication.locating import replication_data
+from tests.replication.published_figures import wmt23_rows
 
 Rows = dict[str, dict[str, str]]
 
-# A Monte-Carlo figure of 1,000 permutations on both sides.
+# Both figures are Monte Carlo estimates from 1,000 permutations.
 SPA_TOLERANCE = 0.005
 
-# Metrics for which two tie thresholds make exactly the same number of right decisions.
+# Metrics for which two tie thresholds give the same number of right decisions.
 UNDECIDED_THRESHOLDS = {
     "mqm": {"COMET-refA", "MetricX-23-refA", "docWMT22CometKiwiDA-src"},
     "da-sqm": set(),
@@ -28,7 +28,7 @@ UNDECIDED_THRESHOLDS = {
 
 @dataclass(frozen=True)
 class Gold:
-    """Gold of the systems other than the reference, and what is expected of the metrics."""
+    """Gold of the systems other than the reference, and the expected figures of the metrics."""
 
     name: str
     systems: list[str]
@@ -52,15 +52,13 @@ def gold(request: pytest.FixtureRequest) -> Gold:
     segment_scores = read_scores(folder / f"en-de.{request.param}.seg.score")
     system_scores = read_scores(folder / f"en-de.{request.param}.sys.score")
     systems = sorted(set(system_scores) - {"refA"})
-    with open(replication_data("wmt23-mtme", "expected.csv"), newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["gold"] == request.param]
     return Gold(
         name=request.param,
         systems=systems,
         segment_gold=np.array([segment_scores[name] for name in systems]),
         system_gold=np.array([system_scores[name][0] for name in systems]),
-        segment_rows={row["metric"]: row for row in rows if row["level"] == "seg"},
-        system_rows={row["metric"]: row for row in rows if row["level"] == "sys"},
+        segment_rows=wmt23_rows(request.param, "seg"),
+        system_rows=wmt23_rows(request.param, "sys"),
     )
 
 
@@ -77,57 +75,64 @@ def cube(gold: Gold) -> np.ndarray:
     return np.stack([metric_scores(gold, metric, "seg") for metric in gold.segment_rows])
 
 
-def test_the_whole_table_is_compared(gold: Gold) -> None:
+def test_the_table_has_the_expected_size(gold: Gold) -> None:
     assert (len(gold.segment_rows), len(gold.system_rows), len(gold.systems)) == (43, 45, 12)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall_b"])
 def test_segment_correlations_agree(gold: Gold, cube: np.ndarray, method: str) -> None:
-    for metric, own in zip(gold.segment_rows, cube, strict=True):
+    for metric, scores in zip(gold.segment_rows, cube, strict=True):
         row = gold.segment_rows[metric]
-        found = correlate(own.ravel(), gold.segment_gold.ravel(), method=method)  # type: ignore[arg-type]
-        assert found.n == int(row["n"])
-        assert_allclose(found.estimate, float(row[method]), rtol=0, atol=1e-9, err_msg=metric)
+        result = correlate(scores.ravel(), gold.segment_gold.ravel(), method=method)  # type: ignore[arg-type]
+        assert result.n == int(row["n"])
+        assert_allclose(result.estimate, float(row[method]), rtol=0, atol=1e-9, err_msg=metric)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall_b"])
 def test_system_correlations_agree(gold: Gold, method: str) -> None:
     for metric, row in gold.system_rows.items():
-        own = metric_scores(gold, metric, "sys")[:, 0]
-        found = correlate(own, gold.system_gold, method=method)  # type: ignore[arg-type]
-        assert found.n == int(row["n"])
-        assert_allclose(found.estimate, float(row[method]), rtol=0, atol=1e-9, err_msg=metric)
+        scores = metric_scores(gold, metric, "sys")[:, 0]
+        result = correlate(scores, gold.system_gold, method=method)  # type: ignore[arg-type]
+        assert result.n == int(row["n"])
+        assert_allclose(result.estimate, float(row[method]), rtol=0, atol=1e-9, err_msg=metric)
 
 
 def test_system_accuracies_agree(gold: Gold) -> None:
     for metric, row in gold.system_rows.items():
-        found = pairwise_system_accuracy(metric_scores(gold, metric, "sys")[:, 0], gold.system_gold)
-        assert_allclose(found.estimate, float(row["pairwise_accuracy"]), atol=1e-9, err_msg=metric)
+        accuracy = pairwise_system_accuracy(
+            metric_scores(gold, metric, "sys")[:, 0], gold.system_gold
+        )
+        assert_allclose(
+            accuracy.estimate, float(row["pairwise_accuracy"]), atol=1e-9, err_msg=metric
+        )
 
 
 def test_tie_calibrated_accuracies_and_thresholds_agree(gold: Gold, cube: np.ndarray) -> None:
     undecided = []
-    for metric, own, found in zip(
+    for metric, scores, accuracy in zip(
         gold.segment_rows, cube, tie_accuracies(cube, gold.segment_gold), strict=True
     ):
         row = gold.segment_rows[metric]
-        assert_allclose(found.estimate, float(row["acc_eq_item"]), atol=1e-9, err_msg=metric)
-        if found.epsilon != float(row["acc_eq_epsilon"]):
-            undecided.append((metric, own, found.epsilon, float(row["acc_eq_epsilon"])))
-    # Two thresholds may have the very same accuracy. Ours is then the smallest; the rounding of a
-    # running sum decided in the published table.
+        assert_allclose(accuracy.estimate, float(row["acc_eq_item"]), atol=1e-9, err_msg=metric)
+        if accuracy.epsilon != float(row["acc_eq_epsilon"]):
+            undecided.append((metric, scores, accuracy.epsilon, float(row["acc_eq_epsilon"])))
+    # If two thresholds have the same accuracy, we take the smaller one. In the published table the
+    # rounding of a running sum decided.
     assert {metric for metric, *_ in undecided} == UNDECIDED_THRESHOLDS[gold.name]
-    for metric, own, ours, theirs in undecided:
+    for metric, scores, ours, theirs in undecided:
         assert ours < theirs
-        right = [right_decisions(own, gold, epsilon) for epsilon in (ours, theirs)]
+        right = [right_decisions(scores, gold, epsilon) for epsilon in (ours, theirs)]
         assert right[0] == right[1], metric
 
 
 def right_decisions(metric: np.ndarray, gold: Gold, epsilon: float) -> int:
-    """Count them plainly, pair by pair, for gold where every segment has all systems or none."""
+    """Count pair by pair, for gold where every segment has all systems or none."""
     right = 0
-    for own, truth in zip(metric.T, gold.segment_gold.T, strict=True):
-        difference, order = np.subtract.outer(own, own), np.subtract.outer(truth, truth)
+    for scores, gold_scores in zip(metric.T, gold.segment_gold.T, strict=True):
+        difference, order = (
+            np.subtract.outer(scores, scores),
+            np.subtract.outer(gold_scores, gold_scores),
+        )
         decision = np.where(np.abs(difference) <= epsilon, 0, np.sign(difference))
         pairs = np.triu(~np.isnan(order), 1)
         right += int((decision == np.sign(order))[pairs].sum())
@@ -135,12 +140,12 @@ def right_decisions(metric: np.ndarray, gold: Gold, epsilon: float) -> int:
 
 
 def test_soft_pairwise_accuracies_agree(gold: Gold, cube: np.ndarray) -> None:
-    found = soft_pairwise_accuracies(cube, gold.segment_gold, rng=np.random.default_rng(23))
-    for metric, one in zip(gold.segment_rows, found, strict=True):
+    accuracies = soft_pairwise_accuracies(cube, gold.segment_gold, rng=np.random.default_rng(23))
+    for metric, accuracy in zip(gold.segment_rows, accuracies, strict=True):
         row = gold.segment_rows[metric]
-        assert one.n == int(row["n_complete_items"])
+        assert accuracy.n == int(row["n_complete_items"])
         expected = float(row["spa_complete_items"])
-        assert_allclose(one.estimate, expected, rtol=0, atol=SPA_TOLERANCE, err_msg=metric)
+        assert_allclose(accuracy.estimate, expected, rtol=0, atol=SPA_TOLERANCE, err_msg=metric)
 
 
 @pytest.mark.parametrize("gold", ["mqm"], indirect=True)
@@ -152,7 +157,7 @@ def test_the_best_metric_has_its_published_figures(gold: Gold) -> None:
     assert round(tie_accuracies(segment[None], gold.segment_gold)[0].estimate, 3) == 0.604
 
 
-def test_system_means_of_segment_gold_are_the_system_gold(gold: Gold) -> None:
+def test_system_means_of_segment_gold_match_the_system_gold(gold: Gold) -> None:
     segment = metric_scores(gold, "XCOMET-Ensemble-refA", "seg")
     system = metric_scores(gold, "XCOMET-Ensemble-refA", "sys")[:, 0]
     from_segments = correlate_systems(segment, gold.segment_gold).estimate
