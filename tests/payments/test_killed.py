@@ -132,14 +132,10 @@ def reset_prolific(prolific: ProlificSimulator) -> None:
 
 def money_of(prolific: ProlificSimulator, kind: Kind) -> Counter[str]:
     """Count the payments of each session: its approval, or its bonuses."""
-    return Counter(
-        {
-            session.id: session.status == "APPROVED"
-            if kind == Kind.APPROVE
-            else len(session.bonuses)
-            for session in prolific.sessions.values()
-        }
-    )
+    sessions = prolific.sessions.values()
+    if kind == Kind.APPROVE:
+        return Counter({session.id: session.status == "APPROVED" for session in sessions})
+    return Counter({session.id: len(session.bonuses) for session in sessions})
 
 
 @pytest.fixture
