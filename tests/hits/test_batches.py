@@ -11,16 +11,7 @@ from analysis.exporting import export
 from hits.archives import import_collection
 from hits.batches import batch_hits, export_batch, import_results, read_batch_hits
 from hits.exceptions import ImportRefused
-from hits.models import (
-    Assignment,
-    Item,
-    Payment,
-    PaymentRun,
-    Rating,
-    System,
-    SystemOutput,
-    Worker,
-)
+from hits.models import Assignment, Item, Payment, PaymentRun, Rating, System, SystemOutput, Worker
 from hits.payments.owing import plans
 from hits.payments.reporting import standing
 from hits.rating.assignments import submit_assignment, take_assignment
@@ -57,6 +48,12 @@ def twin_of(campaign, **fields):
     campaign.name = f"{name} as it was"
     campaign.save()
     return make_hits(name=name, **fields)
+
+
+def exported(folder, *names, **fields):
+    """Export the results of a finished campaign; return the file and a twin to import it into."""
+    campaign = finished(*names, **fields)
+    return export_results(campaign, folder / "results.csv"), twin_of(campaign, **fields)
 
 
 def rows_of(path):
@@ -139,9 +136,7 @@ def test_results_become_an_archive_with_the_same_items_and_scores(tmp_path):
 
 
 def test_importing_results_again_adds_nothing_even_if_a_worker_was_forgotten(tmp_path):
-    campaign = finished("alice", "bob", min_ratings=3)
-    path = export_results(campaign, tmp_path / "results.csv")
-    twin = twin_of(campaign)
+    path, twin = exported(tmp_path, "alice", "bob", min_ratings=3)
     import_results(campaign=twin, paths=[path])
     n_ratings = len(scores(twin))
     alice = Worker.objects.get(provider="mturk", external_id="alice")
@@ -153,9 +148,7 @@ def test_importing_results_again_adds_nothing_even_if_a_worker_was_forgotten(tmp
 
 
 def test_imported_work_uses_up_its_place_and_is_owed_its_pay(tmp_path):
-    campaign = finished("alice", min_ratings=2, pay_per_hit=1)
-    path = export_results(campaign, tmp_path / "results.csv")
-    twin = twin_of(campaign, min_ratings=2, pay_per_hit=1)
+    path, twin = exported(tmp_path, "alice", min_ratings=2, pay_per_hit=1)
     import_results(campaign=twin, paths=[path])
     assert twin.hits.get().places_left == 1
     assert [plan.total for plan in plans(twin)] == [Decimal(1)]
@@ -241,13 +234,11 @@ def test_results_of_another_campaign_are_refused(tmp_path):
 
 
 def test_results_with_a_rating_missing_are_refused(tmp_path):
-    campaign = finished("alice")
-    path = export_results(campaign, tmp_path / "results.csv")
+    path, twin = exported(tmp_path, "alice")
     rows = rows_of(path)
     rows[1][-4] = rows[1][-4].rpartition("|")[0]
     with path.open("w") as file:
         csv.writer(file).writerows(rows)
-    twin = twin_of(campaign)
     with pytest.raises(ImportRefused, match="lacks 1 of 40"):
         import_results(campaign=twin, paths=[path])
     assert not Assignment.objects.filter(hit__campaign=twin).exists()

@@ -28,10 +28,7 @@ def sets_of(hit: list[PlannedItem]) -> list[list[PlannedItem]]:
 
 
 campaigns = st.fixed_dictionaries(
-    {
-        "n_translations": st.integers(70, 1_000),
-        "seed": st.integers(0, 2**63 - 1),
-    }
+    {"n_translations": st.integers(70, 1_000), "seed": st.integers(0, 2**63 - 1)}
 )
 
 

@@ -32,6 +32,11 @@ def make_turk_campaign(**fields):
     return campaign
 
 
+@pytest.fixture
+def campaign():
+    return make_turk_campaign()
+
+
 def question(campaign):
     return reverse("external_question", args=[campaign.code])
 
@@ -77,8 +82,7 @@ class TestFraming:
     def test_other_campaigns_have_no_such_page(self):
         assert Client().get(question(make_hits())).status_code == 404
 
-    def test_the_same_page_at_its_normal_address_cannot_be_framed(self):
-        campaign = make_turk_campaign()
+    def test_the_same_page_at_its_normal_address_cannot_be_framed(self, campaign):
         page = Client().get(reverse("landing", args=[campaign.code]))
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         assert page.headers["X-Frame-Options"] == "DENY"
@@ -89,17 +93,15 @@ class TestFraming:
         prefix = response.url.partition("/work/")[0]
         assert client_of("superuser").get(prefix + path).status_code == 404
 
-    def test_pages_of_another_campaign_have_no_framed_address(self):
-        campaign, other = make_turk_campaign(), make_turk_campaign()
+    def test_pages_of_another_campaign_have_no_framed_address(self, campaign):
         client, response = arrive(campaign)
         prefix = response.url.partition("/work/")[0]
-        url = prefix + reverse("landing", args=[other.code])
+        url = prefix + reverse("landing", args=[make_turk_campaign().code])
         assert client.get(url).status_code == 404
 
 
 class TestWorking:
-    def test_a_worker_can_finish_without_cookies(self):
-        campaign = make_turk_campaign()
+    def test_a_worker_can_finish_without_cookies(self, campaign):
         client, response = arrive(campaign)
         page = work_through(client, campaign, response)
         text = page.content.decode()
@@ -116,30 +118,26 @@ class TestWorking:
         client, response = arrive(make_turk_campaign())
         assert not client.get(response.url).cookies and not client.post(response.url).cookies
 
-    def test_cookies_are_ignored_in_a_frame(self):
-        campaign = make_turk_campaign()
+    def test_cookies_are_ignored_in_a_frame(self, campaign):
         _, response = arrive(campaign)
         client = client_of("superuser")
         page = client.get(response.url)
         assert page.status_code == 200 and not page.wsgi_request.user.is_authenticated
 
-    def test_a_worker_who_returns_after_the_end_can_still_submit(self):
-        campaign = make_turk_campaign()
+    def test_a_worker_who_returns_after_the_end_can_still_submit(self, campaign):
         client, response = arrive(campaign)
         work_through(client, campaign, response)
         _, again = arrive(campaign, client)
         assert "externalSubmit" in client.get(again.url).content.decode()
 
-    def test_after_returning_an_assignment_a_worker_continues_under_the_next(self):
-        campaign = make_turk_campaign()
+    def test_after_returning_an_assignment_a_worker_continues_under_the_next(self, campaign):
         client, response = arrive(campaign)
         take_hit(client, campaign, response)
         arrive(campaign, client, assignmentId="ASSIGNMENT2")
         first, second = Submission.objects.order_by("pk")
         assert first.assignment is None and second.assignment == Assignment.objects.get()
 
-    def test_a_hit_taken_in_another_tab_in_the_meantime_stays_bound(self, monkeypatch):
-        campaign = make_turk_campaign()
+    def test_a_hit_taken_in_another_tab_in_the_meantime_stays_bound(self, campaign, monkeypatch):
         client, response = arrive(campaign)
 
         def take_a_hit_in_another_tab(*args):
@@ -205,8 +203,7 @@ class TestRefusals:
         _, response = arrive(make_turk_campaign(), **wrong)
         assert response.status_code == 404 and not Submission.objects.exists()
 
-    def test_another_workers_assignment_is_refused(self):
-        campaign = make_turk_campaign()
+    def test_another_workers_assignment_is_refused(self, campaign):
         arrive(campaign)
         _, response = arrive(campaign, workerId="BOB")
         assert response.status_code == 404
@@ -217,8 +214,7 @@ class TestRefusals:
         with time_machine.travel("2099-01-01"):
             assert client.get(response.url).status_code == 404
 
-    def test_a_token_is_valid_for_its_worker_only(self):
-        campaign = make_turk_campaign()
+    def test_a_token_is_valid_for_its_worker_only(self, campaign):
         client, response = arrive(campaign)
         take_hit(client, campaign, response)
         assignment = Assignment.objects.get()
@@ -233,8 +229,7 @@ class TestRefusals:
         assert client.get(url).status_code == 404
 
 
-def test_addresses_outside_a_frame_never_contain_a_token():
-    campaign = make_turk_campaign()
+def test_addresses_outside_a_frame_never_contain_a_token(campaign):
     client, response = arrive(campaign)
     page = client.get(response.url).content.decode()
     assert re.search(r'href="/static/hits/worker\.css"', page)

@@ -40,6 +40,12 @@ def import_example(
     return import_collection(paths=paths or FILES[format], format=format, **options)
 
 
+def import_text(folder: Path, format: str, text: str) -> CollectionSummary:
+    path = folder / "ratings.csv"
+    path.write_text(text)
+    return import_example(format, paths=[path])
+
+
 def ratings_of(campaign: Campaign) -> list[tuple[Any, ...]]:
     rows = Rating.objects.filter(assignment__hit__campaign=campaign).values_list(
         "assignment__worker__external_id",
@@ -48,7 +54,7 @@ def ratings_of(campaign: Campaign) -> list[tuple[Any, ...]]:
         "item__role",
         "score",
     )
-    return sorted((worker.split("/")[-1], *rest) for worker, *rest in rows)
+    return sorted((worker.split("/")[-1], *rating) for worker, *rating in rows)
 
 
 def trust_of(campaign: Campaign) -> dict[str, str]:
@@ -71,8 +77,8 @@ def test_every_format_gives_a_closed_campaign_with_all_ratings(format: str) -> N
 
 def test_all_formats_give_the_same_ratings_and_verdicts() -> None:
     campaigns = [import_example(format, name=format).campaign for format in FILES]
-    first, *others = [ratings_of(campaign) for campaign in campaigns]
-    assert all(other == first for other in others)
+    first, second, third = (ratings_of(campaign) for campaign in campaigns)
+    assert first == second == third
     assert ("alice", "alder", "1", Role.GENUINE, 80) in first
     assert ("carol", "birch", "3", Role.REPEAT, 93) in first
     for campaign in campaigns:
@@ -124,18 +130,15 @@ def test_mturk_files_bring_times_rejections_and_comments() -> None:
 
 
 def test_mturk_time_zones_are_respected(tmp_path: Path) -> None:
-    path = tmp_path / "batch.csv"
-    path.write_text(FILES["mturk"][0].read_text().replace("GMT", "PDT"))
-    import_example("mturk", paths=[path])
+    import_text(tmp_path, "mturk", FILES["mturk"][0].read_text().replace("GMT", "PDT"))
     assert {assignment.started_at.hour for assignment in Assignment.objects.all()} == {19}
 
 
 def test_an_unanswered_assignment_is_left_out_and_noted(tmp_path: Path) -> None:
     lines = FILES["mturk"][0].read_text().split("\n")
     answers = lines[1].split(",")[-2]
-    path = tmp_path / "batch.csv"
-    path.write_text("\n".join([lines[0], lines[1].replace(answers, '""'), *lines[2:]]))
-    summary = import_example("mturk", paths=[path])
+    lines[1] = lines[1].replace(answers, '""')
+    summary = import_text(tmp_path, "mturk", "\n".join(lines))
     assert "assignments without a single answer were left out: 1" in summary.notes
     assert summary.n_workers == 2
 
@@ -143,9 +146,7 @@ def test_an_unanswered_assignment_is_left_out_and_noted(tmp_path: Path) -> None:
 def test_a_worker_who_did_a_hit_twice_has_two_hits_of_the_same_items(tmp_path: Path) -> None:
     lines = FILES["mturk"][0].read_text().split("\n")
     again = lines[1].replace("assignment of alice", "another of alice")
-    path = tmp_path / "batch.csv"
-    path.write_text("\n".join([*lines[:2], again, *lines[2:]]))
-    summary = import_example("mturk", paths=[path])
+    summary = import_text(tmp_path, "mturk", "\n".join([*lines[:2], again, *lines[2:]]))
     assert (summary.n_hits, summary.n_workers, summary.n_ratings) == (2, 3, 52)
     assert Evidence.objects.get(assignment__worker__external_id="Old/alice").n_pairs == 10
 
@@ -161,23 +162,18 @@ def test_appraise_ratings_are_ordered_by_time() -> None:
 
 def test_each_appraise_batch_is_a_hit(tmp_path: Path) -> None:
     lines = FILES["appraise"][0].read_text().splitlines()
-    path = tmp_path / "scores.csv"
     rows = [f"{line},{1 + number % 2},{number}" for number, line in enumerate(lines)]
-    path.write_text("\n".join(rows))
-    summary = import_example("appraise", paths=[path])
+    summary = import_text(tmp_path, "appraise", "\n".join(rows))
     assert (summary.n_hits, summary.n_workers, summary.n_ratings) == (6, 3, 39)
     assert any("partner is not there" in note for note in summary.notes)
     assert not any("one task" in note for note in summary.notes)
 
 
 def test_a_translation_rated_twice_as_genuine_keeps_both_ratings(tmp_path: Path) -> None:
-    more = [
-        "alice,alder,1,TGT,deu,eng,82,1709300000.000,1709300009.000",
-        "alice,alder,1,BAD,deu,eng,33,1709300010.000,1709300019.000",
-    ]
-    path = tmp_path / "scores.csv"
-    path.write_text(FILES["appraise"][0].read_text() + "\n".join(more) + "\n")
-    import_example("appraise", paths=[path])
+    text = FILES["appraise"][0].read_text()
+    text += "alice,alder,1,TGT,deu,eng,82,1709300000.000,1709300009.000\n"
+    text += "alice,alder,1,BAD,deu,eng,33,1709300010.000,1709300019.000\n"
+    import_text(tmp_path, "appraise", text)
     alice = Assignment.objects.get(worker__external_id="Old/alice")
     pairs = alice.ratings.filter(
         item__role=Role.BAD_REFERENCE, item__translation__outputs__system__name="alder"
@@ -188,10 +184,9 @@ def test_a_translation_rated_twice_as_genuine_keeps_both_ratings(tmp_path: Path)
 
 
 def test_a_quality_control_item_without_its_partner_is_kept_and_noted(tmp_path: Path) -> None:
-    lines = FILES["appraise"][0].read_text().splitlines(keepends=True)
-    path = tmp_path / "scores.csv"
-    path.write_text("".join(line for line in lines if not line.startswith("alice,alder,1,TGT")))
-    summary = import_example("appraise", paths=[path])
+    lines = FILES["appraise"][0].read_text().splitlines()
+    lines = [line for line in lines if not line.startswith("alice,alder,1,TGT")]
+    summary = import_text(tmp_path, "appraise", "\n".join(lines))
     assert any(note.endswith("prove nothing: 1") for note in summary.notes)
     assert Evidence.objects.get(participation__worker__external_id="Old/alice").n_pairs == 4
 

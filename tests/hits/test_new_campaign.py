@@ -20,14 +20,8 @@ pytestmark = pytest.mark.django_db
 
 EXAMPLE = Path(django_settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign"
 BASICS = {"name": "News", "source_language": "de", "target_language": "en", "task": "reference"}
-SETTINGS = {
-    "hit_size": "40",
-    "min_ratings": "3",
-    "pay_per_hit": "1.50",
-    "currency": "eur",
-    "lease_minutes": "60",
-    "seed": "",
-}
+SETTINGS = {"hit_size": "40", "min_ratings": "3", "pay_per_hit": "1.50", "currency": "eur"}
+SETTINGS |= {"lease_minutes": "60", "seed": ""}
 
 
 @pytest.fixture(autouse=True)

@@ -147,10 +147,7 @@ def scene(
     start = tmp_path / "start.sqlite3"
     copy_database(start)
     if provider == "mturk":
-        with (
-            running_mturk() as service,
-            running_payer(DA_MTURK_ENDPOINT=service.endpoint) as payer,
-        ):
+        with running_mturk() as service, running_payer(DA_MTURK_ENDPOINT=service.endpoint) as payer:
             yield Scene(payer, start, run, lambda: reset_mturk(service), lambda: service.payments)
     else:
         prolific = request.getfixturevalue("prolific")

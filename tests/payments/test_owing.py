@@ -154,10 +154,10 @@ def test_an_incomplete_rule_is_refused(wrong):
 
 
 class TestUnfinishedWork:
-    def abandoned(self, n_rated: int = 10):
+    def abandoned(self, n_rated: int = 10, status: str = "returned"):
         campaign = make_paid_campaign("link", names=())
         rate_items(hand_in(campaign, "alice", status="in_progress"), n_items=n_rated)
-        Assignment.objects.update(status="expired")
+        Assignment.objects.update(status=status)
         return campaign
 
     def finish(self, campaign):
@@ -169,7 +169,7 @@ class TestUnfinishedWork:
         return add_rule(campaign=campaign, kind="partial", reason="Your part", actor=make_admin())
 
     def test_a_rule_pays_its_share_once_the_campaign_is_closed(self):
-        campaign = self.abandoned()
+        campaign = self.abandoned(status="expired")
         self.promise(campaign)
         assert dues(campaign, Kind.BONUS) == set()
         Campaign.objects.update(status="closed")
@@ -179,7 +179,6 @@ class TestUnfinishedWork:
 
     def test_replacing_the_rule_does_not_pay_the_share_again(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         first = self.promise(campaign)
         confirm(campaign, Kind.BONUS, is_by_hand=True)
         withdraw_rule(rule=first, actor=make_admin())
@@ -189,14 +188,12 @@ class TestUnfinishedWork:
     @pytest.mark.parametrize(("n_rated", "has_rule"), [(10, False), (0, True)])
     def test_it_is_owed_nothing_without_the_rule_or_without_ratings(self, n_rated, has_rule):
         campaign = self.abandoned(n_rated=n_rated)
-        Assignment.objects.update(status="returned")
         if has_rule:
             self.promise(campaign)
         assert dues(campaign, Kind.BONUS) == set()
 
     def test_once_submitted_it_is_owed_the_remaining_pay(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         self.promise(campaign)
         share = confirm(campaign, Kind.BONUS, is_by_hand=True)
         mark_as_paid(run=share, total=share.total, reference="transfer 7", actor=make_admin())
@@ -205,7 +202,6 @@ class TestUnfinishedWork:
 
     def test_the_remaining_pay_waits_for_the_share_and_is_the_full_pay_if_that_is_cancelled(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         self.promise(campaign)
         share = confirm(campaign, Kind.BONUS, is_by_hand=True)
         self.finish(campaign)
@@ -278,9 +274,7 @@ def test_a_list_paid_by_hand_is_marked_as_paid_once():
         mark_as_paid(run=run, total=Decimal("3.00"), reference="transfer 8", actor=make_admin())
 
 
-def test_queries_for_a_plan_do_not_grow_with_workers_and_rules(
-    django_assert_num_queries,
-):
+def test_queries_for_a_plan_do_not_grow_with_workers_and_rules(django_assert_num_queries):
     campaign = make_paid_campaign("link", names=("alice",))
     add_bonus(campaign)
     with django_assert_num_queries(6):

@@ -145,8 +145,7 @@ def test_a_halted_run_can_be_continued(mturk):
 def test_a_bonus_for_everyone_and_an_adjustment_for_alice_are_paid(mturk):
     campaign, client = make_paid_campaign(), client_of("admin")
     client.post(
-        address("add_pay_rule", campaign),
-        {"kind": "flat", "amount": "0,25", "reason": "Thank you"},
+        address("add_pay_rule", campaign), {"kind": "flat", "amount": "0,25", "reason": "Thank you"}
     )
     alice = Assignment.objects.get(worker__external_id="alice")
     client.post(
