@@ -11,15 +11,8 @@ from tests.people import client_of
 
 
 def cost(**fields) -> Cost:
-    numbers = {
-        "n_hits": 5,
-        "n_translations": 336,
-        "ratings": 15,
-        "pay": Decimal("2.00"),
-        "fee_percent": Decimal(33),
-        "pass_percent": 50,
-    }
-    return Cost(**numbers | fields)
+    counts = {"n_hits": 5, "n_translations": 336, "ratings": 15, "pass_percent": 50}
+    return Cost(**counts | {"pay": Decimal("2.00"), "fee_percent": Decimal(33)} | fields)
 
 
 def test_the_cost_of_five_hits():

@@ -54,7 +54,9 @@ def test_options_set_the_settings_of_the_campaign(tmp_path: Path) -> None:
         "--merge-near-identical",
     )
     campaign = Campaign.objects.get()
-    assert (campaign.task, campaign.hit_size, campaign.min_ratings) == ("source", 40, 2)
+    assert (campaign.source_language, campaign.target_language) == ("de", "en")
+    assert (campaign.task, campaign.status) == ("source", "draft")
+    assert (campaign.hit_size, campaign.min_ratings) == (40, 2)
     assert (campaign.seed, campaign.pay_per_hit, campaign.currency) == (7, Decimal("1.50"), "EUR")
     assert campaign.instructions == "Read twice.\n\nRate once.\n"
     assert campaign.merges_near_identical

@@ -84,17 +84,6 @@ def test_a_format_can_be_forced(tmp_path: Path) -> None:
     assert outputs_of(imported(path, format="tsv").campaign) == OUTPUTS
 
 
-def test_the_campaign_gets_its_settings() -> None:
-    campaign = imported(
-        CAMPAIGNS / "simple", task="fluency", hit_size=40, min_ratings=3, seed=7, currency="EUR"
-    ).campaign
-    campaign.refresh_from_db()
-    assert (campaign.task, campaign.status) == ("fluency", "draft")
-    assert (campaign.hit_size, campaign.min_ratings, campaign.seed) == (40, 3, 7)
-    assert (campaign.source_language, campaign.target_language) == ("de", "en")
-    assert campaign.currency == "EUR"
-
-
 @pytest.mark.parametrize("name", ["two-references", "two-references.xml", "two-named-references"])
 def test_one_of_several_references_is_chosen_by_name(name: str) -> None:
     reference = "refB" if name == "two-named-references" else "B"

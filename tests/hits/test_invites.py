@@ -212,8 +212,8 @@ def test_simultaneous_acceptances_of_a_personal_link_make_one_worker():
 @pytest.mark.parametrize("field", ["revoked_at", "expires_at"])
 def test_a_revoked_or_expired_link_is_refused(campaign: Campaign, client: Client, field: str):
     invite = invite_to(campaign)
-    now = timezone.now()
-    Invite.objects.update(**{"created_at": now - timedelta(days=2), field: now - timedelta(days=1)})
+    yesterday = timezone.now() - timedelta(days=1)
+    Invite.objects.update(**{"created_at": yesterday - timedelta(days=1), field: yesterday})
     answer = join(client, invite)
     assert answer.status_code == 404 and "no longer valid" in answer.content.decode()
     assert INVITATION in page_of(client, campaign)

@@ -43,15 +43,15 @@ def text_file(name: str, *lines: str) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, "".join(f"{line}\n" for line in lines).encode())
 
 
-def example_files() -> dict[str, object]:
-    def read(path: Path) -> SimpleUploadedFile:
-        return SimpleUploadedFile(path.name, path.read_bytes())
+def example_file(name: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(Path(name).name, (EXAMPLE / name).read_bytes())
 
-    return {
-        "sources": read(EXAMPLE / "sources.txt"),
-        "references": read(EXAMPLE / "references.txt"),
-        "systems": [read(path) for path in sorted((EXAMPLE / "systems").iterdir())],
-    }
+
+def example_files() -> dict[str, object]:
+    names = sorted(path.name for path in (EXAMPLE / "systems").iterdir())
+    systems = [example_file(f"systems/{name}") for name in names]
+    texts = {name: example_file(f"{name}.txt") for name in ("sources", "references")}
+    return {**texts, "systems": systems}
 
 
 def send_all(client: Client, files: dict[str, object]) -> None:

@@ -19,8 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def page_of(client, campaign, number=1, position=1) -> str:
-    url = reverse("preview_item", args=[campaign.code, number, position])
-    return client.get(url).content.decode()
+    return client.get(address_of(campaign, "item", number, position)).content.decode()
 
 
 def texts_in(page: str) -> list[str]:

@@ -31,7 +31,7 @@ def reviewed(prolific: ProlificSimulator) -> tuple[Any, Submission, Session]:
     return provider_for(recruitment_in(campaign)), submission, session
 
 
-def test_approving_twice_approves_once(reviewed: Any):
+def test_approving_twice_approves_once(reviewed):
     provider, submission, session = reviewed
     for _ in range(2):
         provider.approve(submission)
@@ -39,7 +39,7 @@ def test_approving_twice_approves_once(reviewed: Any):
     assert provider.status_of(submission) == Submission.Status.APPROVED
 
 
-def test_a_rejection_has_a_category_and_a_reason(reviewed: Any):
+def test_a_rejection_has_a_category_and_a_reason(reviewed):
     provider, submission, session = reviewed
     provider.reject(submission, category="LOW_EFFORT", message=REASON)
     assert session.status == "REJECTED"
@@ -48,9 +48,7 @@ def test_a_rejection_has_a_category_and_a_reason(reviewed: Any):
 @pytest.mark.parametrize(
     ("category", "message"), [("LOW_EFFORT", "Too short."), ("UGLY", REASON), ("", REASON)]
 )
-def test_a_rejection_that_prolific_would_refuse_is_not_sent(
-    reviewed: Any, prolific: ProlificSimulator, category: str, message: str
-):
+def test_a_rejection_that_prolific_would_refuse_is_not_sent(reviewed, prolific, category, message):
     provider, submission, session = reviewed
     n_requests = len(prolific.requests)
     with pytest.raises(ProviderFailed):
@@ -62,7 +60,7 @@ def bonus_for(submission: Submission, amount: str = "1.25") -> Bonus:
     return Bonus("key-1", submission, Decimal(amount), "GBP", "Thank you.")
 
 
-def test_after_a_crash_it_is_known_whether_a_bonus_was_paid(reviewed: Any):
+def test_after_a_crash_it_is_known_whether_a_bonus_was_paid(reviewed):
     provider, submission, session = reviewed
     bonus = bonus_for(submission)
     prepared = provider.prepare_bonus(bonus)
@@ -75,7 +73,7 @@ def test_after_a_crash_it_is_known_whether_a_bonus_was_paid(reviewed: Any):
     assert session.bonuses == [125]
 
 
-def test_two_bonuses_of_the_same_amount_are_not_confused(reviewed: Any):
+def test_two_bonuses_of_the_same_amount_are_not_confused(reviewed):
     provider, submission, session = reviewed
     bonus = bonus_for(submission)
     provider.pay_bonus(bonus, prepared=provider.prepare_bonus(bonus))
@@ -85,7 +83,7 @@ def test_two_bonuses_of_the_same_amount_are_not_confused(reviewed: Any):
     assert provider.is_bonus_paid(bonus, prepared=second)
 
 
-def test_prolifics_error_message_is_passed_on(reviewed: Any, prolific: ProlificSimulator):
+def test_prolifics_error_message_is_passed_on(reviewed, prolific):
     provider, submission, _ = reviewed
     submission.reference = "unknown"
     with pytest.raises(ProviderFailed, match="no such submission"):

@@ -39,7 +39,7 @@ def report(prolific: ProlificSimulator, session: Session, status: str, **options
     return deliver(body, prolific.headers(body, **options))
 
 
-def test_a_returned_submission_frees_its_place(prolific: ProlificSimulator):
+def test_a_returned_submission_frees_its_place(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=1)
     client, session, assignment = at_work(prolific, campaign)
     assert not HIT.objects.open().exists()
@@ -52,9 +52,7 @@ def test_a_returned_submission_frees_its_place(prolific: ProlificSimulator):
     assert client.get(reverse("rate", args=[assignment.code])).status_code == 302
 
 
-def test_a_timed_out_submission_frees_its_place_and_late_work_is_accepted(
-    prolific: ProlificSimulator,
-):
+def test_a_timed_out_submission_frees_its_place_and_late_work_is_accepted(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=1)
     client, session, assignment = at_work(prolific, campaign)
     report(prolific, session, "TIMED-OUT")
@@ -65,7 +63,7 @@ def test_a_timed_out_submission_frees_its_place_and_late_work_is_accepted(
     assert assignment.status == Assignment.Status.SUBMITTED and assignment.is_late
 
 
-def test_submitted_work_stays_submitted_whatever_is_reported(prolific: ProlificSimulator):
+def test_submitted_work_stays_submitted_whatever_is_reported(prolific):
     campaign = make_prolific_campaign(prolific)
     client, session, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
@@ -75,7 +73,7 @@ def test_submitted_work_stays_submitted_whatever_is_reported(prolific: ProlificS
     assert Submission.objects.get().status == Submission.Status.RETURNED
 
 
-def test_a_second_visit_after_a_timeout_continues_the_same_hit(prolific: ProlificSimulator):
+def test_a_second_visit_after_a_timeout_continues_the_same_hit(prolific):
     campaign = make_prolific_campaign(prolific)
     _, session, assignment = at_work(prolific, campaign)
     report(prolific, session, "TIMED-OUT")
@@ -85,7 +83,7 @@ def test_a_second_visit_after_a_timeout_continues_the_same_hit(prolific: Prolifi
     assert Submission.objects.get(assignment=assignment).reference == again.id
 
 
-def test_a_repeated_event_is_processed_once(prolific: ProlificSimulator):
+def test_a_repeated_event_is_processed_once(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=1)
     _, session, _ = at_work(prolific, campaign)
     session.status = "RETURNED"
@@ -100,7 +98,7 @@ def test_a_repeated_event_is_processed_once(prolific: ProlificSimulator):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_simultaneous_copies_of_an_event_are_processed_once(prolific: ProlificSimulator):
+def test_simultaneous_copies_of_an_event_are_processed_once(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=1)
     _, session, _ = at_work(prolific, campaign)
     session.status = "RETURNED"
@@ -119,9 +117,7 @@ def test_simultaneous_copies_of_an_event_are_processed_once(prolific: ProlificSi
     assert HIT.objects.get().places_left == 1
 
 
-def test_an_older_event_does_not_overwrite_a_newer_one(
-    prolific: ProlificSimulator, session: Session
-):
+def test_an_older_event_does_not_overwrite_a_newer_one(prolific, session):
     now = timezone.now().timestamp()
     report(prolific, session, "APPROVED", at=now)
     report(prolific, session, "AWAITING REVIEW", at=now - 60)
@@ -139,7 +135,7 @@ FORGED: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("change", FORGED)
-def test_a_forged_event_is_refused(prolific: ProlificSimulator, session: Session, change: str):
+def test_a_forged_event_is_refused(prolific, session, change):
     body = prolific.event(session, status="RETURNED")
     assert deliver(body, prolific.headers(body) | FORGED[change]).status_code == 400
     assert Submission.objects.get().status == Submission.Status.ACTIVE
@@ -150,35 +146,29 @@ def test_a_forged_event_is_refused(prolific: ProlificSimulator, session: Session
     [{"secret": "another"}, {"at": -FRESH_SECONDS - 60}, {"at": FRESH_SECONDS + 60}],
     ids=["another secret", "old", "from the future"],
 )
-def test_an_event_with_another_secret_or_time_is_refused(
-    prolific: ProlificSimulator, session: Session, options: dict[str, Any]
-):
+def test_an_event_with_another_secret_or_time_is_refused(prolific, session, options):
     if "at" in options:
         options = {"at": timezone.now().timestamp() + options["at"]}
     assert report(prolific, session, "RETURNED", **options).status_code == 400
     assert not ProviderEvent.objects.exists()
 
 
-def test_a_changed_body_is_refused(prolific: ProlificSimulator, session: Session):
+def test_a_changed_body_is_refused(prolific, session):
     headers = prolific.headers(prolific.event(session))
     assert deliver(prolific.event(session, status="RETURNED"), headers).status_code == 400
 
 
-def test_without_a_secret_every_event_is_refused(
-    prolific: ProlificSimulator, session: Session, settings: Any
-):
+def test_without_a_secret_every_event_is_refused(prolific, session, settings):
     settings.PROLIFIC_WEBHOOK_SECRET = ""
     assert report(prolific, session, "RETURNED", secret="").status_code == 400
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"event_type": 1}', b"\xff"])
-def test_a_malformed_event_is_not_a_server_error(prolific: ProlificSimulator, body: bytes):
+def test_a_malformed_event_is_not_a_server_error(prolific, body):
     assert deliver(body, prolific.headers(body)).status_code in (204, 400)
 
 
-def test_other_events_and_unknown_submissions_are_ignored(
-    prolific: ProlificSimulator, session: Session
-):
+def test_other_events_and_unknown_submissions_are_ignored(prolific, session):
     for body in (
         prolific.event(session, event_type="study.status.change", status="PAUSED"),
         prolific.event(session, resource_id="unknown", status="RETURNED"),
@@ -187,7 +177,7 @@ def test_other_events_and_unknown_submissions_are_ignored(
     assert Submission.objects.get().status == Submission.Status.ACTIVE
 
 
-def test_a_sync_finds_changes_without_an_event(prolific: ProlificSimulator):
+def test_a_sync_finds_changes_without_an_event(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=3)
     _, session, assignment = at_work(prolific, campaign)
     never_came = prolific.join(session.study)
@@ -198,9 +188,7 @@ def test_a_sync_finds_changes_without_an_event(prolific: ProlificSimulator):
     assert sync_submissions(recruitment=recruitment_in(campaign)) == 0
 
 
-def test_an_unreadable_submission_does_not_hide_the_others(
-    prolific: ProlificSimulator, monkeypatch: Any
-):
+def test_an_unreadable_submission_does_not_hide_the_others(prolific, monkeypatch):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     _, strange, _ = at_work(prolific, campaign)
     _, returned, assignment = at_work(prolific, campaign)
@@ -213,7 +201,7 @@ def test_an_unreadable_submission_does_not_hide_the_others(
 
 
 @pytest.mark.parametrize("status", ["ACTIVE", "AWAITING REVIEW", "APPROVED"])
-def test_a_sync_does_not_bring_forgotten_workers_back(prolific: ProlificSimulator, status: str):
+def test_a_sync_does_not_bring_forgotten_workers_back(prolific, status):
     campaign = make_prolific_campaign(prolific)
     client, session, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
@@ -223,7 +211,7 @@ def test_a_sync_does_not_bring_forgotten_workers_back(prolific: ProlificSimulato
     assert not Worker.objects.filter(external_id=session.participant).exists()
 
 
-def test_a_sync_reads_every_page(prolific: ProlificSimulator, monkeypatch: Any):
+def test_a_sync_reads_every_page(prolific, monkeypatch):
     monkeypatch.setattr("hits.recruiting.providers.prolific_api.PAGE_SIZE", 2)
     campaign = make_prolific_campaign(prolific, min_ratings=5)
     for _ in range(5):

@@ -53,7 +53,7 @@ def make_campaign_without_study(**settings: Any) -> Campaign:
 # The study ------------------------------------------------------------------------------------
 
 
-def test_a_study_is_created_with_the_fields_that_prolific_expects(prolific: ProlificSimulator):
+def test_a_study_is_created_with_the_fields_that_prolific_expects(prolific):
     campaign = make_campaign_without_study(requires_token=True, project="p1")
     create_study(recruitment=recruitment_in(campaign), landing_url=LANDING, actor=None)
     [study] = prolific.studies.values()
@@ -72,7 +72,7 @@ def test_a_study_is_created_with_the_fields_that_prolific_expects(prolific: Prol
     assert recruitment_in(campaign).study == study["id"]
 
 
-def test_the_simulator_refuses_wrong_fields(prolific: ProlificSimulator):
+def test_the_simulator_refuses_wrong_fields(prolific):
     campaign = make_campaign_without_study()
     provider: Any = provider_for(recruitment_in(campaign))
     body = provider.study_body(landing_url=LANDING, n_places=1)
@@ -91,13 +91,13 @@ def test_all_of_prolifics_categories_and_statuses_are_known():
     assert {status_named(status) for status in shapes.STATUS} == set(Submission.Status)
 
 
-def test_a_study_is_created_once(prolific: ProlificSimulator, campaign: Campaign):
+def test_a_study_is_created_once(prolific, campaign):
     with pytest.raises(ProviderFailed, match="already"):
         create_study(recruitment=recruitment_in(campaign), landing_url=LANDING, actor=None)
     assert len(prolific.studies) == 1
 
 
-def test_of_two_studies_created_at_once_one_is_deleted(prolific: ProlificSimulator):
+def test_of_two_studies_created_at_once_one_is_deleted(prolific):
     campaign = make_campaign_without_study()
     first, second = recruitment_in(campaign), recruitment_in(campaign)
     create_study(recruitment=first, landing_url=LANDING, actor=None)
@@ -106,7 +106,7 @@ def test_of_two_studies_created_at_once_one_is_deleted(prolific: ProlificSimulat
     assert list(prolific.studies) == [recruitment_in(campaign).study]
 
 
-def test_a_study_is_deleted_if_the_pay_changed_while_creating_it(prolific: ProlificSimulator):
+def test_a_study_is_deleted_if_the_pay_changed_while_creating_it(prolific):
     campaign = make_campaign_without_study()
     recruitment = recruitment_in(campaign)
     Campaign.objects.filter(pk=campaign.pk).update(pay_per_hit=Decimal("9.00"))
@@ -115,12 +115,12 @@ def test_a_study_is_deleted_if_the_pay_changed_while_creating_it(prolific: Proli
     assert prolific.studies == {} and recruitment_in(campaign).study == ""
 
 
-def test_publishing_twice_publishes_once(prolific: ProlificSimulator, campaign: Campaign):
+def test_publishing_twice_publishes_once(prolific, campaign):
     assert publish_study(recruitment=recruitment_in(campaign), actor=None) == "ACTIVE"
     assert AuditEntry.objects.filter(action="study published").count() == 1
 
 
-def test_a_study_is_not_published_for_a_campaign_that_is_not_open(prolific: ProlificSimulator):
+def test_a_study_is_not_published_for_a_campaign_that_is_not_open(prolific):
     campaign = make_campaign_without_study()
     create_study(recruitment=recruitment_in(campaign), landing_url=LANDING, actor=None)
     change_status(campaign=campaign, to=Campaign.Status.PAUSED)
@@ -130,7 +130,7 @@ def test_a_study_is_not_published_for_a_campaign_that_is_not_open(prolific: Prol
     assert study["status"] == "UNPUBLISHED"
 
 
-def test_without_a_token_nothing_is_sent(prolific: ProlificSimulator, settings: Any):
+def test_without_a_token_nothing_is_sent(prolific, settings):
     settings.PROLIFIC_API_TOKEN = ""
     recruitment = recruitment_in(make_campaign_without_study())
     with pytest.raises(ProviderFailed, match="DA_PROLIFIC_API_TOKEN"):
@@ -138,8 +138,7 @@ def test_without_a_token_nothing_is_sent(prolific: ProlificSimulator, settings: 
     assert prolific.requests == []
 
 
-def test_no_secret_is_in_the_database(prolific: ProlificSimulator, settings: Any):
-    campaign = make_prolific_campaign(prolific)
+def test_no_secret_is_in_the_database(prolific, campaign, settings):
     stored = str(Recruitment.objects.filter(campaign=campaign).values().get())
     logged = str(list(AuditEntry.objects.values()))
     for secret in (settings.PROLIFIC_API_TOKEN, settings.PROLIFIC_WEBHOOK_SECRET):
@@ -151,13 +150,12 @@ def test_a_campaign_with_links_has_no_study():
         create_study(recruitment=recruitment_in(make_hits()), landing_url=LANDING, actor=None)
 
 
-def test_a_campaign_with_a_study_stays_with_its_provider(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_campaign_with_a_study_stays_with_its_provider(prolific, campaign):
     with pytest.raises(RecruitmentRefused, match="stays there"):
         save_recruitment(campaign=campaign, provider="link", values={}, actor=None)
 
 
-def test_two_campaigns_cannot_have_the_same_study(prolific: ProlificSimulator):
+def test_two_campaigns_cannot_have_the_same_study(prolific):
     study = recruitment_in(make_prolific_campaign(prolific)).study
     with pytest.raises(RecruitmentRefused, match="Another campaign"):
         choose_prolific(make_hits(is_open=False), study=study)
@@ -166,7 +164,7 @@ def test_two_campaigns_cannot_have_the_same_study(prolific: ProlificSimulator):
 # Places ---------------------------------------------------------------------------------------
 
 
-def test_places_are_added_and_never_removed(prolific: ProlificSimulator):
+def test_places_are_added_and_never_removed(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     recruitment = recruitment_in(campaign)
     client, session, assignment = at_work(prolific, campaign)
@@ -185,7 +183,7 @@ def test_places_are_added_and_never_removed(prolific: ProlificSimulator):
     assert raise_places(recruitment=recruitment) == 3
 
 
-def test_places_are_not_added_beyond_the_spending_cap(prolific: ProlificSimulator):
+def test_places_are_not_added_beyond_the_spending_cap(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2, spending_cap=Decimal("5.00"))
     client, _, assignment = at_work(prolific, campaign)
     hand_in(client, assignment)
@@ -194,20 +192,20 @@ def test_places_are_not_added_beyond_the_spending_cap(prolific: ProlificSimulato
     assert places_wanted(recruitment_in(campaign)) == 2
 
 
-def test_with_bonuses_the_cap_allows_fewer_places(prolific: ProlificSimulator):
+def test_with_bonuses_the_cap_allows_fewer_places(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=9, spending_cap=Decimal("10.00"))
     assert places_wanted(recruitment_in(campaign)) == 4
     add_bonus(campaign, "2.50")
     assert places_wanted(recruitment_in(campaign)) == 2
 
 
-def test_an_arrival_without_a_hit_does_not_add_a_place(prolific: ProlificSimulator):
+def test_an_arrival_without_a_hit_does_not_add_a_place(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     send(prolific, prolific.join(recruitment_in(campaign).study))
     assert places_wanted(recruitment_in(campaign)) == 2
 
 
-def test_forged_arrivals_do_not_add_places(prolific: ProlificSimulator):
+def test_forged_arrivals_do_not_add_places(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2, spending_cap=Decimal("5.00"))
     recruitment = recruitment_in(campaign)
     for number in range(7):
@@ -222,7 +220,7 @@ def test_forged_arrivals_do_not_add_places(prolific: ProlificSimulator):
     assert raise_places(recruitment=recruitment) == 2
 
 
-def test_a_visit_uses_a_place_once_prolific_reports_it(prolific: ProlificSimulator):
+def test_a_visit_uses_a_place_once_prolific_reports_it(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     _, _, assignment = at_work(prolific, campaign)
     assert places_wanted(recruitment_in(campaign)) == 1
@@ -231,7 +229,7 @@ def test_a_visit_uses_a_place_once_prolific_reports_it(prolific: ProlificSimulat
     assert places_wanted(recruitment_in(campaign)) == 2
 
 
-def test_the_chores_add_places_and_sync_submissions(prolific: ProlificSimulator):
+def test_the_chores_add_places_and_sync_submissions(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     _, session, assignment = at_work(prolific, campaign)
     session.status = "RETURNED"
@@ -243,7 +241,7 @@ def test_the_chores_add_places_and_sync_submissions(prolific: ProlificSimulator)
     assert do_chores().n_studies == 0 and len(prolific.requests) == n_requests
 
 
-def test_an_unreachable_prolific_does_not_stop_the_chores(prolific: ProlificSimulator):
+def test_an_unreachable_prolific_does_not_stop_the_chores(prolific):
     make_prolific_campaign(prolific)
     prolific.failing = 503
     assert do_chores().n_studies == 0
@@ -257,8 +255,7 @@ def status_at(prolific: ProlificSimulator, campaign: Campaign) -> str:
 
 
 @pytest.mark.parametrize("to", ["paused", "closed"])
-def test_the_study_is_paused_while_the_campaign_is_not_open(prolific: ProlificSimulator, to: str):
-    campaign = make_prolific_campaign(prolific)
+def test_the_study_is_paused_while_the_campaign_is_not_open(prolific, campaign, to):
     change_status(campaign=campaign, to=to)
     assert do_chores().n_studies == 1
     assert status_at(prolific, campaign) == "PAUSED"
@@ -273,7 +270,7 @@ def test_the_study_is_paused_while_the_campaign_is_not_open(prolific: ProlificSi
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_study_is_paused_at_once_and_only_once(prolific: ProlificSimulator, monkeypatch: Any):
+def test_the_study_is_paused_at_once_and_only_once(prolific, monkeypatch):
     sent: list[tuple[str, int]] = []
     monkeypatch.setattr("hits.campaigns.lifecycle.enqueue", lambda *message: sent.append(message))
     campaign = make_prolific_campaign(prolific)
@@ -287,15 +284,14 @@ def test_the_study_is_paused_at_once_and_only_once(prolific: ProlificSimulator, 
     assert len(prolific.requests) == n_requests
 
 
-def test_a_study_paused_at_prolific_stays_paused(prolific: ProlificSimulator, campaign: Campaign):
+def test_a_study_paused_at_prolific_stays_paused(prolific, campaign):
     prolific.studies[recruitment_in(campaign).study]["status"] = "PAUSED"
     do_chores()
     assert status_at(prolific, campaign) == "PAUSED"
 
 
 @pytest.mark.parametrize("status", ["UNPUBLISHED", "AWAITING REVIEW", "COMPLETED"])
-def test_a_study_that_is_not_running_is_left_alone(prolific: ProlificSimulator, status: str):
-    campaign = make_prolific_campaign(prolific)
+def test_a_study_that_is_not_running_is_left_alone(prolific, campaign, status):
     prolific.studies[recruitment_in(campaign).study]["status"] = status
     for to in ("paused", "open"):
         change_status(campaign=campaign, to=to)
@@ -304,8 +300,7 @@ def test_a_study_that_is_not_running_is_left_alone(prolific: ProlificSimulator, 
     assert not recruitment_in(campaign).is_held
 
 
-def test_a_study_that_is_being_published_is_checked_again(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_study_that_is_being_published_is_checked_again(prolific, campaign):
     study = prolific.studies[recruitment_in(campaign).study]
     study["status"] = "PUBLISHING"
     change_status(campaign=campaign, to="paused")
@@ -316,8 +311,7 @@ def test_a_study_that_is_being_published_is_checked_again(prolific: ProlificSimu
     assert study["status"] == "PAUSED" and not recruitment_in(campaign).sends_in_vain
 
 
-def test_the_page_warns_while_prolific_cannot_be_reached(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_the_page_warns_while_prolific_cannot_be_reached(prolific, campaign):
     admin = client_of("admin", campaign)
     address = reverse("campaign_recruiting", args=[campaign.code])
     assert "may still send people" not in admin.get(address).content.decode()

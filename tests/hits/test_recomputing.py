@@ -123,10 +123,8 @@ def test_places_opened_in_the_meantime_are_kept(campaign):
 
 def test_it_can_run_as_a_job_with_progress(campaign):
     steps = []
-    job = run_job(
-        start_job(kind="recompute_workers", campaign=campaign).pk,
-        listener=lambda done, total: steps.append((done, total)),
-    )
+    job = start_job(kind="recompute_workers", campaign=campaign)
+    job = run_job(job.pk, listener=lambda done, total: steps.append((done, total)))
     assert job.state == "done" and job.result["n_workers"] == 2
     assert steps == [(0, 2), (1, 2), (2, 2)]
 

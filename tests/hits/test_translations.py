@@ -31,12 +31,8 @@ from tests.recruits import right_answer, wrong_answer
 SOURCE_FOLDERS = ["hits", "analysis", "da_platform"]
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
 # Django's functions that Babel does not know.
-KEYWORDS = DEFAULT_KEYWORDS | {
-    "gettext_lazy": None,
-    "gettext_noop": None,
-    "ngettext_lazy": (1, 2),
-    "pgettext_lazy": ((1, "c"), 2),
-}
+KEYWORDS = DEFAULT_KEYWORDS | {"gettext_lazy": None, "gettext_noop": None}
+KEYWORDS |= {"ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
 UNAVAILABLE = ["paused", "closed", "done", "none_left", "busy"]
 UNAVAILABLE += ["screened_out", "excluded", "not_invited", "declined"]
@@ -284,7 +280,9 @@ def unavailable_pages(campaign: Campaign) -> dict[str, str]:
     context = {"page_language": language, "page_direction": direction(language)}
     with translation.override(language):
         return {
-            reason: render_to_string("hits/unavailable.html", context | {"reason": reason})
+            f"unavailable, {reason}": render_to_string(
+                "hits/unavailable.html", context | {"reason": reason}
+            )
             for reason in UNAVAILABLE
         }
 

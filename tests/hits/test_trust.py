@@ -156,10 +156,8 @@ def test_the_forecast_counts_completed_and_missing_work(campaign):
 def test_a_spending_cap_stops_new_places(campaign):
     campaign.pay_per_hit, campaign.spending_cap = 2, 5
     campaign.save()
-    first, second, third = (
-        take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)
-    )
-    assert first and second and third is None
+    assignments = [take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)]
+    assert assignments[0] and assignments[1] and assignments[2] is None
     assert forecast(campaign).is_stopped_by_cap
 
 

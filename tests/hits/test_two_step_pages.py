@@ -115,7 +115,7 @@ def test_there_is_nothing_to_confirm_before_it_is_started_or_once_it_is_on():
     assert client.get(SET_UP).url == PAGE
     client = client_with_second_factor(person_with_password("admin"))
     assert client.post(SET_UP, {"code": "123456"}).url == PAGE
-    assert "on already" in do(client, "begin", follow=True).content.decode()
+    assert "already on" in do(client, "begin", follow=True).content.decode()
 
 
 def test_an_unreadable_key_is_deleted(settings):
