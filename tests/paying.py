@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.models import Assignment, Campaign, PaymentRun, Recruitment, Submission, Worker
+from hits.models import Assignment, Campaign, PaymentRun, PayRule,
+    Recruitment, Submission, Worker
 from hits.payments.owing import Kind, plan_run
-from hits.payments.runs import confirm_run
+from hits.payments.runs import add_rule, confirm_run
 from hits.rating.assignments import new_completion_code
 from tests.factories import make_hits
 
@@ -54,6 +55,12 @@ def hand_in(
             status=Submission.Status.AWAITING_REVIEW,
         )
     return assignment
+
+
+def add_bonus(campaign: Campaign, amount: str = "0.25") -> PayRule:
+    """Promise a bonus for every HIT."""
+    rule = {"campaign": campaign, "kind": "flat", "reason": "Thank you", "actor": make_admin()}
+    return add_rule(amount=Decimal(amount), **rule)
 
 
 def make_admin() -> User:

@@ -1,4 +1,4 @@
-"""The audit log: who sees what of it, how it is searched, and that its file is safe to open."""
+"""The audit log: who sees which entries, filters, and a CSV file that is safe to open."""
 
 import csv
 
@@ -17,33 +17,33 @@ pytestmark = pytest.mark.django_db
 URL = "/audit/"
 
 
-def rows(client, **asked) -> list[dict[str, str]]:
-    answer = client.get(URL, asked | {"format": "csv"})
+def rows(client, **filters) -> list[dict[str, str]]:
+    answer = client.get(URL, filters | {"format": "csv"})
     assert answer["Content-Type"].startswith("text/csv")
     return list(csv.DictReader(answer.getvalue().decode().splitlines()))
 
 
-def actions(client, **asked) -> list[str]:
-    return [row["action"] for row in rows(client, **asked)]
+def actions(client, **filters) -> list[str]:
+    return [row["action"] for row in rows(client, **filters)]
 
 
 def test_admins_see_the_campaigns_they_run_and_no_others():
-    own, other = make_campaign(), make_campaign()
-    record("opened", campaign=own)
+    campaign, other = make_campaign(), make_campaign()
+    record("opened", campaign=campaign)
     record("closed", campaign=other)
     record("cleaned")
-    assert actions(client_of("admin", own)) == ["opened"]
+    assert actions(client_of("admin", campaign)) == ["opened"]
     assert actions(client_of("admin")) == ["cleaned", "closed", "opened"]
-    page = client_of("admin", own).get(URL).content.decode()
+    page = client_of("admin", campaign).get(URL).content.decode()
     assert other.name not in page and "Cleaned" not in page
 
 
 @pytest.mark.parametrize("role", ["researcher", "outsider"])
-def test_it_is_not_for_those_who_run_nothing(role):
+def test_only_admins_see_it(role):
     assert client_of(role).get(URL).status_code == 403
 
 
-def test_it_is_narrowed_by_campaign_action_person_and_date():
+def test_it_can_be_filtered_by_campaign_action_person_and_date():
     campaign, bob = make_campaign(), User.objects.create_user("bob")
     entry = record("opened", campaign=campaign, actor=bob)
     record("closed")
@@ -56,17 +56,17 @@ def test_it_is_narrowed_by_campaign_action_person_and_date():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"since": "soon"}, {"campaign": "x"}, {"action": "nope"}, {"person": "nobody"}]
+    "filters", [{"since": "soon"}, {"campaign": "x"}, {"action": "nope"}, {"person": "nobody"}]
 )
-def test_nonsense_finds_nothing_and_breaks_nothing(asked):
+def test_invalid_filters_match_nothing(filters):
     record("opened")
     client = client_of("admin")
-    page = client.get(URL, asked)
+    page = client.get(URL, filters)
     assert page.status_code == 200 and "No matching entries" in page.content.decode()
-    assert rows(client, **asked) == []
+    assert rows(client, **filters) == []
 
 
-def test_actions_that_are_names_are_told_in_words():
+def test_actions_are_shown_in_words():
     record("confirm_payments")
     client = client_of("admin")
     page = client.get(URL).content.decode()
@@ -74,14 +74,14 @@ def test_actions_that_are_names_are_told_in_words():
     assert actions(client, action="confirm_payments") == ["confirm_payments"]
 
 
-def test_cells_are_no_formulas_and_texts_are_no_markup():
+def test_cells_cannot_be_formulas_and_texts_cannot_be_markup():
     record("opened", reason="=1+1", worker=make_worker("<b>"))
     client = client_of("admin")
     assert rows(client)[0]["reason"] == "'=1+1"
     assert "link:&lt;b&gt;" in client.get(URL).content.decode()
 
 
-def test_pages_keep_the_filter_and_ask_the_same_questions_for_many_as_for_few(monkeypatch):
+def test_pages_keep_the_filter_and_their_queries_do_not_grow(monkeypatch):
     monkeypatch.setattr(audit_log, "ENTRIES_PER_PAGE", 10)
     client, counts = client_of("admin"), []
     for n in (3, 20):
@@ -96,7 +96,7 @@ def test_pages_keep_the_filter_and_ask_the_same_questions_for_many_as_for_few(mo
     assert page.content.decode().count('scope="row"') == 10
 
 
-def test_the_menu_leads_there_for_those_who_may():
+def test_only_admins_see_it_in_the_menu():
     campaign, menu = make_campaign(), f'href="{reverse("audit_log")}"'
     assert menu in client_of("admin", campaign).get("/").content.decode()
     assert menu not in client_of("researcher").get("/").content.decode()

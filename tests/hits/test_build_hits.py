@@ -39,11 +39,6 @@ def test_hits_are_built_with_the_texts_of_their_roles():
             assert item.partner.translation == item.translation
 
 
-def test_each_hit_has_as_many_places_as_ratings_are_wanted():
-    campaign = make_hits(min_ratings=9)
-    assert [hit.places_left for hit in campaign.hits.all()] == [9]
-
-
 def contents(campaign: Campaign) -> list[tuple]:
     return list(
         Item.objects.filter(hit__campaign=campaign)
@@ -78,7 +73,7 @@ def test_tasks_without_references_have_eight_genuine_items_in_a_set(task):
     assert roles == {Role.GENUINE: 32, Role.BAD_REFERENCE: 4, Role.REPEAT: 4}
 
 
-def test_too_few_translations_make_smaller_hits_and_the_reader_is_told():
+def test_too_few_translations_make_smaller_hits_and_a_note():
     campaign = make_campaign(hit_size=100)
     make_translations(campaign, n_segments=20)
     summary = build_hits(campaign=campaign)
@@ -107,13 +102,13 @@ def test_texts_that_cannot_be_degraded_stop_the_build_and_nothing_is_stored():
     assert not HIT.objects.exists()
 
 
-def test_they_are_built_with_the_settings_of_now_whenever_the_campaign_was_read():
+def test_hits_are_built_with_the_current_settings_even_from_a_stale_campaign():
     campaign = make_campaign(hit_size=60, seed=7, min_ratings=2)
     make_translations(campaign, n_segments=28)
-    read_before = Campaign.objects.get(pk=campaign.pk)
+    stale = Campaign.objects.get(pk=campaign.pk)
     changes = {"hit_size": 40, "seed": 8, "min_ratings": 5}
     edit_campaign(campaign=campaign, actor=None, changes=changes)
-    assert build_hits(campaign=read_before).hit_size == 40
+    assert build_hits(campaign=stale).hit_size == 40
     assert [hit.places_left for hit in campaign.hits.all()] == [5, 5]
     built = contents(campaign)
     build_hits(campaign=campaign, rebuild=True)
@@ -131,7 +126,7 @@ def test_an_open_campaign_is_not_rebuilt():
         build_hits(campaign=make_hits(), rebuild=True)
 
 
-def test_taken_hits_stay():
+def test_hits_that_were_taken_are_not_rebuilt():
     campaign = make_hits()
     take_assignment(campaign=campaign, worker=make_worker())
     change_status(campaign=campaign, to=Campaign.Status.PAUSED)
@@ -165,7 +160,7 @@ def test_the_database_refuses_a_genuine_item_with_a_partner_and_a_second_partner
     Item.objects.filter(pk=qc.pk).update(partner=free)
 
 
-def test_hits_too_small_to_judge_a_worker_by_are_told_of():
+def test_a_note_warns_of_hits_too_small_to_judge_a_worker():
     small, single = make_campaign(), make_campaign()
     make_translations(small, n_segments=28)
     make_translations(single)

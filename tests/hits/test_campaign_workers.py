@@ -1,4 +1,4 @@
-"""The pages about workers: what admins see there, in how many questions to the database."""
+"""The pages about workers: what admins see, and in how many queries."""
 
 import pytest
 from django.db import connection
@@ -49,30 +49,29 @@ def words(answer) -> str:
 
 
 def names(campaign: Campaign, **filters: str) -> list[str]:
-    found = workers_page(campaign, WorkerFilters(**filters))
-    return [row.participation.worker.external_id for row in found.rows]
+    page = workers_page(campaign, WorkerFilters(**filters))
+    return [row.participation.worker.external_id for row in page.rows]
 
 
 # The table -----------------------------------------------------------------------------------
 
 
-def test_the_table_lists_each_worker_with_what_the_ratings_say(campaign, admin):
+def test_the_table_lists_each_worker_with_the_verdict_of_the_evidence(campaign, admin):
     page = words(admin.get(address("campaign_workers", campaign)))
     assert page.count('scope="row"') == campaign.participations.count()
     assert "Reliable 2" in page and "Unreliable" in page
-    assert (
-        f'href="{address("campaign_worker", campaign, worker_like("honest").worker.code)}"' in page
-    )
+    worker = worker_like("honest").worker
+    assert f'href="{address("campaign_worker", campaign, worker.code)}"' in page
 
 
-def test_researchers_see_no_worker_and_no_tab_that_leads_there(campaign):
+def test_researchers_see_no_workers_and_no_link_to_them(campaign):
     client = client_of("researcher", campaign)
     assert client.get(address("campaign_workers", campaign)).status_code == 403
     overview = client.get(address("campaign_overview", campaign)).content.decode()
     assert address("campaign_workers", campaign) not in overview and "honest-3" not in overview
 
 
-def test_it_asks_the_database_as_often_for_sixty_workers_as_for_four(campaign, admin):
+def test_queries_do_not_grow_with_workers(campaign, admin):
     counts = []
     for n_more in (0, WORKERS_PER_PAGE + 6):
         workers = Worker.objects.bulk_create(
@@ -83,21 +82,21 @@ def test_it_asks_the_database_as_often_for_sixty_workers_as_for_four(campaign, a
         )
         copies = [Evidence.objects.values().first() for _ in people]
         Evidence.objects.bulk_create(
-            Evidence(**copy | {"id": None, "participation_id": one.pk, "origin": "recomputation"})
-            for copy, one in zip(copies, people, strict=True)
+            Evidence(**copy | {"id": None, "participation": person, "origin": "recomputation"})
+            for copy, person in zip(copies, people, strict=True)
         )
         for query in ({}, {"sort": "p", "flag": "scrs"}, {"sort": "-flags", "search": "a"}):
             with CaptureQueriesContext(connection) as queries:
                 admin.get(address("campaign_workers", campaign), query)
             counts.append(len(queries))
-    # Session, user, second factor, memberships, campaign; count, page, evidence, last deeds, states.
+    # Session, user, second factor, memberships, campaign; count, page, evidence, latest actions, states.
     assert set(counts) == {10}
     page = words(admin.get(address("campaign_workers", campaign)))
     assert "Page 1 of 2" in page and page.count('scope="row"') == WORKERS_PER_PAGE
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_every_heading_sorts_both_ways_and_puts_the_unknown_last(campaign, sort):
+def test_every_heading_sorts_both_ways_with_missing_values_last(campaign, sort):
     take_part(campaign=campaign, worker=make_worker("nothing known"))
     rising, falling = names(campaign, sort=sort), names(campaign, sort=f"-{sort}")
     assert sorted(rising) == sorted(falling) and len(rising) == 5
@@ -105,7 +104,7 @@ def test_every_heading_sorts_both_ways_and_puts_the_unknown_last(campaign, sort)
         assert rising[-1] == falling[-1] == "nothing known"
 
 
-def test_sorting_goes_by_the_latest_evidence(campaign):
+def test_sorting_uses_the_latest_evidence(campaign):
     by_p = names(campaign, sort="p")
     pvalues = [worker_like(name).evidence.last().p for name in by_p]
     assert pvalues == sorted(pvalues)
@@ -115,7 +114,7 @@ def test_sorting_goes_by_the_latest_evidence(campaign):
     assert names(campaign, sort="p")[0] == by_p[-1]
 
 
-def test_filters_narrow_the_table_down(campaign):
+def test_filters_select_workers(campaign):
     honest, careless = {"honest-3-1", "honest-3-2"}, {"random-3-1", "random-3-2"}
     assert set(names(campaign, state="reliable")) == honest
     assert set(names(campaign, state="unreliable")) == careless
@@ -129,7 +128,7 @@ def test_filters_narrow_the_table_down(campaign):
     assert "honest-3-1" not in names(campaign, state="reliable", decision="evidence")
 
 
-def test_workers_without_a_flag_can_be_asked_for(campaign):
+def test_workers_without_a_flag_can_be_selected(campaign):
     Evidence.objects.update(has_scores_flag=False, has_time_flag=False, has_sequence_flag=False)
     assert len(names(campaign, flag="none")) == 4
     Evidence.objects.filter(participation=worker_like("random")).update(has_time_flag=True)
@@ -139,11 +138,11 @@ def test_workers_without_a_flag_can_be_asked_for(campaign):
 @pytest.mark.parametrize(
     "query", ["?sort=nonsense", "?state=gone", "?page=99", "?flag=x&search=%00", "?sort=-"]
 )
-def test_an_address_typed_by_hand_still_gives_a_page(campaign, admin, query):
+def test_invalid_parameters_still_give_a_page(campaign, admin, query):
     assert words(admin.get(address("campaign_workers", campaign) + query)).count("honest-3") >= 2
 
 
-def test_narrowing_down_keeps_the_order_that_the_table_has(campaign, admin):
+def test_filtering_keeps_the_sort_order(campaign, admin):
     page = words(admin.get(address("campaign_workers", campaign)))
     assert '<option value="-active" selected>' in page
     page = words(admin.get(address("campaign_workers", campaign), {"sort": "p"}))
@@ -167,7 +166,7 @@ def test_a_hostile_id_is_shown_as_text(campaign, admin):
 # One worker ----------------------------------------------------------------------------------
 
 
-def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign, admin):
+def test_a_workers_page_describes_evidence_flags_work_and_history(campaign, admin):
     person = worker_like("honest")
     exclude(participation=person, actor=make_person("admin"), reason="two <accounts>")
     Assignment.objects.filter(worker=person.worker, hit__number=1).update(
@@ -176,7 +175,6 @@ def test_a_workers_page_tells_evidence_flags_work_and_history_in_words(campaign,
     page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
     assert "Tells degraded from genuine: p &lt; 0.0001, 20 pairs." in page
     assert "two &lt;accounts&gt;" in page and "By the evidence alone: reliable." in page
-    # In the direction of its own language.
     assert 'dir="auto">Fine, &lt;b&gt;thank you&lt;/b&gt;.' in page
     assert "late</span>" in page and "Payment rejected" in page
     assert "equal scores in a row at most" in page and "The fastest HIT took" in page
@@ -188,13 +186,13 @@ def test_a_worker_of_another_campaign_is_not_found(campaign, admin):
     assert admin.get(address("campaign_worker", campaign, stranger.worker.code)).status_code == 404
 
 
-def test_a_worker_without_work_has_a_page_too(campaign, admin):
+def test_a_worker_without_work_has_a_page(campaign, admin):
     person = take_part(campaign=campaign, worker=make_worker("new here"))
     page = words(admin.get(address("campaign_worker", campaign, person.worker.code)))
     assert "No evidence yet" in page and "has not started a HIT" in page
 
 
-def test_each_picture_comes_as_a_file_of_each_kind(campaign, admin):
+def test_each_plot_can_be_downloaded_in_every_format(campaign, admin):
     worker = worker_like("honest").worker
     page = words(admin.get(address("campaign_worker", campaign, worker.code)))
     starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"hit,genuine,degraded"}
@@ -223,7 +221,7 @@ def test_each_picture_comes_as_a_file_of_each_kind(campaign, admin):
         (None, "p unknown"),
     ],
 )
-def test_p_values_are_written_as_people_read_them(p, text):
+def test_p_values_are_written_with_four_decimals(p, text):
     assert p_in_words(p) == text
 
 
@@ -231,11 +229,11 @@ def test_p_values_are_written_as_people_read_them(p, text):
     ("seconds", "text"),
     [(9.4, "9 s"), (59.6, "1 min 00 s"), (164, "2 min 44 s"), (7260, "2 h 01 min")],
 )
-def test_times_are_written_as_people_read_them(seconds, text):
+def test_durations_are_written_in_their_largest_units(seconds, text):
     assert duration(seconds) == text
 
 
-def test_the_tests_are_told_in_words():
+def test_the_statistical_tests_are_described_in_words():
     evidence = Evidence(
         n_pairs=40, p=0.0003, window_p=0.2, window_n_pairs=30, n_repeats=10, repeat_p=0.01,
         repeat_mean_difference=-4.0, repeat_mean_absolute_difference=6.25,
@@ -263,7 +261,7 @@ def test_flags_come_with_the_numbers_behind_them():
 
 
 @given(st.floats(0, 1))
-def test_a_p_value_in_words_never_claims_less_doubt_than_there_is(p):
+def test_a_p_value_in_words_is_rounded_correctly(p):
     text = p_in_words(p)
     if text.startswith("p ="):
         assert abs(float(text.removeprefix("p = ")) - p) <= 0.00005 + 1e-12

@@ -28,10 +28,7 @@ def sets_of(hit: list[PlannedItem]) -> list[list[PlannedItem]]:
 
 
 campaigns = st.fixed_dictionaries(
-    {
-        "n_translations": st.integers(70, 1_000),
-        "seed": st.integers(0, 2**63 - 1),
-    }
+    {"n_translations": st.integers(70, 1_000), "seed": st.integers(0, 2**63 - 1)}
 )
 
 
@@ -48,7 +45,7 @@ def test_a_hit_has_seven_genuine_and_three_kinds_of_qc_item_in_every_set(campaig
 
 @given(campaign=campaigns)
 @settings(max_examples=50)
-def test_partners_stand_41_to_59_places_apart_in_different_halves(campaign):
+def test_partners_are_41_to_59_positions_apart_in_different_halves(campaign):
     for hit in plan(**campaign):
         for item in hit:
             if item.partner:
@@ -76,10 +73,10 @@ def test_every_translation_is_covered_and_the_last_hit_wraps_to_the_first(campai
     genuine = [[i.translation for i in hit if i.role == Role.GENUINE] for hit in hits]
     n = campaign["n_translations"]
     assert len(hits) == -(-n // 70)
-    assert all(len(set(one)) == 70 for one in genuine)
-    counts = Counter(translation for one in genuine for translation in one)
+    assert all(len(set(translations)) == 70 for translations in genuine)
+    counts = Counter(translation for translations in genuine for translation in translations)
     assert set(counts) == set(range(n)) and set(counts.values()) <= {1, 2}
-    # What is rated twice is the beginning of the shuffled row, and it stands in the first HIT.
+    # The last HIT is filled up with translations of the first one.
     twice = {translation for translation, count in counts.items() if count == 2}
     assert len(twice) == 70 * len(hits) - n
     assert twice <= set(genuine[0]) and twice <= set(genuine[-1])
@@ -91,7 +88,7 @@ def test_every_translation_is_covered_and_the_last_hit_wraps_to_the_first(campai
     has_references=st.booleans(),
     seed=st.integers(0, 2**32),
 )
-def test_smaller_hits_keep_their_sets_and_their_distance(
+def test_smaller_hits_keep_their_sets_and_the_distance_of_partners(
     n_translations, hit_size, has_references, seed
 ):
     roles = ROLES_OF_A_SET if has_references else ROLES_WITHOUT_REFERENCES
@@ -113,19 +110,19 @@ def test_either_partner_may_come_first():
     assert first[True] == first[False] == 150
 
 
-def test_the_same_seed_gives_the_same_hits_and_another_seed_others():
+def test_the_same_seed_gives_the_same_hits_and_another_seed_different_ones():
     assert plan(200, seed=3) == plan(200, seed=3)
     assert plan(200, seed=3) != plan(200, seed=4)
 
 
-def test_positions_in_a_set_give_no_role_away():
-    """Over many HITs every role is as frequent at each of a set's ten places."""
+def test_positions_in_a_set_do_not_reveal_roles():
+    """Over many HITs, every role is equally frequent at each of the ten positions of a set."""
     hits = plan(70 * 300)
-    places = {role: np.zeros(10) for role in Role}
+    positions = {role: np.zeros(10) for role in Role}
     for hit in hits:
         for item in hit:
-            places[item.role][(item.position - 1) % 10] += 1
-    for role, counts in places.items():
+            positions[item.role][(item.position - 1) % 10] += 1
+    for role, counts in positions.items():
         expected = counts.sum() / 10
         # Chi-squared with 9 degrees of freedom: 27.9 is the 0.1 % point.
         assert ((counts - expected) ** 2 / expected).sum() < 27.9, role
@@ -146,7 +143,7 @@ def test_a_text_that_cannot_be_degraded_is_never_a_bad_reference():
     assert len(bad) == 100 and all(item.translation % 5 for item in bad)
 
 
-def test_a_set_of_nothing_but_undegradable_texts_is_an_error():
+def test_a_set_without_any_text_to_degrade_is_an_error():
     def refuse(translation, rng):
         raise CannotDegrade
 
@@ -173,7 +170,7 @@ def test_too_few_translations_for_a_full_hit_make_smaller_ones(
 
 
 @pytest.mark.parametrize(("n_translations", "has_references"), [(27, True), (31, False), (0, True)])
-def test_too_few_for_the_smallest_hit_is_an_error(n_translations, has_references):
+def test_too_few_translations_for_the_smallest_hit_are_an_error(n_translations, has_references):
     with pytest.raises(CannotCompose, match="smallest HIT needs"):
         choose_layout(n_translations, hit_size=100, has_references=has_references)
 

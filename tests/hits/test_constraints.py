@@ -22,8 +22,6 @@ from analysis.models import (
 from da_platform.jobs.models import Job
 from da_platform.operation.models import SignOfLife
 from da_platform.operation.signs import give_sign
-from hits.campaigns.building import build_hits
-from hits.campaigns.lifecycle import change_status
 from hits.models import (
     HIT,
     ApiToken,
@@ -63,8 +61,8 @@ NOW = timezone.now()
 LONG_AGO = NOW - timedelta(days=9)
 ALICE, BOB = "alice", "bob"
 
-# Which row of the model (in the order of its key, from 0) is changed, and to what. A value that begins
-# with = is taken from that field of the row before it, which makes the two collide.
+# The row to change (counted from 0 by primary key) and its new values. A value that starts with = is copied
+# from that field of the previous row, so that the two collide.
 BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_name_is_not_empty": (Campaign, 0, {"name": ""}),
     "campaign_task_is_known": (Campaign, 0, {"task": "guess"}),
@@ -183,17 +181,14 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "evaluation_number_counts_from_1": (Evaluation, 0, {"number": 0}),
     "job_makes_one_evaluation": (Evaluation, 1, {"job_id": "=job_id"}),
 }
-# The audit log refuses every change, so its one rule is shown to a new row.
+# The audit log refuses every change, so its constraint is tested with a new row.
 ONLY_WHEN_ADDED = {"audit_entry_names_its_action"}
 
 
 @pytest.fixture
 def campaign() -> Campaign:
-    """Two HITs; alice and bob have submitted the first, and two others are at work on one each."""
-    campaign = make_campaign(min_ratings=3)
-    make_translations(campaign, n_segments=28)
-    build_hits(campaign=campaign)
-    change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    """Two HITs; alice and bob have submitted the first, and two others are working on one each."""
+    campaign = make_hits(min_ratings=3, n_segments=28)
     for name in (ALICE, BOB):
         worker = make_worker(name)
         take_part(campaign=campaign, worker=worker)
@@ -220,7 +215,7 @@ def campaign() -> Campaign:
 
 
 def make_recruits(campaign: Campaign) -> None:
-    """Two campaigns with a study each; alice and bob came to the first, with one device."""
+    """Two campaigns with a study each; alice and bob came to the first from the same device."""
     recruitment = Recruitment.objects.get(campaign=campaign)
     Recruitment.objects.create(campaign=make_campaign(is_open=False), study="two")
     Recruitment.objects.filter(pk=recruitment.pk).update(study="one")
@@ -234,7 +229,7 @@ def make_recruits(campaign: Campaign) -> None:
 
 
 def make_payments(campaign: Campaign) -> None:
-    """Alice and bob are to get their pay and a bonus; unfinished work gets a share, elsewhere too."""
+    """Plan pay and a bonus for alice and bob, and partial pay in two campaigns."""
     actor = User.objects.get(username=ALICE)
     flat = PayRule.objects.create(
         campaign=campaign, kind="flat", amount=1, reason="Thanks", created_by=actor
@@ -257,7 +252,7 @@ def make_payments(campaign: Campaign) -> None:
 
 
 def make_members(campaign: Campaign) -> None:
-    """One person with a level here and a level everywhere, and another."""
+    """One person with a level in the campaign and one everywhere, and a second person."""
     people = [User.objects.create(username=name) for name in (ALICE, BOB)]
     for user, where in ((people[0], campaign), (people[0], None), (people[1], None)):
         Membership.objects.create(user=user, campaign=where, level="researcher")
@@ -265,7 +260,7 @@ def make_members(campaign: Campaign) -> None:
 
 
 def make_metrics(campaign: Campaign) -> None:
-    """Two metrics of the campaign and two of a collection from elsewhere, with a score each."""
+    """Two metrics of the campaign and two of a score collection, with a score each."""
     collection = ScoreCollection.objects.create(name="elsewhere")
     homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": collection}]
     for home in homes:
@@ -292,7 +287,7 @@ def make_gold_runs(campaign: Campaign) -> None:
 
 
 def make_evaluations(campaign: Campaign) -> None:
-    """Two of the campaign, two of a collection from elsewhere, two of pooled campaigns."""
+    """Two evaluations each of the campaign, of a score collection and of pooled campaigns."""
     collection = ScoreCollection.objects.create(name="elsewhere")
     homes: list[dict[str, Any]] = [{"campaign": campaign}, {"collection": collection}, {}]
     for home in homes:
@@ -313,40 +308,42 @@ def make_evaluations(campaign: Campaign) -> None:
 
 
 def test_the_database_refuses_every_bad_row(campaign: Campaign):
-    wrong = {}
-    for name, (model, place, change) in BAD_CHANGES.items():
+    unexpected = {}
+    for name, (model, index, change) in BAD_CHANGES.items():
         rows = list(model.objects.order_by("pk"))
-        row, before = rows[place], rows[place - 1]
-        values = {field: _value(value, before) for field, value in change.items()}
-        refusal = _refusal_of(model.objects.filter(pk=row.pk), values)
-        if not _blames(refusal, name, model, change):
-            wrong[name] = refusal
-    assert not wrong
+        row, previous = rows[index], rows[index - 1]
+        values = {field: _value(value, previous) for field, value in change.items()}
+        error = _error_of(model.objects.filter(pk=row.pk), values)
+        if not _names_constraint(error, name, model, change):
+            unexpected[name] = error
+    assert not unexpected
 
 
-def _refusal_of(row: models.QuerySet[Any], values: dict[str, Any]) -> str:
+def _error_of(row: models.QuerySet[Any], values: dict[str, Any]) -> str:
     try:
         with transaction.atomic():
             row.update(**values)
             transaction.set_rollback(True)
-    except IntegrityError as refusal:
-        return str(refusal)
+    except IntegrityError as error:
+        return str(error)
     return ""
 
 
-def _value(value: Any, before: models.Model) -> Any:
-    return getattr(before, value[1:]) if isinstance(value, str) and value[:1] == "=" else value
+def _value(value: Any, previous: models.Model) -> Any:
+    return getattr(previous, value[1:]) if isinstance(value, str) and value[:1] == "=" else value
 
 
-def _blames(message: str, name: str, model: type[models.Model], change: dict[str, Any]) -> bool:
-    """Say whether the refusal is this constraint's. SQLite names columns where a key is not unique."""
+def _names_constraint(
+    message: str, name: str, model: type[models.Model], change: dict[str, Any]
+) -> bool:
+    """Whether the error names this constraint. For unique ones, SQLite names the columns instead."""
     if name in message:
         return True
     columns = [model._meta.get_field(field).column for field in change]
     return connection.vendor == "sqlite" and all(column in message for column in columns)
 
 
-def test_every_constraint_of_every_table_has_a_bad_row_above():
+def test_every_constraint_of_every_table_is_tested_above():
     names = {
         constraint.name
         for app in ("hits", "jobs", "analysis", "operation")
@@ -361,21 +358,21 @@ def test_the_database_refuses_an_audit_entry_without_an_action():
         record("")
 
 
-def test_the_same_item_is_rated_once_by_the_primary_key(campaign: Campaign):
+def test_the_primary_key_refuses_a_second_rating_of_an_item(campaign: Campaign):
     rating = Rating.objects.order_by("pk")[0]
     with pytest.raises(IntegrityError), transaction.atomic():
         Rating.objects.create(assignment=rating.assignment, item=rating.item, score=1)
 
 
-def test_a_campaign_without_ratings_can_be_deleted_with_all_it_has():
-    campaign, kept = make_campaign(), make_hits()
+def test_a_campaign_without_ratings_can_be_deleted_with_its_contents():
+    campaign, other = make_campaign(), make_hits()
     make_translations(campaign)
     campaign.delete()
-    assert set(Segment.objects.values_list("campaign", flat=True)) == {kept.pk}
+    assert set(Segment.objects.values_list("campaign", flat=True)) == {other.pk}
     assert Translation.objects.count() == 28 and Segment.objects.count() == 14
 
 
-def test_a_campaign_that_the_audit_log_names_cannot_be_deleted():
+def test_a_campaign_in_the_audit_log_cannot_be_deleted():
     campaign = make_hits()
     with pytest.raises(ProtectedError):
         campaign.delete()

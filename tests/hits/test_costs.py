@@ -1,4 +1,4 @@
-"""What a campaign will cost, by hand."""
+"""The estimated cost of a campaign, compared with a calculation by hand."""
 
 from decimal import Decimal
 
@@ -11,27 +11,20 @@ from tests.people import client_of
 
 
 def cost(**fields) -> Cost:
-    numbers = {
-        "n_hits": 5,
-        "n_translations": 336,
-        "ratings": 15,
-        "pay": Decimal("2.00"),
-        "fee_percent": Decimal(33),
-        "pass_percent": 50,
-    }
-    return Cost(**numbers | fields)
+    counts = {"n_hits": 5, "n_translations": 336, "ratings": 15, "pass_percent": 50}
+    return Cost(**counts | {"pay": Decimal("2.00"), "fee_percent": Decimal(33)} | fields)
 
 
-def test_five_hits_by_hand():
+def test_the_cost_of_five_hits():
     # 5 x 15 = 75 trusted, 150 at one in two; 300 to workers, 99 of fees; 399 / 336 = 1.1875.
-    found = cost()
-    assert (found.n_trusted, found.n_assignments) == (75, 150)
-    assert (found.to_workers, found.fee, found.total) == (300, 99, 399)
-    assert found.per_translation == Decimal("1.19")
+    estimate = cost()
+    assert (estimate.n_trusted, estimate.n_assignments) == (75, 150)
+    assert (estimate.to_workers, estimate.fee, estimate.total) == (300, 99, 399)
+    assert estimate.per_translation == Decimal("1.19")
 
 
 @pytest.mark.parametrize(("percent", "n"), [(100, 75), (99, 76), (35, 215), (5, 1500)])
-def test_a_part_of_an_assignment_is_a_whole_one(percent, n):
+def test_assignments_are_rounded_up(percent, n):
     assert cost(pass_percent=percent).n_assignments == n
 
 
@@ -40,7 +33,7 @@ def test_nothing_costs_nothing():
 
 
 @pytest.mark.django_db
-def test_hits_are_counted_before_they_are_built_as_after():
+def test_the_number_of_hits_is_the_same_before_and_after_building():
     campaign = make_campaign()
     make_translations(campaign, n_segments=30)
     assert count_hits(campaign) == (3, 60)
@@ -49,11 +42,11 @@ def test_hits_are_counted_before_they_are_built_as_after():
 
 
 @pytest.mark.django_db
-def test_the_page_calculates_with_what_the_form_says_or_else_the_campaign():
+def test_the_page_uses_the_form_or_else_the_campaigns_settings():
     campaign = make_hits(pay_per_hit="1.00", min_ratings=10)
     client, url = client_of("admin"), reverse("campaign_cost", args=[campaign.code])
     assert '<span data-out="total">26.60</span>' in client.get(url).content.decode()
-    asked = {"pay": "3", "fee": "0", "passing": "100", "ratings": "5"}
-    assert '<span data-out="total">15.00</span>' in client.get(url, asked).content.decode()
-    page = client.get(url, asked | {"passing": "0", "ratings": "NaN"}).content.decode()
+    form = {"pay": "3", "fee": "0", "passing": "100", "ratings": "5"}
+    assert '<span data-out="total">15.00</span>' in client.get(url, form).content.decode()
+    page = client.get(url, form | {"passing": "0", "ratings": "NaN"}).content.decode()
     assert "were not valid" in page and '<span data-out="total">60.00</span>' in page

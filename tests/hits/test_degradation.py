@@ -18,7 +18,7 @@ from hits.campaigns.degradation import (
 
 WORDS = st.text(alphabet="abcdefghijABCDEÄß", min_size=1, max_size=8)
 TEXTS = st.lists(WORDS, min_size=1, max_size=90).map(" ".join)
-# Every donor word is marked, so that a test can see where a word came from.
+# The keys of the segment itself and of the donors.
 OWN, OTHER = "own", "other"
 
 
@@ -26,9 +26,9 @@ def donors_of(*texts: str, spaced: bool = True) -> DonorPool:
     return DonorPool(texts, [f"{OTHER} {i}" for i in range(len(texts))], spaced=spaced)
 
 
-def degrade(text: str, *, system: tuple[str, ...] = (), **how: Any) -> str:
-    """Degrade a text of a system that wrote it and the others named."""
-    return degradation.degrade(text, spacing=Spacing([text, *system]), **how)
+def degrade(text: str, *, system: tuple[str, ...] = (), **options: Any) -> str:
+    """Degrade a text of a system whose other texts are `system`."""
+    return degradation.degrade(text, spacing=Spacing([text, *system]), **options)
 
 
 def words_of(text: str, *, spaced: bool = True) -> list[str]:
@@ -51,14 +51,14 @@ def test_the_span_grows_with_the_text(n_units, length):
 @pytest.mark.parametrize(
     ("n_units", "span"), [(1, (0, 1)), (2, (1, 2)), (3, (1, 2)), (4, (1, 3)), (5, (1, 3))]
 )
-def test_short_texts_have_one_place_for_the_span(n_units, span):
+def test_short_texts_have_one_position_for_the_span(n_units, span):
     assert choose_span(n_units, np.random.default_rng(0)) == span
 
 
-def test_every_place_of_a_longer_text_is_equally_likely():
+def test_every_position_in_a_longer_text_is_equally_likely():
     rng = np.random.default_rng(5)
     starts = np.bincount([choose_span(12, rng)[0] for _ in range(6_000)], minlength=12)
-    # 12 words, 4 replaced: the span may begin at words 2 to 7, and nowhere else.
+    # 12 words, 4 replaced: the span can only begin at words 2 to 7.
     assert set(np.flatnonzero(starts)) == {1, 2, 3, 4, 5, 6}
     assert starts[1:7].min() > 900 and starts[1:7].max() < 1_100
 
@@ -76,15 +76,16 @@ def test_a_degraded_text_differs_keeps_its_word_count_and_its_protected_words(te
 
 
 @given(seed=st.integers(0, 2**32), n_words=st.integers(1, 60))
-def test_it_never_takes_words_from_its_own_segment(seed, n_words):
-    own = " ".join(f"mine{i}" for i in range(60))
-    pool = DonorPool([own, own, "yours " * 40], [OWN, OWN, OTHER], spaced=True)
+def test_words_never_come_from_the_same_segment(seed, n_words):
+    same_segment = " ".join(f"mine{i}" for i in range(60))
+    texts = [same_segment, same_segment, "yours " * 40]
+    pool = DonorPool(texts, [OWN, OWN, OTHER], spaced=True)
     text = " ".join(["word"] * n_words)
     assert "mine" not in degrade(text, key=OWN, donors=pool, rng=np.random.default_rng(seed))
 
 
 def test_words_come_uniformly_from_all_inner_spans_of_other_segments():
-    # Inner words: 2 of the first text, 4 of the second, so 6 places for a span of one.
+    # Two inner words in the first text and four in the second: six positions for a span of one word.
     pool = donors_of("A b c D", "E f g h i J")
     rng = np.random.default_rng(3)
     drawn = [pool.draw(1, key=OWN, rng=rng) for _ in range(6_000)]
@@ -98,7 +99,7 @@ def test_a_span_longer_than_any_donor_is_assembled_from_several():
     assert len(pool.draw(25, key=OWN, rng=np.random.default_rng(0)).split()) == 25
 
 
-def test_a_span_only_one_donor_could_supply_is_assembled_too():
+def test_a_span_that_fits_only_one_donor_is_also_assembled():
     short = [f"s{i} " * 12 for i in range(20)]
     pool = donors_of("long " * 100, *short)
     rng = np.random.default_rng(0)
@@ -129,7 +130,7 @@ def test_the_shortest_texts_keep_their_opening_case_and_end_punctuation(text, pa
         assert regex.fullmatch(pattern, result), result
 
 
-def test_all_small_letters_stay_small_and_all_capitals_capital():
+def test_text_all_in_lower_or_upper_case_stays_so():
     pool = donors_of("The Old Man And The Sea", "A Tale Of Two Cities Retold")
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -149,13 +150,13 @@ def test_an_empty_or_one_character_text_cannot_be_degraded(text):
         degrade(text, key=OWN, donors=marked_donors(), rng=np.random.default_rng(0))
 
 
-def test_nothing_can_be_done_without_a_foreign_text():
+def test_a_text_cannot_be_degraded_without_another_segment():
     pool = DonorPool(["some words of my own"], [OWN], spaced=True)
     with pytest.raises(CannotDegrade, match="other segments"):
         degrade("a few more words here", key=OWN, donors=pool, rng=np.random.default_rng(0))
 
 
-def test_nothing_can_be_done_when_every_donor_says_the_same():
+def test_a_text_cannot_be_degraded_if_all_donors_are_the_same():
     pool = donors_of("SAME same Same same", "same same same same")
     with pytest.raises(CannotDegrade, match="No replacement"):
         degrade("same same same same", key=OWN, donors=pool, rng=np.random.default_rng(0))
@@ -172,17 +173,17 @@ THAI = ["วันนี้อากาศดีมาก", "เขาซื้�
 
 @pytest.mark.parametrize("texts", [CHINESE, THAI], ids=["zh", "th"])
 @given(seed=st.integers(0, 2**32))
-def test_without_spaces_characters_are_replaced_and_no_space_is_put_between_them(texts, seed):
+def test_in_unspaced_text_characters_are_replaced_without_adding_spaces(texts, seed):
     pool = DonorPool(texts, texts, spaced=False)
     for text in texts:
         result = degrade(text, key=text, donors=pool, rng=np.random.default_rng(seed))
-        # The one space of these texts stands inside "iPhone 15".
+        # The only space in these texts is in "iPhone 15".
         assert result != text and " " not in result.replace("iPhone ", "").replace(" 15", "")
         assert len(words_of(result, spaced=False)) == len(words_of(text, spaced=False))
         assert words_of(result, spaced=False)[-2:] == words_of(text, spaced=False)[-2:]
 
 
-def test_without_spaces_between_words_those_between_phrases_come_along():
+def test_in_unspaced_text_spaces_between_phrases_are_copied():
     thai = [" ".join([phrase] * 6) for phrase in THAI]
     pool = DonorPool(thai, thai, spaced=False)
     n_spaces = [
@@ -190,30 +191,18 @@ def test_without_spaces_between_words_those_between_phrases_come_along():
         for text in thai
         for seed in range(100)
     ]
-    # Each text has five, and now and then a span has one more or less than what it replaces.
+    # Each text has five spaces, and a span may have one more or fewer than the text it replaces.
     assert abs(np.mean(n_spaces) - 5) < 0.1
 
 
 # White space -----------------------------------------------------------------------------------
 
-# A no-break space before a colon and inside quotation marks, as French has it.
+# A no-break space before a colon and inside quotation marks, as in French typography.
 CAREFUL = "Le ministre a dit\u00a0: «\u00a0Nous irons à {} demain\u00a0» et puis il est parti loin."
 PLAIN = CAREFUL.replace("\u00a0", " ")
-TOWNS = [
-    "Lyon",
-    "Nice",
-    "Metz",
-    "Brest",
-    "Dijon",
-    "Lille",
-    "Tours",
-    "Nantes",
-    "Rennes",
-    "Reims",
-    "Caen",
-    "Pau",
-]
-PLAIN_BESIDE_A_MARK = regex.compile(" [:»]|« ")
+TOWNS = ["Lyon", "Nice", "Metz", "Brest", "Dijon", "Lille"]
+TOWNS += ["Tours", "Nantes", "Rennes", "Reims", "Caen", "Pau"]
+PLAIN_NEXT_TO_A_MARK = regex.compile(" [:»]|« ")
 NO_BREAK_BETWEEN_LETTERS = regex.compile(r"[\p{L}.]\u00a0\p{L}")
 
 
@@ -232,18 +221,18 @@ def degraded_french(texts: list[str], donors: list[str], *, n_each: int = 20) ->
 
 
 @pytest.mark.parametrize("donors", [CAREFUL, PLAIN])
-def test_a_system_that_writes_no_break_spaces_writes_them_in_degraded_texts_too(donors):
+def test_degraded_texts_have_no_break_spaces_if_the_system_writes_them(donors):
     for text in degraded_french(french(CAREFUL), french(donors)):
-        assert not PLAIN_BESIDE_A_MARK.search(text), text
+        assert not PLAIN_NEXT_TO_A_MARK.search(text), text
         assert not NO_BREAK_BETWEEN_LETTERS.search(text), text
 
 
 @pytest.mark.parametrize("donors", [CAREFUL, PLAIN])
-def test_a_system_that_writes_none_writes_none_in_degraded_texts_either(donors):
+def test_degraded_texts_have_no_no_break_spaces_if_the_system_writes_none(donors):
     assert not any("\u00a0" in text for text in degraded_french(french(PLAIN), french(donors)))
 
 
-def test_white_space_at_a_place_new_to_the_system_is_the_donors_if_the_system_ever_writes_it():
+def test_in_an_unseen_context_white_space_is_the_donors_if_the_system_ever_writes_it():
     def degraded(*system: str) -> set[str]:
         pool = donors_of("x 7\u00a0% y", "z 7\u00a0% w")
         seeds = map(np.random.default_rng, range(20))
@@ -256,7 +245,7 @@ def test_white_space_at_a_place_new_to_the_system_is_the_donors_if_the_system_ev
     assert degraded("dit\u00a0: rien") == {"one 7\u00a0% four"}
 
 
-def test_a_foreign_word_in_unspaced_text_is_one_unit_and_marks_stay_with_their_letter():
+def test_in_unspaced_text_a_latin_word_is_one_unit_and_marks_stay_with_their_letter():
     assert words_of("一部iPhone 15机", spaced=False) == ["一", "部", "iPhone", "15", "机"]
     assert words_of("ที่นี้", spaced=False) == ["ที่", "นี้"]
 

@@ -1,4 +1,4 @@
-"""Nothing at the end tells how well someone rated: not the code, not the address, not the page, not the work behind it."""
+"""Code, address, page and queries at the end of a HIT do not reveal how well someone rated."""
 
 import random
 import re
@@ -33,19 +33,19 @@ VARYING = [
 
 
 def scores_of(assignment: Assignment, trust: str, seed: int) -> dict[int, int]:
-    """What someone of this kind gives each item; both use the whole scale."""
+    """Return the score of each item by a reliable or careless worker; both use the whole scale."""
     rng = random.Random(seed)
-    own = {
+    scores = {
         item.pk: rng.randrange(10, 20)
         if trust == RELIABLE and item.role == Role.BAD_REFERENCE
         else rng.randrange(60, 100)
         for item in assignment.hit.items.all()
     }
     if trust == CARELESS:
-        return {pk: rng.randrange(101) for pk in own}
+        return {pk: rng.randrange(101) for pk in scores}
     for item in assignment.hit.items.filter(role=Role.REPEAT):
-        own[item.pk] = own[item.partner_id]
-    return own
+        scores[item.pk] = scores[item.partner_id]
+    return scores
 
 
 def rate_as(assignment: Assignment, trust: str) -> None:
@@ -54,23 +54,23 @@ def rate_as(assignment: Assignment, trust: str) -> None:
         rate(assignment, item, score=scores[item.pk])
 
 
-def normal(text: str) -> str:
+def normalise(text: str) -> str:
     for pattern in VARYING:
         text = pattern.sub("…", text)
     return text
 
 
-def look(answer: Any) -> tuple[Any, ...]:
-    """All of an answer that a worker can see."""
-    # The hour of the answer is the same for everyone.
-    told = answer.headers.items()
-    headers = {name: normal(value) for name, value in told if name != "Expires"}
-    cookies = {name: morsel["max-age"] for name, morsel in answer.cookies.items()}
-    return answer.status_code, headers, cookies, normal(answer.content.decode())
+def visible(response: Any) -> tuple[Any, ...]:
+    """Return everything in a response that a worker can see, except when it was sent."""
+    headers = {
+        name: normalise(value) for name, value in response.headers.items() if name != "Expires"
+    }
+    cookies = {name: morsel["max-age"] for name, morsel in response.cookies.items()}
+    return response.status_code, headers, cookies, normalise(response.content.decode())
 
 
 def endings(client: Client, campaign: Campaign, trust: str) -> list[Any]:
-    """Do a HIT as someone of this kind; return each answer at the end, and the questions behind it."""
+    """Do a HIT as a reliable or careless worker; return each final response and its queries."""
     assignment = begin(client, campaign)
     rate_as(assignment, trust)
     finish = reverse("finish", args=[assignment.code])
@@ -79,21 +79,20 @@ def endings(client: Client, campaign: Campaign, trust: str) -> list[Any]:
         lambda: client.post(finish, {"comment": ""}),
         lambda: client.get(reverse("done", args=[assignment.code])),
     ]
-    seen = [observed(step) for step in steps]
-    # The verdict is in; the page at the end is opened once more.
+    before_verdict = [observed(step) for step in steps]
     weigh_pending()
     assert Evidence.objects.get(assignment=assignment).verdict == trust
-    return [*seen, observed(steps[-1])]
+    return [*before_verdict, observed(steps[-1])]
 
 
 def observed(step: Any) -> tuple[Any, ...]:
     with CaptureQueriesContext(connection) as queries:
-        answer = step()
-    return look(answer), [shape_of(query["sql"]) for query in queries]
+        response = step()
+    return visible(response), [shape_of(query["sql"]) for query in queries]
 
 
 def shape_of(statement: str) -> str:
-    """A statement without its values: the same ones, in the same order, take the same time."""
+    """Return a statement without its values."""
     return re.sub(r"'[^']*'|\b\d+\b|\bs\d+_x\d+\b", "?", statement)
 
 
@@ -101,16 +100,17 @@ def by_link(prolific: ProlificSimulator) -> tuple[Campaign, list[Client]]:
     return make_hits(**SHAPE), [Client(), Client()]
 
 
-def by_prolific(prolific: ProlificSimulator) -> tuple[Campaign, list[Client]]:
-    campaign = make_prolific_campaign(prolific, **SHAPE)
+def by_prolific(
+    prolific: ProlificSimulator, *, is_automatic: bool = True
+) -> tuple[Campaign, list[Client]]:
+    settings = {"is_automatic": is_automatic}
+    campaign = make_prolific_campaign(prolific, settings=settings, **SHAPE)
     study = campaign.recruitment.study
     return campaign, [send(prolific, prolific.join(study))[0] for _ in range(2)]
 
 
 def by_prolific_with_a_button(prolific: ProlificSimulator) -> tuple[Campaign, list[Client]]:
-    campaign = make_prolific_campaign(prolific, settings={"is_automatic": False}, **SHAPE)
-    study = campaign.recruitment.study
-    return campaign, [send(prolific, prolific.join(study))[0] for _ in range(2)]
+    return by_prolific(prolific, is_automatic=False)
 
 
 def by_panel(prolific: ProlificSimulator) -> tuple[Campaign, list[Client]]:
@@ -136,7 +136,7 @@ def test_the_end_is_the_same_for_reliable_and_careless_workers(
         assert good == bad, f"Step {number} differs."
 
 
-def test_the_comparison_would_notice_a_difference(prolific: ProlificSimulator):
+def test_the_comparison_would_detect_a_difference(prolific: ProlificSimulator):
     campaign, clients = by_prolific(prolific)
     alice = endings(clients[0], campaign, RELIABLE)
     campaign.recruitment.settings["completed_code"] = "FAILED"

@@ -1,4 +1,4 @@
-"""Files have bounds in lines, outputs and time; beyond them nothing is stored, and the file is named."""
+"""Limits on lines, outputs and reading time of files; beyond them nothing is stored."""
 
 import time
 import tracemalloc
@@ -78,7 +78,7 @@ def test_scores_with_too_many_lines_are_refused(settings: Any):
         read_scores(RawFile("m.tsv", SCORES))
 
 
-def test_what_takes_too_long_to_read_is_refused(settings: Any, tmp_path: Path):
+def test_a_file_that_takes_too_long_to_read_is_refused(settings: Any, tmp_path: Path):
     settings.MAX_READING_SECONDS = -1
     with pytest.raises(ScoresRefused, match="m.tsv, line 1000: was not reached in"):
         read_scores(RawFile("m.tsv", SCORES))
@@ -90,16 +90,14 @@ def test_what_takes_too_long_to_read_is_refused(settings: Any, tmp_path: Path):
     assert "long.tsv, line 1000: was not reached in" in refused_campaign(table)
 
 
-def test_time_is_looked_at_now_and_then_only(settings: Any):
+def test_time_is_checked_every_thousand_lines(settings: Any):
     settings.MAX_READING_SECONDS = -1
     limits = ReadingLimits()
-    assert [number for number in range(1, 3_001) if limits.fault_at(number)] == [
-        1_000, 2_000, 3_000,
-    ]  # fmt: skip
+    assert [n for n in range(1, 3_001) if limits.fault_at(n)] == [1_000, 2_000, 3_000]
 
 
-def test_a_small_file_cannot_ask_for_the_memory_of_a_large_one(settings: Any, tmp_path: Path):
-    """Each row names a new system and a new segment: places are needed for all pairs."""
+def test_a_small_file_cannot_use_up_the_memory(settings: Any, tmp_path: Path):
+    """Each row has a new system and a new segment, and memory is needed for all pairs."""
     settings.MAX_OUTPUTS = 10_000
     table = tmp_path / "square.tsv"
     rows = (f"{i}\tS{i}\tone\ttwo\n" for i in range(1_000))
@@ -116,12 +114,12 @@ def xml(path: Path, inside: str) -> Path:
 MANY = {
     "references": '<ref lang="en" translator="{}"/>',
     "systems": '<hyp lang="en" system="S{}"/>',
-    "strangers": "<a/>",
+    "unknown": "<a/>",
 }
 
 
 @pytest.mark.parametrize("kind", MANY)
-def test_elements_of_every_kind_count_for_time_and_number(kind: str, settings: Any, tmp_path: Path):
+def test_elements_of_every_kind_count_towards_the_limits(kind: str, settings: Any, tmp_path: Path):
     path = xml(tmp_path / "set.xml", "".join(MANY[kind].format(i) for i in range(1_000)))
     settings.MAX_FILE_LINES = 900
     assert "set.xml: element 901 exceeds the limit of 900 lines" in refused_campaign(path)
@@ -129,20 +127,18 @@ def test_elements_of_every_kind_count_for_time_and_number(kind: str, settings: A
     assert "set.xml: element 1,000 was not reached in" in refused_campaign(path)
 
 
-def test_time_is_looked_at_within_a_single_element(settings: Any, tmp_path: Path):
+def test_time_is_checked_within_a_single_element(settings: Any, tmp_path: Path):
     settings.MAX_READING_SECONDS = -1
     path = xml(tmp_path / "set.xml", f'<a b="{"x" * 100_000}"/>')
     assert "set.xml: line 1 was not reached in" in refused_campaign(path)
 
 
-def test_many_parts_of_a_document_are_read_in_time_that_grows_with_their_number(
-    tmp_path: Path, monkeypatch: Any
-):
+def test_reading_time_grows_linearly_with_the_parts_of_a_document(tmp_path: Path, monkeypatch: Any):
     monkeypatch.setattr(wmt_xml, "MAX_PARTS", 50_000)
     path = xml(tmp_path / "set.xml", "".join(MANY["references"].format(i) for i in range(40_000)))
-    began = time.process_time()
+    started = time.process_time()
     assert "document 'd' has no source segments" in refused_campaign(path)
-    assert time.process_time() - began < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize("kind", ["references", "systems"])
@@ -151,7 +147,7 @@ def test_a_test_set_with_too_many_systems_and_references_is_refused(kind: str, t
     assert "set.xml: has more than 1,000 systems and references" in refused_campaign(path)
 
 
-def test_elements_within_elements_are_refused_soon(tmp_path: Path):
+def test_deeply_nested_elements_are_refused_early(tmp_path: Path):
     path = xml(tmp_path / "set.xml", "\n<a>" * 1_000_000)
     tracemalloc.start()
     assert "line 10 has elements nested more than 10 deep" in refused_campaign(path)

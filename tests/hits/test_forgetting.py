@@ -1,4 +1,4 @@
-"""What could name a worker goes, on request and in time; ratings and gold stay as they are."""
+"""Forgetting removes everything that identifies a worker; ratings and gold stay the same."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -51,7 +51,7 @@ def submitted_by(worker: Worker, comment: str = "It was me, Alice.") -> Assignme
     return submit_assignment(assignment=assignment, comment=comment)
 
 
-def test_id_code_comment_and_completion_code_go_and_ratings_stay():
+def test_forgetting_removes_id_codes_and_comment_and_keeps_ratings():
     alice = make_worker("alice")
     assignment = submitted_by(alice)
     before = list(Rating.objects.order_by("pk").values())
@@ -65,7 +65,7 @@ def test_id_code_comment_and_completion_code_go_and_ratings_stay():
     assert (entry.worker, entry.reason) == (worker, "She asked.")
 
 
-def test_a_second_time_changes_nothing():
+def test_forgetting_twice_changes_nothing():
     alice = make_worker("alice")
     submitted_by(alice)
     forget_worker(worker=alice, reason="once")
@@ -75,24 +75,22 @@ def test_a_second_time_changes_nothing():
     assert AuditEntry.objects.filter(action=ACTION).count() == 1
 
 
-def test_who_never_worked_is_deleted_altogether():
+def test_a_worker_who_never_worked_is_deleted():
     alice = make_worker("alice")
     take_part(campaign=make_campaign(), worker=alice)
     forget_worker(worker=alice, reason="She asked.")
     assert not Worker.objects.exists() and not Participation.objects.exists()
-    assert AuditEntry.objects.get(action=ACTION).details == {
-        "was_deleted": True,
-        "number": alice.pk,
-    }
+    details = {"was_deleted": True, "number": alice.pk}
+    assert AuditEntry.objects.get(action=ACTION).details == details
 
 
-def test_gold_is_the_same_to_the_last_digit():
+def test_gold_stays_the_same_to_the_last_digit():
     campaign = make_hits(min_ratings=3)
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 3}, seed=1)
     weigh_pending()
     first = build_gold(campaign=campaign, minimum=1)
     for worker in Worker.objects.all():
-        forget_worker(worker=worker, reason="all of them")
+        forget_worker(worker=worker, reason="on request")
     second = build_gold(campaign=campaign, minimum=1)
     assert first.input_digest == second.input_digest
     columns = ("translation", "raw", "z", "n")
@@ -103,7 +101,7 @@ def test_gold_is_the_same_to_the_last_digit():
     assert scores[0] == scores[1] and len(scores[0]) > 0
 
 
-def test_only_those_long_gone_are_forgotten_in_time(settings):
+def test_only_inactive_workers_are_forgotten_automatically(settings):
     settings.FORGET_WORKERS_AFTER_DAYS = 30
     now = timezone.now()
     alice, bob, carol = make_worker("alice"), make_worker("bob"), make_worker("carol")
@@ -121,13 +119,13 @@ def test_only_those_long_gone_are_forgotten_in_time(settings):
     assert names == {"bob", "carol"}
 
 
-def test_with_no_period_nobody_is_forgotten_unasked(settings):
+def test_without_a_period_nobody_is_forgotten_automatically(settings):
     settings.FORGET_WORKERS_AFTER_DAYS = 0
     make_worker()
     assert forget_inactive_workers(at=timezone.now() + timedelta(days=9_999)) == 0
 
 
-def test_the_command_takes_the_code_from_the_privacy_page(capsys):
+def test_the_command_accepts_the_code_from_the_privacy_page(capsys):
     client, campaign = Client(), make_hits()
     client.post(reverse("landing", args=[campaign.code]))
     page = client.get(reverse("privacy", args=[campaign.code])).content.decode()
@@ -135,13 +133,13 @@ def test_the_command_takes_the_code_from_the_privacy_page(capsys):
     assert code in page
     call_command("forget_workers", code=code)
     assert "1 worker forgotten" in capsys.readouterr().out
-    # The cookie leads to nobody any more.
+    # The cookie no longer identifies anybody.
     assert code not in client.get(reverse("privacy", args=[campaign.code])).content.decode()
     with pytest.raises(CommandError, match="no such worker"):
         call_command("forget_workers", code=code)
 
 
-def test_the_command_takes_the_id_of_a_way_in():
+def test_the_command_accepts_a_provider_and_an_id():
     submitted_by(make_worker("alice"))
     call_command("forget_workers", provider="link", id="alice", reason="by letter")
     assert AuditEntry.objects.get(action=ACTION).reason == "by letter"
@@ -149,8 +147,8 @@ def test_the_command_takes_the_id_of_a_way_in():
         call_command("forget_workers", id="alice")
 
 
-def test_the_command_forgets_again_by_the_numbers_it_told(capsys):
-    """After a restore the workers are here again, under the same numbers."""
+def test_the_command_forgets_again_by_number(capsys):
+    """After a restore, the workers are back with the same numbers."""
     submitted_by(make_worker("alice"))
     bob, carol = make_worker("bob"), make_worker("carol")
     call_command("forget_workers", provider="link", id="alice")
@@ -161,12 +159,12 @@ def test_the_command_forgets_again_by_the_numbers_it_told(capsys):
         call_command("forget_workers", "--number", str(alice.pk), str(bob.pk), "999999")
     assert [line[:1] for line in capsys.readouterr().out.splitlines()] == ["2", "0"]
     assert list(Worker.objects.filter(forgotten_at=None)) == [carol]
-    # Bob was deleted, as nothing hung on him; his number is kept for the next time.
+    # Bob had done no work and was deleted; his number is kept for the next restore.
     details = AuditEntry.objects.filter(action=ACTION).values_list("details", flat=True)
     assert {"was_deleted": True, "number": bob.pk} in list(details)
 
 
-def test_of_several_who_are_forgotten_one_who_is_owed_money_holds_up_no_other():
+def test_a_worker_who_is_owed_money_does_not_keep_others_from_being_forgotten():
     make_paid_campaign("link", names=("alice",))
     alice, bob = Worker.objects.get(), make_worker("bob")
     with pytest.raises(CommandError, match=rf"{alice.pk}: .* 1\.50 USD"):
@@ -174,7 +172,7 @@ def test_of_several_who_are_forgotten_one_who_is_owed_money_holds_up_no_other():
     assert list(Worker.objects.all()) == [alice]
 
 
-def test_the_notice_says_how_long_and_whom_to_ask(settings):
+def test_the_privacy_notice_names_the_period_and_the_contact(settings):
     settings.FORGET_WORKERS_AFTER_DAYS, settings.PRIVACY_CONTACT = 90, "privacy@example.org"
     campaign = make_hits()
     landing = Client().get(reverse("landing", args=[campaign.code])).content.decode()
@@ -185,8 +183,8 @@ def test_the_notice_says_how_long_and_whom_to_ask(settings):
     assert "90 days after your last visit" in page and "privacy@example.org" in page
 
 
-def hangs_on_a_worker(model: type[models.Model]) -> bool:
-    """Whether rows of the model are a worker's, at once or through an assignment or a participation."""
+def belongs_to_a_worker(model: type[models.Model]) -> bool:
+    """Whether rows of the model belong to a worker, an assignment or a participation."""
     return any(
         field.related_model in (Worker, Assignment, Participation)
         for field in model._meta.get_fields()
@@ -194,34 +192,32 @@ def hangs_on_a_worker(model: type[models.Model]) -> bool:
     )
 
 
-def test_every_text_that_hangs_on_a_worker_has_been_thought_of():
-    own = [model for model in apps.get_models() if model is Worker or hangs_on_a_worker(model)]
+def test_every_text_about_a_worker_has_a_rule_for_forgetting():
+    tables = [model for model in apps.get_models() if model is Worker or belongs_to_a_worker(model)]
     texts = {
         f"{model.__name__}.{field.name}"
-        for model in own
+        for model in tables
         for field in model._meta.fields
         if isinstance(field, models.CharField | models.TextField | models.JSONField)
     }
-    assert texts == CLEARED.keys(), "Say in hits/workers/forgetting.py what becomes of it."
+    assert texts == CLEARED.keys(), "Add it to CLEARED in hits/workers/forgetting.py."
 
 
-def test_how_a_worker_came_here_is_forgotten_too():
+def test_how_a_worker_was_recruited_is_forgotten_too():
     campaign = make_hits(is_open=False)
     [invite] = make_invites(campaign=campaign, n=1, actor=None, label="Alice Example")
     alice = accept_invite(invite=invite.invite, worker=None)
     recruitment = Recruitment.objects.create(campaign=campaign, provider="panel")
     assignment = take_assignment(campaign=campaign, worker=alice)
-    for reference, own in (("visit-1", assignment), ("visit-2", None)):
-        Submission.objects.create(
-            recruitment=recruitment, worker=alice, reference=reference, assignment=own
-        )
+    visit = {"recruitment": recruitment, "worker": alice}
+    Submission.objects.create(reference="visit-1", assignment=assignment, **visit)
+    Submission.objects.create(reference="visit-2", **visit)
     DeviceSighting.objects.create(campaign=campaign, worker=alice, kind="cookie", mark="m")
     forget_worker(worker=alice, reason="on request")
     [submission] = Submission.objects.all()
     assert submission.assignment == assignment and "visit" not in submission.reference
     assert not DeviceSighting.objects.exists()
-    kept = Invite.objects.get()
-    assert (kept.label, kept.worker) == ("", None)
+    assert Invite.objects.values_list("label", "worker").get() == ("", None)
     with pytest.raises(ArrivalRefused):
         invite_with(invite.token)
 
@@ -229,14 +225,14 @@ def test_how_a_worker_came_here_is_forgotten_too():
 # Money ---------------------------------------------------------------------------------------
 
 
-def long_gone() -> None:
-    """Let everyone have been here 80 days ago, and never since."""
-    then = timezone.now() - timedelta(days=80)
-    Worker.objects.update(created_at=then)
-    Assignment.objects.update(started_at=then, submitted_at=then)
+def make_everyone_inactive() -> None:
+    """Move everyone's last visit to 80 days ago."""
+    last_visit = timezone.now() - timedelta(days=80)
+    Worker.objects.update(created_at=last_visit)
+    Assignment.objects.update(started_at=last_visit, submitted_at=last_visit)
 
 
-def test_who_is_owed_money_is_not_forgotten_and_what_is_owed_is_named():
+def test_a_worker_who_is_owed_money_is_not_forgotten_and_the_error_names_the_amount():
     make_paid_campaign("link", names=("alice",), name="Spring campaign")
     with pytest.raises(ForgettingRefused, match=r"1\.50 USD in Spring campaign"):
         forget_worker(worker=Worker.objects.get(), reason="She asked.")
@@ -245,7 +241,7 @@ def test_who_is_owed_money_is_not_forgotten_and_what_is_owed_is_named():
     assert Worker.objects.get().external_id == "alice"
 
 
-def test_a_payment_under_way_comes_first_even_if_the_worker_would_go_without():
+def test_a_worker_with_a_payment_under_way_is_not_forgotten_even_if_they_waive_pay():
     campaign = make_paid_campaign("link", names=("alice",))
     run = confirm(campaign, is_by_hand=True)
     alice = Worker.objects.get()
@@ -255,26 +251,26 @@ def test_a_payment_under_way_comes_first_even_if_the_worker_would_go_without():
     assert forget_worker(worker=alice, reason="She asked.")
 
 
-def test_who_would_rather_go_without_is_forgotten_and_the_log_says_what_was_never_paid():
+def test_a_worker_can_waive_pay_and_the_log_says_what_was_never_paid():
     campaign = make_paid_campaign("mturk")
     call_command("forget_workers", provider="mturk", id="alice", even_if_owed=True)
     details = AuditEntry.objects.get(action=ACTION).details
     assert details["never_paid"] == {str(campaign.code): "1.50"}
-    # No run stumbles over a visit that nobody can name any more.
+    # The forgotten visit is not in the next payment run.
     [due] = plan_run(campaign, Kind.APPROVE, is_by_hand=False).dues
     assert due.work.worker_external_id == "bob"
 
 
-def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, caplog, monkeypatch):
+def test_workers_who_are_owed_money_are_skipped_and_the_log_says_so(settings, caplog, monkeypatch):
     settings.FORGET_WORKERS_AFTER_DAYS = 30
     monkeypatch.setattr("hits.workers.forgetting.LIMIT", 1)
     campaign = make_paid_campaign("link")
-    long_gone()
+    make_everyone_inactive()
     run = confirm(campaign, is_by_hand=True)
     Payment.objects.filter(assignment__worker__external_id="bob").update(
         state="sent", settled_at=timezone.now()
     )
-    # Alice comes first and waits; bob is not kept waiting by her.
+    # Alice, who is owed money, comes first and does not count towards the limit.
     assert forget_inactive_workers() == 1
     assert "1 inactive workers are not forgotten" in caplog.text
     assert Worker.objects.filter(external_id="alice").exists()
@@ -284,39 +280,40 @@ def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, c
 
 @pytest.fixture
 def meanwhile(settings, monkeypatch):
-    """Have something done between the look at all inactive workers and the forgetting of the first."""
+    """Run something between listing the inactive workers and forgetting the first one."""
     settings.FORGET_WORKERS_AFTER_DAYS = 30
 
-    def arrange(deed) -> None:
-        def look(workers, limit) -> list[Worker]:
-            found = list(islice(workers, limit))
-            deed()
-            return found
+    def arrange(action) -> None:
+        def list_then_act(workers, limit) -> list[Worker]:
+            inactive = list(islice(workers, limit))
+            action()
+            return inactive
 
-        monkeypatch.setattr(forgetting, "islice", look)
+        monkeypatch.setattr(forgetting, "islice", list_then_act)
 
     return arrange
 
 
-def test_who_comes_back_between_the_look_and_the_deed_is_not_forgotten(meanwhile):
+def test_a_worker_who_comes_back_in_the_meantime_is_not_forgotten(meanwhile):
     alice, _ = make_worker("alice"), make_worker("bob")
-    long_gone()
+    make_everyone_inactive()
     meanwhile(lambda: take_assignment(campaign=make_hits(), worker=alice))
     assert forget_inactive_workers() == 1
     assert Worker.objects.get().external_id == "alice"
 
 
-def test_who_is_owed_something_since_the_look_is_not_forgotten(meanwhile):
+def test_a_worker_who_is_owed_money_in_the_meantime_is_not_forgotten(meanwhile):
     campaign = make_paid_campaign("link", pay_per_hit=0)
-    long_gone()
-    reason = {"kind": "adjustment", "reason": "You told us of a mistake.", "amount": Decimal(2)}
-    hers = Assignment.objects.get(worker__external_id="alice")
-    meanwhile(lambda: add_rule(campaign=campaign, actor=make_admin(), assignment=hers, **reason))
+    make_everyone_inactive()
+    assignment = Assignment.objects.get(worker__external_id="alice")
+    rule = {"kind": "adjustment", "reason": "You reported a mistake.", "amount": Decimal(2)}
+    rule |= {"campaign": campaign, "actor": make_admin(), "assignment": assignment}
+    meanwhile(lambda: add_rule(**rule))
     assert forget_inactive_workers() == 1
     assert Worker.objects.filter(external_id="alice", forgotten_at=None).exists()
 
 
-def test_the_campaigns_that_may_owe_a_worker_are_locked_whether_or_not_they_joined():
+def test_campaigns_that_may_owe_a_worker_are_locked_even_without_a_participation():
     campaign = make_paid_campaign("link", names=("alice",), pay_per_hit=0)
     assert not campaign.participations.exists()
     with CaptureQueriesContext(connection) as queries:

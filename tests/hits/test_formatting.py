@@ -1,4 +1,4 @@
-"""An admin's plain text becomes paragraphs and lists; markup in it stays text."""
+"""Plain text by an admin becomes paragraphs and lists; markup in it is shown as text."""
 
 import re
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hits.templatetags.text_formatting import format_text
 
 
-def test_blank_lines_part_paragraphs_and_marks_make_lists():
+def test_blank_lines_separate_paragraphs_and_marks_make_lists():
     text = "One\ntwo\r\n\r\n- a\n* b\n\n1. first\n2) second\n\nEnd"
     assert format_text(text) == (
         "<p>One<br>two</p>\n<ul><li>a</li><li>b</li></ul>\n"
@@ -16,16 +16,13 @@ def test_blank_lines_part_paragraphs_and_marks_make_lists():
     )
 
 
-def test_a_list_may_follow_its_heading_directly():
+def test_a_list_can_follow_its_heading_and_blank_text_is_empty():
     assert format_text("Mind:\n- a") == "<p>Mind:</p>\n<ul><li>a</li></ul>"
-
-
-def test_nothing_is_nothing():
     assert format_text(" \n\n ") == ""
 
 
 @given(st.text(alphabet=st.sampled_from("<>&\"'-*1. \n\tab/script=")))
-def test_no_text_brings_markup_of_its_own(text):
+def test_markup_in_the_text_is_escaped(text):
     tags = set(re.findall(r"<[^>]*>", format_text(text)))
     allowed = {f"<{slash}{tag}>" for tag in ("p", "ul", "ol", "li") for slash in ("", "/")}
     assert tags <= allowed | {"<br>"}

@@ -1,4 +1,4 @@
-"""Our pages inside Mechanical Turk's: a preview, a task known by its address, and nothing else in frames."""
+"""Worker pages in Mechanical Turk's frame: the preview, work without cookies, and no other page in a frame."""
 
 import re
 
@@ -28,9 +28,13 @@ ACCEPTED = {
 
 def make_turk_campaign(**fields):
     campaign = make_hits(**{"min_ratings": 2} | fields)
-    own = {"provider": "mturk"}
-    Recruitment.objects.update_or_create(campaign=campaign, defaults=own)
+    Recruitment.objects.filter(campaign=campaign).update(provider="mturk")
     return campaign
+
+
+@pytest.fixture
+def campaign():
+    return make_turk_campaign()
 
 
 def question(campaign):
@@ -43,7 +47,7 @@ def arrive(campaign, client=None, **changes):
 
 
 def work_through(client, campaign, response):
-    """Go from the arrival to the last page as a browser without cookies does; return that page."""
+    """Go from the arrival to the last page without cookies; return that page."""
     landing = response.url
     prefix = landing.removesuffix(reverse("landing", args=[campaign.code]))
     client.post(landing)
@@ -59,54 +63,45 @@ def work_through(client, campaign, response):
     return client.post(f"{rate_url}finish/", follow=True)
 
 
-class TestPreview:
-    def test_it_shows_what_awaits_a_worker_and_lets_nobody_rate(self):
-        campaign = make_turk_campaign()
-        preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "HIT1"}
-        page = Client().get(question(campaign), preview)
-        text = page.content.decode()
-        assert "This is a preview" in text and "<form" not in text and "<input" not in text
-        assert not Worker.objects.exists() and not Submission.objects.exists()
-
-    def test_without_any_id_it_is_a_preview_too(self):
-        assert "This is a preview" in Client().get(question(make_turk_campaign())).content.decode()
+@pytest.mark.parametrize(
+    "query", [{}, {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "HIT1"}]
+)
+def test_without_an_assignment_there_is_a_preview_without_forms(query):
+    text = Client().get(question(make_turk_campaign()), query).content.decode()
+    assert "This is a preview" in text and "<form" not in text and "<input" not in text
+    assert not Worker.objects.exists() and not Submission.objects.exists()
 
 
 class TestFraming:
-    def test_known_hosts_and_no_others_may_frame_it(self, settings):
+    def test_only_known_hosts_may_frame_it(self, settings):
         page = Client().get(question(make_turk_campaign()))
-        assert (
-            f"frame-ancestors {' '.join(settings.MTURK_FRAME_ORIGINS)}"
-            in page.headers["Content-Security-Policy"]
-        )
+        ancestors = f"frame-ancestors {' '.join(settings.MTURK_FRAME_ORIGINS)}"
+        assert ancestors in page.headers["Content-Security-Policy"]
         assert "X-Frame-Options" not in page.headers
 
     def test_other_campaigns_have_no_such_page(self):
         assert Client().get(question(make_hits())).status_code == 404
 
-    def test_the_same_page_outside_cannot_be_framed(self):
-        campaign = make_turk_campaign()
+    def test_the_same_page_at_its_normal_address_cannot_be_framed(self, campaign):
         page = Client().get(reverse("landing", args=[campaign.code]))
         assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
         assert page.headers["X-Frame-Options"] == "DENY"
 
     @pytest.mark.parametrize("path", ["/", "/login/", "/jobs/", "/admin/"])
-    def test_pages_of_staff_have_no_framed_address(self, path):
+    def test_staff_pages_have_no_framed_address(self, path):
         client, response = arrive(make_turk_campaign())
         prefix = response.url.partition("/work/")[0]
         assert client_of("superuser").get(prefix + path).status_code == 404
 
-    def test_a_page_of_another_campaign_has_none_either(self):
-        campaign, other = make_turk_campaign(), make_turk_campaign()
+    def test_pages_of_another_campaign_have_no_framed_address(self, campaign):
         client, response = arrive(campaign)
         prefix = response.url.partition("/work/")[0]
-        url = prefix + reverse("landing", args=[other.code])
+        url = prefix + reverse("landing", args=[make_turk_campaign().code])
         assert client.get(url).status_code == 404
 
 
 class TestWorking:
-    def test_a_worker_goes_all_the_way_without_a_cookie(self):
-        campaign = make_turk_campaign()
+    def test_a_worker_can_finish_without_cookies(self, campaign):
         client, response = arrive(campaign)
         page = work_through(client, campaign, response)
         text = page.content.decode()
@@ -123,44 +118,40 @@ class TestWorking:
         client, response = arrive(make_turk_campaign())
         assert not client.get(response.url).cookies and not client.post(response.url).cookies
 
-    def test_cookies_of_the_browser_count_for_nothing_in_a_frame(self):
-        campaign = make_turk_campaign()
+    def test_cookies_are_ignored_in_a_frame(self, campaign):
         _, response = arrive(campaign)
         client = client_of("superuser")
         page = client.get(response.url)
         assert page.status_code == 200 and not page.wsgi_request.user.is_authenticated
 
-    def test_whoever_comes_back_after_the_end_can_still_hand_in(self):
-        campaign = make_turk_campaign()
+    def test_a_worker_who_returns_after_the_end_can_still_submit(self, campaign):
         client, response = arrive(campaign)
         work_through(client, campaign, response)
         _, again = arrive(campaign, client)
         assert "externalSubmit" in client.get(again.url).content.decode()
 
-    def test_a_worker_who_gave_one_back_goes_on_under_the_next(self):
-        campaign = make_turk_campaign()
+    def test_after_returning_an_assignment_a_worker_continues_under_the_next(self, campaign):
         client, response = arrive(campaign)
-        work_through_until_hit(client, campaign, response)
+        take_hit(client, campaign, response)
         arrive(campaign, client, assignmentId="ASSIGNMENT2")
         first, second = Submission.objects.order_by("pk")
         assert first.assignment is None and second.assignment == Assignment.objects.get()
 
-    def test_a_hit_taken_in_another_tab_meanwhile_stays_bound(self, monkeypatch):
-        campaign = make_turk_campaign()
+    def test_a_hit_taken_in_another_tab_in_the_meantime_stays_bound(self, campaign, monkeypatch):
         client, response = arrive(campaign)
 
-        def take_one_meanwhile(*args):
+        def take_a_hit_in_another_tab(*args):
             monkeypatch.undo()
-            work_through_until_hit(client, campaign, response)
+            take_hit(client, campaign, response)
 
-        monkeypatch.setattr(mturk, "_take_over", take_one_meanwhile)
+        monkeypatch.setattr(mturk, "_take_over", take_a_hit_in_another_tab)
         arrive(campaign, client)
         assert Submission.objects.get().assignment == Assignment.objects.get()
 
-    def test_a_hit_of_an_earlier_visit_stays_there_if_this_one_has_got_another(self):
+    def test_the_hit_of_an_earlier_visit_stays_there_if_this_visit_has_another(self):
         campaign = make_turk_campaign(n_segments=28)
         client, response = arrive(campaign)
-        work_through_until_hit(client, campaign, response)
+        take_hit(client, campaign, response)
         arrive(campaign, client, assignmentId="ASSIGNMENT2")
         second, first = Submission.objects.order_by("-pk")
         stale = Submission.objects.get(pk=second.pk)
@@ -176,20 +167,18 @@ class TestWorking:
         first.refresh_from_db()
         assert first.assignment == other
 
-    def test_a_second_hit_needs_a_second_assignment_there(self):
+    def test_a_second_hit_needs_a_second_mturk_assignment(self):
         campaign = make_turk_campaign(n_segments=28)
         client, response = arrive(campaign)
         work_through(client, campaign, response)
-        prefix = response.url.partition("/work/")[0]
-        client.get(prefix + reverse("next_hit", args=[campaign.code]), follow=True)
-        assert Assignment.objects.count() == 1
-        _, response = arrive(campaign, client, assignmentId="ASSIGNMENT2")
-        prefix = response.url.partition("/work/")[0]
-        client.get(prefix + reverse("next_hit", args=[campaign.code]), follow=True)
-        assert Assignment.objects.count() == 2
+        for n_hits in (1, 2):
+            prefix = response.url.partition("/work/")[0]
+            client.get(prefix + reverse("next_hit", args=[campaign.code]), follow=True)
+            assert Assignment.objects.count() == n_hits
+            _, response = arrive(campaign, client, assignmentId="ASSIGNMENT2")
 
 
-def work_through_until_hit(client, campaign, response):
+def take_hit(client, campaign, response):
     prefix = response.url.partition("/work/")[0]
     client.post(response.url)
     Participation.objects.update(qualified_at=campaign.created_at)
@@ -210,31 +199,24 @@ class TestRefusals:
             {"assignmentId": "<script>"},
         ],
     )
-    def test_an_arrival_that_makes_no_sense_comes_to_nothing(self, wrong):
+    def test_an_invalid_arrival_is_refused(self, wrong):
         _, response = arrive(make_turk_campaign(), **wrong)
         assert response.status_code == 404 and not Submission.objects.exists()
 
-    def test_another_workers_assignment_is_refused(self):
-        campaign = make_turk_campaign()
+    def test_another_workers_assignment_is_refused(self, campaign):
         arrive(campaign)
         _, response = arrive(campaign, workerId="BOB")
         assert response.status_code == 404
 
-    def test_a_token_that_was_changed_opens_nothing(self):
-        campaign = make_turk_campaign()
-        client, response = arrive(campaign)
+    def test_a_changed_or_expired_token_is_refused(self):
+        client, response = arrive(make_turk_campaign())
         assert client.get(response.url.replace("framed/", "framed/x")).status_code == 404
-
-    def test_a_token_grows_old(self):
-        campaign = make_turk_campaign()
-        client, response = arrive(campaign)
         with time_machine.travel("2099-01-01"):
             assert client.get(response.url).status_code == 404
 
-    def test_a_token_is_of_its_worker_alone(self):
-        campaign = make_turk_campaign()
+    def test_a_token_is_valid_for_its_worker_only(self, campaign):
         client, response = arrive(campaign)
-        work_through_until_hit(client, campaign, response)
+        take_hit(client, campaign, response)
         assignment = Assignment.objects.get()
         bob = Worker.objects.create(provider="mturk", external_id="BOB")
         url = framed_address(
@@ -247,8 +229,7 @@ class TestRefusals:
         assert client.get(url).status_code == 404
 
 
-def test_addresses_outside_a_frame_never_get_a_token():
-    campaign = make_turk_campaign()
+def test_addresses_outside_a_frame_never_contain_a_token(campaign):
     client, response = arrive(campaign)
     page = client.get(response.url).content.decode()
     assert re.search(r'href="/static/hits/worker\.css"', page)

@@ -1,4 +1,4 @@
-"""Rate limits that hold across processes, marks of devices that tell nothing, and exits from a list."""
+"""Rate limits across processes, anonymous marks of devices, and the list of hosts to return to."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -40,23 +40,23 @@ def test_arrivals_from_one_address_are_limited(settings: Any):
     assert Client(REMOTE_ADDR="198.51.100.1").post(campaign.get_absolute_url()).status_code == 302
 
 
-def test_links_cannot_be_tried_out_without_end(settings: Any):
+def test_guesses_at_invite_links_are_limited(settings: Any):
     settings.ARRIVALS_PER_ADDRESS = 2
     tries = [Client().get(reverse("join", args=["x" * 22])).status_code for _ in range(3)]
     assert tries == [404, 404, 429]
 
 
-def test_claims_of_one_worker_are_limited(settings: Any, client: Client):
+def test_requests_for_hits_by_one_worker_are_limited(settings: Any, client: Client):
     settings.CLAIMS_PER_WORKER = 2
     campaign = make_hits()
     assert take_hit(client, campaign).status_code == 302
     url = reverse("next_hit", args=[campaign.code])
     assert [client.get(url).status_code for _ in range(2)] == [302, 429]
-    # Another worker at the same address is not held up.
+    # Another worker at the same address is not affected.
     assert take_hit(Client(), campaign).status_code == 302
 
 
-def test_a_new_window_begins_at_nought():
+def test_a_new_window_starts_at_zero():
     now = timezone.now()
     for _ in range(2):
         guards._check("x", "alice", limit=2, at=now)
@@ -74,7 +74,7 @@ def test_no_limit_writes_nothing():
 def test_simultaneous_requests_are_all_counted():
     now = timezone.now()
 
-    def ask(_: int) -> bool:
+    def is_allowed(_: int) -> bool:
         try:
             guards._check("x", "alice", limit=5, at=now)
         except TooOften:
@@ -84,11 +84,11 @@ def test_simultaneous_requests_are_all_counted():
         return True
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(ask, range(20))) == 5
+        assert sum(pool.map(is_allowed, range(20))) == 5
     assert RateCount.objects.get().n == 20
 
 
-def test_counts_hold_no_address_and_are_forgotten(settings: Any):
+def test_counts_contain_no_address_and_are_deleted(settings: Any):
     guards.check_arrival(request_from(ADDRESS))
     assert ADDRESS not in str(RateCount.objects.values().get())
     assert guards.forget_counts() == 0
@@ -100,12 +100,12 @@ def test_counts_hold_no_address_and_are_forgotten(settings: Any):
     [
         (False, "198.51.100.1", ADDRESS),
         (True, "198.51.100.1", "198.51.100.1"),
-        # What the visitor made up stands in front of what the proxy adds.
+        # The proxy appends the real address to a forged header.
         (True, "192.0.2.9, 198.51.100.1", "198.51.100.1"),
         (True, "nonsense", "None"),
     ],
 )
-def test_only_a_proxy_is_believed_about_addresses(
+def test_a_forwarded_address_is_trusted_only_behind_a_proxy(
     settings: Any, behind_proxy: bool, forwarded: str, expected: str
 ):
     settings.BEHIND_PROXY = behind_proxy
@@ -117,9 +117,9 @@ def test_only_a_proxy_is_believed_about_addresses(
 
 
 def kinds_of(campaign: Campaign) -> list[tuple[str, int]]:
-    """Each shared device by its kind, with the number of workers."""
-    found = [(sighting.kind, sighting.mark) for sighting in guards.shared_devices(campaign)]
-    return sorted({(kind, found.count((kind, mark))) for kind, mark in found})
+    """Return the kind of each shared device with the number of its workers."""
+    devices = [(sighting.kind, sighting.mark) for sighting in guards.shared_devices(campaign)]
+    return sorted({(kind, devices.count((kind, mark))) for kind, mark in devices})
 
 
 def work_at(campaign: Campaign, address: str = ADDRESS, browser: str = "A") -> Client:
@@ -136,32 +136,32 @@ def test_one_browser_under_two_ids_is_flagged():
     assert kinds_of(campaign) == [("address", 2), ("cookie", 2)]
 
 
-def test_the_same_kind_of_browser_at_the_same_network_is_flagged():
-    campaign = make_hits()
-    work_at(campaign, "203.0.113.77")
-    work_at(campaign, "203.0.113.5")
-    assert kinds_of(campaign) == [("address", 2)]
-
-
 @pytest.mark.parametrize(
     ("address", "browser"), [("203.0.114.77", "A"), (ADDRESS, "B"), ("2001:db8::1", "A")]
 )
-def test_other_networks_and_other_browsers_are_not(address: str, browser: str):
+def test_other_networks_and_other_browsers_are_not_flagged(address: str, browser: str):
     campaign = make_hits()
     work_at(campaign)
     work_at(campaign, address, browser)
     assert kinds_of(campaign) == []
 
 
-def test_addresses_of_version_6_share_their_first_48_bits():
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ("203.0.113.77", "203.0.113.5", "203.0.114.77"),
+        ("2001:db8:1:2::3", "2001:db8:1:ffff::9", "2001:db8:2:2::3"),
+    ],
+)
+def test_two_workers_with_one_kind_of_browser_in_one_network_are_flagged(addresses: list[str]):
+    """A network is the first 24 bits of an IPv4 address and the first 48 of an IPv6 address."""
     campaign = make_hits()
-    work_at(campaign, "2001:db8:1:2::3")
-    work_at(campaign, "2001:db8:1:ffff::9")
-    work_at(campaign, "2001:db8:2:2::3")
+    for address in addresses:
+        work_at(campaign, address)
     assert kinds_of(campaign) == [("address", 2)]
 
 
-def test_marks_hold_no_address_no_browser_and_differ_between_campaigns():
+def test_marks_contain_no_address_or_browser_and_differ_between_campaigns():
     first, second = make_hits(), make_hits()
     client = work_at(first, browser="Firefox")
     Worker.objects.get().assignments.update(status="expired")
@@ -170,25 +170,25 @@ def test_marks_hold_no_address_no_browser_and_differ_between_campaigns():
     assert len(rows) == 4
     assert not any(word in str(rows) for word in (ADDRESS, "203.0", "Firefox"))
     assert client.cookies[guards.DEVICE_COOKIE].value not in str(rows)
-    marks = [set(one.device_sightings.values_list("mark", flat=True)) for one in (first, second)]
-    assert not marks[0] & marks[1]
+    marks = DeviceSighting.objects.values_list("mark", flat=True)
+    assert not set(marks.filter(campaign=first)) & set(marks.filter(campaign=second))
 
 
-def test_marks_are_keyed_by_the_secret_key(settings: Any):
+def test_marks_depend_on_the_secret_key(settings: Any):
     campaign = make_hits()
     before = guards._mark(campaign, "x")
     settings.SECRET_KEY = "another"
     assert guards._mark(campaign, "x") != before
 
 
-def test_nothing_is_noted_before_someone_has_agreed_and_begun(client: Client):
+def test_no_device_is_stored_before_a_worker_agrees_and_takes_a_hit(client: Client):
     campaign = make_hits()
     client.get(campaign.get_absolute_url())
     client.post(campaign.get_absolute_url())
     assert not DeviceSighting.objects.exists() and guards.DEVICE_COOKIE not in client.cookies
 
 
-def test_the_same_worker_twice_is_noted_once(client: Client):
+def test_the_devices_of_a_worker_are_stored_once(client: Client):
     campaign = make_hits()
     begin(client, campaign)
     client.get(reverse("next_hit", args=[campaign.code]))
@@ -204,10 +204,10 @@ def test_finding_shared_devices_takes_one_query(django_assert_num_queries: Any):
         assert len({sighting.worker.pk for sighting in guards.shared_devices(campaign)}) == 5
 
 
-# Ways out ------------------------------------------------------------------------------------
+# Exits ---------------------------------------------------------------------------------------
 
 
-def test_prolific_and_the_listed_hosts_are_ways_out(settings: Any):
+def test_only_prolific_and_the_listed_hosts_are_exits(settings: Any):
     settings.EXIT_HOSTS = ["panel.example", "http://127.0.0.1:9"]
     assert guards.is_known_exit("https://app.prolific.com/submissions/complete?cc=X")
     assert guards.is_known_exit("https://panel.example/x")

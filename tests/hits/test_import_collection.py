@@ -1,4 +1,4 @@
-"""A finished collection becomes a closed campaign with its ratings, whatever wrote the files."""
+"""Importing a finished collection, in any format, as a closed campaign with its ratings."""
 
 import io
 import json
@@ -33,9 +33,17 @@ FILES = {
 }
 
 
-def take_in(format: str, *, paths: list[Path] | None = None, **options: Any) -> CollectionSummary:
+def import_example(
+    format: str, *, paths: list[Path] | None = None, **options: Any
+) -> CollectionSummary:
     options = {"name": "Old", "source_language": "de", "target_language": "en"} | options
     return import_collection(paths=paths or FILES[format], format=format, **options)
+
+
+def import_text(folder: Path, format: str, text: str) -> CollectionSummary:
+    path = folder / "ratings.csv"
+    path.write_text(text)
+    return import_example(format, paths=[path])
 
 
 def ratings_of(campaign: Campaign) -> list[tuple[Any, ...]]:
@@ -46,7 +54,7 @@ def ratings_of(campaign: Campaign) -> list[tuple[Any, ...]]:
         "item__role",
         "score",
     )
-    return sorted((worker.split("/")[-1], *rest) for worker, *rest in rows)
+    return sorted((worker.split("/")[-1], *rating) for worker, *rating in rows)
 
 
 def trust_of(campaign: Campaign) -> dict[str, str]:
@@ -56,21 +64,21 @@ def trust_of(campaign: Campaign) -> dict[str, str]:
 
 @pytest.mark.parametrize("format", FILES)
 def test_every_format_gives_a_closed_campaign_with_all_ratings(format: str) -> None:
-    summary = take_in(format)
+    summary = import_example(format)
     campaign = summary.campaign
     assert (campaign.status, campaign.is_archive, campaign.hit_size) == ("closed", True, 13)
     assert (summary.n_systems, summary.n_segments, summary.n_translations) == (2, 3, 6)
     assert (summary.n_workers, summary.n_assignments, summary.n_ratings) == (3, 3, 39)
     assert summary.n_hits == (3 if format == "appraise" else 1)
     assert campaign.segments.filter(source="", reference="").count() == 3
-    assert [one.name for one in campaign.segments.all()] == ["1", "2", "3"]
+    assert [segment.name for segment in campaign.segments.all()] == ["1", "2", "3"]
     assert HIT.objects.exclude(places_left=0).count() == 0
 
 
 def test_all_formats_give_the_same_ratings_and_verdicts() -> None:
-    campaigns = [take_in(format, name=format).campaign for format in FILES]
-    first, *others = [ratings_of(campaign) for campaign in campaigns]
-    assert all(other == first for other in others)
+    campaigns = [import_example(format, name=format).campaign for format in FILES]
+    first, second, third = (ratings_of(campaign) for campaign in campaigns)
+    assert first == second == third
     assert ("alice", "alder", "1", Role.GENUINE, 80) in first
     assert ("carol", "birch", "3", Role.REPEAT, 93) in first
     for campaign in campaigns:
@@ -79,8 +87,8 @@ def test_all_formats_give_the_same_ratings_and_verdicts() -> None:
 
 
 @pytest.mark.parametrize("format", FILES)
-def test_items_that_check_the_same_one_share_their_partner(format: str) -> None:
-    take_in(format)
+def test_qc_items_of_the_same_translation_share_their_partner(format: str) -> None:
+    import_example(format)
     assignment = Assignment.objects.get(worker__external_id="Old/alice")
     items = {
         (item.translation.outputs.get().system.name, item.translation.segment.name, item.role): item
@@ -94,50 +102,43 @@ def test_items_that_check_the_same_one_share_their_partner(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["mturk", "appraise"])
-def test_evidence_is_what_weighing_one_worker_after_another_finds(format: str) -> None:
-    take_in(format)
-    apart = {"id", "assignment", "computed_at"}
-    everyones = list(Evidence.objects.all())
-    assert len(everyones) == 3
-    for evidence in everyones:
-        stored = {k: v for k, v in model_to_dict(evidence).items() if k not in apart}
+def test_evidence_is_the_same_as_computed_worker_by_worker(format: str) -> None:
+    import_example(format)
+    assert weigh_pending() == 0
+    ignored = {"id", "assignment", "computed_at"}
+    imported = list(Evidence.objects.all())
+    assert len(imported) == 3
+    for evidence in imported:
+        expected = {k: v for k, v in model_to_dict(evidence).items() if k not in ignored}
         evidence.delete()
         again = update_evidence(assignment=evidence.assignment)
-        found = {k: v for k, v in model_to_dict(again).items() if k not in apart}
-        assert stored == pytest.approx(found, abs=1e-12)
+        recomputed = {k: v for k, v in model_to_dict(again).items() if k not in ignored}
+        assert recomputed == pytest.approx(expected, abs=1e-12)
         assert again.verdict == evidence.verdict
 
 
-def test_nothing_is_left_to_weigh() -> None:
-    take_in("mturk")
-    assert weigh_pending() == 0
-
-
 def test_mturk_files_bring_times_rejections_and_comments() -> None:
-    take_in("mturk")
+    import_example("mturk")
     alice, bob, carol = Assignment.objects.order_by("worker__external_id")
     assert alice.started_at == datetime(2024, 3, 1, 12, 0, tzinfo=UTC)
     assert (alice.submitted_at - alice.started_at).total_seconds() == 520
-    assert [one.is_rejected for one in (alice, bob, carol)] == [False, True, False]
+    assert [each.is_rejected for each in (alice, bob, carol)] == [False, True, False]
     assert carol.comment == 'Long,\nbut "fine".'
     assert set(alice.ratings.values_list("received_at", flat=True)) == {alice.submitted_at}
     assert bob.evidence.get().has_rejection_flag and bob.evidence.get().has_time_flag
     assert [item.position for item in alice.hit.items.all()] == list(range(1, 14))
 
 
-def test_mturk_zones_are_minded(tmp_path: Path) -> None:
-    path = tmp_path / "batch.csv"
-    path.write_text(FILES["mturk"][0].read_text().replace("GMT", "PDT"))
-    take_in("mturk", paths=[path])
-    assert {one.started_at.hour for one in Assignment.objects.all()} == {19}
+def test_mturk_time_zones_are_respected(tmp_path: Path) -> None:
+    import_text(tmp_path, "mturk", FILES["mturk"][0].read_text().replace("GMT", "PDT"))
+    assert {assignment.started_at.hour for assignment in Assignment.objects.all()} == {19}
 
 
 def test_an_unanswered_assignment_is_left_out_and_noted(tmp_path: Path) -> None:
     lines = FILES["mturk"][0].read_text().split("\n")
     answers = lines[1].split(",")[-2]
-    path = tmp_path / "batch.csv"
-    path.write_text("\n".join([lines[0], lines[1].replace(answers, '""'), *lines[2:]]))
-    summary = take_in("mturk", paths=[path])
+    lines[1] = lines[1].replace(answers, '""')
+    summary = import_text(tmp_path, "mturk", "\n".join(lines))
     assert "assignments without any answers were skipped: 1" in summary.notes
     assert summary.n_workers == 2
 
@@ -145,15 +146,13 @@ def test_an_unanswered_assignment_is_left_out_and_noted(tmp_path: Path) -> None:
 def test_a_worker_who_did_a_hit_twice_has_two_hits_of_the_same_items(tmp_path: Path) -> None:
     lines = FILES["mturk"][0].read_text().split("\n")
     again = lines[1].replace("assignment of alice", "another of alice")
-    path = tmp_path / "batch.csv"
-    path.write_text("\n".join([*lines[:2], again, *lines[2:]]))
-    summary = take_in("mturk", paths=[path])
+    summary = import_text(tmp_path, "mturk", "\n".join([*lines[:2], again, *lines[2:]]))
     assert (summary.n_hits, summary.n_workers, summary.n_ratings) == (2, 3, 52)
     assert Evidence.objects.get(assignment__worker__external_id="Old/alice").n_pairs == 10
 
 
-def test_appraise_ratings_stand_in_the_order_of_their_times() -> None:
-    take_in("appraise")
+def test_appraise_ratings_are_ordered_by_time() -> None:
+    import_example("appraise")
     alice = Assignment.objects.get(worker__external_id="Old/alice")
     scores = alice.ratings.order_by("item__position").values_list("score", flat=True)
     assert list(scores) == [80, 20, 70, 10, 60, 90, 30, 75, 15, 85, 5, 88, 100]
@@ -161,25 +160,20 @@ def test_appraise_ratings_stand_in_the_order_of_their_times() -> None:
     assert (first.elapsed_ms, first.received_at.second) == (40_000, 40)
 
 
-def test_appraise_batches_are_hits_of_their_own(tmp_path: Path) -> None:
+def test_each_appraise_batch_is_a_hit(tmp_path: Path) -> None:
     lines = FILES["appraise"][0].read_text().splitlines()
-    path = tmp_path / "scores.csv"
     rows = [f"{line},{1 + number % 2},{number}" for number, line in enumerate(lines)]
-    path.write_text("\n".join(rows))
-    summary = take_in("appraise", paths=[path])
+    summary = import_text(tmp_path, "appraise", "\n".join(rows))
     assert (summary.n_hits, summary.n_workers, summary.n_ratings) == (6, 3, 39)
     assert any("without their genuine partner" in note for note in summary.notes)
     assert not any("one task" in note for note in summary.notes)
 
 
 def test_a_translation_rated_twice_as_genuine_keeps_both_ratings(tmp_path: Path) -> None:
-    more = [
-        "alice,alder,1,TGT,deu,eng,82,1709300000.000,1709300009.000",
-        "alice,alder,1,BAD,deu,eng,33,1709300010.000,1709300019.000",
-    ]
-    path = tmp_path / "scores.csv"
-    path.write_text(FILES["appraise"][0].read_text() + "\n".join(more) + "\n")
-    take_in("appraise", paths=[path])
+    text = FILES["appraise"][0].read_text()
+    text += "alice,alder,1,TGT,deu,eng,82,1709300000.000,1709300009.000\n"
+    text += "alice,alder,1,BAD,deu,eng,33,1709300010.000,1709300019.000\n"
+    import_text(tmp_path, "appraise", text)
     alice = Assignment.objects.get(worker__external_id="Old/alice")
     pairs = alice.ratings.filter(
         item__role=Role.BAD_REFERENCE, item__translation__outputs__system__name="alder"
@@ -190,45 +184,44 @@ def test_a_translation_rated_twice_as_genuine_keeps_both_ratings(tmp_path: Path)
 
 
 def test_a_quality_control_item_without_its_partner_is_kept_and_noted(tmp_path: Path) -> None:
-    lines = FILES["appraise"][0].read_text().splitlines(keepends=True)
-    path = tmp_path / "scores.csv"
-    path.write_text("".join(line for line in lines if not line.startswith("alice,alder,1,TGT")))
-    summary = take_in("appraise", paths=[path])
+    lines = FILES["appraise"][0].read_text().splitlines()
+    lines = [line for line in lines if not line.startswith("alice,alder,1,TGT")]
+    summary = import_text(tmp_path, "appraise", "\n".join(lines))
     assert any(note.endswith("not used: 1") for note in summary.notes)
     assert Evidence.objects.get(participation__worker__external_id="Old/alice").n_pairs == 4
 
 
-def test_wmt_durations_are_kept_though_there_are_no_dates() -> None:
-    summary = take_in("wmt-da")
+def test_wmt_durations_are_kept_without_dates() -> None:
+    summary = import_example("wmt-da")
     alice = Assignment.objects.get(worker__external_id="Old/alice")
     assert (alice.submitted_at - alice.started_at).total_seconds() == 520
     assert alice.started_at.year == 1970
     assert any("1 January 1970" in note for note in summary.notes)
     evidence = alice.evidence.get()
     assert (evidence.fastest_hit_seconds, evidence.window_n_pairs) == (520, 0)
-    # Their order is not known either, and a run of equal scores would mean nothing.
+    # Without the order of ratings, there are no runs of equal scores.
     assert evidence.longest_run == 0
 
 
 def test_wmt_hits_of_one_worker_do_not_overlap(tmp_path: Path) -> None:
     text = (DATA / "wmt-da.csv").read_text()
-    own = [line for line in text.splitlines()[1:] if "\talice\t" in line]
+    rows = [line for line in text.splitlines()[1:] if "\talice\t" in line]
     path = tmp_path / "ratings.csv"
-    path.write_text(text + "\n".join(line.replace("HIT1", "HIT2") for line in own) + "\n")
-    take_in("wmt-da", paths=[path, DATA / "wmt-da-means.txt"])
+    path.write_text(text + "\n".join(line.replace("HIT1", "HIT2") for line in rows) + "\n")
+    import_example("wmt-da", paths=[path, DATA / "wmt-da-means.txt"])
     first, second = Assignment.objects.filter(worker__external_id="Old/alice")
     assert first.submitted_at == second.started_at
     assert Evidence.objects.get(assignment=second).fastest_hit_seconds == 520
 
 
 SCORES = st.lists(st.integers(0, 100), min_size=2, max_size=40).filter(
-    lambda own: len(set(own)) > 1
+    lambda scores: len(set(scores)) > 1
 )
 
 
 @settings(max_examples=50)
 @given(scores=SCORES)
-def test_any_ratings_survive_being_standardised_with_printed_means(scores: list[int]) -> None:
+def test_ratings_are_recovered_from_z_scores_and_printed_means(scores: list[int]) -> None:
     own_mean, own_sd = float(f"{mean(scores):.7g}"), float(f"{stdev(scores):.7g}")
     header = "HITId WorkerId Input.src Input.trg sys_id type sid score time"
     rows = [
@@ -248,8 +241,8 @@ def test_any_ratings_survive_being_standardised_with_printed_means(scores: list[
 # Trust -----------------------------------------------------------------------------------------
 
 
-def test_all_workers_can_be_trusted_because_they_were_judged_elsewhere() -> None:
-    summary = take_in("mturk", judgement=Judgement(trusts_all=True, reason="Passed before."))
+def test_all_workers_can_be_trusted_if_they_were_judged_elsewhere() -> None:
+    summary = import_example("mturk", judgement=Judgement(trusts_all=True, reason="Passed before."))
     assert summary.n_trusted == 3
     assert trust_of(summary.campaign)["bob"] == "reinstated"
     bob = summary.campaign.participations.get(worker__external_id="Old/bob")
@@ -262,7 +255,7 @@ def test_all_workers_can_be_trusted_because_they_were_judged_elsewhere() -> None
 def test_a_file_can_name_the_workers_to_trust_and_excludes_the_others(tmp_path: Path) -> None:
     names = tmp_path / "reliable.txt"
     names.write_text("alice\t0.001\t-6.0\t5\nbob\nmallory\n")
-    summary = take_in("mturk", judgement=Judgement(trusted=names))
+    summary = import_example("mturk", judgement=Judgement(trusted=names))
     expected = {"alice": "reinstated", "bob": "reinstated", "carol": "excluded"}
     assert trust_of(summary.campaign) == expected
     note = "reliable.txt names workers who are not in the collection: mallory (1 in all)"
@@ -270,13 +263,13 @@ def test_a_file_can_name_the_workers_to_trust_and_excludes_the_others(tmp_path: 
 
 
 def test_rejected_workers_can_be_excluded() -> None:
-    summary = take_in("mturk", judgement=Judgement(trusts_all=True, excludes_rejected=True))
+    summary = import_example("mturk", judgement=Judgement(trusts_all=True, excludes_rejected=True))
     expected = {"alice": "reinstated", "bob": "excluded", "carol": "reinstated"}
     assert trust_of(summary.campaign) == expected
 
 
 def test_the_audit_log_says_where_the_collection_came_from() -> None:
-    campaign = take_in("wmt-da").campaign
+    campaign = import_example("wmt-da").campaign
     entry = campaign.audit_entries.get(action="collection imported")
     assert entry.details["format"] == "wmt-da"
     assert set(entry.details["files"]) == {"wmt-da.csv", "wmt-da-means.txt"}
@@ -285,26 +278,26 @@ def test_the_audit_log_says_where_the_collection_came_from() -> None:
     assert changes.count() == 3
 
 
-def test_collections_share_workers_only_if_told_so() -> None:
-    take_in("mturk", name="One")
-    take_in("mturk", name="Two")
+def test_collections_share_workers_only_within_a_namespace() -> None:
+    import_example("mturk", name="One")
+    import_example("mturk", name="Two")
     assert Worker.objects.count() == 6
-    take_in("mturk", name="Three", worker_namespace="effort")
-    take_in("mturk", name="Four", worker_namespace="effort")
+    import_example("mturk", name="Three", worker_namespace="effort")
+    import_example("mturk", name="Four", worker_namespace="effort")
     assert Worker.objects.count() == 9
     assert Worker.objects.get(external_id="effort/alice").participations.count() == 2
 
 
 def test_an_archive_cannot_be_opened() -> None:
-    campaign = take_in("mturk").campaign
+    campaign = import_example("mturk").campaign
     with pytest.raises(IntegrityError), transaction.atomic():
         Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.OPEN)
 
 
-def test_progress_tells_of_every_rating() -> None:
-    told: list[int] = []
-    take_in("mturk", progress=told.append)
-    assert sum(told) == 39
+def test_progress_counts_every_rating() -> None:
+    steps: list[int] = []
+    import_example("mturk", progress=steps.append)
+    assert sum(steps) == 39
 
 
 # The command -----------------------------------------------------------------------------------
@@ -317,20 +310,19 @@ def run(*arguments: str) -> str:
     return stdout.getvalue()
 
 
-def test_the_command_says_how_much_came_in() -> None:
-    said = run(str(DATA / "mturk.csv"), "--format", "mturk")
-    assert "2 systems, 3 segments, 6 translations, 1 HITs, 3 assignments, 39 ratings" in said
-    assert "by 3 workers, 2 of them trusted." in said
-    assert "Note: the files contain no texts" in said
+def test_the_command_reports_what_it_imported() -> None:
+    output = run(str(DATA / "mturk.csv"), "--format", "mturk")
+    assert "2 systems, 3 segments, 6 translations, 1 HITs, 3 assignments, 39 ratings" in output
+    assert "by 3 workers, 2 of them trusted." in output
+    assert "Note: the files contain no texts" in output
 
 
-def test_the_command_can_speak_json() -> None:
-    paths = map(str, FILES["wmt-da"])
-    said = json.loads(
-        run(*paths, "--format", "wmt-da", "--trust-all", "--min-ratings", "2", "--json")
-    )
+def test_the_command_can_print_json() -> None:
+    options = ["--format", "wmt-da", "--trust-all", "--min-ratings", "2", "--json"]
+    summary = json.loads(run(*map(str, FILES["wmt-da"]), *options))
     campaign = Campaign.objects.get()
-    assert (said["campaign"], said["n_ratings"], said["n_trusted"]) == (str(campaign.code), 39, 3)
+    assert summary["campaign"] == str(campaign.code)
+    assert (summary["n_ratings"], summary["n_trusted"]) == (39, 3)
     assert campaign.min_ratings == 2
 
 

@@ -1,4 +1,4 @@
-"""A collection that is not in order is refused with file, line and reason, and nothing is stored."""
+"""A malformed collection is refused with file, line and reason, and nothing is stored."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +15,13 @@ from hits.models import AuditEntry, Campaign, Rating, Segment, Worker
 pytestmark = pytest.mark.django_db
 
 DATA = Path(__file__).parents[1] / "data" / "collections"
+SETTINGS: dict[str, Any] = {"name": "Old", "source_language": "de", "target_language": "en"}
 
 Edit = Callable[[str], str]
 
 
 def replace(old: str, new: str, *, line: int) -> Edit:
-    """Change the first place on a line where `old` stands."""
+    """Replace the first `old` on a line."""
 
     def edit(text: str) -> str:
         lines = text.split("\n")
@@ -36,9 +37,8 @@ def repeat(line: int) -> Edit:
 
 
 def refusal(paths: list[Path], format: str, **options: Any) -> list[Problem]:
-    settings = {"name": "Old", "source_language": "de", "target_language": "en"} | options
     with pytest.raises(ImportRefused) as caught:
-        import_collection(paths=paths, format=format, **settings)
+        import_collection(paths=paths, format=format, **SETTINGS | options)
     for model in (Campaign, Segment, Worker, Rating, AuditEntry):
         assert not model.objects.exists()  # type: ignore[attr-defined]
     return caught.value.problems
@@ -46,7 +46,7 @@ def refusal(paths: list[Path], format: str, **options: Any) -> list[Problem]:
 
 def edited(tmp_path: Path, name: str, edit: Edit) -> Path:
     path = tmp_path / name
-    # Surrogates stand for bytes that are not UTF-8.
+    # Surrogates represent bytes that are not UTF-8.
     path.write_bytes(edit((DATA / name).read_text()).encode(errors="surrogateescape"))
     return path
 
@@ -82,10 +82,10 @@ MTURK: dict[str, tuple[Edit, int | None, str]] = {
     "worker without an id": (replace('"bob"', '""', line=3), 3, "worker's name is empty"),
     "another composition": (replace('"birch"', '"alder"', line=3), 3, "different items in"),
     "unknown status": (replace("Approved", "Pending", line=2), 2, "AssignmentStatus 'Pending'"),
-    "no moment": (replace("Mar 01 12", "31.3. 12", line=2), 2, "AcceptTime 'Fri 31.3. 12"),
+    "no time": (replace("Mar 01 12", "31.3. 12", line=2), 2, "AcceptTime 'Fri 31.3. 12"),
     "unknown zone": (replace("GMT", "XYZ", line=2), 2, "AcceptTime"),
-    "a year far off": (replace(" 2024", " 9999", line=2), 2, "AcceptTime"),
-    "done before it was begun": (replace("12:08:40", "11:08:40", line=2), 2, "is before"),
+    "a year far in the future": (replace(" 2024", " 9999", line=2), 2, "AcceptTime"),
+    "submitted before it was accepted": (replace("12:08:40", "11:08:40", line=2), 2, "is before"),
     "answer cut short": (replace("0_1000_80", "0_1000", line=2), 2, "is not place_rid_score"),
     "place not in the HIT": (replace("12_1012_100", "13_1012_100", line=2), 2, "about item 13"),
     "place without end": (replace("0_1000_80", "9" * 5000 + "_1_80", line=2), 2, "is not place_"),
@@ -157,7 +157,7 @@ def test_bad_wmt_means_are_refused(tmp_path: Path, case: str) -> None:
     assert_refused(problems, "wmt-da-means.txt", line, reason)
 
 
-def test_a_worker_whose_sd_is_not_known_has_no_ratings(tmp_path: Path) -> None:
+def test_ratings_of_a_worker_without_an_sd_are_refused(tmp_path: Path) -> None:
     path = edited(tmp_path, "wmt-da-means.txt", replace("34.73231", "NA", line=3))
     problems = refusal([DATA / "wmt-da.csv", path], "wmt-da")
     assert_refused(problems, "wmt-da.csv", 2, "gives no rating")
@@ -229,12 +229,9 @@ def test_a_bad_appraise_file_is_refused(tmp_path: Path, case: str) -> None:
     assert_refused(refusal([path], "appraise"), "appraise.csv", line, reason)
 
 
-def test_byte_order_marks_and_other_line_ends_are_no_reason_to_refuse(tmp_path: Path) -> None:
+def test_byte_order_marks_and_other_line_endings_are_accepted(tmp_path: Path) -> None:
     path = edited(tmp_path, "mturk.csv", lambda text: "\ufeff" + text.replace("\n", "\r\n"))
-    summary = import_collection(
-        paths=[path], format="mturk", name="Old", source_language="de", target_language="en"
-    )
-    assert summary.n_ratings == 39
+    assert import_collection(paths=[path], format="mturk", **SETTINGS).n_ratings == 39
 
 
 def test_the_same_file_given_twice_is_refused() -> None:
@@ -261,7 +258,7 @@ def test_files_without_a_single_rating_are_refused(tmp_path: Path) -> None:
     assert_refused(refusal([path], "mturk"), "", None, "contain no ratings")
 
 
-def test_a_hit_that_the_database_cannot_count_is_refused(tmp_path: Path) -> None:
+def test_a_hit_with_too_many_items_for_the_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "appraise.csv"
     path.write_text(
         "".join(f"alice,alder,{n},TGT,deu,eng,50,{n}.0,{n + 1}.0\n" for n in range(32_768))
@@ -275,9 +272,7 @@ def test_many_problems_are_counted_and_twenty_listed(tmp_path: Path) -> None:
         tmp_path, "appraise.csv", lambda text: text.replace("TGT", "?").replace("BAD", "?")
     )
     with pytest.raises(ImportRefused) as caught:
-        import_collection(
-            paths=[path], format="appraise", name="Old", source_language="de", target_language="en"
-        )
+        import_collection(paths=[path], format="appraise", **SETTINGS)
     assert (len(caught.value.problems), caught.value.n_problems) == (20, 33)
     assert "… and 13 more" in str(caught.value)
 
@@ -309,19 +304,13 @@ def test_an_unknown_format_and_no_files_are_refused() -> None:
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
-    Campaign.objects.create(name="Old", source_language="de", target_language="en")
+    Campaign.objects.create(**SETTINGS)
     with pytest.raises(ImportRefused, match="Campaign with this Name already exists"):
-        import_collection(
-            paths=[DATA / "mturk.csv"],
-            format="mturk",
-            name="Old",
-            source_language="de",
-            target_language="en",
-        )
+        import_collection(paths=[DATA / "mturk.csv"], format="mturk", **SETTINGS)
     assert not Rating.objects.exists()
 
 
-def test_a_trust_file_that_names_nobody_here_is_refused(tmp_path: Path) -> None:
+def test_a_trust_file_without_any_worker_of_the_collection_is_refused(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("mallory\n")
     problems = refusal([DATA / "mturk.csv"], "mturk", judgement=Judgement(trusted=names))
@@ -333,12 +322,5 @@ def test_nothing_is_stored_when_storing_fails_half_way() -> None:
         raise RuntimeError("the disk is full")
 
     with pytest.raises(RuntimeError, match="the disk is full"):
-        import_collection(
-            paths=[DATA / "mturk.csv"],
-            format="mturk",
-            name="Old",
-            source_language="de",
-            target_language="en",
-            progress=fail,
-        )
+        import_collection(paths=[DATA / "mturk.csv"], format="mturk", progress=fail, **SETTINGS)
     assert not Campaign.objects.exists() and not Worker.objects.exists()

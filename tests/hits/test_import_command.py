@@ -1,4 +1,4 @@
-"""The command around the import: options in, summary or problems out."""
+"""The import command: its options, its summary and the problems it reports."""
 
 import io
 import json
@@ -25,16 +25,15 @@ def run(path: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "campaigns").iterdir()), ids=lambda path: path.name)
-def test_it_imports_each_format_and_says_how_much(path: Path) -> None:
-    said = run(path)
-    assert "2 systems, 3 segments, 6 outputs, 5 distinct translations." in said
-    assert "Note: 1 output identical to another system's is rated once." in said
+def test_it_imports_each_format_and_reports_counts(path: Path) -> None:
+    output = run(path)
+    assert "2 systems, 3 segments, 6 outputs, 5 distinct translations." in output
+    assert "Note: 1 output identical to another system's is rated once." in output
     assert Campaign.objects.get().name == "Small"
 
 
-def test_it_can_speak_json() -> None:
-    said = json.loads(run(DATA / "campaigns" / "table.csv", "--json"))
-    assert said == {
+def test_it_can_print_json() -> None:
+    assert json.loads(run(DATA / "campaigns" / "table.csv", "--json")) == {
         "campaign": str(Campaign.objects.get().code),
         "name": "Small",
         "n_systems": 2,
@@ -45,7 +44,7 @@ def test_it_can_speak_json() -> None:
     }
 
 
-def test_options_become_settings_of_the_campaign(tmp_path: Path) -> None:
+def test_options_set_the_settings_of_the_campaign(tmp_path: Path) -> None:
     instructions = tmp_path / "instructions.txt"
     instructions.write_text("Read twice.\n\nRate once.\n")
     run(
@@ -55,7 +54,9 @@ def test_options_become_settings_of_the_campaign(tmp_path: Path) -> None:
         "--merge-near-identical",
     )
     campaign = Campaign.objects.get()
-    assert (campaign.task, campaign.hit_size, campaign.min_ratings) == ("source", 40, 2)
+    assert (campaign.source_language, campaign.target_language) == ("de", "en")
+    assert (campaign.task, campaign.status) == ("source", "draft")
+    assert (campaign.hit_size, campaign.min_ratings) == (40, 2)
     assert (campaign.seed, campaign.pay_per_hit, campaign.currency) == (7, Decimal("1.50"), "EUR")
     assert campaign.instructions == "Read twice.\n\nRate once.\n"
     assert campaign.merges_near_identical
@@ -65,12 +66,11 @@ def test_options_become_settings_of_the_campaign(tmp_path: Path) -> None:
 def test_a_refusal_is_an_error_that_lists_the_problems() -> None:
     with pytest.raises(CommandError, match="systems/B.txt, line 2: the translation is empty"):
         run(DATA / "malformed" / "empty-translation")
-    assert "2 systems" in run(
-        DATA / "malformed" / "empty-translation", "--allow-empty-translations"
-    )
+    output = run(DATA / "malformed" / "empty-translation", "--allow-empty-translations")
+    assert "2 systems" in output
 
 
-def test_running_it_twice_is_refused_and_does_no_harm() -> None:
+def test_running_it_twice_is_refused_and_changes_nothing() -> None:
     run(DATA / "campaigns" / "simple")
     with pytest.raises(CommandError, match="name: Campaign with this Name already exists"):
         run(DATA / "campaigns" / "simple")
@@ -82,11 +82,13 @@ def test_a_reference_can_be_chosen() -> None:
     assert Campaign.objects.get().segments.get(position=1).reference == "1"
 
 
-def test_an_amount_that_is_none_is_refused() -> None:
-    with pytest.raises(CommandError, match="'much' is not an amount"):
-        run(DATA / "campaigns" / "simple", "--pay", "much")
-
-
-def test_instructions_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="nowhere.txt: cannot be read"):
-        run(DATA / "campaigns" / "simple", "--instructions", str(tmp_path / "nowhere.txt"))
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--pay", "much", "'much' is not an amount"),
+        ("--instructions", "/nowhere.txt", "nowhere.txt: cannot be read"),
+    ],
+)
+def test_an_invalid_option_is_refused(option: str, value: str, reason: str) -> None:
+    with pytest.raises(CommandError, match=reason):
+        run(DATA / "campaigns" / "simple", option, value)

@@ -1,4 +1,4 @@
-"""Each malformed campaign is refused for its own reason, and leaves nothing behind."""
+"""Each malformed campaign is refused for its own reason, and nothing is stored."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 MALFORMED = Path(__file__).parents[1] / "data" / "malformed"
 
-# The case, the file and line it is refused for, and words of the reason.
+# The case, the file and line that are named, and a part of the reason.
 CASES = [
     ("wrong-line-count", "systems/B.txt", None, "has 1 line, but sources.txt has 2 lines"),
     ("short-documents", "documents.txt", None, "has 1 line, but sources.txt has 2 lines"),
@@ -118,7 +118,7 @@ CASES = [
 
 
 def refusal(path: Path, **options: object) -> ImportRefused:
-    """Import a German-English campaign, which must fail, and hold it to having stored nothing."""
+    """Import a campaign, check that it is refused and that nothing is stored."""
     settings = {"name": "Refused", "source_language": "de", "target_language": "en"} | options
     n_before = Campaign.objects.count()
     with pytest.raises(ImportRefused) as caught:
@@ -140,33 +140,28 @@ def test_a_malformed_campaign_is_refused_with_file_line_and_reason(
     assert words in problem.reason
 
 
-def test_every_malformed_campaign_has_its_test() -> None:
-    tested_apart = {
-        "many-problems",
-        "no-sources",
-        "neither",
-        "broken-utf8.csv",
-        "segment-without-id.xml",
-    }
-    assert {path.name for path in MALFORMED.iterdir()} == {case[0] for case in CASES} | tested_apart
+def test_every_malformed_campaign_is_tested() -> None:
+    tested_below = {"many-problems", "no-sources", "neither"}
+    tested_below |= {"broken-utf8.csv", "segment-without-id.xml"}
+    assert {path.name for path in MALFORMED.iterdir()} == {case[0] for case in CASES} | tested_below
 
 
 @pytest.mark.parametrize("encoding", ["shift_jis", "utf-7", "idna", "base64", "nonsense"])
-def test_an_encoding_that_the_parser_does_not_have_is_named(tmp_path, encoding: str) -> None:
+def test_an_unsupported_encoding_is_refused(tmp_path, encoding: str) -> None:
     path = tmp_path / "set.xml"
     path.write_text(f"<?xml version='1.0' encoding='{encoding}'?>\n<dataset/>\n")
     (problem,) = refusal(path).problems
     assert (problem.line, problem.reason[:20]) == (1, "declares an encoding")
 
 
-def test_lines_of_a_table_keep_their_numbers_after_one_that_cannot_be_read() -> None:
+def test_line_numbers_stay_right_after_an_unreadable_line() -> None:
     first, second = refusal(MALFORMED / "broken-utf8.csv").problems
     assert (first.line, first.reason) == (3, "is not UTF-8: byte 0xE4 at offset 59")
     assert second.line == 4
     assert "right-to-left override" in second.reason
 
 
-def test_a_segment_without_an_id_belongs_to_no_segment() -> None:
+def test_a_segment_without_an_id_is_refused() -> None:
     refused = refusal(MALFORMED / "segment-without-id.xml")
     assert [(problem.line, problem.reason) for problem in refused.problems] == [
         (17, "the segment's id is empty"),
@@ -175,7 +170,7 @@ def test_a_segment_without_an_id_belongs_to_no_segment() -> None:
     ]
 
 
-def test_a_table_has_sources_or_references_even_when_only_fluency_is_rated(tmp_path: Path) -> None:
+def test_a_table_needs_sources_or_references_even_for_fluency(tmp_path: Path) -> None:
     write(tmp_path, {"t.tsv": "segment\tsystem\ttranslation\n1\tA\t1.\n"})
     refused = refusal(tmp_path / "t.tsv", task="fluency")
     assert "neither a column 'source' nor a column 'reference'" in str(refused)
@@ -183,13 +178,15 @@ def test_a_table_has_sources_or_references_even_when_only_fluency_is_rated(tmp_p
     assert "t.tsv, line 1: has no column 'source'" in str(refused)
 
 
-def test_a_reference_that_a_test_set_has_not_is_refused() -> None:
+def test_an_unknown_reference_is_refused() -> None:
     refused = refusal(MALFORMED / "two-references.xml", reference="C")
     assert "document 'x' has no reference 'C'" in str(refused)
     assert "has no reference 'C'; choose from A, B" in str(refused)
+    refused = refusal(MALFORMED / "two-references", reference="C")
+    assert "no reference 'C'; choose from A, B" in str(refused)
 
 
-def test_it_lists_the_first_twenty_problems_and_counts_the_rest() -> None:
+def test_it_lists_the_first_twenty_problems_and_counts_the_others() -> None:
     refused = refusal(MALFORMED / "many-problems")
     assert refused.n_problems == 25
     assert [problem.line for problem in refused.problems] == list(range(1, MAX_LISTED + 1))
@@ -200,15 +197,14 @@ def test_it_lists_the_first_twenty_problems_and_counts_the_rest() -> None:
     assert len(lines) == 22
 
 
-def test_problems_of_several_files_are_told_at_once(tmp_path: Path) -> None:
-    write(
-        tmp_path, {"sources.txt": "\n", "references.txt": "One.\nTwo.\n", "systems/A.txt": "\0\n"}
-    )
+def test_problems_of_several_files_are_reported_together(tmp_path: Path) -> None:
+    write(tmp_path, {"sources.txt": "\n", "references.txt": "One.\nTwo.\n"})
+    write(tmp_path, {"systems/A.txt": "\0\n"})
     files = [problem.file for problem in refusal(tmp_path).problems]
     assert files == ["sources.txt", "systems/A.txt", "references.txt"]
 
 
-def test_a_task_needs_what_its_workers_are_shown() -> None:
+def test_the_texts_that_a_task_shows_are_required() -> None:
     assert "no sources" in str(refusal(MALFORMED / "no-sources", task="source"))
     assert "no references" in str(refusal(MALFORMED / "neither", task="reference"))
     assert "no sources" in str(refusal(MALFORMED / "neither", task="source"))
@@ -220,10 +216,8 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     write(tmp_path, {"all/references.txt": "One.\n", "all/systems/A.txt": "1.\n"})
     (tmp_path / "all/systems/B.txt").symlink_to("../../secret.txt")
     (problem,) = refusal(tmp_path / "all").problems
-    assert (problem.file, problem.reason) == (
-        "systems/B.txt",
-        "is a link to a place outside the campaign's folder",
-    )
+    assert problem.file == "systems/B.txt"
+    assert problem.reason == "is a link to a place outside the campaign's folder"
 
 
 def test_a_linked_folder_of_systems_is_refused(tmp_path: Path) -> None:
@@ -233,35 +227,29 @@ def test_a_linked_folder_of_systems_is_refused(tmp_path: Path) -> None:
     assert "systems: is a link to a place outside" in str(refusal(tmp_path / "all"))
 
 
-def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_named_pipe_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
     write(tmp_path, {"sources.txt": "Eins.\n", "references.txt": "One.\n", "systems/A.txt": "1.\n"})
     os.mkfifo(tmp_path / "systems/B.txt")
     assert "systems/B.txt: is not a regular file" in str(refusal(tmp_path))
 
 
-def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path) -> None:
+def test_a_very_long_line_is_not_read_into_memory(tmp_path: Path) -> None:
     write(tmp_path, {"sources.txt": "Eins.\nZwei.\n", "references.txt": "One.\nTwo.\n"})
-    write(tmp_path, {"systems/A.txt": "x" * 3_000_000 + "\n\xff\n"})
+    (tmp_path / "systems").mkdir()
     (tmp_path / "systems/A.txt").write_bytes(b"x" * 3_000_000 + b"\nII\xff\n")
     first, second = refusal(tmp_path).problems
     assert (first.line, first.reason) == (1, "is longer than 1,000,000 bytes")
     assert (second.line, second.reason) == (2, "is not UTF-8: byte 0xFF at offset 3,000,003")
 
 
-def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_path_is_refused(tmp_path: Path) -> None:
     assert "nowhere: does not exist" in str(refusal(tmp_path / "nowhere"))
 
 
-def test_a_format_that_does_not_fit_is_refused() -> None:
+def test_a_wrong_or_unknown_format_is_refused() -> None:
     assert "is not a single file" in str(refusal(MALFORMED / "neither", format="tsv"))
     assert "is not a folder" in str(refusal(MALFORMED / "cells.tsv", format="plain-text"))
     assert "'tmx' is not a supported format" in str(refusal(MALFORMED / "cells.tsv", format="tmx"))
-
-
-def test_a_reference_that_is_not_there_is_refused() -> None:
-    assert "no reference 'C'; choose from A, B" in str(
-        refusal(MALFORMED / "two-references", reference="C")
-    )
 
 
 @pytest.mark.parametrize(
@@ -281,7 +269,7 @@ def test_a_reference_that_is_not_there_is_refused() -> None:
         ({"instructions": "Rate.\nNUL: \0"}, "instructions: line 2 contains a control character"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused(settings: dict[str, object], words: str) -> None:
+def test_an_invalid_setting_is_refused(settings: dict[str, object], words: str) -> None:
     campaigns = MALFORMED.parent / "campaigns"
     assert words in str(refusal(campaigns / "table.tsv", **settings))
 
@@ -295,33 +283,27 @@ def test_a_name_that_is_taken_is_refused() -> None:
 def test_a_name_that_is_taken_while_the_files_are_read_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def take_the_name(*args: object) -> Draft:
-        Campaign.objects.create(name="Raced", source_language="de", target_language="en")
-        return read(*args)  # type: ignore[arg-type]
+    settings = {"name": "Raced", "source_language": "de", "target_language": "en"}
 
-    read = service._read
+    def take_the_name(*args: object) -> Draft:
+        Campaign.objects.create(**settings)
+        return read_draft(*args)  # type: ignore[arg-type]
+
+    read_draft = service._read
     monkeypatch.setattr(service, "_read", take_the_name)
     with pytest.raises(ImportRefused, match="name: Campaign with this Name already exists"):
-        import_campaign(
-            path=MALFORMED.parent / "campaigns" / "table.tsv",
-            name="Raced",
-            source_language="de",
-            target_language="en",
-        )
+        import_campaign(path=MALFORMED.parent / "campaigns" / "table.tsv", **settings)
     assert Campaign.objects.count() == 1
     assert not Segment.objects.exists()
 
 
-def test_links_that_go_round_in_a_circle_are_refused(tmp_path: Path) -> None:
+def test_circular_links_are_refused(tmp_path: Path) -> None:
     write(tmp_path, {"sources.txt": "Eins.\n", "references.txt": "One.\n", "systems/A.txt": "1.\n"})
     (tmp_path / "systems/B.txt").symlink_to("C.txt")
     (tmp_path / "systems/C.txt").symlink_to("B.txt")
     (tmp_path / "round").symlink_to("round")
-    assert [problem.file for problem in refusal(tmp_path).problems] == [
-        "round",
-        "systems/B.txt",
-        "systems/C.txt",
-    ]
+    files = [problem.file for problem in refusal(tmp_path).problems]
+    assert files == ["round", "systems/B.txt", "systems/C.txt"]
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

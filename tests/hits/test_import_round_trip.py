@@ -1,4 +1,4 @@
-"""Whatever texts a campaign has, each format brings them into the database unchanged."""
+"""Every format stores any text unchanged."""
 
 import csv
 import json
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.django_db
 
 COLUMNS = ("segment", "document", "source", "reference", "system", "translation")
 
-# All of Unicode but what is refused; U+FEFF would pass for a byte order mark, and U+0092 stands for
-# the control characters that real test sets hold.
+# All of Unicode except what is refused. U+FEFF would look like a byte order mark, and U+0092 represents
+# the control characters in real test sets.
 CHARACTERS = st.characters(
     exclude_categories=["Cs", "Cc", "Cn"],
     exclude_characters="\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff",
     include_characters='\x92"\\,',
 )
 SNIPPETS = st.text(CHARACTERS, max_size=20)
-# With something to see in it, and white space at its ends now and then.
+# At least one visible character, and sometimes white space at the ends.
 TEXTS = st.builds(lambda before, after: f"{before}x{after}", SNIPPETS, SNIPPETS)
 
 

@@ -1,4 +1,4 @@
-"""How texts become rows: shared translations, order, number of queries, all or nothing."""
+"""Storing an import: shared translations, order, number of queries, all or nothing."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def import_outputs(
     folder: Path, outputs: dict[str, list[str]], **settings: object
 ) -> ImportSummary:
-    """Import outputs by system, with a source and a reference of their own for each segment."""
+    """Import outputs by system, with a different source and reference for each segment."""
     n_segments = len(next(iter(outputs.values())))
     numbers = [str(number) for number in range(1, n_segments + 1)]
     columns = {"sources": numbers, "references": numbers}
@@ -28,7 +28,7 @@ def import_outputs(
     return import_campaign(path=folder, **settings)  # type: ignore[arg-type]
 
 
-def test_identical_translations_of_a_segment_are_one(tmp_path: Path) -> None:
+def test_identical_translations_of_a_segment_are_stored_once(tmp_path: Path) -> None:
     summary = import_outputs(
         tmp_path, {"A": ["yes", "no"], "B": ["yes", "yes"], "C": ["yes", "no"]}
     )
@@ -41,15 +41,11 @@ def test_identical_translations_of_a_segment_are_one(tmp_path: Path) -> None:
     assert summary.notes == ["3 outputs identical to another system's are rated once"]
 
 
-def test_near_identical_translations_stay_apart_unless_asked(tmp_path: Path) -> None:
-    summary = import_outputs(tmp_path, {"A": ["Yes, sir."], "B": ["yes sir"]})
-    assert summary.n_translations == 2
-
-
-def test_near_identical_translations_are_one_when_asked_and_keep_their_texts(
-    tmp_path: Path,
-) -> None:
+def test_near_identical_translations_can_be_merged_and_keep_their_texts(tmp_path: Path) -> None:
     outputs = {"A": ["Yes, sir."], "B": ["yes sir"], "C": ["Yes, sir."], "D": ["No, sir."]}
+    summary = import_outputs(tmp_path, outputs)
+    assert summary.n_translations == 3
+    summary.campaign.delete()
     summary = import_outputs(tmp_path, outputs, merges_near_identical=True)
     assert summary.n_translations == 2
     assert summary.notes == ["2 outputs near-identical to another system's are rated once"]
@@ -63,13 +59,13 @@ def test_near_identical_translations_are_one_when_asked_and_keep_their_texts(
     assert [str(o) for o in stored] == ["Yes, sir.", "yes sir", "Yes, sir.", "No, sir."]
 
 
-def test_a_fingerprint_is_the_beginning_of_sha_256() -> None:
+def test_a_fingerprint_is_the_first_half_of_sha_256() -> None:
     # printf abc | sha256sum
     assert fingerprint("abc").hex() == "ba7816bf8f01cfea414140de5dae2223"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "similar"),
     [
         ("Yes, sir.", "yes sir"),
         ("a\u00a0b", "ab"),
@@ -78,34 +74,33 @@ def test_a_fingerprint_is_the_beginning_of_sha_256() -> None:
         ("a\u2014b", "a b"),
     ],
 )
-def test_case_punctuation_and_white_space_do_not_count_when_near(one: str, other: str) -> None:
-    assert fingerprint(one) != fingerprint(other)
-    assert fingerprint(one, near=True) == fingerprint(other, near=True)
+def test_near_fingerprints_ignore_case_punctuation_and_white_space(text: str, similar: str) -> None:
+    assert fingerprint(text) != fingerprint(similar)
+    assert fingerprint(text, near=True) == fingerprint(similar, near=True)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("3 €", "3 $"), ("été", "ete"), ("!", "?"), ("...", "")]
+    ("text", "similar"), [("3 €", "3 $"), ("été", "ete"), ("!", "?"), ("...", "")]
 )
-def test_other_differences_count_even_when_near(one: str, other: str) -> None:
-    assert fingerprint(one, near=True) != fingerprint(other, near=True)
+def test_near_fingerprints_keep_other_differences(text: str, similar: str) -> None:
+    assert fingerprint(text, near=True) != fingerprint(similar, near=True)
 
 
-def test_translations_are_numbered_by_segment_and_then_by_system(tmp_path: Path) -> None:
+def test_translations_are_stored_by_segment_and_then_by_system(tmp_path: Path) -> None:
     import_outputs(tmp_path, {"b": ["b1", "b2"], "a": ["a1", "a2"], "B": ["B1", "B2"]})
     texts = list(Translation.objects.order_by("pk").values_list("text", flat=True))
     assert texts == ["B1", "a1", "b1", "B2", "a2", "b2"]
 
 
-def test_batches_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_lost_between_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storing, "BATCH_OUTPUTS", 5)
     texts = [f"text {number}" for number in range(7)]
     steps: list[int] = []
     summary = import_outputs(tmp_path, {"A": texts, "B": texts[::-1]}, progress=steps.append)
     assert steps == [4, 4, 4, 2]
     assert list(summary.campaign.segments.values_list("position", flat=True)) == list(range(1, 8))
-    assert list(Translation.objects.values_list("text", flat=True))[:4] == [
-        "text 0", "text 6", "text 1", "text 5",
-    ]  # fmt: skip
+    stored = list(Translation.objects.values_list("text", flat=True))
+    assert stored[:4] == ["text 0", "text 6", "text 1", "text 5"]
 
 
 def test_queries_grow_with_batches_and_not_with_rows(tmp_path: Path) -> None:
@@ -115,13 +110,13 @@ def test_queries_grow_with_batches_and_not_with_rows(tmp_path: Path) -> None:
             import_outputs(tmp_path / str(n_segments), {"A": texts}, name=str(n_segments))
         return len(queries)
 
-    n_at_least = n_queries(1)
-    assert n_queries(100) == n_at_least
-    # 2,000 segments, translations and outputs each: a hundred rows or more at a time.
-    assert n_queries(2_000) - n_at_least < 6_000 / 100
+    n_minimum = n_queries(1)
+    assert n_queries(100) == n_minimum
+    # 2,000 segments, translations and outputs each, at least a hundred rows per query.
+    assert n_queries(2_000) - n_minimum < 6_000 / 100
 
 
-def test_a_failure_half_way_leaves_nothing_behind(
+def test_nothing_is_stored_if_the_import_fails_half_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storing, "BATCH_OUTPUTS", 1)
@@ -134,7 +129,7 @@ def test_a_failure_half_way_leaves_nothing_behind(
     assert not Campaign.objects.exists()
 
 
-def test_a_file_that_changes_while_storing_changes_nothing(
+def test_changing_a_file_while_storing_has_no_effect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storing, "BATCH_OUTPUTS", 1)

@@ -1,4 +1,4 @@
-"""Invite links: what they let in, how often, and what is left of them in the database and the address bar."""
+"""Invite links: whom they admit, how often, and what the database and the address bar show of them."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def join(client: Client, invite: NewInvite) -> Any:
 
 
 def worker_in(client: Client, campaign: Campaign) -> Worker:
-    """Who the browser is known as: the one it agrees as."""
+    """Agree to take part and return the browser's worker."""
     client.post(campaign.get_absolute_url())
     answer = client.get(campaign.get_absolute_url())
     code = answer.wsgi_request.get_signed_cookie(COOKIE)
@@ -56,17 +56,17 @@ def page_of(client: Client, campaign: Campaign) -> str:
     return client.get(campaign.get_absolute_url()).content.decode()
 
 
-# The way in ----------------------------------------------------------------------------------
+# Joining -------------------------------------------------------------------------------------
 
 
-def test_a_link_lets_someone_in_who_rates_to_the_end(campaign: Campaign, client: Client):
+def test_a_worker_can_join_by_a_link_and_finish(campaign: Campaign, client: Client):
     join(client, invite_to(campaign))
     done = hand_in(client, assignment := begin(client, campaign))
     assignment.refresh_from_db()
     assert assignment.completion_code in done.content.decode()
 
 
-def test_the_token_leaves_the_address_bar_at_once(campaign: Campaign, client: Client):
+def test_the_token_is_removed_from_the_address_bar(campaign: Campaign, client: Client):
     invite = invite_to(campaign)
     answer = join(client, invite)
     assert answer.status_code == 302 and answer.url == campaign.get_absolute_url()
@@ -74,23 +74,19 @@ def test_the_token_leaves_the_address_bar_at_once(campaign: Campaign, client: Cl
     assert answer.cookies[INVITE_COOKIE]["httponly"]
 
 
-def test_without_a_link_nobody_comes_in(campaign: Campaign, client: Client):
+def test_a_new_campaign_admits_nobody_without_a_link(campaign: Campaign, client: Client):
+    assert not hasattr(campaign, "recruitment")
     assert INVITATION in page_of(client, campaign)
     client.post(campaign.get_absolute_url())
     assert not Worker.objects.exists() and not Participation.objects.exists()
 
 
-def test_a_campaign_without_any_choice_is_closed_to_strangers(campaign: Campaign, client: Client):
-    assert not hasattr(campaign, "recruitment")
-    assert INVITATION in page_of(client, campaign)
-
-
-def test_an_open_link_lets_anyone_in(client: Client):
+def test_an_open_link_admits_anyone(client: Client):
     campaign = make_hits()
     assert begin(client, campaign).worker.provider == "link"
 
 
-def test_a_worker_of_another_campaign_is_a_stranger_here(campaign: Campaign, client: Client):
+def test_a_worker_of_another_campaign_is_not_admitted(campaign: Campaign, client: Client):
     begin(client, make_hits())
     assert INVITATION in page_of(client, campaign)
 
@@ -100,20 +96,20 @@ def test_a_link_to_one_campaign_does_not_open_another(campaign: Campaign, client
     assert INVITATION in page_of(client, campaign)
 
 
-def test_only_a_hash_of_128_random_bits_is_stored(campaign: Campaign):
-    made = make_invites(campaign=campaign, n=50, actor=None)
-    tokens = {new.token for new in made}
+def test_tokens_have_128_random_bits_and_only_their_hash_is_stored(campaign: Campaign):
+    invites = make_invites(campaign=campaign, n=50, actor=None)
+    tokens = {new.token for new in invites}
     assert len(tokens) == 50 and {len(token) for token in tokens} == {22}
-    for new in made:
+    for new in invites:
         values = Invite.objects.filter(pk=new.invite.pk).values().get()
         assert values["token_hash"] == hash_of(new.token)
         assert new.token not in str(values)
 
 
-# Whose it is ---------------------------------------------------------------------------------
+# Personal and shared links -------------------------------------------------------------------
 
 
-def test_a_personal_link_brings_its_worker_back_on_another_device(campaign: Campaign):
+def test_a_personal_link_identifies_its_worker_on_another_device(campaign: Campaign):
     invite, phone, desktop = invite_to(campaign), Client(), Client()
     join(phone, invite)
     assignment = begin(phone, campaign)
@@ -123,7 +119,7 @@ def test_a_personal_link_brings_its_worker_back_on_another_device(campaign: Camp
     assert Worker.objects.count() == 1 and Invite.objects.get().n_uses == 1
 
 
-def test_a_personal_link_followed_twice_makes_one_worker(campaign: Campaign):
+def test_a_personal_link_opened_in_two_browsers_makes_one_worker(campaign: Campaign):
     invite = invite_to(campaign)
     browsers = [Client(), Client()]
     for browser in browsers:
@@ -132,14 +128,14 @@ def test_a_personal_link_followed_twice_makes_one_worker(campaign: Campaign):
     assert alice == same and Worker.objects.count() == 1
 
 
-def test_a_mail_program_that_opens_links_uses_none_up(campaign: Campaign):
+def test_opening_a_link_does_not_use_it_up(campaign: Campaign):
     invite = invite_to(campaign, is_personal=False, max_uses=1)
     for _ in range(5):
         join(Client(), invite)
     assert Invite.objects.get().n_uses == 0 and not Worker.objects.exists()
 
 
-def test_a_personal_link_is_for_a_person_and_not_for_a_browser(campaign: Campaign, client: Client):
+def test_two_personal_links_in_one_browser_make_two_workers(campaign: Campaign, client: Client):
     links = make_invites(campaign=campaign, n=2, actor=None)
     join(client, links[0])
     alice = worker_in(client, campaign)
@@ -147,18 +143,18 @@ def test_a_personal_link_is_for_a_person_and_not_for_a_browser(campaign: Campaig
     assert worker_in(client, campaign) != alice
 
 
-def test_a_shared_link_makes_a_worker_of_each_up_to_its_number(campaign: Campaign):
+def test_a_shared_link_admits_workers_up_to_its_limit(campaign: Campaign):
     invite = invite_to(campaign, is_personal=False, max_uses=2)
     browsers = [Client() for _ in range(3)]
     for browser in browsers:
         join(browser, invite)
-    # All three have read the page before the first agrees.
+    # All three open the page before the first agrees.
     answers = [browser.post(campaign.get_absolute_url()).status_code for browser in browsers]
     assert answers == [302, 302, 404]
     assert Participation.objects.count() == 2 and Invite.objects.get().n_uses == 2
 
 
-def test_a_full_link_says_so_before_anyone_reads_on(campaign: Campaign):
+def test_a_link_that_is_used_up_says_so_at_once(campaign: Campaign):
     invite = invite_to(campaign, is_personal=False, max_uses=1)
     first = Client()
     join(first, invite)
@@ -167,7 +163,7 @@ def test_a_full_link_says_so_before_anyone_reads_on(campaign: Campaign):
     assert answer.status_code == 404 and "maximum number of people" in answer.content.decode()
 
 
-def test_who_agrees_twice_by_a_shared_link_is_counted_once(campaign: Campaign, client: Client):
+def test_agreeing_twice_by_a_shared_link_counts_once(campaign: Campaign, client: Client):
     invite = invite_to(campaign, is_personal=False, max_uses=5)
     for _ in range(2):
         join(client, invite)
@@ -176,7 +172,7 @@ def test_who_agrees_twice_by_a_shared_link_is_counted_once(campaign: Campaign, c
 
 
 @pytest.mark.django_db(transaction=True)
-def test_simultaneous_acceptances_never_exceed_the_number():
+def test_simultaneous_acceptances_never_exceed_the_limit():
     campaign = make_hits(is_open=False)
     invite = invite_to(campaign, is_personal=False, max_uses=3).invite
 
@@ -192,12 +188,11 @@ def test_simultaneous_acceptances_never_exceed_the_number():
     with ThreadPoolExecutor(8) as pool:
         accepted = list(pool.map(accept, range(8)))
     assert sum(accepted) == 3 and Invite.objects.get().n_uses == 3
-    # Those who came too late leave nothing behind.
     assert Worker.objects.count() == 3
 
 
 @pytest.mark.django_db(transaction=True)
-def test_simultaneous_acceptances_of_a_personal_link_are_one_worker():
+def test_simultaneous_acceptances_of_a_personal_link_make_one_worker():
     invite = invite_to(make_hits(is_open=False)).invite
 
     def accept(_: int) -> int:
@@ -211,38 +206,27 @@ def test_simultaneous_acceptances_of_a_personal_link_are_one_worker():
     assert Worker.objects.count() == 1
 
 
-# The end of a link ---------------------------------------------------------------------------
+# Revoked and expired links -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"revoked_at": timezone.now()},
-        {
-            "created_at": timezone.now() - timedelta(days=2),
-            "expires_at": timezone.now() - timedelta(days=1),
-        },
-    ],
-    ids=["revoked", "expired"],
-)
-def test_a_link_that_is_over_is_refused(campaign: Campaign, client: Client, change: dict[str, Any]):
+@pytest.mark.parametrize("field", ["revoked_at", "expires_at"])
+def test_a_revoked_or_expired_link_is_refused(campaign: Campaign, client: Client, field: str):
     invite = invite_to(campaign)
-    Invite.objects.update(**change)
+    yesterday = timezone.now() - timedelta(days=1)
+    Invite.objects.update(**{"created_at": yesterday - timedelta(days=1), field: yesterday})
     answer = join(client, invite)
     assert answer.status_code == 404 and "no longer valid" in answer.content.decode()
     assert INVITATION in page_of(client, campaign)
 
 
-def test_a_link_that_ends_between_reading_and_agreeing_is_refused(
-    campaign: Campaign, client: Client
-):
+def test_a_link_revoked_before_the_worker_agrees_is_refused(campaign: Campaign, client: Client):
     join(client, invite_to(campaign))
     revoke_invites(campaign=campaign, pks=None, actor=None)
     client.post(campaign.get_absolute_url())
     assert not Participation.objects.exists()
 
 
-def test_a_used_link_that_is_revoked_brings_nobody_back_and_throws_nobody_out(campaign: Campaign):
+def test_revoking_a_used_link_does_not_exclude_its_worker(campaign: Campaign):
     invite, phone = invite_to(campaign), Client()
     join(phone, invite)
     begin(phone, campaign)
@@ -251,11 +235,8 @@ def test_a_used_link_that_is_revoked_brings_nobody_back_and_throws_nobody_out(ca
     assert "Welcome back" in page_of(phone, campaign)
 
 
-def test_a_made_up_token_is_refused(client: Client):
+def test_an_unknown_token_and_a_forged_cookie_are_refused(campaign: Campaign, client: Client):
     assert client.get(reverse("join", args=["A" * 22])).status_code == 404
-
-
-def test_a_forged_cookie_is_no_invitation(campaign: Campaign, client: Client):
     client.cookies[INVITE_COOKIE] = str(invite_to(campaign).invite.pk)
     assert INVITATION in page_of(client, campaign)
 
@@ -266,27 +247,25 @@ def test_links_of_another_campaign_are_not_revoked(campaign: Campaign):
     assert Invite.objects.usable().count() == 1
 
 
-def test_making_and_revoking_is_in_the_audit_log(campaign: Campaign):
+def test_making_and_revoking_invites_is_in_the_audit_log(campaign: Campaign):
     make_invites(campaign=campaign, n=3, actor=None, label="pilot")
     revoke_invites(campaign=campaign, pks=None, actor=None)
     entries = log_lines().filter(campaign=campaign).order_by("pk")
-    assert [(entry.action, entry.details["n"]) for entry in entries] == [
-        ("invites made", 3),
-        ("invites revoked", 3),
-    ]
+    actions = [(entry.action, entry.details["n"]) for entry in entries]
+    assert actions == [("invites made", 3), ("invites revoked", 3)]
 
 
 # The file ------------------------------------------------------------------------------------
 
 
-def test_the_file_has_a_header_and_cells_that_no_spreadsheet_runs():
+def test_the_file_has_a_header_and_cells_cannot_be_formulas():
     text = links_csv([("=HYPERLINK(1)", "https://da.example/join/x/", "")])
     [header, row] = csv.reader(io.StringIO(text))
     assert header == ["label", "link", "expires_at"]
     assert row == ["'=HYPERLINK(1)", "https://da.example/join/x/", ""]
 
 
-class TestSharedLinksOfProvidersWorkers:
+class TestSharedLinksAndPanels:
     @pytest.fixture
     def panel(self) -> Campaign:
         campaign = make_hits(is_open=False)
@@ -299,14 +278,14 @@ class TestSharedLinksOfProvidersWorkers:
         client.get(reverse("join", args=[new.token]))
         return new.invite
 
-    def test_someone_whom_it_sent_elsewhere_gets_a_hit_as_any_invited_person(self, panel, client):
+    def test_a_worker_sent_to_another_campaign_is_an_ordinary_invited_worker(self, panel, client):
         elsewhere = make_hits(is_open=False)
         choose_panel(elsewhere)
         client.get(f"{elsewhere.get_absolute_url()}?uid=alice")
         self.follow_shared_link(client, panel)
         assert begin(client, panel).worker.provider == "link"
 
-    def test_someone_whom_it_sent_here_uses_nothing_up(self, panel, client):
+    def test_a_worker_sent_to_this_campaign_does_not_use_up_the_link(self, panel, client):
         invite = self.follow_shared_link(client, panel)
         client.get(f"{panel.get_absolute_url()}?uid=alice&visit=v1")
         assert begin(client, panel).worker.provider == "panel"
@@ -314,6 +293,6 @@ class TestSharedLinksOfProvidersWorkers:
         assert invite.n_uses == 0
 
 
-def test_who_is_known_already_stays_the_same_worker_by_a_shared_link(campaign: Campaign):
+def test_a_known_worker_stays_the_same_worker_by_a_shared_link(campaign: Campaign):
     alice, invite = make_worker(), invite_to(campaign, is_personal=False).invite
     assert accept_invite(invite=invite, worker=alice) == alice

@@ -1,4 +1,4 @@
-"""Large campaigns show what was counted lately; small ones are counted on the spot."""
+"""Large campaigns show stored counts; small ones are counted on every page."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,12 +26,12 @@ A_MINUTE = timedelta(minutes=1)
 
 @pytest.fixture(autouse=True)
 def now() -> Iterator[None]:
-    """However long other tests take: what is too old to be shown is so by this clock."""
+    """Stop the clock, so that stored counts do not get too old during a test."""
     with time_machine.travel(NOW, tick=False):
         yield
 
 
-def hand_one_in(campaign: Campaign) -> None:
+def submit_one(campaign: Campaign) -> None:
     assignment = take_assignment(campaign=campaign, worker=make_worker())
     rate_items(assignment)
     submit_assignment(assignment=assignment)
@@ -39,10 +39,10 @@ def hand_one_in(campaign: Campaign) -> None:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> Campaign:
-    """A campaign that counts as large, with one HIT handed in when it was counted."""
+    """A large campaign with one submitted HIT when it was counted."""
     campaign = make_hits(min_ratings=5)
     monkeypatch.setattr(kept_counts, "LARGE", 5)
-    hand_one_in(campaign)
+    submit_one(campaign)
     assert keep_counts(at=NOW) == 1
     return Campaign.objects.get(pk=campaign.pk)
 
@@ -52,31 +52,31 @@ def n_submitted(campaign: Campaign, at: Any) -> int:
     return counts.n_unproven + counts.n_stalled + counts.n_trusted
 
 
-def test_a_small_campaign_is_not_kept_and_always_up_to_date():
+def test_the_counts_of_a_small_campaign_are_not_stored():
     campaign = make_hits(min_ratings=5)
     assert do_chores().n_counted == 0
-    hand_one_in(campaign)
+    submit_one(campaign)
     assert n_submitted(campaign, timezone.now()) == 1
     assert not KeptCounts.objects.exists()
 
 
-def test_what_is_kept_is_what_was_counted(large: Campaign):
-    kept = overview_of(large, at=NOW)
+def test_stored_counts_are_the_same_as_fresh_ones(large: Campaign):
+    stored = overview_of(large, at=NOW)
     KeptCounts.objects.all().delete()
-    assert kept == overview_of(large, at=NOW)
-    assert kept.forecast.at == NOW
+    assert stored == overview_of(large, at=NOW)
+    assert stored.forecast.at == NOW
 
 
-def test_a_dashboard_shows_what_is_kept(large: Campaign):
-    hand_one_in(large)
+def test_a_dashboard_shows_stored_counts(large: Campaign):
+    submit_one(large)
     assert n_submitted(large, NOW + A_MINUTE) == 1
     assert campaign_statuses([large])[0].n_submitted == 1
-    # One that is asked for by itself is counted.
+    # The status of a single campaign is always counted.
     assert campaign_status(large).n_submitted == 2
 
 
-def test_chores_count_again_while_somebody_looks(large: Campaign):
-    hand_one_in(large)
+def test_chores_count_again_after_a_page_was_viewed(large: Campaign):
+    submit_one(large)
     assert keep_counts(at=NOW + A_MINUTE) == 0
     overview_of(large, at=NOW + A_MINUTE)
     assert keep_counts(at=NOW + A_MINUTE) == 1
@@ -84,18 +84,18 @@ def test_chores_count_again_while_somebody_looks(large: Campaign):
     assert keep_counts(at=NOW + A_MINUTE) == 0
 
 
-def test_chores_count_now_and_then_while_nobody_looks(large: Campaign):
+def test_without_views_chores_count_every_quarter_of_an_hour(large: Campaign):
     assert keep_counts(at=NOW + timedelta(minutes=14)) == 0
     assert keep_counts(at=NOW + timedelta(minutes=16)) == 1
 
 
-def test_without_chores_whoever_looks_counts(large: Campaign):
-    hand_one_in(large)
+def test_without_chores_the_page_counts(large: Campaign):
+    submit_one(large)
     assert n_submitted(large, NOW + TOO_OLD + A_MINUTE) == 2
     assert campaign_statuses([large])[0].n_submitted == 2
 
 
-def test_a_campaign_is_large_by_the_assignments_it_wants(monkeypatch: pytest.MonkeyPatch):
+def test_a_campaign_is_large_by_the_assignments_it_needs(monkeypatch: pytest.MonkeyPatch):
     campaign = make_hits(min_ratings=5)
     monkeypatch.setattr(kept_counts, "LARGE", 6)
     assert keep_counts() == 0
@@ -103,7 +103,7 @@ def test_a_campaign_is_large_by_the_assignments_it_wants(monkeypatch: pytest.Mon
     assert keep_counts() == 1
 
 
-def test_the_pages_say_when_it_was_counted(large: Campaign):
+def test_the_pages_say_when_the_counts_were_made(large: Campaign):
     client = Client()
     client.force_login(make_person("superuser"))
     assert "places, counted " in client.get("/").content.decode()

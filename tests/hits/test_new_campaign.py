@@ -1,4 +1,4 @@
-"""A new campaign, step by step, as an admin sends it."""
+"""Creating a campaign step by step."""
 
 import io
 import zipfile
@@ -19,20 +19,9 @@ from tests.people import client_of
 pytestmark = pytest.mark.django_db
 
 EXAMPLE = Path(django_settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign"
-BASICS = {
-    "name": "News",
-    "source_language": "de",
-    "target_language": "en",
-    "task": "reference",
-}
-SETTINGS = {
-    "hit_size": "40",
-    "min_ratings": "3",
-    "pay_per_hit": "1.50",
-    "currency": "eur",
-    "lease_minutes": "60",
-    "seed": "",
-}
+BASICS = {"name": "News", "source_language": "de", "target_language": "en", "task": "reference"}
+SETTINGS = {"hit_size": "40", "min_ratings": "3", "pay_per_hit": "1.50", "currency": "eur"}
+SETTINGS |= {"lease_minutes": "60", "seed": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -54,15 +43,15 @@ def text_file(name: str, *lines: str) -> SimpleUploadedFile:
     return SimpleUploadedFile(name, "".join(f"{line}\n" for line in lines).encode())
 
 
-def example_files() -> dict[str, object]:
-    def read(path: Path) -> SimpleUploadedFile:
-        return SimpleUploadedFile(path.name, path.read_bytes())
+def example_file(name: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(Path(name).name, (EXAMPLE / name).read_bytes())
 
-    return {
-        "sources": read(EXAMPLE / "sources.txt"),
-        "references": read(EXAMPLE / "references.txt"),
-        "systems": [read(path) for path in sorted((EXAMPLE / "systems").iterdir())],
-    }
+
+def example_files() -> dict[str, object]:
+    names = sorted(path.name for path in (EXAMPLE / "systems").iterdir())
+    systems = [example_file(f"systems/{name}") for name in names]
+    texts = {name: example_file(f"{name}.txt") for name in ("sources", "references")}
+    return {**texts, "systems": systems}
 
 
 def send_all(client: Client, files: dict[str, object]) -> None:
@@ -77,9 +66,9 @@ def test_text_files_become_a_campaign(client):
     assert "alder, birch, cedar, dogwood" in page and "84 segments" in page
     assert not Campaign.objects.exists()
     client.post(step("check"))
-    arrived = client.get(step("check"))
+    redirect = client.get(step("check"))
     campaign = Campaign.objects.get()
-    assert arrived.url == reverse("campaign_overview", args=[campaign.code])
+    assert redirect.url == reverse("campaign_overview", args=[campaign.code])
     assert (campaign.currency, campaign.status, campaign.hit_size) == ("EUR", "draft", 40)
     assert campaign.systems.count() == 4 and Segment.objects.count() == 84
     assert AuditEntry.objects.get().action == "campaign created"
@@ -87,7 +76,7 @@ def test_text_files_become_a_campaign(client):
     assert list(Path(django_settings.UPLOADS_DIR).iterdir()) == []
 
 
-def test_a_zip_of_the_folder_is_the_same_campaign(client):
+def test_a_zip_of_the_folder_becomes_the_same_campaign(client):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in EXAMPLE.rglob("*.txt"):
@@ -97,7 +86,7 @@ def test_a_zip_of_the_folder_is_the_same_campaign(client):
     assert Translation.objects.filter(segment__campaign__name="News").count() == 336
 
 
-def test_two_clicks_make_one_campaign(client):
+def test_a_double_click_makes_one_campaign(client):
     send_all(client, example_files())
     url = step("check")
     client.post(url)
@@ -105,7 +94,7 @@ def test_two_clicks_make_one_campaign(client):
     assert Campaign.objects.count() == 1
 
 
-def test_what_is_wrong_with_files_is_said_by_file_and_line_and_nothing_is_stored(client):
+def test_problems_are_listed_by_file_and_line_and_nothing_is_stored(client):
     client.post(reverse("new_campaign"), BASICS)
     files = {
         "references": text_file("r.txt", "one", "two"),
@@ -135,7 +124,7 @@ def test_a_file_name_is_shown_as_text(client):
         ({"name": "a\u202eb"}, "This name"),
     ],
 )
-def test_the_first_step_says_what_it_cannot_take(client, change, message):
+def test_the_first_step_names_invalid_values(client, change, message):
     page = client.post(reverse("new_campaign"), BASICS | change)
     assert page.status_code == 422 and message in page.content.decode()
     assert not CampaignDraft.objects.exists()
@@ -170,7 +159,7 @@ def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
     assert AuditEntry.objects.get().actor == job.started_by
 
 
-def test_a_job_that_refuses_the_files_says_why_on_the_same_page(client, monkeypatch):
+def test_if_the_job_refuses_the_files_the_same_page_says_why(client, monkeypatch):
     monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
     files = {
         "references": text_file("r.txt", "one", "two"),
@@ -185,20 +174,18 @@ def test_a_job_that_refuses_the_files_says_why_on_the_same_page(client, monkeypa
     assert not Campaign.objects.exists()
 
 
-def test_a_draft_belongs_to_whoever_began_it(client):
+def test_a_draft_belongs_to_the_person_who_started_it(client):
     client.post(reverse("new_campaign"), BASICS)
     urls = [step(name) for name in ("basics", "files", "settings", "check")]
+    discard = reverse("discard_draft", args=[CampaignDraft.objects.get().code])
     bob = client_of("admin")
     assert {bob.get(url).status_code for url in urls} == {404}
-    assert (
-        bob.post(reverse("discard_draft", args=[CampaignDraft.objects.get().code])).status_code
-        == 404
-    )
-    client.post(reverse("discard_draft", args=[CampaignDraft.objects.get().code]))
+    assert bob.post(discard).status_code == 404
+    client.post(discard)
     assert not CampaignDraft.objects.exists()
 
 
-def test_a_step_cannot_be_jumped_over(client):
+def test_a_step_cannot_be_skipped(client):
     client.post(reverse("new_campaign"), BASICS)
     assert client.get(step("settings")).url == step("files")
     assert client.get(step("check")).url == step("files")

@@ -1,6 +1,7 @@
-"""Any panel: its own names for parameters, signed arrivals, and addresses at the end from a list."""
+"""Panels: their parameters, signed arrivals, and return addresses from a list."""
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -55,7 +56,7 @@ def form_for(**values: Any) -> PanelForm:
     return PanelForm({"panel": "acme", "id_parameter": "uid"} | values)
 
 
-def test_they_arrive_by_the_panels_own_parameters_and_go_back_with_its_ids():
+def test_workers_arrive_with_the_panels_parameters_and_return_with_its_ids():
     campaign = make_panel_campaign(session_parameter="visit", is_automatic=True, **EXITS)
     client, answer = arrive(campaign, "uid=alice-1&visit=v_7")
     assert answer.status_code == 303 and answer.url == campaign.get_absolute_url()
@@ -65,7 +66,7 @@ def test_they_arrive_by_the_panels_own_parameters_and_go_back_with_its_ids():
     assert done.url == f"https://panel.example/done?u=alice-1&s=v_7&c={code}"
 
 
-def test_a_hit_ends_the_visit_it_was_taken_in():
+def test_a_finished_hit_returns_to_the_visit_it_was_taken_in():
     campaign = make_panel_campaign(session_parameter="visit", is_automatic=True, **SIGNED, **EXITS)
     client, _ = arrive(campaign, signed_query(campaign, uid="alice", visit="v1"))
     assignment = begin(client, campaign)
@@ -76,16 +77,14 @@ def test_a_hit_ends_the_visit_it_was_taken_in():
     assert "s=v1" in first
 
 
-def test_ids_of_different_panels_stay_apart():
+def test_ids_of_different_panels_are_different_workers():
     for panel in ("acme", "other"):
         arrive(make_panel_campaign(panel=panel), "uid=alice")
-    assert sorted(Worker.objects.values_list("external_id", flat=True)) == [
-        "acme:alice",
-        "other:alice",
-    ]
+    ids = Worker.objects.values_list("external_id", flat=True)
+    assert sorted(ids) == ["acme:alice", "other:alice"]
 
 
-def test_without_ids_of_visits_a_person_comes_once():
+def test_without_visit_ids_a_worker_takes_part_once():
     campaign = make_panel_campaign()
     client, _ = arrive(campaign, "uid=alice")
     hand_in(client, assignment := begin(client, campaign))
@@ -95,7 +94,7 @@ def test_without_ids_of_visits_a_person_comes_once():
     assert Submission.objects.count() == 1
 
 
-def test_declining_and_not_understanding_have_addresses_of_their_own():
+def test_declining_and_failing_the_check_have_different_return_addresses():
     campaign = make_panel_campaign(**EXITS)
     client, _ = arrive(campaign, "uid=alice")
     declined = client.get(reverse("decline", args=[campaign.code]))
@@ -107,57 +106,43 @@ def test_declining_and_not_understanding_have_addresses_of_their_own():
     assert 'href="https://panel.example/out?u=alice"' in page.content.decode()
 
 
-@pytest.mark.parametrize("person", ["a b", "../x", "<script>", "x" * 101, "é"])
-def test_odd_ids_are_refused(person: str):
+@pytest.mark.parametrize("external_id", ["a b", "../x", "<script>", "x" * 101, "é"])
+def test_invalid_ids_are_refused(external_id: str):
     campaign = make_panel_campaign()
-    _, answer = arrive(campaign, urlencode({"uid": person}))
+    _, answer = arrive(campaign, urlencode({"uid": external_id}))
     assert answer.status_code == 404 and not Worker.objects.exists()
 
 
 # Signatures ----------------------------------------------------------------------------------
 
 
-def test_a_signed_arrival_is_let_in():
+def test_a_signed_arrival_is_admitted():
     campaign = make_panel_campaign(**SIGNED)
     _, answer = arrive(campaign, signed_query(campaign, uid="alice"))
     assert answer.status_code == 303 and Submission.objects.get().is_verified
 
 
-def forgeries(campaign: Campaign) -> dict[str, str]:
-    good = signed_query(campaign, uid="alice")
-    return {
-        "unsigned": "uid=alice",
-        "another id": good.replace("alice", "bob"),
-        "another secret": signed_query(campaign, secret="x", uid="alice"),
-        "no secret": signed_query(campaign, secret="", uid="alice"),
-        "for another campaign": signed_query(make_panel_campaign(**SIGNED), uid="alice"),
-        "an id appended": f"{good}&uid=bob",
-        "an id put in front": f"uid=bob&{good}",
-        "empty": "uid=alice&sig=",
-    }
+FORGERIES: dict[str, Callable[[Campaign], str]] = {
+    "unsigned": lambda _: "uid=alice",
+    "another id": lambda campaign: signed_query(campaign, uid="alice").replace("alice", "bob"),
+    "another secret": lambda campaign: signed_query(campaign, secret="x", uid="alice"),
+    "no secret": lambda campaign: signed_query(campaign, secret="", uid="alice"),
+    "for another campaign": lambda _: signed_query(make_panel_campaign(**SIGNED), uid="alice"),
+    "an id appended": lambda campaign: signed_query(campaign, uid="alice") + "&uid=bob",
+    "an id put in front": lambda campaign: "uid=bob&" + signed_query(campaign, uid="alice"),
+    "empty": lambda _: "uid=alice&sig=",
+}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "unsigned",
-        "another id",
-        "another secret",
-        "no secret",
-        "for another campaign",
-        "an id appended",
-        "an id put in front",
-        "empty",
-    ],
-)
-def test_any_other_arrival_is_not(name: str):
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_an_unsigned_or_forged_arrival_is_refused(forge: Callable[[Campaign], str]):
     campaign = make_panel_campaign(**SIGNED)
-    client, _ = arrive(campaign, forgeries(campaign)[name])
+    client, _ = arrive(campaign, forge(campaign))
     client.post(campaign.get_absolute_url())
     assert not Worker.objects.exists() and not Participation.objects.exists()
 
 
-def test_when_the_secret_is_gone_nobody_comes_in(settings: Any):
+def test_without_the_panels_secret_nobody_is_admitted(settings: Any):
     campaign = make_panel_campaign(**SIGNED)
     settings.PANEL_SECRETS = {}
     query = signed_query(campaign, secret="", uid="alice")
@@ -167,7 +152,7 @@ def test_when_the_secret_is_gone_nobody_comes_in(settings: Any):
 # The form ------------------------------------------------------------------------------------
 
 
-def test_the_form_takes_addresses_on_the_list():
+def test_the_form_accepts_addresses_on_the_list():
     assert form_for(**EXITS).is_valid()
 
 
@@ -198,7 +183,7 @@ def test_the_form_refuses_other_addresses(url: str):
     assert not form.is_valid() and "completed_url" in form.errors
 
 
-def test_a_host_that_leaves_the_list_is_not_gone_to(settings: Any):
+def test_a_host_removed_from_the_list_is_no_longer_linked(settings: Any):
     campaign = make_panel_campaign(is_automatic=True, **EXITS)
     client, _ = arrive(campaign, "uid=alice")
     assignment = begin(client, campaign)
@@ -218,7 +203,7 @@ def test_a_host_that_leaves_the_list_is_not_gone_to(settings: Any):
         {"panel": ""},
     ],
 )
-def test_the_form_refuses_what_does_not_fit_together(values: dict[str, str]):
+def test_the_form_refuses_contradictory_settings(values: dict[str, str]):
     assert not form_for(**values).is_valid()
 
 
@@ -228,7 +213,7 @@ def test_the_secret_itself_is_not_in_the_database():
 
 
 class TestWhereArrivalsAreSigned:
-    """Nobody is believed to be someone because another campaign, which signs nothing, took them for it."""
+    """An unsigned arrival at another campaign does not identify anybody here."""
 
     @pytest.fixture
     def signed(self) -> Campaign:
@@ -243,7 +228,7 @@ class TestWhereArrivalsAreSigned:
         query = signed_query(campaign, uid="bob", visit=visit)
         assert client.get(f"{campaign.get_absolute_url()}?{query}").status_code == 303
 
-    def test_who_came_unsigned_elsewhere_takes_no_hit_under_that_id(self, signed, unsigned):
+    def test_an_unsigned_arrival_elsewhere_gives_no_hit_under_that_id(self, signed, unsigned):
         bob = Client()
         self.come(bob, signed)
         hand_in(bob, begin(bob, signed))
@@ -254,7 +239,7 @@ class TestWhereArrivalsAreSigned:
         assert answer.url == signed.get_absolute_url()
         assert Assignment.objects.open().count() == 0
 
-    def test_nor_do_they_see_rate_or_hand_in_the_hit_in_hand(self, signed, unsigned):
+    def test_an_unsigned_arrival_elsewhere_does_not_open_the_workers_hit(self, signed, unsigned):
         bob = Client()
         self.come(bob, signed)
         assignment = begin(bob, signed)
@@ -267,15 +252,17 @@ class TestWhereArrivalsAreSigned:
         assert mallory.post(finish, {"comment": ""}).status_code == 404
         assert bob.post(rate, rating).status_code == 302
 
-    def test_who_came_signed_goes_on_after_an_unsigned_arrival_elsewhere(self, signed, unsigned):
+    def test_a_signed_worker_can_continue_after_an_unsigned_arrival_elsewhere(
+        self, signed, unsigned
+    ):
         bob = Client()
         self.come(bob, signed)
         assignment = begin(bob, signed)
         bob.get(f"{unsigned.get_absolute_url()}?uid=bob")
         assert bob.get(reverse("rate", args=[assignment.code])).status_code == 200
 
-    def test_a_signed_arrival_at_one_campaign_is_none_at_another(self, signed):
-        """Their admins may have different secrets under the same name of a panel."""
+    def test_a_signed_arrival_does_not_count_at_another_campaign(self, signed):
+        """Different admins may use the same name for different panels."""
         other = make_panel_campaign(session_parameter="visit", **SIGNED)
         bob, elsewhere = Client(), Client()
         self.come(bob, signed)
@@ -283,7 +270,7 @@ class TestWhereArrivalsAreSigned:
         self.come(elsewhere, other)
         assert elsewhere.get(reverse("rate", args=[assignment.code])).status_code == 404
 
-    def test_signed_arrivals_at_several_campaigns_count_side_by_side(self, signed):
+    def test_a_worker_can_have_signed_arrivals_at_several_campaigns(self, signed):
         other = make_panel_campaign(session_parameter="visit", **SIGNED)
         bob = Client()
         self.come(bob, signed)
@@ -291,8 +278,7 @@ class TestWhereArrivalsAreSigned:
         self.come(bob, other)
         assert bob.get(reverse("rate", args=[assignment.code])).status_code == 200
 
-    def test_a_signature_is_of_one_person(self, signed, unsigned):
-        """Mallory's own signed arrival does not vouch for the id they write into an address later."""
+    def test_a_signed_arrival_does_not_vouch_for_another_id(self, signed, unsigned):
         bob, mallory = Client(), Client()
         self.come(bob, signed)
         assignment = begin(bob, signed)
@@ -301,19 +287,19 @@ class TestWhereArrivalsAreSigned:
         mallory.get(f"{unsigned.get_absolute_url()}?uid=bob")
         assert mallory.get(reverse("rate", args=[assignment.code])).status_code == 404
 
-    def test_who_was_invited_needs_no_signature(self, signed, client):
+    def test_an_invited_worker_needs_no_signature(self, signed, client):
         [new] = make_invites(campaign=signed, n=1, actor=None)
         client.get(reverse("join", args=[new.token]))
         assert hand_in(client, begin(client, signed)).status_code == 200
 
-    def test_a_cookie_from_before_goes_on_where_nothing_is_signed(self, unsigned):
+    def test_an_old_cookie_still_works_where_arrivals_are_unsigned(self, unsigned):
         client, _ = arrive(unsigned, "uid=bob")
         assignment = begin(client, unsigned)
         value = signing.get_cookie_signer(salt=COOKIE).sign(str(assignment.worker.code))
-        before = Client()
-        before.cookies[COOKIE] = value
-        assert before.get(reverse("rate", args=[assignment.code])).status_code == 200
-        assert hand_in(before, assignment).status_code == 200
+        returning = Client()
+        returning.cookies[COOKIE] = value
+        assert returning.get(reverse("rate", args=[assignment.code])).status_code == 200
+        assert hand_in(returning, assignment).status_code == 200
 
     def test_the_cookie_stays_small(self):
         bob = Client()

@@ -1,4 +1,4 @@
-"""What a password may be: long, of anything, taken as it was typed, and no word that everybody here knows."""
+"""Passwords may be long, contain any characters and are used exactly as typed; obvious words are refused."""
 
 from typing import Any
 
@@ -29,27 +29,27 @@ def opens(password: str) -> bool:
     return answer.status_code == 302
 
 
-def test_a_long_one_of_any_characters_is_taken_exactly_as_typed():
+def test_a_long_password_of_any_characters_is_used_exactly_as_typed():
     change_to(ODD)
     assert len(ODD) > 64 and opens(ODD)
-    for other in (ODD.strip(), ODD.lower(), ODD[:-1], ODD[:72]):
-        assert not opens(other)
+    for changed in (ODD.strip(), ODD.lower(), ODD[:-1], ODD[:72]):
+        assert not opens(changed)
 
 
 @pytest.mark.parametrize("word", ["password1", "iloveyou1", "platform2026", "Acme-123456"])
-def test_a_common_one_and_one_of_known_words_change_nothing(word: str, settings: Any):
+def test_common_passwords_and_obvious_words_are_refused(word: str, settings: Any):
     settings.PASSWORD_WORDS = [*settings.PASSWORD_WORDS, "acme"]
     change_to(word)
     assert opens(OLD) and not opens(word)
 
 
-def test_a_known_word_among_others_is_fine():
+def test_an_obvious_word_among_others_is_accepted():
     validate_password("platform of a hundred trains")
     with pytest.raises(ValidationError, match="everybody here would try"):
         validate_password("TranslationPlatform1!")
 
 
-def test_fields_hide_what_is_typed_and_let_managers_fill_them_in():
+def test_password_fields_are_hidden_and_work_with_password_managers():
     page = Client().get(reverse("login")).content.decode()
     assert 'type="password"' in page and 'autocomplete="current-password"' in page
     assert 'autocomplete="off"' not in page and "onpaste" not in page

@@ -1,4 +1,4 @@
-"""What workers read before the first HIT is complete in every language and falls back sensibly."""
+"""The practice texts are complete in every language and fall back sensibly."""
 
 import dataclasses
 import json
@@ -20,24 +20,16 @@ TEXTS = json.loads(PRACTICE_FILE.read_text(encoding="utf-8"))
 TASKS = ["reference", "source", "fluency"]
 BANDS = [(70, 100), (0, 40), (20, 80)]
 SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
-# How each language is called inside a sentence of its own.
-OWN_NAMES = {
-    "en": "English",
-    "de": "Deutsch",
-    "es": "español",
-    "fr": "français",
-    "cs": "češtin",
-    "ru": "русск",
-    "zh": "中文",
-    "ar": "عربية",
-}
+# The name of each language as used in a sentence of that language.
+OWN_NAMES = {"en": "English", "de": "Deutsch", "es": "español", "fr": "français", "cs": "češtin"}
+OWN_NAMES |= {"ru": "русск", "zh": "中文", "ar": "عربية"}
 
 every_language = pytest.mark.parametrize("language", TEXTS)
 every_task = pytest.mark.parametrize("task", TASKS)
 
 
 def strings_in(value: Any) -> list[str]:
-    """List every text a worker of the language may read: all but the sources."""
+    """List every text in the language itself, which is everything except the sources."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
@@ -52,7 +44,7 @@ def strings_in(value: Any) -> list[str]:
     return []
 
 
-def test_practice_covers_the_promised_languages() -> None:
+def test_practice_covers_the_supported_languages() -> None:
     assert list(TEXTS) == list(OWN_NAMES)
 
 
@@ -75,12 +67,12 @@ def test_practice_in_a_language_is_complete(language: str, section: str) -> None
     assert entry["check"]["answer"] in range(3)
 
 
-def test_the_right_answer_about_fluency_has_no_fixed_place() -> None:
+def test_the_right_answer_about_fluency_has_no_fixed_position() -> None:
     assert {entry["fluency"]["check"]["answer"] for entry in TEXTS.values()} == {0, 1, 2}
 
 
 @every_language
-def test_practice_translates_into_its_language_from_another(language: str) -> None:
+def test_practice_items_are_translations_from_another_language(language: str) -> None:
     adequacy = TEXTS[language]["adequacy"]
     for item in adequacy["examples"] + adequacy["practice"]:
         assert item["source_language"] == ("de" if language == "en" else "en")
@@ -88,7 +80,7 @@ def test_practice_translates_into_its_language_from_another(language: str) -> No
 
 
 @every_language
-def test_no_text_is_empty_untidy_or_without_an_end(language: str) -> None:
+def test_every_text_is_tidy_and_ends_with_punctuation(language: str) -> None:
     for text in strings_in(TEXTS[language]):
         assert text == re.sub(r"[ \t\n]+", " ", text).strip()
         assert re.search(r"[.?。？؟]$", text)
@@ -115,22 +107,20 @@ def test_a_statement_names_its_language_and_ends_as_a_sentence(language: str, ta
 
 @every_language
 @every_task
-def test_a_text_of_practice_is_in_its_place(language: str, task: str) -> None:
+def test_practice_is_loaded_completely(language: str, task: str) -> None:
     practice = practice_for(language, task)
     entry = TEXTS[language][SECTIONS[task]]
     assert (practice.language, practice.statement) == (language, statement_for(language, task))
     for part, texts in [("examples", practice.examples), ("practice", practice.items)]:
         for written, loaded in zip(entry[part], texts, strict=True):
-            fields = dataclasses.asdict(loaded)
-            assert {field: written[field] for field in fields if "gray" not in field} == {
-                field: value for field, value in fields.items() if "gray" not in field
-            }
+            for field, value in dataclasses.asdict(loaded).items():
+                assert "gray" in field or value == written[field]
     assert practice.check.question == entry["check"]["question"]
     assert list(practice.check.options) == entry["check"]["options"]
     assert practice.check.answer == entry["check"]["answer"]
 
 
-def test_the_gray_text_is_what_the_task_compares_with() -> None:
+def test_the_gray_text_depends_on_the_task() -> None:
     by_reference = practice_for("de", "reference").items[0]
     assert by_reference.gray_text == "Ihr Bruder hat letzte Woche einen Gebrauchtwagen gekauft."
     assert by_reference.gray_language == "de"
@@ -176,7 +166,7 @@ def test_a_variety_falls_back_to_its_language_and_others_to_english(
     assert practice_for(code, task) == practice_for(language, task)
 
 
-def test_a_variety_is_addressed_in_the_statement_of_its_language() -> None:
+def test_a_variety_has_the_statement_of_its_language() -> None:
     assert statement_for("zh-Hant", "fluency") == "这段文字是通顺流畅的中文。"
     assert statement_for("en-GB", "fluency") == "The text is fluent English."
 
@@ -188,33 +178,24 @@ def test_the_statement_for_an_unknown_language_names_it_in_english() -> None:
     assert statement_for("ja", "reference") == statement_for("ja", "source") == expected
 
 
-def test_english_practice_for_an_unknown_language_speaks_of_english() -> None:
+def test_practice_for_an_unknown_language_is_about_english() -> None:
     assert practice_for("ja", "fluency").statement == "The text is fluent English."
 
 
 @pytest.mark.parametrize(
-    ("place", "score", "verdict"),
+    ("number", "score", "verdict"),
     [
-        (0, 69, "too_low"),
-        (0, 70, "fine"),
-        (0, 100, "fine"),
-        (1, 0, "fine"),
-        (1, 40, "fine"),
-        (1, 41, "too_high"),
-        (2, 19, "too_low"),
-        (2, 20, "fine"),
-        (2, 80, "fine"),
-        (2, 81, "too_high"),
+        *[(0, 69, "too_low"), (0, 70, "fine"), (0, 100, "fine")],
+        *[(1, 0, "fine"), (1, 40, "fine"), (1, 41, "too_high")],
+        *[(2, 19, "too_low"), (2, 20, "fine"), (2, 80, "fine"), (2, 81, "too_high")],
     ],
 )
 @every_task
-def test_feedback_turns_at_the_bounds_of_what_is_accepted(
-    task: str, place: int, score: int, verdict: str
-) -> None:
-    item = practice_for("en", task).items[place]
+def test_feedback_changes_at_the_bounds(task: str, number: int, score: int, verdict: str) -> None:
+    item = practice_for("en", task).items[number]
     assert item.feedback(score) == (verdict, getattr(item, verdict))
 
 
-def test_a_task_nobody_knows_is_refused() -> None:
+def test_an_unknown_task_is_refused() -> None:
     with pytest.raises(KeyError, match="grammar"):
         practice_for("en", "grammar")

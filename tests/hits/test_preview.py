@@ -1,4 +1,4 @@
-"""An admin sees the very pages of workers; nothing is stored, and nothing is told that workers are not."""
+"""The preview shows the workers' pages, stores nothing and reveals no more than workers see."""
 
 import re
 
@@ -8,7 +8,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.html import escape
 
-from hits.campaigns.lifecycle import change_status
 from hits.models import Assignment, Campaign, Item, Participation, Rating, Worker
 from hits.rating.practice import practice_for
 from tests.browser.opening import assignment_of
@@ -20,8 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def page_of(client, campaign, number=1, position=1) -> str:
-    url = reverse("preview_item", args=[campaign.code, number, position])
-    return client.get(url).content.decode()
+    return client.get(address_of(campaign, "item", number, position)).content.decode()
 
 
 def texts_in(page: str) -> list[str]:
@@ -40,22 +38,20 @@ def test_every_item_is_shown_as_to_a_worker():
 
 def test_it_stores_nothing():
     campaign, client = make_hits(), client_of("admin")
-    for address in whole_way(campaign):
+    for address in all_pages(campaign):
         with CaptureQueriesContext(connection) as queries:
             page = client.get(address)
         assert "Nothing you do here is saved" in page.content.decode()
-        assert all(query["sql"].lstrip().startswith(("SELECT", "WITH")) for query in queries), (
-            address
-        )
+        statements = [query["sql"].lstrip() for query in queries]
+        assert all(sql.startswith(("SELECT", "WITH")) for sql in statements), address
         assert client.post(address, {"score": 50}).status_code == 405
     for model in (Assignment, Rating, Worker, Participation):
         assert not model.objects.exists()
 
 
-def whole_way(campaign: Campaign) -> list[str]:
-    """The pages in the order in which a worker sees them, with what they send."""
+def all_pages(campaign: Campaign) -> list[str]:
+    """The pages in the order in which a worker sees them."""
     check = address_of(campaign, "check")
-    wrong = wrong_answer(campaign)
     return [
         address_of(campaign, "landing"),
         address_of(campaign, "privacy"),
@@ -63,7 +59,7 @@ def whole_way(campaign: Campaign) -> list[str]:
         *(address_of(campaign, "practice", step) for step in (1, 2, 3)),
         f"{address_of(campaign, 'practice', 1)}?score=3",
         check,
-        f"{check}?answer={wrong}",
+        f"{check}?answer={wrong_answer(campaign)}",
         address_of(campaign, "item", 1, 1),
         address_of(campaign, "finish", 1),
         f"{address_of(campaign, 'done', 1)}?comment=Thanks",
@@ -74,7 +70,7 @@ def address_of(campaign: Campaign, page: str, *numbers: int) -> str:
     return reverse(f"preview_{page}", args=[campaign.code, *numbers])
 
 
-def test_it_tells_no_more_of_an_item_than_the_workers_page_does():
+def test_it_reveals_no_more_of_an_item_than_the_workers_page():
     campaign = make_hits()
     alice = assignment_of(make_worker(), campaign)
     page = page_of(client_of("admin"), campaign)
@@ -83,10 +79,9 @@ def test_it_tells_no_more_of_an_item_than_the_workers_page_does():
     assert str(alice.code) not in page
 
 
-def test_a_draft_can_be_looked_at():
+def test_a_draft_can_be_previewed():
     campaign = make_hits()
-    change_status(campaign=campaign, to="paused")
-    campaign.__class__.objects.filter(pk=campaign.pk).update(status="draft")
+    Campaign.objects.filter(pk=campaign.pk).update(status="draft")
     assert len(texts_in(page_of(client_of("admin"), campaign))) == 2
 
 
@@ -103,7 +98,7 @@ def test_next_leads_through_a_hit_to_its_end_and_on_to_the_next_hit():
     assert "Rate another set of texts" not in last
 
 
-def test_practice_says_how_close_a_score_was_and_leads_on():
+def test_practice_gives_feedback_and_links_to_the_next_step():
     campaign, client = make_hits(), client_of("admin")
     item = practice_for("en", "reference").items[0]
     first, second = (address_of(campaign, "practice", step) for step in (1, 2))
@@ -116,7 +111,7 @@ def test_practice_says_how_close_a_score_was_and_leads_on():
     assert f'href="{address_of(campaign, "check")}"' in end
 
 
-def test_the_question_lets_on_whoever_knows_the_answer_and_nobody_else():
+def test_only_the_right_answer_leads_to_the_first_item():
     campaign, client = make_hits(), client_of("admin")
     check, right = address_of(campaign, "check"), right_answer(campaign)
     page = client.get(check, {"answer": wrong_answer(campaign)}).content.decode()
@@ -128,26 +123,24 @@ def test_the_question_lets_on_whoever_knows_the_answer_and_nobody_else():
 def test_before_there_are_hits_the_question_leads_back_to_the_start():
     campaign = make_campaign()
     answer = {"answer": right_answer(campaign)}
-    found = client_of("admin").get(address_of(campaign, "check"), answer)
-    assert found.url == address_of(campaign, "landing")
+    redirect = client_of("admin").get(address_of(campaign, "check"), answer)
+    assert redirect.url == address_of(campaign, "landing")
 
 
-def test_it_speaks_the_language_of_the_workers():
+def test_it_is_in_the_language_of_the_workers():
     campaign = make_campaign(target_language="de", interface_language="de")
     page = client_of("admin").get(address_of(campaign, "check")).content.decode()
     assert 'lang="de"' in page and "Eine Frage" in page
 
 
-def test_what_is_not_there_is_not_found():
+def test_unknown_pages_are_not_found():
     campaign, client = make_hits(), client_of("admin")
-    for number, position in [(2, 1), (1, 41), (0, 1), (1, 0)]:
-        url = reverse("preview_item", args=[campaign.code, number, position])
-        assert client.get(url).status_code == 404
-    for page, number in [("practice", 0), ("practice", 4), ("finish", 2), ("done", 0)]:
-        assert client.get(address_of(campaign, page, number)).status_code == 404
+    items = [("item", 2, 1), ("item", 1, 41), ("item", 0, 1), ("item", 1, 0)]
+    for page in [*items, ("practice", 0), ("practice", 4), ("finish", 2), ("done", 0)]:
+        assert client.get(address_of(campaign, *page)).status_code == 404
 
 
-def test_a_number_that_no_database_can_hold_is_not_found():
+def test_a_number_too_large_for_the_database_is_not_found():
     client = client_of("superuser")
     for path in ("/people/{}/", "/people/{}/parts/1/remove/", "/people/1/parts/{}/remove/"):
         assert client.post(path.format(10**30)).status_code == 404
@@ -159,6 +152,6 @@ def test_the_form_leads_to_an_item():
     campaign, client = make_hits(), client_of("admin")
     answer = client.get(reverse("preview", args=[campaign.code]), {"hit": "1", "item": "7"})
     assert answer.url == reverse("preview_item", args=[campaign.code, 1, 7])
-    for nonsense in ("²", "9" * 5_000):
-        answer = client.get(reverse("preview", args=[campaign.code]), {"hit": nonsense})
+    for invalid in ("²", "9" * 5_000):
+        answer = client.get(reverse("preview", args=[campaign.code]), {"hit": invalid})
         assert answer.url == reverse("preview_landing", args=[campaign.code])

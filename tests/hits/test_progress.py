@@ -1,4 +1,4 @@
-"""The dashboard's numbers, counted again the slow way, from ratings and rows one by one."""
+"""The dashboard's numbers are the same as counted row by row."""
 
 from collections import Counter
 from datetime import timedelta
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign():
-    """A campaign with everything that can become of an assignment in it."""
+    """A campaign with trusted, discarded and unproven work."""
     campaign = make_hits(n_segments=28, min_ratings=3, hit_size=40)
     crowd = {Behaviour.HONEST: 4, Behaviour.RANDOM: 2, Behaviour.CONSTANT: 1}
     simulate_workers(campaign=campaign, crowd=crowd, hits_per_worker=2, seed=5)
@@ -33,7 +33,7 @@ def campaign():
 
 
 def recounted(campaign: Campaign) -> Counter[str]:
-    """Count ratings of genuine items by what they are worth, from every single rating."""
+    """Count the ratings of genuine items by their worker's state, one by one."""
     ratings = Rating.objects.filter(
         assignment__hit__campaign=campaign,
         assignment__status=Assignment.Status.SUBMITTED,
@@ -53,7 +53,7 @@ def recounted(campaign: Campaign) -> Counter[str]:
 
 
 def recounted_missing(campaign: Campaign) -> int:
-    """What no HIT has been promised yet, one assignment at a time."""
+    """Count the missing assignments, one HIT at a time."""
     discarded = set(
         Participation.objects.discarded().filter(campaign=campaign).values_list("worker", flat=True)
     )
@@ -66,7 +66,6 @@ def recounted_missing(campaign: Campaign) -> int:
             and assignment.worker_id not in discarded
         ]
         n_missing += max(0, campaign.min_ratings - len(held))
-        # What the platform offers to workers says the same.
         assert hit.places_left == max(0, campaign.min_ratings - len(held))
     return n_missing
 
@@ -78,17 +77,17 @@ def assert_matches(campaign: Campaign) -> None:
         assert progress.ratings[name] == ratings[name], name
     assert progress.ratings["unproven"] + progress.ratings["stalled"] == ratings["unproven"]
     assert counts.n_missing == recounted_missing(campaign)
-    own = Assignment.objects.filter(hit__campaign=campaign)
-    assert counts.n_in_progress == own.in_progress().count()
-    assert counts.n_expired == own.expired().count()
+    assignments = Assignment.objects.filter(hit__campaign=campaign)
+    assert counts.n_in_progress == assignments.in_progress().count()
+    assert counts.n_expired == assignments.expired().count()
     assert sum(counts.hit_states.values()) == counts.n_hits == campaign.hits.count()
     assert sum(counts.hits_by_trusted.values()) == counts.n_hits
     assert progress.n_workers == campaign.participations.count()
-    assert sum(column.n for column in progress.pace) == own.submitted().count()
+    assert sum(column.n for column in progress.pace) == assignments.submitted().count()
     assert forecast(campaign).n_missing == counts.n_missing
 
 
-def test_a_new_campaign_lacks_everything():
+def test_in_a_new_campaign_everything_is_missing():
     campaign = make_hits(min_ratings=2)
     progress = progress_of(campaign)
     counts = progress.counts
@@ -97,13 +96,13 @@ def test_a_new_campaign_lacks_everything():
     assert progress.ratings["missing"] == 2 * 28
 
 
-def test_the_numbers_are_those_of_a_recount_after_a_simulation(campaign):
+def test_the_numbers_are_right_after_a_simulation(campaign):
     counts = count_assignments(campaign)
     assert counts.n_trusted and counts.n_discarded
     assert_matches(campaign)
 
 
-def test_they_are_after_an_exclusion_and_a_reinstatement(campaign):
+def test_the_numbers_are_right_after_an_exclusion_and_a_reinstatement(campaign):
     admin = User.objects.create_user("admin")
     trusted = Participation.objects.trusted().filter(campaign=campaign)
     before = count_assignments(campaign)
@@ -115,7 +114,7 @@ def test_they_are_after_an_exclusion_and_a_reinstatement(campaign):
     assert_matches(campaign)
 
 
-def test_they_are_while_a_hit_is_in_hand_and_after_its_lease(campaign):
+def test_the_numbers_are_right_while_a_hit_is_in_progress_and_after_its_lease(campaign):
     exclude(
         participation=Participation.objects.trusted().filter(campaign=campaign).first(),
         actor=User.objects.create_user("admin"),
@@ -134,7 +133,7 @@ def test_they_are_while_a_hit_is_in_hand_and_after_its_lease(campaign):
     assert_matches(campaign)
 
 
-def test_it_asks_as_many_questions_for_many_workers_as_for_few(campaign):
+def test_queries_do_not_grow_with_workers(campaign):
     def n_queries() -> int:
         with CaptureQueriesContext(connection) as queries:
             progress_of(campaign)
@@ -150,7 +149,7 @@ def test_it_asks_as_many_questions_for_many_workers_as_for_few(campaign):
 
 
 @pytest.mark.parametrize("days", [0, 1, 5, 40, 400, 4000])
-def test_the_pace_fits_into_the_chart_however_old_the_campaign_is(campaign, days):
+def test_the_pace_fits_into_the_chart_at_any_age_of_the_campaign(campaign, days):
     first = Assignment.objects.submitted().earliest("submitted_at").submitted_at
     now = first + timedelta(days=days, minutes=7)
     columns = pace(campaign, now)

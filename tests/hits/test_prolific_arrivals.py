@@ -1,4 +1,4 @@
-"""Coming from Prolific and going back: ids in the address, signed launches, codes at the end."""
+"""Arriving from Prolific and returning: ids in the address, signed launches, completion codes."""
 
 import base64
 import hmac
@@ -15,7 +15,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from hits.models import Assignment, Participation, Submission, Worker
+from hits.models import Assignment, Campaign, Participation, Submission, Worker
 from hits.recruiting.providers import prolific_tokens
 from tests.factories import make_hits
 from tests.recruits import (
@@ -36,6 +36,11 @@ pytestmark = pytest.mark.django_db
 SIGNED = {"requires_token": True}
 
 
+@pytest.fixture
+def campaign(prolific: ProlificSimulator) -> Campaign:
+    return make_prolific_campaign(prolific)
+
+
 def study_of(campaign: Any) -> str:
     return campaign.recruitment.study
 
@@ -51,8 +56,7 @@ def exit_url(prolific: ProlificSimulator, code: str) -> str:
 # Arriving ------------------------------------------------------------------------------------
 
 
-def test_they_arrive_rate_and_go_back_with_the_code(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_workers_arrive_rate_and_return_with_the_code(prolific, campaign):
     session = join(prolific, campaign)
     client, arrived = send(prolific, session)
     assert arrived.status_code == 303 and arrived.url == campaign.get_absolute_url()
@@ -64,8 +68,7 @@ def test_they_arrive_rate_and_go_back_with_the_code(prolific: ProlificSimulator)
     assert httpx.get(done.url).status_code == 200 and prolific.completions == ["DONE1"]
 
 
-def test_arriving_again_with_the_same_ids_goes_on(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_worker_can_continue_on_another_device(prolific, campaign):
     session = join(prolific, campaign)
     client, _ = send(prolific, session)
     assignment = begin(client, campaign)
@@ -75,7 +78,7 @@ def test_arriving_again_with_the_same_ids_goes_on(prolific: ProlificSimulator):
     assert Worker.objects.count() == Submission.objects.count() == 1
 
 
-def test_a_visit_is_for_one_hit(prolific: ProlificSimulator):
+def test_a_visit_is_for_one_hit(prolific):
     campaign = make_prolific_campaign(prolific, n_segments=28)
     client, _ = send(prolific, join(prolific, campaign))
     assignment = begin(client, campaign)
@@ -85,22 +88,19 @@ def test_a_visit_is_for_one_hit(prolific: ProlificSimulator):
     assert Assignment.objects.count() == 1
 
 
-def test_a_stranger_without_ids_is_not_let_in(prolific: ProlificSimulator, client: Client):
-    campaign = make_prolific_campaign(prolific)
+def test_a_stranger_without_ids_is_not_admitted(prolific, campaign, client):
     page = client.get(campaign.get_absolute_url()).content.decode()
     assert "by invitation" in page
     client.post(campaign.get_absolute_url())
     assert not Participation.objects.exists()
 
 
-def test_parameters_of_someone_else_are_no_arrival(prolific: ProlificSimulator, client: Client):
-    campaign = make_prolific_campaign(prolific)
+def test_other_parameters_are_not_an_arrival(prolific, campaign, client):
     assert client.get(campaign.get_absolute_url(), {"utm_source": "x"}).status_code == 200
     assert not Worker.objects.exists()
 
 
-def test_a_session_is_its_first_participants(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_session_belongs_to_its_first_participant(prolific, campaign):
     session = join(prolific, campaign)
     send(prolific, session)
     thief = Session(session.id, new_id(), session.study)
@@ -109,9 +109,7 @@ def test_a_session_is_its_first_participants(prolific: ProlificSimulator):
     assert [worker.external_id for worker in Worker.objects.all()] == [session.participant]
 
 
-def test_an_id_alone_does_not_let_anyone_else_in(prolific: ProlificSimulator):
-    """Whoever knows someone's id, but not their session, makes one up."""
-    campaign = make_prolific_campaign(prolific)
+def test_an_id_with_a_forged_session_is_refused(prolific, campaign):
     session = join(prolific, campaign)
     send(prolific, session)
     made_up = Session(new_id(), session.participant, session.study)
@@ -122,28 +120,24 @@ def test_an_id_alone_does_not_let_anyone_else_in(prolific: ProlificSimulator):
 
 @pytest.mark.parametrize("name", ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"])
 @pytest.mark.parametrize("value", ["", "../x", "a" * 65, "Ω", "x y"])
-def test_ids_that_are_none_are_refused(
-    prolific: ProlificSimulator, client: Client, name: str, value: str
-):
-    campaign = make_prolific_campaign(prolific)
+def test_invalid_ids_are_refused(prolific, campaign, client, name, value):
     ids = prolific.ids_of(join(prolific, campaign)) | {name: value}
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
     assert not Worker.objects.exists()
 
 
-def test_an_id_given_twice_is_none(prolific: ProlificSimulator, client: Client):
-    campaign = make_prolific_campaign(prolific)
+def test_an_id_given_twice_is_refused(prolific, campaign, client):
     url = prolific.launch_url(join(prolific, campaign))
     assert follow(client, f"{url}&PROLIFIC_PID={new_id()}").status_code == 404
 
 
-def test_a_link_for_another_study_is_refused(prolific: ProlificSimulator, client: Client):
+def test_a_link_for_another_study_is_refused(prolific, client):
     ours, other = make_prolific_campaign(prolific), make_prolific_campaign(prolific)
     ids = prolific.ids_of(join(prolific, other))
     assert client.get(ours.get_absolute_url(), ids).status_code == 404
 
 
-def test_nobody_arrives_before_there_is_a_study(prolific: ProlificSimulator, client: Client):
+def test_arrivals_without_a_study_are_refused(prolific, client):
     campaign = make_hits(is_open=False)
     choose_prolific(campaign)
     ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": "", "SESSION_ID": new_id()}
@@ -153,25 +147,20 @@ def test_nobody_arrives_before_there_is_a_study(prolific: ProlificSimulator, cli
 # Signed launches -----------------------------------------------------------------------------
 
 
-def test_a_signed_launch_is_marked_as_such(prolific: ProlificSimulator):
+def test_a_signed_launch_is_marked_as_such(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     _, answer = send(prolific, join(prolific, campaign))
     assert answer.status_code == 303
     assert Submission.objects.get().is_verified
 
 
-def test_where_launches_are_signed_an_unsigned_one_is_refused(
-    prolific: ProlificSimulator, client: Client
-):
+def test_an_unsigned_launch_is_refused_where_signatures_are_required(prolific, client):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     ids = prolific.ids_of(join(prolific, campaign))
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
 
 
-def test_who_came_signed_once_does_not_come_unsigned_later(
-    prolific: ProlificSimulator, client: Client
-):
-    campaign = make_prolific_campaign(prolific)
+def test_after_a_signed_launch_an_unsigned_one_is_refused(prolific, campaign, client):
     session = join(prolific, campaign)
     ids = prolific.ids_of(session)
     signed = ids | {"prolific_token": prolific.token(session)}
@@ -179,9 +168,7 @@ def test_who_came_signed_once_does_not_come_unsigned_later(
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
 
 
-def test_who_came_unsigned_elsewhere_is_nobody_where_launches_are_signed(
-    prolific: ProlificSimulator,
-):
+def test_an_unsigned_launch_elsewhere_identifies_nobody_where_signatures_are_required(prolific):
     signed = make_prolific_campaign(prolific, settings=SIGNED)
     unsigned = make_prolific_campaign(prolific)
     session = join(prolific, signed)
@@ -200,7 +187,7 @@ FORGERIES: dict[str, dict[str, Any]] = {
     "expired": {"iat": NOW - 400, "exp": NOW - 280},
     "long-lived": {"iat": NOW - 400, "exp": NOW + 9_999},
     "no expiry": {"exp": None},
-    "no moment of issue": {"iat": None},
+    "no time of issue": {"iat": None},
     "another issuer": {"iss": "https://prolific.example"},
     "another address": {"aud": "http://testserver/work/00000000-0000-0000-0000-000000000000/"},
     "another host": {"aud": "http://elsewhere/"},
@@ -210,15 +197,15 @@ FORGERIES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_token_that_is_not_for_this_launch_is_refused(prolific: ProlificSimulator, forgery: str):
+def test_a_token_that_is_not_for_this_launch_is_refused(prolific, forgery):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, campaign)
     claims = FORGERIES[forgery]
     if None in claims.values():
-        whole = jwt.decode(prolific.token(session), options={"verify_signature": False})
+        payload = jwt.decode(prolific.token(session), options={"verify_signature": False})
         for name in claims:
-            del whole[name]
-        token = jwt.encode(whole, prolific.key, algorithm="RS256", headers={"kid": prolific.kid})
+            del payload[name]
+        token = jwt.encode(payload, prolific.key, algorithm="RS256", headers={"kid": prolific.kid})
         ids = prolific.ids_of(session) | {"prolific_token": token}
         answer = Client().get(campaign.get_absolute_url(), ids)
     else:
@@ -227,17 +214,17 @@ def test_a_token_that_is_not_for_this_launch_is_refused(prolific: ProlificSimula
     assert not Worker.objects.exists()
 
 
-def test_an_expired_launch_says_what_to_do(prolific: ProlificSimulator):
+def test_an_expired_launch_says_what_to_do(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     _, answer = send(prolific, join(prolific, campaign), **FORGERIES["expired"])
     assert "no longer valid" in answer.content.decode()
 
 
-def test_a_token_of_another_study_is_refused(prolific: ProlificSimulator, client: Client):
+def test_a_token_of_another_study_is_refused(prolific, client):
     ours = make_prolific_campaign(prolific, settings=SIGNED)
     other = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, other)
-    # All of it genuine, save that it leads elsewhere.
+    # Genuine, but for another study.
     landing = f"http://testserver{ours.get_absolute_url()}"
     signed = {"prolific_token": prolific.token(session, aud=landing)}
     ids = prolific.ids_of(session) | signed
@@ -246,22 +233,20 @@ def test_a_token_of_another_study_is_refused(prolific: ProlificSimulator, client
 
 
 @pytest.mark.parametrize("name", ["PROLIFIC_PID", "SESSION_ID", "STUDY_ID"])
-def test_ids_beside_a_token_may_not_say_otherwise(
-    prolific: ProlificSimulator, client: Client, name: str
-):
+def test_ids_that_contradict_the_token_are_refused(prolific, client, name):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, campaign)
     ids = prolific.ids_of(session) | {"prolific_token": prolific.token(session), name: new_id()}
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
 
 
-def test_another_key_under_the_same_name_is_refused(prolific: ProlificSimulator):
+def test_another_key_under_the_same_name_is_refused(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     _, answer = send(prolific, join(prolific, campaign), key=signing_key("a forger's"))
     assert answer.status_code == 404
 
 
-def test_a_token_without_a_signature_is_refused(prolific: ProlificSimulator, client: Client):
+def test_a_token_without_a_signature_is_refused(prolific, client):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, campaign)
     claims = jwt.decode(prolific.token(session), options={"verify_signature": False})
@@ -270,9 +255,7 @@ def test_a_token_without_a_signature_is_refused(prolific: ProlificSimulator, cli
     assert client.get(campaign.get_absolute_url(), ids).status_code == 404
 
 
-def test_the_public_key_is_not_the_secret_of_a_symmetric_signature(
-    prolific: ProlificSimulator, client: Client
-):
+def test_the_public_key_is_not_accepted_as_a_symmetric_secret(prolific, client):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, campaign)
     public = prolific.key.public_key().public_bytes(
@@ -280,7 +263,7 @@ def test_the_public_key_is_not_the_secret_of_a_symmetric_signature(
     )
     header = {"alg": "HS256", "typ": "JWT", "kid": prolific.kid}
     _, claims, _ = prolific.token(session).split(".")
-    # By hand: PyJWT itself refuses to sign so.
+    # By hand, because PyJWT refuses to sign like this.
     signed = f"{unpadded(json.dumps(header).encode())}.{claims}"
     signature = unpadded(hmac.new(public, signed.encode(), sha256).digest())
     ids = prolific.ids_of(session) | {"prolific_token": f"{signed}.{signature}"}
@@ -291,7 +274,7 @@ def unpadded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def test_keys_are_fetched_once_and_again_when_they_change(prolific: ProlificSimulator):
+def test_keys_are_fetched_once_and_again_when_they_change(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED, min_ratings=9)
     for _ in range(3):
         assert send(prolific, join(prolific, campaign))[1].status_code == 303
@@ -301,7 +284,7 @@ def test_keys_are_fetched_once_and_again_when_they_change(prolific: ProlificSimu
     assert send(prolific, join(prolific, campaign))[1].status_code == 303
 
 
-def test_unknown_key_names_do_not_make_us_fetch_keys_at_will(prolific: ProlificSimulator):
+def test_unknown_key_names_do_not_cause_unlimited_key_requests(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED, min_ratings=9)
     send(prolific, join(prolific, campaign))
     for number in range(5):
@@ -313,7 +296,7 @@ def test_unknown_key_names_do_not_make_us_fetch_keys_at_will(prolific: ProlificS
     assert len([request for request in prolific.requests if "jwks" in request]) == 2
 
 
-def test_keys_out_of_reach_are_said_to_be_so(prolific: ProlificSimulator):
+def test_unreachable_keys_give_a_temporary_error(prolific):
     campaign = make_prolific_campaign(prolific, settings=SIGNED)
     session = join(prolific, campaign)
     prolific.failing = 500
@@ -323,7 +306,7 @@ def test_keys_out_of_reach_are_said_to_be_so(prolific: ProlificSimulator):
     assert follow(client, prolific.launch_url(session)).status_code == 303
 
 
-def test_the_clock_of_the_tokens_is_two_minutes():
+def test_tokens_are_valid_for_two_minutes():
     assert prolific_tokens.LIFETIME.total_seconds() == 120
     assert prolific_tokens.LEEWAY.total_seconds() <= 30
 
@@ -336,8 +319,7 @@ def _no_keys_left_over() -> None:
 # Leaving -------------------------------------------------------------------------------------
 
 
-def test_who_declines_goes_back_with_the_code_for_that(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_worker_who_declines_returns_with_the_no_consent_code(prolific, campaign):
     session = join(prolific, campaign)
     client, _ = send(prolific, session)
     page = client.get(campaign.get_absolute_url()).content.decode()
@@ -348,19 +330,18 @@ def test_who_declines_goes_back_with_the_code_for_that(prolific: ProlificSimulat
     assert not Participation.objects.exists()
 
 
-def test_who_does_not_understand_goes_back_with_the_code_for_that(prolific: ProlificSimulator):
-    campaign = make_prolific_campaign(prolific)
+def test_a_worker_who_fails_the_check_returns_with_the_screened_out_code(prolific, campaign):
     client, _ = send(prolific, join(prolific, campaign))
     client.post(campaign.get_absolute_url())
     check = reverse("check", args=[campaign.code])
     wrong = {"answer": wrong_answer(campaign)}
-    # Prolific asks for two tries.
+    # Prolific requires two tries.
     assert "NOTFIT" not in client.post(check, wrong).content.decode()
     page = client.post(check, wrong).content.decode()
     assert exit_url(prolific, CODES["screened_out_code"]) in page
 
 
-def test_who_finds_nothing_left_can_go_back(prolific: ProlificSimulator):
+def test_a_worker_who_finds_no_hit_can_return(prolific):
     campaign = make_prolific_campaign(prolific, min_ratings=2)
     for _ in range(2):
         begin(send(prolific, join(prolific, campaign))[0], campaign)
@@ -371,7 +352,7 @@ def test_who_finds_nothing_left_can_go_back(prolific: ProlificSimulator):
     assert exit_url(prolific, CODES["screened_out_code"]) in page
 
 
-def test_without_the_automatic_way_the_code_and_a_button_are_shown(prolific: ProlificSimulator):
+def test_without_the_automatic_return_a_link_with_the_code_is_shown(prolific):
     campaign = make_prolific_campaign(prolific, settings={"is_automatic": False})
     client, _ = send(prolific, join(prolific, campaign))
     page = hand_in(client, begin(client, campaign))

@@ -1,4 +1,4 @@
-"""A rating as our pages write it is read without the form; whatever else is sent, the form decides."""
+"""`read_rating` reads what our pages send without the form, and leaves everything else to the form."""
 
 from uuid import UUID
 
@@ -15,12 +15,12 @@ SENT = {"score": "70", "position": "3", "item": CODE, "elapsed_ms": "40", "activ
 
 
 def test_it_reads_what_our_pages_send():
-    read = {"score": 70, "position": 3, "item": UUID(CODE), "elapsed_ms": 40, "active_ms": 30}
+    expected = {"score": 70, "position": 3, "item": UUID(CODE), "elapsed_ms": 40, "active_ms": 30}
     form = RatingForm(SENT)
-    assert form.is_valid() and read_rating(SENT) == form.cleaned_data == read
+    assert form.is_valid() and read_rating(SENT) == form.cleaned_data == expected
 
 
-# Near the limits, in other scripts, with signs, spaces and zeros in front, empty, or anything at all.
+# Near the limits, in other scripts, with signs, spaces and leading zeros, empty, or anything else.
 numbers = st.one_of(
     st.integers(-2, MAX_HIT_SIZE + 2).map(str),
     st.integers(MAX_MS - 2, MAX_MS + 2).map(str),
@@ -36,26 +36,18 @@ codes = st.one_of(
 )
 
 
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "score": numbers,
-            "position": numbers,
-            "item": codes,
-            "elapsed_ms": numbers,
-            "active_ms": numbers,
-        },
-    )
-)
-def test_whatever_it_accepts_the_form_accepts_and_reads_alike(sent):
-    read = read_rating(sent)
+fields = dict.fromkeys(["score", "position", "elapsed_ms", "active_ms"], numbers) | {"item": codes}
+
+
+@given(st.fixed_dictionaries({}, optional=fields))
+def test_what_it_accepts_the_form_accepts_with_the_same_result(sent):
+    rating = read_rating(sent)
     form = RatingForm(sent)
-    assert read is None or (form.is_valid() and form.cleaned_data == read)
+    assert rating is None or (form.is_valid() and form.cleaned_data == rating)
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "change",
     [
         {"score": str(SCORE_MAX + 1)},
         {"score": "-1"},
@@ -66,12 +58,12 @@ def test_whatever_it_accepts_the_form_accepts_and_reads_alike(sent):
         {"item": CODE[:-1]},
     ],
 )
-def test_what_the_form_refuses_is_left_to_it(changed):
-    assert not RatingForm(SENT | changed).is_valid()
-    assert read_rating(SENT | changed) is None
+def test_invalid_values_are_left_to_the_form(change):
+    assert not RatingForm(SENT | change).is_valid()
+    assert read_rating(SENT | change) is None
 
 
-@pytest.mark.parametrize("left_out", ["elapsed_ms", "active_ms"])
-def test_a_rating_without_times_is_left_to_the_form(left_out):
-    sent = {name: value for name, value in SENT.items() if name != left_out}
+@pytest.mark.parametrize("missing", ["elapsed_ms", "active_ms"])
+def test_a_rating_without_times_is_left_to_the_form(missing):
+    sent = {name: value for name, value in SENT.items() if name != missing}
     assert read_rating(sent) is None

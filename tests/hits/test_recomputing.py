@@ -1,4 +1,4 @@
-"""Workers judged anew: nothing changes that was right, and what was wrong is mended."""
+"""Recomputing evidence and trust corrects what is wrong and changes nothing else."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign() -> Campaign:
-    """An honest worker and a careless one, two HITs each, weighed as they were handed in."""
+    """An honest worker and a careless one with two HITs each, weighed after each submission."""
     campaign = make_hits(n_segments=70, hit_size=100, min_ratings=2)
     simulate_workers(
         campaign=campaign,
@@ -46,26 +46,24 @@ def everything() -> list[object]:
     return [list(model.objects.order_by("pk").values()) for model in models]
 
 
-def test_it_changes_nothing_where_everything_is_right(campaign):
+def test_it_changes_nothing_if_everything_is_right(campaign):
     take_part(campaign=campaign, worker=make_worker("new here"))
-    before, offered = everything(), places(campaign)
+    before, places_before = everything(), places(campaign)
     summary = recompute_workers(campaign=campaign)
     assert (summary.n_workers, summary.n_evidence_changed, summary.n_trust_changed) == (3, 0, 0)
-    assert everything() == before and places(campaign) == offered
+    assert everything() == before and places(campaign) == places_before
 
 
-def test_it_mends_trust_that_is_not_what_the_ratings_say_and_the_places_with_it(campaign):
-    offered = places(campaign)
-    Participation.objects.filter(worker__external_id__startswith="honest").update(
-        trust="unreliable"
-    )
-    Participation.objects.filter(worker__external_id__startswith="random").update(trust="reliable")
+def test_it_corrects_trust_and_places(campaign):
+    places_before = places(campaign)
+    for kind, trust in (("honest", "unreliable"), ("random", "reliable")):
+        Participation.objects.filter(pk=person(kind).pk).update(trust=trust)
     campaign.hits.update(places_left=7)
     n_entries = AuditEntry.objects.count()
     summary = recompute_workers(campaign=campaign)
     assert summary.n_trust_changed == 2 and summary.n_evidence_changed == 0
     assert person("honest").trust == "reliable" and person("random").trust == "unreliable"
-    assert places(campaign) == offered
+    assert places(campaign) == places_before
     entries = AuditEntry.objects.all()[: AuditEntry.objects.count() - n_entries]
     assert {(entry.details["before"], entry.details["after"]) for entry in entries} == {
         ("unreliable", "reliable"),
@@ -74,7 +72,7 @@ def test_it_mends_trust_that_is_not_what_the_ratings_say_and_the_places_with_it(
     assert recompute_workers(campaign=campaign).n_trust_changed == 0
 
 
-def test_trust_without_any_work_is_taken_back(campaign):
+def test_trust_without_any_work_is_removed(campaign):
     newcomer = take_part(campaign=campaign, worker=make_worker("new here"))
     Participation.objects.filter(pk=newcomer.pk).update(trust="reliable")
     assert recompute_workers(campaign=campaign).n_trust_changed == 1
@@ -83,7 +81,7 @@ def test_trust_without_any_work_is_taken_back(campaign):
     assert AuditEntry.objects.first().reason == "Nothing has been submitted."
 
 
-def test_a_new_threshold_adds_evidence_and_keeps_what_was_said_before(campaign, monkeypatch):
+def test_a_new_threshold_adds_evidence_and_keeps_the_old(campaign, monkeypatch):
     monkeypatch.setattr(quality_control, "MINIMUM_PAIRS", 50)
     n_before = person("honest").evidence.count()
     assert recompute_workers(campaign=campaign).n_evidence_changed == 2
@@ -95,51 +93,48 @@ def test_a_new_threshold_adds_evidence_and_keeps_what_was_said_before(campaign, 
     assert recompute_workers(campaign=campaign).n_evidence_changed == 0
 
 
-def test_lost_evidence_is_found_again(campaign):
+def test_missing_evidence_is_computed_again(campaign):
     Evidence.objects.all().delete()
     assert recompute_workers(campaign=campaign).n_evidence_changed == 2
     assert {row.verdict for row in Evidence.objects.all()} == {"reliable", "unreliable"}
 
 
-def test_a_persons_decision_survives(campaign):
+def test_a_persons_decision_is_kept(campaign):
     exclude(participation=person("honest"), actor=User.objects.create(), reason="two accounts")
     Participation.objects.filter(decision="excluded").update(trust="unproven")
-    offered = places(campaign)
+    places_before = places(campaign)
     recompute_workers(campaign=campaign)
     honest = person("honest")
     assert (honest.trust, honest.state) == ("reliable", "excluded")
-    assert honest.decision_reason == "two accounts" and places(campaign) == offered
+    assert honest.decision_reason == "two accounts" and places(campaign) == places_before
 
 
-def test_ratings_that_are_wanted_meanwhile_keep_their_places(campaign):
-    offered = places(campaign)
+def test_places_opened_in_the_meantime_are_kept(campaign):
+    places_before = places(campaign)
 
-    def want_more(done: int, total: int) -> None:
-        # As on the page: with a campaign read for the purpose.
+    def raise_min_ratings(done: int, total: int) -> None:
         current = Campaign.objects.get(pk=campaign.pk)
         edit_campaign(campaign=current, actor=None, changes={"min_ratings": 5})
 
-    summary = recompute_workers(campaign=campaign, progress=want_more)
+    summary = recompute_workers(campaign=campaign, progress=raise_min_ratings)
     assert summary.n_hits_settled == 0
-    assert places(campaign) == [places_left + 3 for places_left in offered]
+    assert places(campaign) == [places_left + 3 for places_left in places_before]
 
 
-def test_it_is_a_job_that_says_how_far_it_is(campaign):
-    told = []
-    job = run_job(
-        start_job(kind="recompute_workers", campaign=campaign).pk,
-        listener=lambda done, total: told.append((done, total)),
-    )
+def test_it_can_run_as_a_job_with_progress(campaign):
+    steps = []
+    job = start_job(kind="recompute_workers", campaign=campaign)
+    job = run_job(job.pk, listener=lambda done, total: steps.append((done, total)))
     assert job.state == "done" and job.result["n_workers"] == 2
-    assert told == [(0, 2), (1, 2), (2, 2)]
+    assert steps == [(0, 2), (1, 2), (2, 2)]
 
 
-def test_it_is_a_command_too(campaign, capsys):
+def test_it_can_run_as_a_command(campaign, capsys):
     call_command("recompute_workers", campaign.name)
     assert "2 workers judged anew" in capsys.readouterr().out
 
 
-def test_an_archive_is_left_as_it_was_imported():
+def test_an_archive_cannot_be_recomputed():
     archive = make_campaign(is_archive=True, status="closed")
     with pytest.raises(RecomputingRefused, match="collected elsewhere"):
         recompute_workers(campaign=archive)

@@ -1,8 +1,9 @@
-"""The page on which admins of a campaign choose how workers come in."""
+"""The page where admins choose how workers join a campaign."""
 
 import csv
 import io
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,20 +11,15 @@ from django.urls import reverse
 
 from da_platform.jobs.models import Job
 from hits.models import AuditEntry, Campaign, DeviceSighting, Invite, Recruitment, Submission
-from tests.factories import log_lines, make_campaign, make_hits, make_worker
+from tests.factories import log_lines, make_hits, make_worker
 from tests.people import client_of
 from tests.recruits import CODES, choose_panel, make_prolific_campaign
 from tests.simulators.prolific import ProlificSimulator
 
 pytestmark = pytest.mark.django_db
 
-PROLIFIC = {
-    "provider": "prolific",
-    "title": "Rate",
-    "description": "Rate texts.",
-    "minutes": "20",
-    **CODES,
-}
+PROLIFIC = {"provider": "prolific", "title": "Rate", "description": "Rate texts.", "minutes": "20"}
+PROLIFIC |= CODES
 LINKS = {"kind": "personal", "n": "3", "days": "7", "label": "pilot"}
 
 
@@ -45,11 +41,11 @@ def page_of(admin: Client, campaign: Campaign, **query: str) -> str:
     return admin.get(url("campaign_recruiting", campaign), query).content.decode()
 
 
-def test_a_new_campaign_says_that_nobody_can_come_in(admin: Client, campaign: Campaign):
+def test_the_page_of_a_new_campaign_says_that_nobody_can_join(admin: Client, campaign: Campaign):
     assert "Nobody can join yet" in page_of(admin, campaign)
 
 
-def test_the_link_is_opened_and_closed_by_choice(admin: Client, campaign: Campaign):
+def test_the_open_link_can_be_turned_on_and_off(admin: Client, campaign: Campaign):
     settings = {"provider": "link", "is_open": "on"}
     assert admin.post(url("recruiting_settings", campaign), settings).status_code == 302
     assert "open to anyone" in page_of(admin, campaign)
@@ -61,14 +57,14 @@ def test_the_link_is_opened_and_closed_by_choice(admin: Client, campaign: Campai
 
 
 @pytest.mark.parametrize(
-    ("provider", "said"),
+    ("provider", "label"),
     [("prolific", "Signed launches only"), ("panel", "Name of the panel"), ("link", "Open link")],
 )
 def test_each_provider_has_its_settings(
-    admin: Client, campaign: Campaign, provider: str, said: str
+    admin: Client, campaign: Campaign, provider: str, label: str
 ):
     page = page_of(admin, campaign, provider=provider)
-    assert said in page
+    assert label in page
     assert f'<input type="hidden" name="provider" value="{provider}">' in page
 
 
@@ -78,32 +74,29 @@ def test_an_unknown_provider_is_not_offered(admin: Client, campaign: Campaign):
     assert Recruitment.objects.get().provider == "link"
 
 
-def test_wrong_settings_come_back_with_what_is_wrong(admin: Client, campaign: Campaign):
+def test_invalid_settings_are_refused_with_the_problem(admin: Client, campaign: Campaign):
     answer = admin.post(url("recruiting_settings", campaign), PROLIFIC | {"minutes": "0"})
     assert answer.status_code == 422
     assert "greater than or equal to 1" in answer.content.decode()
-    assert not Recruitment.objects.exists()
-
-
-def test_equal_codes_are_refused(admin: Client, campaign: Campaign):
     same = PROLIFIC | {"no_consent_code": PROLIFIC["completed_code"]}
     assert admin.post(url("recruiting_settings", campaign), same).status_code == 422
+    assert not Recruitment.objects.exists()
 
 
 # Links ---------------------------------------------------------------------------------------
 
 
 def test_links_are_shown_once_and_work(admin: Client, campaign: Campaign):
-    shown = admin.post(url("make_links", campaign), LINKS).content.decode()
-    links = re.findall(r"http://testserver(/join/[\w-]+/)", shown)
-    assert len(links) == 3 and "pilot 1" in shown
+    page = admin.post(url("make_links", campaign), LINKS).content.decode()
+    links = re.findall(r"http://testserver(/join/[\w-]+/)", page)
+    assert len(links) == 3 and "pilot 1" in page
     assert Client().get(links[0]).status_code == 302
     assert "/join/" not in page_of(admin, campaign)
 
 
-def test_links_come_as_a_file(admin: Client, campaign: Campaign):
-    label = LINKS | {"as_file": "yes", "label": "=1+1"}
-    answer = admin.post(url("make_links", campaign), label)
+def test_links_can_be_downloaded_as_a_file(admin: Client, campaign: Campaign):
+    form = LINKS | {"as_file": "yes", "label": "=1+1"}
+    answer = admin.post(url("make_links", campaign), form)
     assert answer["Content-Disposition"].startswith("attachment")
     [header, *rows] = csv.reader(io.StringIO(answer.content.decode()))
     assert header == ["label", "link", "expires_at"]
@@ -112,15 +105,26 @@ def test_links_come_as_a_file(admin: Client, campaign: Campaign):
     assert Client().get(path).status_code == 302
 
 
-@pytest.mark.parametrize("change", [{"n": "0"}, {"n": "5001"}, {"days": "0"}, {"kind": "x"}])
-def test_odd_numbers_of_links_are_refused(
-    admin: Client, campaign: Campaign, change: dict[str, str]
-):
+@pytest.mark.parametrize(
+    "change",
+    [
+        *[{"n": "0"}, {"n": "5001"}, {"days": "0"}, {"kind": "x"}],
+        {"kind": "shared", "n": "1", "max_uses": 2**31},
+    ],
+)
+def test_invalid_values_for_links_are_refused(admin: Client, campaign: Campaign, change: Any):
     assert admin.post(url("make_links", campaign), LINKS | change).status_code == 422
     assert not Invite.objects.exists()
 
 
-def test_chosen_links_are_withdrawn_or_all(admin: Client, campaign: Campaign):
+def test_a_shared_link_can_have_as_many_uses_as_the_database_can_count(
+    admin: Client, campaign: Campaign
+):
+    form = LINKS | {"kind": "shared", "n": "1", "max_uses": 2**31 - 1}
+    assert admin.post(url("make_links", campaign), form).status_code == 200
+
+
+def test_selected_links_or_all_links_can_be_revoked(admin: Client, campaign: Campaign):
     admin.post(url("make_links", campaign), LINKS)
     first = Invite.objects.order_by("pk")[0]
     admin.post(url("revoke_links", campaign), {"invite": [first.pk, "x", "9" * 400, "9" * 5_000]})
@@ -130,7 +134,7 @@ def test_chosen_links_are_withdrawn_or_all(admin: Client, campaign: Campaign):
     assert Invite.objects.usable().count() == 0
 
 
-def test_a_label_is_text(admin: Client, campaign: Campaign):
+def test_a_label_is_shown_as_text(admin: Client, campaign: Campaign):
     admin.post(url("make_links", campaign), LINKS | {"label": "<b>x</b>", "n": "1"})
     page = page_of(admin, campaign)
     assert "&lt;b&gt;x" in page and "<b>x" not in page
@@ -155,7 +159,7 @@ def test_a_study_is_created_and_published_from_the_page(
     assert actors == {"admin0"}
 
 
-def test_what_prolific_refuses_is_said_on_the_page(
+def test_the_page_shows_prolifics_error(
     prolific: ProlificSimulator, admin: Client, campaign: Campaign
 ):
     admin.post(url("recruiting_settings", campaign), PROLIFIC)
@@ -164,7 +168,7 @@ def test_what_prolific_refuses_is_said_on_the_page(
     assert "Prolific failed (503)" in answer.content.decode()
 
 
-def test_codes_that_prolific_knows_cannot_change(prolific: ProlificSimulator):
+def test_codes_cannot_be_changed_once_there_is_a_study(prolific: ProlificSimulator):
     campaign = make_prolific_campaign(prolific)
     admin = client_of("admin", campaign)
     changed = PROLIFIC | {"completed_code": "OTHER", "study": "other", "title": "New"}
@@ -175,24 +179,15 @@ def test_codes_that_prolific_knows_cannot_change(prolific: ProlificSimulator):
     assert recruitment.study in prolific.studies
 
 
-def test_more_people_than_the_database_can_count_are_refused(admin: Client, campaign: Campaign):
-    wanted = {"kind": "shared", "n": 1, "days": 30, "max_uses": 2**31}
-    assert admin.post(url("make_links", campaign), wanted).status_code == 422
-    assert not campaign.invites.exists()
-    assert (
-        admin.post(url("make_links", campaign), wanted | {"max_uses": 2**31 - 1}).status_code == 200
-    )
-
-
 @pytest.mark.parametrize("kind", ["sync_submissions", "raise_places"])
-def test_news_and_places_are_jobs(prolific: ProlificSimulator, kind: str):
+def test_syncing_and_adding_places_are_jobs(prolific: ProlificSimulator, kind: str):
     campaign = make_prolific_campaign(prolific)
     answer = client_of("admin", campaign).post(url("change_study", campaign), {"action": kind})
     job = Job.objects.get()
     assert job.kind == kind and answer.url == reverse("job", args=[job.code])
 
 
-# What has come -------------------------------------------------------------------------------
+# Arrivals ------------------------------------------------------------------------------------
 
 
 def test_submissions_and_shared_devices_are_shown_to_admins(admin: Client, campaign: Campaign):
@@ -206,12 +201,11 @@ def test_submissions_and_shared_devices_are_shown_to_admins(admin: Client, campa
     assert "v-alice" in page and "link:bob" in page and "Same browser" in page
 
 
-def test_researchers_see_none_of_it(campaign: Campaign):
+def test_researchers_do_not_see_the_page(campaign: Campaign):
     answer = client_of("researcher", campaign).get(url("campaign_recruiting", campaign))
     assert answer.status_code == 403
 
 
-def test_the_tab_leads_here():
-    campaign = make_campaign()
-    page = client_of("admin", campaign).get(reverse("campaign_overview", args=[campaign.code]))
-    assert url("campaign_recruiting", campaign) in page.content.decode()
+def test_a_tab_leads_to_the_page(admin: Client, campaign: Campaign):
+    page = admin.get(url("campaign_overview", campaign)).content.decode()
+    assert url("campaign_recruiting", campaign) in page

@@ -1,4 +1,4 @@
-"""Opening, pausing, changing and copying campaigns; who may; and what the log says of it."""
+"""Opening, pausing, changing and copying campaigns: who may do it, and what the log records."""
 
 from decimal import Decimal
 from io import StringIO
@@ -29,7 +29,7 @@ def make_draft(**fields) -> Campaign:
     return campaign
 
 
-def take_one(campaign: Campaign) -> None:
+def take_a_hit(campaign: Campaign) -> None:
     alice = make_worker()
     take_part(campaign=campaign, worker=alice)
     assert take_assignment(campaign=campaign, worker=alice)
@@ -43,35 +43,30 @@ def post(client, view: str, campaign: Campaign, **data):
 
 def test_a_draft_is_built_opened_paused_and_closed_by_buttons():
     campaign, client = make_draft(), client_of("admin")
-    assert "Build them before you open it" in post(
-        client, "change_campaign_status", campaign, to="open"
-    )
+    page = post(client, "change_campaign_status", campaign, to="open")
+    assert "Build them before you open it" in page
     assert "Built 2 HITs of 40 items" in post(client, "build_campaign", campaign)
-    for to, deed in [("open", "opened"), ("paused", "paused"), ("closed", "closed")]:
-        assert f"The campaign is {deed}." in post(client, "change_campaign_status", campaign, to=to)
+    for to, word in [("open", "opened"), ("paused", "paused"), ("closed", "closed")]:
+        assert f"The campaign is {word}." in post(client, "change_campaign_status", campaign, to=to)
         assert campaign.status == to
-    actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
-    deeds = ["HITs built", "campaign opened", "campaign paused", "campaign closed"]
-    assert list(actions) == deeds
+    actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
+    assert actions == ["HITs built", "campaign opened", "campaign paused", "campaign closed"]
     assert set(AuditEntry.objects.values_list("actor__username", flat=True)) != {None}
 
 
-def test_what_commands_do_is_in_the_log_without_a_name():
+def test_commands_are_logged_without_an_actor():
     campaign = make_draft()
     call_command("build_hits", campaign.name, open=True, stdout=StringIO())
     call_command("build_hits", make_draft().name, stdout=StringIO())
-    entries = AuditEntry.objects.order_by("pk").values_list("action", "actor", "campaign")
-    assert list(entries[:2]) == [
-        ("HITs built", None, campaign.pk),
-        ("campaign opened", None, campaign.pk),
-    ]
     first, second, third = AuditEntry.objects.order_by("pk")
+    for entry, action in ((first, "HITs built"), (second, "campaign opened")):
+        assert (entry.action, entry.actor, entry.campaign) == (action, None, campaign)
     assert first.details == {"n_hits": 2, "is_rebuild": False}
     assert second.details == {"before": "draft", "after": "open"}
     assert third.action == "HITs built" and third.campaign != campaign
 
 
-def test_a_build_that_is_refused_leaves_no_line():
+def test_a_refused_build_is_not_logged():
     campaign = make_hits()
     n_before = AuditEntry.objects.count()
     with pytest.raises(CannotBuildHITs):
@@ -79,11 +74,10 @@ def test_a_build_that_is_refused_leaves_no_line():
     assert AuditEntry.objects.count() == n_before
 
 
-def test_nonsense_changes_no_status():
+def test_an_unknown_status_is_refused():
     campaign = make_hits()
-    assert "can be opened, paused or closed" in post(
-        client_of("admin"), "change_campaign_status", campaign, to="burnt"
-    )
+    page = post(client_of("admin"), "change_campaign_status", campaign, to="burnt")
+    assert "can be opened, paused or closed" in page
     assert campaign.status == "open" and not log_lines().exists()
 
 
@@ -104,32 +98,28 @@ def test_hits_are_not_built_again_unless_asked():
 # Settings ------------------------------------------------------------------------------------
 
 
-def test_a_change_is_stored_and_logged_with_what_was_before():
+def test_a_change_is_stored_and_logged_with_the_old_value():
     campaign, admin = make_hits(pay_per_hit=1), make_person("admin")
-    changed = edit_campaign(
-        campaign=campaign, actor=admin, changes={"pay_per_hit": Decimal("2.50"), "min_ratings": 15}
-    )
-    assert changed == ["pay_per_hit"]
+    changes = {"pay_per_hit": Decimal("2.50"), "min_ratings": 15}
+    assert edit_campaign(campaign=campaign, actor=admin, changes=changes) == ["pay_per_hit"]
     entry = log_lines().get()
-    assert (entry.actor, entry.details["before"], entry.details["after"]) == (
-        admin,
-        {"pay_per_hit": "1.00"},
-        {"pay_per_hit": "2.50"},
-    )
+    assert entry.actor == admin
+    assert entry.details["before"] == {"pay_per_hit": "1.00"}
+    assert entry.details["after"] == {"pay_per_hit": "2.50"}
 
 
 def test_more_ratings_open_more_places():
     campaign = make_hits(min_ratings=1)
-    take_one(campaign)
+    take_a_hit(campaign)
     assert HIT.objects.get().places_left == 0
     edit_campaign(campaign=campaign, actor=None, changes={"min_ratings": 3})
     assert HIT.objects.get().places_left == 2
 
 
-def test_once_a_hit_is_taken_pay_and_hits_stay():
+def test_once_a_hit_is_taken_its_pay_and_contents_cannot_change():
     campaign = make_hits(pay_per_hit=1)
     assert "pay_per_hit" in editable_fields(campaign)
-    take_one(campaign)
+    take_a_hit(campaign)
     assert editable_fields(campaign) == FREE
     for changes in ({"pay_per_hit": Decimal(2)}, {"seed": 8}, {"task": "fluency"}):
         with pytest.raises(EditRefused, match="can no longer be changed"):
@@ -138,7 +128,7 @@ def test_once_a_hit_is_taken_pay_and_hits_stay():
 
 
 @pytest.mark.parametrize("status", ["draft", "open"])
-def test_once_a_study_was_made_its_pay_stays(prolific, status):
+def test_once_there_is_a_study_its_pay_cannot_change(prolific, status):
     campaign = make_prolific_campaign(prolific)
     Campaign.objects.filter(pk=campaign.pk).update(status=status)
     campaign.refresh_from_db()
@@ -147,26 +137,20 @@ def test_once_a_study_was_made_its_pay_stays(prolific, status):
         with pytest.raises(EditRefused, match="the pay of the study is fixed"):
             edit_campaign(campaign=campaign, actor=None, changes=changes)
     assert edit_campaign(campaign=campaign, actor=None, changes={"spending_cap": Decimal(9)})
-
-
-def test_the_page_says_that_a_study_keeps_the_pay(prolific):
-    campaign = make_prolific_campaign(prolific)
     page = client_of("admin").get(reverse("campaign_settings", args=[campaign.code]))
     assert "Can no longer be changed: the pay of the study is fixed." in page.content.decode()
 
 
-def test_the_pay_follows_a_study_made_at_prolific_until_places_are_asked_for():
+def test_the_pay_of_a_study_made_at_prolific_can_change_until_places_are_added():
     campaign = make_hits(pay_per_hit=1)
-    recruitment = Recruitment.objects.update_or_create(
-        campaign=campaign, defaults={"provider": "prolific", "study": "abc"}
-    )[0]
+    Recruitment.objects.update(provider="prolific", study="abc")
     edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(2)})
-    Recruitment.objects.filter(pk=recruitment.pk).update(n_places=1)
+    Recruitment.objects.update(n_places=1)
     with pytest.raises(EditRefused, match="the pay of the study is fixed"):
         edit_campaign(campaign=campaign, actor=None, changes={"pay_per_hit": Decimal(3)})
 
 
-def test_another_seed_removes_the_hits_made_with_the_old_one():
+def test_changing_the_seed_removes_the_hits():
     campaign = make_draft()
     build_hits(campaign=campaign)
     edit_campaign(campaign=campaign, actor=None, changes={"seed": 8})
@@ -174,7 +158,7 @@ def test_another_seed_removes_the_hits_made_with_the_old_one():
 
 
 @pytest.mark.parametrize("minutes", [0, 43_201, 2_000_000_000])
-def test_an_impossible_value_changes_nothing(minutes):
+def test_an_invalid_value_is_refused(minutes):
     campaign = make_draft()
     with pytest.raises(ValidationError):
         edit_campaign(campaign=campaign, actor=None, changes={"lease_minutes": minutes})
@@ -186,15 +170,14 @@ def settings_of(campaign: Campaign, **changes) -> dict[str, object]:
     return {name: getattr(campaign, name) for name in names} | changes
 
 
-def test_the_settings_page_saves_and_says_what_it_cannot_take():
+def test_the_settings_page_saves_valid_values_only():
     campaign, client = make_hits(), client_of("admin")
-    assert "Saved." in post(
-        client, "campaign_settings", campaign, **settings_of(campaign, spending_cap="20")
-    )
+    page = post(client, "campaign_settings", campaign, **settings_of(campaign, spending_cap="20"))
+    assert "Saved." in page
     assert campaign.spending_cap == 20
     page = post(client, "campaign_settings", campaign, **settings_of(campaign, min_ratings=0))
     assert "greater than or equal to 1" in page
-    take_one(campaign)
+    take_a_hit(campaign)
     post(client, "campaign_settings", campaign, **settings_of(campaign, pay_per_hit=9, name="New"))
     assert (campaign.pay_per_hit, campaign.name) == (0, "New")
 
@@ -202,7 +185,7 @@ def test_the_settings_page_saves_and_says_what_it_cannot_take():
 # Instructions --------------------------------------------------------------------------------
 
 
-def test_instructions_are_previewed_without_being_stored_and_then_stored():
+def test_instructions_can_be_previewed_before_they_are_stored():
     campaign, client = make_hits(), client_of("admin")
     text = "Read\n\n- twice\n- <script>alert(1)</script>"
     page = post(client, "campaign_instructions", campaign, instructions=text, preview="1")
@@ -228,7 +211,7 @@ def texts(campaign: Campaign) -> list[tuple]:
     return sorted(rows)
 
 
-def test_a_copy_has_the_same_texts_and_a_seed_of_its_own():
+def test_a_copy_has_the_same_texts_and_another_seed():
     campaign = make_hits(n_segments=28, pay_per_hit=2, instructions="Read.")
     copy = duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
     assert texts(copy) == texts(campaign) and len(texts(copy)) == 56
@@ -236,29 +219,29 @@ def test_a_copy_has_the_same_texts_and_a_seed_of_its_own():
     assert copy.seed != campaign.seed and not copy.hits.exists()
 
 
-def test_with_the_same_seed_a_copys_hits_are_the_same():
+def test_with_the_same_seed_a_copy_has_the_same_hits():
     campaign = make_hits(n_segments=28)
     copy = duplicate_campaign(campaign=campaign, name="Again", actor=make_person("admin"))
     copy.seed = campaign.seed
     copy.save()
     build_hits(campaign=copy)
 
-    def shown(campaign: Campaign) -> list[tuple]:
+    def item_rows(campaign: Campaign) -> list[tuple]:
         items = Item.objects.filter(hit__campaign=campaign).order_by("hit__number", "position")
         return list(items.values_list("hit__number", "position", "role", "text"))
 
-    assert shown(copy) == shown(campaign)
+    assert item_rows(copy) == item_rows(campaign)
 
 
-def test_an_admin_of_one_campaign_runs_the_copy_and_no_other():
+def test_an_admin_of_one_campaign_is_admin_of_its_copy():
     campaign = make_hits()
     admin = make_person("admin", campaign)
     copy = duplicate_campaign(campaign=campaign, name="Again", actor=admin)
-    own = Membership.objects.filter(user=admin, level="admin")
-    assert set(own.values_list("campaign", flat=True)) == {campaign.pk, copy.pk}
+    memberships = Membership.objects.filter(user=admin, level="admin")
+    assert set(memberships.values_list("campaign", flat=True)) == {campaign.pk, copy.pk}
 
 
-def test_a_copy_is_made_by_a_button_and_a_taken_name_is_refused():
+def test_a_copy_needs_a_new_name():
     campaign, client = make_hits(), client_of("admin")
     assert "This is a copy of" in post(client, "duplicate_campaign", campaign, name="Again")
     assert "was not copied" in post(client, "duplicate_campaign", campaign, name="Again")
@@ -272,27 +255,22 @@ def test_an_archive_is_neither_copied_nor_changed():
     assert editable_fields(campaign) == ("name",)
 
 
-# Who -----------------------------------------------------------------------------------------
+# Permissions ---------------------------------------------------------------------------------
 
-ADMIN_PAGES = (
-    "campaign_settings",
-    "campaign_instructions",
-    "campaign_cost",
-    "preview",
-    "preview_landing",
-    "preview_instructions",
+
+@pytest.mark.parametrize(
+    "name",
+    ["campaign_settings", "campaign_instructions", "campaign_cost"]
+    + ["preview", "preview_landing", "preview_instructions"],
 )
-
-
-@pytest.mark.parametrize("name", ADMIN_PAGES)
-def test_researchers_do_not_run_campaigns(name):
+def test_researchers_do_not_see_the_pages_of_admins(name):
     campaign = make_hits()
     url = reverse(name, args=[campaign.code])
     assert client_of("researcher").get(url).status_code == 403
     assert client_of("admin", campaign).get(url, follow=True).status_code == 200
 
 
-def test_buttons_are_shown_to_those_who_may_press_them():
+def test_only_admins_see_the_buttons():
     campaign = make_hits()
     url = reverse("campaign_overview", args=[campaign.code])
     button = reverse("change_campaign_status", args=[campaign.code])

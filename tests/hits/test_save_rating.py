@@ -18,14 +18,8 @@ def item_at(assignment: Assignment, position: int):
     return assignment.hit.items.get(position=position)
 
 
-def test_a_rating_is_stored_with_the_servers_time_and_what_the_browser_said(assignment):
-    rate(
-        assignment,
-        item_at(assignment, 1),
-        score=73,
-        elapsed_ms=5_000,
-        active_ms=4_000,
-    )
+def test_a_rating_is_stored_with_the_times_of_server_and_browser(assignment):
+    rate(assignment, item_at(assignment, 1), score=73, elapsed_ms=5_000, active_ms=4_000)
     rating = Rating.objects.get()
     assert (rating.score, rating.elapsed_ms, rating.active_ms) == (73, 5_000, 4_000)
     assert rating.received_at >= assignment.started_at
@@ -39,12 +33,12 @@ def test_a_second_score_for_an_item_returns_the_first(assignment):
 
 
 @pytest.mark.parametrize("score", [0, 100])
-def test_both_ends_of_the_scale_are_scores(assignment, score):
+def test_both_ends_of_the_scale_are_accepted(assignment, score):
     assert rate(assignment, item_at(assignment, 1), score=score).score == score
 
 
 @pytest.mark.parametrize("score", [-1, 101, 50.0, "50", None, True])
-def test_what_is_not_a_whole_number_from_0_to_100_is_refused(assignment, score):
+def test_only_whole_numbers_from_0_to_100_are_scores(assignment, score):
     with pytest.raises(RatingRefused, match="score"):
         rate(assignment, item_at(assignment, 1), score=score)
 
@@ -75,22 +69,19 @@ def test_an_unfinished_assignment_cannot_be_submitted(assignment):
     assert assignment.status == Assignment.Status.IN_PROGRESS and not assignment.completion_code
 
 
-def test_submitting_freezes_the_ratings_and_gives_a_code_that_stays(assignment):
+def test_submitting_freezes_the_ratings_and_gives_a_permanent_code(assignment):
     rate_items(assignment)
     first = submit_assignment(assignment=assignment, comment="fine")
     code, submitted_at = first.completion_code, first.submitted_at
     again = submit_assignment(assignment=assignment, comment="changed my mind")
     assert len(code) == 12 and not again.is_late
-    assert (again.completion_code, again.submitted_at, again.comment) == (
-        code,
-        submitted_at,
-        "fine",
-    )
+    assert (again.completion_code, again.submitted_at) == (code, submitted_at)
+    assert again.comment == "fine"
     rate(assignment, item_at(assignment, 40), score=99)
     assert assignment.ratings.get(item__position=40).score == 40
 
 
-def test_a_returned_assignment_takes_no_rating_and_no_submission(assignment):
+def test_a_returned_assignment_accepts_no_rating(assignment):
     rate_items(assignment, n_items=39)
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     assignment.refresh_from_db()
@@ -98,7 +89,7 @@ def test_a_returned_assignment_takes_no_rating_and_no_submission(assignment):
         rate(assignment, item_at(assignment, 40), score=50)
 
 
-def test_saving_costs_the_same_few_queries_at_every_item(assignment, django_assert_num_queries):
+def test_saving_takes_one_query(assignment, django_assert_num_queries):
     rate_items(assignment, n_items=38)
     item = item_at(assignment, 39)
     with django_assert_num_queries(1):

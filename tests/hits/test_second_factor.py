@@ -1,4 +1,4 @@
-"""The second factor itself: keys, codes, what is stored of them, and what the audit log says."""
+"""The second factor: keys, codes, how they are stored, and what the audit log records."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -38,7 +38,12 @@ def alice() -> User:
     return User.objects.create_user("alice")
 
 
-def is_taken(user: User, code: str) -> bool:
+@pytest.fixture
+def authenticator(alice: User) -> Authenticator:
+    return give_second_factor(alice)[0]
+
+
+def is_accepted(user: User, code: str) -> bool:
     try:
         check_code(user=user, code=code)
     except CodeRefused:
@@ -46,36 +51,36 @@ def is_taken(user: User, code: str) -> bool:
     return True
 
 
-def deeds() -> list[str]:
+def logged_actions() -> list[str]:
     return list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
 
 
 # Turning it on and off -----------------------------------------------------------------------
 
 
-def test_a_key_opens_nothing_until_a_code_of_it_was_seen(alice):
+def test_a_key_is_active_only_after_a_right_code(alice):
     authenticator = begin(user=alice)
     assert authenticator_of(alice) is None
     with pytest.raises(CodeRefused):
         turn_on(user=alice, code="000000" if code_of(authenticator) != "000000" else "000001")
-    assert authenticator_of(alice) is None and deeds() == []
+    assert authenticator_of(alice) is None and logged_actions() == []
 
 
-def test_turning_it_on_gives_ten_recovery_codes_and_a_line_in_the_log(alice):
+def test_turning_it_on_gives_ten_recovery_codes_and_is_logged(alice):
     authenticator = begin(user=alice)
-    on, codes = turn_on(user=alice, code=code_of(authenticator))
-    assert on == authenticator_of(alice)
+    active, codes = turn_on(user=alice, code=code_of(authenticator))
+    assert active == authenticator_of(alice)
     assert len(set(codes)) == N_RECOVERY_CODES == n_recovery_codes(alice) == 10
-    assert deeds() == ["two-step login turned on"]
+    assert logged_actions() == ["two-step login turned on"]
     assert AuditEntry.objects.get().details == {"person": "alice"}
 
 
-def test_beginning_again_draws_another_key(alice):
+def test_starting_again_makes_another_key(alice):
     first, second = begin(user=alice).bin_key, begin(user=alice).bin_key
     assert first != second and Authenticator.objects.count() == 1
 
 
-def test_there_is_never_a_second_one(alice):
+def test_a_person_has_only_one_second_factor(alice):
     give_second_factor(alice)
     with pytest.raises(PeopleRefused):
         begin(user=alice)
@@ -84,35 +89,33 @@ def test_there_is_never_a_second_one(alice):
         turn_on(user=alice, code="123456")
 
 
-def test_turning_it_off_leaves_nothing_behind(alice):
+def test_turning_it_off_deletes_key_and_codes(alice):
     give_second_factor(alice)
     turn_off(user=alice)
     turn_off(user=alice)
     assert not Authenticator.objects.exists() and not StaticToken.objects.exists()
-    assert deeds()[1:] == ["two-step login turned off"]
+    assert logged_actions()[1:] == ["two-step login turned off"]
 
 
-def test_a_superuser_resets_somebody_elses_but_not_their_own(alice):
+def test_superusers_can_reset_others_but_not_themselves(alice):
     boss = User.objects.create_superuser("boss")
     give_second_factor(alice)
     give_second_factor(boss)
     reset(user=alice, actor=boss)
     assert authenticator_of(alice) is None
-    entry = AuditEntry.objects.order_by("pk").last()
-    assert entry is not None
+    entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor) == ("two-step login reset", boss)
     assert entry.details == {"person": "alice"}
     with pytest.raises(PeopleRefused):
         reset(user=boss, actor=boss)
 
 
-def test_the_last_superuser_is_let_in_again_by_a_command(alice, capsys):
+def test_a_command_resets_it_for_the_last_superuser(alice, capsys):
     give_second_factor(alice)
     call_command("reset_two_step", "alice", reason="lost phone")
     call_command("reset_two_step", "alice")
     assert capsys.readouterr().out == "Two-step login is off.\nIt was not on.\n"
-    entry = AuditEntry.objects.order_by("pk").last()
-    assert entry is not None
+    entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.actor, entry.reason) == ("two-step login reset", None, "lost phone")
     with pytest.raises(CommandError):
         call_command("reset_two_step", "nobody")
@@ -121,68 +124,63 @@ def test_the_last_superuser_is_let_in_again_by_a_command(alice, capsys):
 # Codes of the app ----------------------------------------------------------------------------
 
 
-def test_a_code_is_taken_once(alice):
-    authenticator, _ = give_second_factor(alice)
+def test_a_code_is_accepted_once(alice, authenticator):
     code = code_of(authenticator)
-    assert is_taken(alice, code)
-    assert not is_taken(alice, code)
+    assert is_accepted(alice, code)
+    assert not is_accepted(alice, code)
 
 
-def test_the_code_that_turned_it_on_does_not_log_in_too(alice):
+def test_the_code_that_turned_it_on_is_not_accepted_again(alice):
     code = code_of(begin(user=alice))
     turn_on(user=alice, code=code)
-    assert not is_taken(alice, code)
+    assert not is_accepted(alice, code)
 
 
 @pytest.mark.parametrize(
-    ("steps", "good"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)]
+    ("steps", "expected"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)]
 )
-def test_a_clock_may_be_one_step_off(alice, steps, good):
-    authenticator, _ = give_second_factor(alice)
+def test_a_clock_may_be_one_step_off(alice, steps, expected, authenticator):
     with time_machine.travel(timezone.now(), tick=False):
-        assert is_taken(alice, code_of(authenticator, timezone.now() + steps * STEP)) is good
+        assert is_accepted(alice, code_of(authenticator, timezone.now() + steps * STEP)) is expected
 
 
-def test_the_window_does_not_follow_a_clock_that_goes_wrong(alice):
-    authenticator, _ = give_second_factor(alice)
+def test_the_window_does_not_follow_a_wrong_clock(alice, authenticator):
     now = timezone.now()
     with time_machine.travel(now, tick=False):
-        assert is_taken(alice, code_of(authenticator, now + STEP))
+        assert is_accepted(alice, code_of(authenticator, now + STEP))
     later = now + 10 * STEP
     with time_machine.travel(later, tick=False):
-        assert not is_taken(alice, code_of(authenticator, later + 2 * STEP))
+        assert not is_accepted(alice, code_of(authenticator, later + 2 * STEP))
 
 
-@pytest.mark.parametrize("way", ["{} ", " {}", "spaced"])
-def test_a_code_may_be_typed_with_spaces(alice, way):
-    authenticator, _ = give_second_factor(alice)
+@pytest.mark.parametrize("pattern", ["{}{} ", " {}{}", "{} {}"])
+def test_a_code_may_be_typed_with_spaces(alice, pattern, authenticator):
     code = code_of(authenticator)
-    assert is_taken(alice, f"{code[:3]} {code[3:]}" if way == "spaced" else way.format(code))
+    assert is_accepted(alice, pattern.format(code[:3], code[3:]))
 
 
-def test_after_a_wrong_code_each_wait_is_twice_as_long_whoever_asks(alice):
-    authenticator, _ = give_second_factor(alice)
+def test_the_wait_doubles_with_each_wrong_code(alice, authenticator):
     start = timezone.now()
     with time_machine.travel(start, tick=False) as clock:
         for failures, seconds in ((1, 1), (2, 2), (3, 4)):
             wrong = code_of(authenticator, timezone.now() + 40 * STEP)
-            assert not is_taken(alice, wrong)
+            assert not is_accepted(alice, wrong)
             with pytest.raises(CodeRefused, match=f"wait {seconds} second"):
                 check_code(user=alice, code=code_of(authenticator))
             assert Authenticator.objects.get().throttling_failure_count == failures
             clock.shift(seconds)
-        assert is_taken(alice, code_of(authenticator))
+        assert is_accepted(alice, code_of(authenticator))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_code_sent_many_times_at_once_is_taken_once():
+def test_simultaneous_copies_of_a_code_are_accepted_once():
     alice = User.objects.create_user("alice")
     authenticator, _ = give_second_factor(alice)
     code = code_of(authenticator)
 
     def attempt(_: int) -> bool:
         try:
-            return is_taken(alice, code)
+            return is_accepted(alice, code)
         finally:
             connection.close()
 
@@ -193,37 +191,36 @@ def test_one_code_sent_many_times_at_once_is_taken_once():
 @pytest.mark.parametrize(
     "code", ["", "x", "12345", "1234567", "000000000000", "²²²²²²", "\ud7ff", "a" * 400]
 )
-def test_nonsense_is_refused(alice, code):
+def test_malformed_codes_are_refused(alice, code):
     give_second_factor(alice)
-    assert not is_taken(alice, code)
+    assert not is_accepted(alice, code)
 
 
-def test_bobs_code_is_not_alices(alice):
+def test_another_persons_codes_are_refused(alice):
     bob = User.objects.create_user("bob")
     give_second_factor(alice)
-    his, codes = give_second_factor(bob)
-    assert not is_taken(alice, code_of(his)) and not is_taken(alice, codes[0])
+    authenticator, codes = give_second_factor(bob)
+    assert not is_accepted(alice, code_of(authenticator)) and not is_accepted(alice, codes[0])
 
 
 # Recovery codes ------------------------------------------------------------------------------
 
 
-def test_a_recovery_code_works_once_and_leaves_a_line(alice):
+def test_a_recovery_code_works_once_and_is_logged(alice):
     _, codes = give_second_factor(alice)
-    assert is_taken(alice, codes[3].upper().replace("-", " "))
-    assert not is_taken(alice, codes[3])
+    assert is_accepted(alice, codes[3].upper().replace("-", " "))
+    assert not is_accepted(alice, codes[3])
     assert n_recovery_codes(alice) == 9
-    entry = AuditEntry.objects.order_by("pk").last()
-    assert entry is not None
+    entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.details) == ("recovery code used", {"person": "alice", "left": 9})
 
 
-def test_new_codes_end_the_old_ones(alice):
+def test_new_recovery_codes_replace_the_old_ones(alice):
     _, old = give_second_factor(alice)
     new = make_recovery_codes(user=alice)
-    assert is_taken(alice, new[0])
-    assert not is_taken(alice, old[1])
-    assert deeds()[1] == "recovery codes made"
+    assert is_accepted(alice, new[0])
+    assert not is_accepted(alice, old[1])
+    assert logged_actions()[1] == "recovery codes made"
 
 
 def test_without_a_second_factor_there_are_no_recovery_codes(alice):
@@ -231,17 +228,17 @@ def test_without_a_second_factor_there_are_no_recovery_codes(alice):
         make_recovery_codes(user=alice)
 
 
-def test_guesses_at_recovery_codes_are_slowed_too(alice):
+def test_guesses_at_recovery_codes_are_slowed_down(alice):
     _, codes = give_second_factor(alice)
     with time_machine.travel(timezone.now(), tick=False):
-        assert not is_taken(alice, "aaaa-aaaa-aaaa")
-        assert not is_taken(alice, codes[0])
+        assert not is_accepted(alice, "aaaa-aaaa-aaaa")
+        assert not is_accepted(alice, codes[0])
 
 
 # What is stored ------------------------------------------------------------------------------
 
 
-def test_neither_the_key_nor_a_recovery_code_is_stored_as_it_is(alice):
+def test_keys_and_recovery_codes_are_not_stored_in_plain_text(alice):
     authenticator, codes = give_second_factor(alice)
     stored = TOTPDevice.objects.get().key
     assert authenticator.bin_key.hex() not in stored
@@ -249,30 +246,29 @@ def test_neither_the_key_nor_a_recovery_code_is_stored_as_it_is(alice):
     assert len(tokens) == 10 and tokens.isdisjoint(code.replace("-", "") for code in codes)
 
 
-def test_a_key_put_on_somebody_elses_row_is_of_no_use(alice):
+def test_a_key_copied_to_another_persons_row_is_unreadable(alice):
     bob = User.objects.create_user("bob")
-    his, _ = give_second_factor(bob)
-    hers, _ = give_second_factor(alice)
-    Authenticator.objects.filter(pk=hers.pk).update(key=his.key)
+    copied, _ = give_second_factor(bob)
+    authenticator, _ = give_second_factor(alice)
+    Authenticator.objects.filter(pk=authenticator.pk).update(key=copied.key)
     with pytest.raises(CodeRefused, match="no longer read"):
-        check_code(user=alice, code=code_of(his))
+        check_code(user=alice, code=code_of(copied))
 
 
-def test_a_new_secret_key_keeps_everyone_while_the_old_one_is_accepted(alice, settings):
+def test_after_a_new_secret_key_codes_still_work_while_the_old_one_is_a_fallback(alice, settings):
     authenticator, codes = give_second_factor(alice)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another"  # pragma: allowlist secret
-    assert is_taken(alice, code_of(authenticator)) and is_taken(alice, codes[0])
-    # Sealed anew when it was used: the old key can go.
+    assert is_accepted(alice, code_of(authenticator)) and is_accepted(alice, codes[0])
+    # Encrypted again when it was used, so the old secret key is no longer needed.
     settings.SECRET_KEY_FALLBACKS = []
     now = timezone.now() + 2 * STEP
     with time_machine.travel(now, tick=False):
         authenticator.refresh_from_db()
-        assert is_taken(alice, code_of(authenticator))
+        assert is_accepted(alice, code_of(authenticator))
 
 
-def test_with_the_secret_key_lost_the_refusal_says_what_to_do(alice, settings, caplog):
-    authenticator, _ = give_second_factor(alice)
+def test_without_the_secret_key_the_refusal_says_what_to_do(alice, settings, caplog, authenticator):
     code = code_of(authenticator)
     settings.SECRET_KEY = "another"  # pragma: allowlist secret
     with pytest.raises(CodeRefused) as refused:

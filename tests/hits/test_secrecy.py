@@ -1,7 +1,7 @@
-"""Nothing that reaches a worker's browser, save the texts, tells a quality-control item from a genuine one.
+"""Nothing that reaches a worker's browser, except the texts, distinguishes QC items from genuine ones.
 
-Everything that the browser gets about an item is turned into numbers, and a classifier that knows the roles of
-other HITs' items tries to guess the rest. It must not do better than chance; with a leak planted, it must.
+Everything that the browser gets about an item is turned into numbers. A classifier trained on other HITs must not
+predict the roles better than chance, and must do so when a leak is planted.
 """
 
 import json
@@ -26,36 +26,35 @@ from hits.hit_sizes import HIT_SIZES
 from hits.models import HIT, Assignment, Campaign, Item, Participation, Worker
 from hits.rating import desk
 from hits.rating.assignments import submit_assignment, take_assignment
-from hits.rating.saving import save_rating
 from hits.recruiting.visitors import COOKIE, remember_worker
 from tests.audit_log import empty_audit_log
-from tests.factories import make_hits, make_worker
+from tests.factories import make_hits, make_worker, rate
 
 pytestmark = [
     pytest.mark.xdist_group("secrecy"),
     pytest.mark.django_db,
-    # Nobody collects static files for a test.
+    # Static files are not collected for tests.
     pytest.mark.filterwarnings("ignore:No directory at"),
 ]
 
 N_HITS = 12
 N_FOLDS = 6
-# What chance does once in a thousand times counts as a leak, and a planted leak must be that clear.
+# The significance level for real and planted leaks.
 ALPHA = 0.001
-# Ids and codes are drawn anew in every run: where no power is at stake, a false alarm must be rare.
+# Ids and codes are random in every run, so tests that need no power use a level with fewer false alarms.
 RARE = 1e-6
-# Which of an item's numbers is the time its answer took.
+# The index of the response time among an item's numbers.
 TIME = 0
 JSON = {"Accept": "application/json"}
 ITEMS = re.compile(r'<script id="items" type="application/json">(.*?)</script>', re.DOTALL)
 
 
-# What the browser gets -----------------------------------------------------------------------
+# Everything the browser gets -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """All that came with one item: as it is on its page, and as a script gets it ahead of time."""
+    """Everything sent about one item: on its page, and in advance to the script."""
 
     fields: dict[str, Any]
     raw: bytes
@@ -65,12 +64,12 @@ class Sighting:
 
 
 @pytest.fixture(scope="module")
-def seen(django_db_setup: None, django_db_blocker: Any) -> Any:
-    """What a worker on each of several HITs sees, with the items as the database knows them."""
+def observed(django_db_setup: None, django_db_blocker: Any) -> Any:
+    """A campaign and, for each of its items, everything that a worker gets about it."""
     with django_db_blocker.unblock():
         campaign = make_secret_campaign()
         try:
-            yield campaign, look_at_all(campaign)
+            yield campaign, sightings_in(campaign)
         finally:
             remove(campaign)
 
@@ -79,8 +78,8 @@ def make_secret_campaign(name: str = "secret") -> Campaign:
     return make_hits(n_segments=N_HITS * 14, min_ratings=1, seed=11, name=name)
 
 
-def look_at_all(campaign: Campaign) -> list[tuple[Item, Sighting]]:
-    return [pair for hit in campaign.hits.all() for pair in look_at(hit)]
+def sightings_in(campaign: Campaign) -> list[tuple[Item, Sighting]]:
+    return [pair for hit in campaign.hits.all() for pair in do_hit(hit)]
 
 
 def remove(campaign: Campaign) -> None:
@@ -95,24 +94,24 @@ def remove(campaign: Campaign) -> None:
     campaign.delete()
 
 
-def look_at(hit: HIT) -> list[tuple[Item, Sighting]]:
+def do_hit(hit: HIT) -> list[tuple[Item, Sighting]]:
     """Do a whole HIT over HTTP, reloading the page at every item."""
     client, assignment = enter(hit.campaign)
     url = reverse("rate", args=[assignment.code])
     pages: dict[int, Any] = {}
-    sent_ahead: dict[int, tuple[dict[str, Any], bytes, float]] = {}
+    in_advance: dict[int, tuple[dict[str, Any], bytes, float]] = {}
     for item in assignment.hit.items.order_by("position"):
         pages[item.position] = client.get(url)
-        for fields in window_of(pages[item.position]):
+        for fields in items_in(pages[item.position].content.decode()):
             raw = json.dumps(fields, ensure_ascii=False).encode()
-            sent_ahead.setdefault(fields["position"], (fields, raw, 0.0))
+            in_advance.setdefault(fields["position"], (fields, raw, 0.0))
         started = time.perf_counter()
         answer = client.post(url, rating_of(item), headers=JSON)
         seconds = time.perf_counter() - started
         for fields in answer.json()["items"]:
-            sent_ahead[fields["position"]] = (fields, answer.content, seconds)
+            in_advance[fields["position"]] = (fields, answer.content, seconds)
     items = assignment.hit.items.select_related("translation__segment").order_by("position")
-    return [(item, sighting_of(pages[item.position], *sent_ahead[item.position])) for item in items]
+    return [(item, sighting_of(pages[item.position], *in_advance[item.position])) for item in items]
 
 
 def enter(campaign: Campaign) -> tuple[Client, Assignment]:
@@ -130,11 +129,9 @@ def rating_of(item: Item) -> dict[str, Any]:
     return {"position": item.position, "item": item.code, "score": 50}
 
 
-def window_of(page: Any) -> list[dict[str, Any]]:
-    found = ITEMS.search(page.content.decode())
-    assert found
-    items: list[dict[str, Any]] = json.loads(found[1])
-    return items
+def items_in(page: str) -> list[dict[str, Any]]:
+    [items] = ITEMS.findall(page)
+    return list(json.loads(items))
 
 
 def sighting_of(page: Any, fields: dict[str, Any], raw: bytes, seconds: float) -> Sighting:
@@ -149,7 +146,7 @@ def numbers_of(sighting: Sighting) -> list[float]:
     fields = sighting.fields
     code = uuid.UUID(fields["item"])
     texts = [fields["text"], fields["above"]]
-    # The window of later items is not about this one; what is said of it there is among the fields.
+    # Later items are not about this one; what is sent about this one is in the fields.
     page = ITEMS.sub("", sighting.page)
     return [
         sighting.seconds,
@@ -167,27 +164,27 @@ def numbers_of(sighting: Sighting) -> list[float]:
 
 
 def without(page: str, fields: dict[str, Any]) -> str:
-    """Cut out of a page what every item has of its own, and the tokens that differ on every load.
+    """Remove the item's texts, id and position from a page, and tokens that differ on every load.
 
-    A number that is not the item's place stays: it may stand for a row.
+    Other numbers stay, because they may identify a row.
     """
-    place = fields["position"]
-    own = [fields["text"], fields["above"], fields["item"], f"{place} of 40"]
-    own += [f'name="position" value="{place}"', f'max="40" value="{place - 1}"']
-    for piece in own:
-        page = page.replace(piece, "")
+    position = fields["position"]
+    expected = [fields["text"], fields["above"], fields["item"], f"{position} of 40"]
+    expected += [f'name="position" value="{position}"', f'max="40" value="{position - 1}"']
+    for part in expected:
+        page = page.replace(part, "")
     page = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", page)
     return re.sub(r'data-assignment="[^"]+"|/hit/[^/]+/', "", page)
 
 
 def hashed(value: Any) -> float:
-    """A number that differs where the value does, the same in every run."""
+    """Return a hash that is the same in every run."""
     return uuid.uuid5(uuid.NAMESPACE_OID, repr(value)).int % 9973
 
 
 def matrix_of(sightings: list[tuple[Item, Sighting]]) -> np.ndarray:
     features = np.array([numbers_of(sighting) for _, sighting in sightings], dtype=float)
-    # As ranks: one answer that took a second would make all others look alike.
+    # As ranks, because one slow response would make all others look the same.
     features[:, TIME] = stats.rankdata(features[:, TIME])
     spread = features.std(axis=0)
     return (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1)
@@ -197,7 +194,7 @@ def is_qc(sightings: list[tuple[Item, Sighting]]) -> np.ndarray:
     return np.array([item.role != Role.GENUINE for item, _ in sightings])
 
 
-# The guesser ---------------------------------------------------------------------------------
+# The classifier ------------------------------------------------------------------------------
 
 
 def fit(features: np.ndarray, labels: np.ndarray, penalty: float = 3.0) -> np.ndarray:
@@ -212,12 +209,12 @@ def fit(features: np.ndarray, labels: np.ndarray, penalty: float = 3.0) -> np.nd
         value = np.logaddexp(0, -margins).sum() + penalty * (shrink @ shrink) / 2
         return float(value), design.T @ slope + penalty * shrink
 
-    found = optimize.minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B")
-    return np.asarray(found.x)
+    result = optimize.minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B")
+    return np.asarray(result.x)
 
 
-def guesses(features: np.ndarray, labels: np.ndarray, hits: np.ndarray) -> np.ndarray:
-    """Guess each item's odds of being for quality control from the items of other HITs."""
+def predicted_odds(features: np.ndarray, labels: np.ndarray, hits: np.ndarray) -> np.ndarray:
+    """Predict the log odds that each item is for quality control, trained on other HITs."""
     odds = np.empty(len(labels))
     folds = hits % N_FOLDS
     for fold in range(N_FOLDS):
@@ -227,82 +224,77 @@ def guesses(features: np.ndarray, labels: np.ndarray, hits: np.ndarray) -> np.nd
     return odds
 
 
-def chance_of(odds: np.ndarray, labels: np.ndarray, folds: np.ndarray) -> float:
-    """How likely chance alone ranks the QC items that high: small when the guesser knows something.
+def rank_sum_pvalue(odds: np.ndarray, labels: np.ndarray, folds: np.ndarray) -> float:
+    """Return the p-value of a rank-sum test of whether QC items get higher odds.
 
-    Each fold has a classifier of its own, so ranks are compared within folds; their rank-sum
-    statistics are independent under the null and add up to a normal one.
+    Each fold has its own classifier, so ranks are compared within folds; their rank-sum statistics
+    are independent under the null, and their sum is normal.
     """
     excess = variance = 0.0
     for fold in np.unique(folds):
-        own = folds == fold
-        n_qc, n_genuine = labels[own].sum(), (~labels[own]).sum()
-        ranks = stats.rankdata(odds[own])
-        excess += ranks[labels[own]].sum() - n_qc * (own.sum() + 1) / 2
+        in_fold = folds == fold
+        is_qc_item, n = labels[in_fold], in_fold.sum()
+        n_qc, n_genuine = is_qc_item.sum(), (~is_qc_item).sum()
+        ranks = stats.rankdata(odds[in_fold])
+        excess += ranks[is_qc_item].sum() - n_qc * (n + 1) / 2
         ties = np.unique(ranks, return_counts=True)[1]
-        n = own.sum()
         correction = (ties**3 - ties).sum() / (n * (n - 1))
         variance += n_qc * n_genuine / 12 * (n + 1 - correction)
     return float(stats.norm.sf(excess / np.sqrt(variance))) if variance else 1.0
 
 
-def chance_that_nothing_leaks(
-    features: np.ndarray, sightings: list[tuple[Item, Sighting]]
-) -> float:
+def leak_pvalue(features: np.ndarray, sightings: list[tuple[Item, Sighting]]) -> float:
     labels = is_qc(sightings)
     hits = np.unique([item.hit_id for item, _ in sightings], return_inverse=True)[1]
-    return chance_of(guesses(features, labels, hits), labels, hits % N_FOLDS)
+    return rank_sum_pvalue(predicted_odds(features, labels, hits), labels, hits % N_FOLDS)
 
 
 # The tests -----------------------------------------------------------------------------------
 
 
-def test_a_classifier_cannot_tell_qc_items_from_genuine_ones(seen):
-    _, sightings = seen
+def test_a_classifier_cannot_distinguish_qc_items_from_genuine_ones(observed):
+    _, sightings = observed
     assert len(sightings) == N_HITS * 40
-    chance = chance_that_nothing_leaks(matrix_of(sightings), sightings)
-    if chance <= ALPHA:
-        # Ids are drawn and times measured: chance gets here once in a thousand runs, a leak comes again.
-        sightings = look_at_all(make_secret_campaign("secret again"))
-        chance = chance_that_nothing_leaks(matrix_of(sightings), sightings)
-    assert chance > ALPHA
-
-
-def leaky_field(sighting: Sighting) -> Sighting:
-    return replace(sighting, fields=sighting.fields | {"partner": None})
+    pvalue = leak_pvalue(matrix_of(sightings), sightings)
+    if pvalue <= ALPHA:
+        # Ids and times are random: this happens by chance in one of a thousand runs, but a leak happens again.
+        sightings = sightings_in(make_secret_campaign("secret again"))
+        pvalue = leak_pvalue(matrix_of(sightings), sightings)
+    assert pvalue > ALPHA
 
 
 def leaky_id(sighting: Sighting) -> Sighting:
-    """One bit of the id is set, which genuine items have by chance."""
+    """Set one bit of the id, which genuine items have by chance."""
     code = str(uuid.UUID(int=uuid.UUID(sighting.fields["item"]).int | 1))
     return replace(sighting, fields=sighting.fields | {"item": code})
-
-
-def leaky_size(sighting: Sighting) -> Sighting:
-    return replace(sighting, page=sighting.page + " ")
 
 
 def leaky_number(sighting: Sighting) -> Sighting:
     return replace(sighting, page=sighting.page.replace('data-size="40"', 'data-size="41"'))
 
 
-def leaky_header(sighting: Sighting) -> Sighting:
-    return replace(sighting, headers=sighting.headers | {"X-Role": "1"})
+LEAKS: dict[str, Callable[[Sighting], Sighting]] = {
+    "field": lambda sighting: replace(sighting, fields=sighting.fields | {"partner": None}),
+    "id": leaky_id,
+    "size": lambda sighting: replace(sighting, page=sighting.page + " "),
+    "number": leaky_number,
+    "header": lambda sighting: replace(sighting, headers=sighting.headers | {"X-Role": "1"}),
+}
 
 
-@pytest.mark.parametrize("leak", [leaky_field, leaky_id, leaky_size, leaky_number, leaky_header])
-def test_the_classifier_finds_a_leak_when_there_is_one(seen, leak: Callable[[Sighting], Sighting]):
-    _, sightings = seen
+@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
+def test_the_classifier_finds_a_planted_leak(observed, leak: Callable[[Sighting], Sighting]):
+    _, sightings = observed
     leaky = [
         (item, sighting if item.role == Role.GENUINE else leak(sighting))
         for item, sighting in sightings
     ]
-    assert chance_that_nothing_leaks(matrix_of(leaky), leaky) < ALPHA
+    assert leak_pvalue(matrix_of(leaky), leaky) < ALPHA
 
 
-def test_the_classifier_finds_a_delay_on_a_machine_that_stalls_now_and_then(seen):
-    """The times are drawn: those measured depend on what else the machine does."""
-    _, sightings = seen
+def test_the_classifier_finds_a_delay_on_a_machine_that_stalls_sometimes(observed):
+    """Times are simulated, because measured ones depend on the load of the machine."""
+    _, sightings = observed
     rng, n = np.random.default_rng(4), len(sightings)
     stalls = np.where(rng.random(n) < 0.05, rng.uniform(0.1, 0.4, n), 0)
     times = 0.006 + rng.exponential(0.003, n) + stalls + 0.02 * is_qc(sightings)
@@ -310,22 +302,24 @@ def test_the_classifier_finds_a_delay_on_a_machine_that_stalls_now_and_then(seen
         (item, replace(sighting, seconds=seconds))
         for (item, sighting), seconds in zip(sightings, times, strict=True)
     ]
-    assert chance_that_nothing_leaks(matrix_of(leaky), leaky) < ALPHA
+    assert leak_pvalue(matrix_of(leaky), leaky) < ALPHA
 
 
-def test_the_classifier_is_fair_when_there_is_nothing_to_find():
-    """Its p-values on pure noise are spread as p-values should be."""
+def test_the_classifier_finds_nothing_in_noise():
+    """Its p-values are uniform."""
     rng = np.random.default_rng(5)
     labels, hits = rng.permutation(np.arange(480) % 10 < 3), np.arange(480) // 40
-    chances = [
-        chance_of(guesses(rng.normal(size=(480, 20)), labels, hits), labels, hits % N_FOLDS)
+    pvalues = [
+        rank_sum_pvalue(
+            predicted_odds(rng.normal(size=(480, 20)), labels, hits), labels, hits % N_FOLDS
+        )
         for _ in range(25)
     ]
-    assert stats.kstest(chances, "uniform").pvalue > ALPHA
+    assert stats.kstest(pvalues, "uniform").pvalue > ALPHA
 
 
-def test_every_item_comes_with_the_same_fields_in_the_same_order(seen):
-    _, sightings = seen
+def test_every_item_has_the_same_fields_in_the_same_order(observed):
+    _, sightings = observed
     shapes = {
         tuple((name, type(value)) for name, value in sighting.fields.items())
         for _, sighting in sightings
@@ -333,38 +327,38 @@ def test_every_item_comes_with_the_same_fields_in_the_same_order(seen):
     assert shapes == {(("item", str), ("position", int), ("text", str), ("above", str))}
 
 
-def pages_but_for_what_is_the_items_own(sightings: list[tuple[Item, Sighting]]) -> set[str]:
+def distinct_pages(sightings: list[tuple[Item, Sighting]]) -> set[str]:
     return {without(ITEMS.sub("", s.page), s.fields) for _, s in sightings}
 
 
-def test_pages_differ_in_nothing_but_what_is_the_items_own(seen):
-    _, sightings = seen
-    assert len(pages_but_for_what_is_the_items_own(sightings)) == 1
+def test_pages_differ_only_in_the_items_texts_id_and_position(observed):
+    _, sightings = observed
+    assert len(distinct_pages(sightings)) == 1
     assert len({tuple(sorted(s.headers)) for _, s in sightings}) == 1
 
 
-def test_a_number_that_stands_for_a_row_would_be_noticed(seen):
-    _, sightings = seen
+def test_a_number_that_identifies_a_row_would_be_detected(observed):
+    _, sightings = observed
     pages = [s.page.replace("<main", f'<main data-row="{item.pk}"') for item, s in sightings[:2]]
     planted = [
         (i, replace(s, page=page)) for (i, s), page in zip(sightings[:2], pages, strict=True)
     ]
-    assert len(pages_but_for_what_is_the_items_own(planted)) == 2
+    assert len(distinct_pages(planted)) == 2
 
 
-def test_ids_are_random_and_go_with_neither_role_nor_place_nor_age(seen):
-    _, sightings = seen
+def test_ids_are_random_and_unrelated_to_role_position_and_age(observed):
+    _, sightings = observed
     codes = [uuid.UUID(sighting.fields["item"]) for _, sighting in sightings]
     assert {(code.version, code.variant) for code in codes} == {(4, uuid.RFC_4122)}
     assert len(set(codes)) == len(codes)
     values = [float(code.int) for code in codes]
-    for other in ("pk", "position", "role", "translation_id"):
-        others = [getattr(item, other) for item, _ in sightings]
-        assert stats.spearmanr(values, others).pvalue > RARE, other
+    for field in ("pk", "position", "role", "translation_id"):
+        field_values = [getattr(item, field) for item, _ in sightings]
+        assert stats.spearmanr(values, field_values).pvalue > RARE, field
 
 
-def test_no_page_names_a_system_a_role_a_partner_or_a_row(seen):
-    campaign, sightings = seen
+def test_no_page_names_a_system_a_role_a_partner_or_a_row(observed):
+    campaign, sightings = observed
     names = [system.name for system in campaign.systems.all()]
     segments = [segment.name for segment in campaign.segments.all()]
     words = ["partner", "degraded", "bad reference", "bad_ref", "genuine", "repeat item", "role_"]
@@ -375,14 +369,12 @@ def test_no_page_names_a_system_a_role_a_partner_or_a_row(seen):
 
 
 def without_texts(sighting: Sighting) -> str:
-    """A page and the items sent with it, without the texts to rate: what the platform itself says."""
-    found = ITEMS.search(sighting.page)
-    assert found
+    """Return a page and the items sent with it, without the texts to rate."""
     page = ITEMS.sub("", sighting.page)
     for text in (sighting.fields["text"], sighting.fields["above"]):
         page = page.replace(text, "")
-    ahead = [fields | {"text": "", "above": ""} for fields in json.loads(found[1])]
-    return page + json.dumps(ahead)
+    items = [fields | {"text": "", "above": ""} for fields in items_in(sighting.page)]
+    return page + json.dumps(items)
 
 
 # Pairs ---------------------------------------------------------------------------------------
@@ -390,7 +382,7 @@ def without_texts(sighting: Sighting) -> str:
 
 @pytest.mark.parametrize("size", HIT_SIZES)
 @pytest.mark.parametrize("has_references", [True, False])
-def test_an_item_and_its_partner_never_lie_in_the_browser_together(size, has_references):
+def test_the_browser_never_holds_an_item_and_its_partner(size, has_references):
     roles = (Role.BAD_REFERENCE, Role.REPEAT) + ((Role.REFERENCE,) if has_references else ())
     layout = Layout(size // 10, roles)
     plan = plan_hits(
@@ -404,13 +396,11 @@ def test_an_item_and_its_partner_never_lie_in_the_browser_together(size, has_ref
     assert desk.n_ahead(size) >= 11, "ten items can be rated without a connection"
 
 
-def test_no_window_that_was_sent_holds_a_pair(seen):
-    _, sightings = seen
+def test_no_response_contains_a_pair(observed):
+    _, sightings = observed
     by_code = {str(item.code): item for item, _ in sightings}
     for _, sighting in sightings:
-        found = ITEMS.search(sighting.page)
-        assert found
-        window = [by_code[fields["item"]] for fields in json.loads(found[1])]
+        window = [by_code[fields["item"]] for fields in items_in(sighting.page)]
         assert len(window) <= desk.n_ahead(40)
         pks = {item.pk for item in window}
         assert not [item for item in window if item.partner_id in pks]
@@ -419,8 +409,8 @@ def test_no_window_that_was_sent_holds_a_pair(seen):
 # The completion code -------------------------------------------------------------------------
 
 
-def test_the_completion_code_says_nothing_about_the_work():
-    """Careless and honest workers' codes are drawn alike: from all letters, in every place."""
+def test_the_completion_code_reveals_nothing_about_the_work():
+    """Codes of careless and honest workers have the same distribution of letters."""
     campaign = make_hits(min_ratings=80)
     items = list(campaign.hits.get().items.order_by("position"))
     codes: dict[bool, list[str]] = {True: [], False: []}
@@ -440,10 +430,5 @@ def code_for(campaign: Campaign, items: list[Item], *, is_honest: bool) -> str:
     assert assignment is not None
     for item in items:
         honest = {Role.BAD_REFERENCE: 5, Role.REFERENCE: 100}.get(Role(item.role), 60)
-        save_rating(
-            assignment=assignment,
-            position=item.position,
-            item_code=item.code,
-            score=honest if is_honest else 100,
-        )
+        rate(assignment, item, score=honest if is_honest else 100)
     return submit_assignment(assignment=assignment).completion_code

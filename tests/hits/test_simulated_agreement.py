@@ -39,13 +39,13 @@ def mean_r(scores: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_honest_ratings_agree_at_the_published_level_whatever_the_truth(shape):
+def test_honest_ratings_agree_at_the_published_level_for_any_true_qualities(shape):
     # 780 pairs of workers over 300 translations: the mean r has a standard error below 0.01.
     r = mean_r(scores_of(40, SHAPES[shape]))
     assert r == pytest.approx(SINGLE_RATING_AGREEMENT, abs=0.02)
 
 
-def test_translations_all_alike_get_the_usual_noise():
+def test_translations_of_equal_quality_get_the_default_noise():
     assert honest_noise_sd([50.0] * 9) == honest_noise_sd([]) == HONEST_NOISE_SD
 
 
@@ -60,17 +60,13 @@ def test_a_worker_agrees_better_with_herself_than_with_others():
 
 
 @pytest.mark.django_db
-def test_crowds_of_one_truth_rate_it_independently():
+def test_crowds_with_the_same_true_qualities_rate_independently():
     campaign = make_hits(n_segments=14, hit_size=40)
     for seed in (1, 2):
         simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=seed, truth_seed=9)
+    ratings = Rating.objects.order_by("item").values_list("score", flat=True)
     scores = [
-        list(
-            Rating.objects.filter(assignment__worker__external_id=f"honest-{seed}-1")
-            .order_by("item")
-            .values_list("score", flat=True)
-        )
-        for seed in (1, 2)
+        list(ratings.filter(assignment__worker__external_id=f"honest-{seed}-1")) for seed in (1, 2)
     ]
     assert len(scores[0]) == len(scores[1]) == 40 and scores[0] != scores[1]
     truth = true_qualities(campaign=campaign, seed=9)
@@ -79,19 +75,13 @@ def test_crowds_of_one_truth_rate_it_independently():
 
 
 @pytest.mark.django_db
-def test_each_hit_handed_in_is_told_before_the_next_is_taken():
-    campaign = make_hits(n_segments=28, hit_size=40)
-    seen = []
+def test_after_hit_is_called_before_the_next_hit_is_taken():
+    campaign, counts = make_hits(n_segments=28, hit_size=40), []
 
-    def look(assignment):
+    def count(assignment):
         assert assignment.status == "submitted"
-        seen.append((assignment.pk, assignment.worker.assignments.count()))
+        counts.append(assignment.worker.assignments.count())
 
-    simulate_workers(
-        campaign=campaign,
-        crowd={Behaviour.HONEST: 1},
-        hits_per_worker=2,
-        seed=1,
-        after_hit=look,
-    )
-    assert [n for _, n in seen] == [1, 2]
+    crowd = {Behaviour.HONEST: 1}
+    simulate_workers(campaign=campaign, crowd=crowd, hits_per_worker=2, seed=1, after_hit=count)
+    assert counts == [1, 2]

@@ -1,4 +1,4 @@
-"""Each kind of simulated worker does what its name says. Seeds are fixed; tolerances are for chance."""
+"""Each kind of simulated worker behaves as its name says. Seeds are fixed."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_every_score_is_a_whole_number_on_the_scale(behaviour):
 
 
 @pytest.mark.parametrize("behaviour", [kind for kind in Behaviour if kind.is_careful])
-def test_careful_workers_put_degraded_texts_below_and_references_above_genuine_ones(behaviour):
+def test_careful_workers_rate_degraded_texts_lower_and_references_higher(behaviour):
     bad, genuine, reference = (
         scores_of(behaviour, role).mean()
         for role in (Role.BAD_REFERENCE, Role.GENUINE, Role.REFERENCE)
@@ -63,7 +63,7 @@ def test_an_honest_worker_passes_the_paired_test_on_ten_pairs_and_a_random_one_r
     assert share_passing(Behaviour.ADVERSARIAL) < 0.01
 
 
-def test_a_repeat_is_read_like_the_genuine_item():
+def test_a_repeat_gets_the_scores_of_the_genuine_item():
     difference = scores_of(Behaviour.HONEST, Role.REPEAT, seed=3) - scores_of(Behaviour.HONEST)
     # Standard error of the mean difference: about 30 / sqrt(4000) = 0.5.
     assert abs(difference.mean()) < 1.5
@@ -74,9 +74,9 @@ def test_a_constant_worker_never_moves_the_slider():
         assert scores_of(Behaviour.CONSTANT, role).std() == 0
 
 
-def test_a_random_worker_knows_nothing_of_quality_and_uses_the_whole_scale():
+def test_a_random_worker_ignores_quality_and_uses_the_whole_scale():
     scores = scores_of(Behaviour.RANDOM)
-    # Three standard errors of a correlation of nothing.
+    # Three standard errors of a zero correlation.
     assert abs(correlation(scores, qualities())) < 3 / np.sqrt(N)
     assert stats.kstest(scores / 100, "uniform").statistic < 0.03
 
@@ -120,23 +120,23 @@ def test_careless_workers_are_faster():
     ("text", "reference", "f1"),
     [("a b c", "a b c", 1), ("A b", "a B", 1), ("a b", "c d", 0), ("a a", "a b", 0.5), ("", "", 0)],
 )
-def test_likeness_is_the_share_of_words_in_common(text, reference, f1):
+def test_similarity_is_the_f1_of_common_words(text, reference, f1):
     assert word_f1(text, reference) == f1
 
 
 @pytest.mark.django_db
-def test_true_qualities_have_the_mean_and_spread_they_should():
+def test_true_qualities_have_the_right_mean_and_spread():
     campaign = make_campaign()
     translations = make_translations(campaign, n_segments=30)
-    found = true_qualities(campaign=campaign, seed=1)
-    assert set(found) == {translation.pk for translation in translations}
-    values = np.array(list(found.values()))
+    truth = true_qualities(campaign=campaign, seed=1)
+    assert set(truth) == {translation.pk for translation in translations}
+    values = np.array(list(truth.values()))
     np.testing.assert_allclose([values.mean(), values.std()], [TRUTH_MEAN, TRUTH_SD])
-    assert found == true_qualities(campaign=campaign, seed=1)
-    assert found != true_qualities(campaign=campaign, seed=2)
+    assert truth == true_qualities(campaign=campaign, seed=1)
+    assert truth != true_qualities(campaign=campaign, seed=2)
 
 
-def given_scores(campaign: Campaign) -> list[tuple]:
+def stored_scores(campaign: Campaign) -> list[tuple]:
     return list(
         Rating.objects.filter(assignment__hit__campaign=campaign)
         .order_by("assignment__started_at", "item__position")
@@ -148,30 +148,29 @@ CROWD = {Behaviour.HONEST: 2, Behaviour.RANDOM: 1}
 
 
 @pytest.mark.django_db
-def test_ratings_go_through_the_services_and_are_complete():
+def test_simulated_assignments_are_complete():
     campaign = make_hits()
     summary = simulate_workers(campaign=campaign, crowd=CROWD, seed=4)
     assignments = Assignment.objects.filter(hit__campaign=campaign)
     assert (summary.n_workers, summary.n_assignments, summary.n_ratings) == (3, 3, 120)
-    assert [one.status for one in assignments] == [Assignment.Status.SUBMITTED] * 3
-    assert len({one.completion_code for one in assignments}) == 3
-    assert all(one.started_at < one.submitted_at <= one.expires_at for one in assignments)
+    assert len(assignments) == len({each.completion_code for each in assignments}) == 3
     assert campaign.hits.get().places_left == campaign.min_ratings - 3
-    for one in assignments:
-        received = list(
-            one.ratings.order_by("item__position").values_list("received_at", flat=True)
-        )
+    for assignment in assignments:
+        assert assignment.status == Assignment.Status.SUBMITTED
+        assert assignment.started_at < assignment.submitted_at <= assignment.expires_at
+        ratings = assignment.ratings.order_by("item__position")
+        received = list(ratings.values_list("received_at", flat=True))
         assert len(received) == 40 and received == sorted(received)
 
 
 @pytest.mark.django_db
-def test_the_same_seed_gives_the_same_ratings_and_another_seed_others():
+def test_the_same_seed_gives_the_same_ratings_and_another_seed_different_ones():
     campaign = make_hits()
 
     def scores_with(seed: int) -> list[tuple]:
         with transaction.atomic():
             simulate_workers(campaign=campaign, crowd=CROWD, seed=seed)
-            scores = given_scores(campaign)
+            scores = stored_scores(campaign)
             transaction.set_rollback(True)
         return scores
 
@@ -183,16 +182,12 @@ def test_the_same_seed_gives_the_same_ratings_and_another_seed_others():
 
 @pytest.mark.django_db
 def test_workers_stop_when_no_hit_is_left():
-    campaign = make_hits(min_ratings=2)
-    seen: list[int] = []
+    campaign, crowd = make_hits(min_ratings=2), {Behaviour.HONEST: 4}
+    steps: list[int] = []
     summary = simulate_workers(
-        campaign=campaign,
-        crowd={Behaviour.HONEST: 4},
-        hits_per_worker=3,
-        seed=1,
-        progress=seen.append,
+        campaign=campaign, crowd=crowd, hits_per_worker=3, seed=1, progress=steps.append
     )
-    assert (summary.n_assignments, seen) == (2, [40, 40])
+    assert (summary.n_assignments, steps) == (2, [40, 40])
 
 
 @pytest.mark.django_db

@@ -1,7 +1,6 @@
-"""What staff see of campaigns, and that nobody else does."""
+"""The pages of campaigns that staff see, and nobody else."""
 
 import re
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from django.urls import reverse
 from hits.campaigns.events import recent_events
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Participation
-from hits.payments.runs import add_rule, reject_assignment
+from hits.payments.runs import reject_assignment
 from hits.workers.trust import weigh_pending
 from tests.factories import make_hits, make_worker
-from tests.paying import confirm, make_admin, make_paid_campaign
+from tests.paying import add_bonus, confirm, make_admin, make_paid_campaign
 from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +33,7 @@ def test_strangers_see_the_front_page_without_campaigns():
         assert page.status_code == 200 and campaign.name not in page.content.decode()
 
 
-def test_the_overview_says_what_is_there_what_is_missing_and_what_it_costs():
+def test_the_overview_shows_progress_and_cost():
     campaign = make_hits(min_ratings=3, pay_per_hit=2, currency="EUR", hit_size=40)
     simulate_workers(campaign=campaign, crowd={Behaviour.CONSTANT: 1}, seed=1)
     weigh_pending()
@@ -47,29 +46,29 @@ def test_the_overview_says_what_is_there_what_is_missing_and_what_it_costs():
     assert "Unproven <strong>2</strong>" in text
 
 
-def test_researchers_hear_nothing_of_money_and_admins_hear_it_in_words():
+def test_only_admins_see_payments_in_the_recent_events():
     campaign = make_paid_campaign("link", spending_cap="3.00", min_ratings=3)
     alice = campaign.hits.get().assignments.get(worker__external_id="alice")
     reject_assignment(assignment=alice, message="All scores were the same.", actor=make_admin())
-    add_rule(campaign=campaign, kind="flat", reason="Thanks", amount=Decimal(1), actor=make_admin())
+    add_bonus(campaign)
     confirm(campaign, is_by_hand=True)
     url = reverse("campaign_overview", args=[campaign.code])
     page = client_of("admin").get(url).content.decode()
     assert "Confirm payments" in page and "Add pay rule" in page and "_payments" not in page
-    seen = client_of("researcher").get(url).content.decode()
-    told = [event.what for event in recent_events(campaign, [], names_workers=False)]
-    assert told == ["campaign opened", "HITs built"]
-    assert "paymaster" not in seen and "payments" not in seen
+    page = client_of("researcher").get(url).content.decode()
+    events = [event.what for event in recent_events(campaign, [], names_workers=False)]
+    assert events == ["campaign opened", "HITs built"]
+    assert "paymaster" not in page and "payments" not in page
 
 
-def test_researchers_are_not_told_of_the_cap():
+def test_only_admins_see_the_spending_cap():
     campaign = make_paid_campaign("link", spending_cap="3.00", min_ratings=3)
     url = reverse("campaign_overview", args=[campaign.code])
     assert "The spending cap has been reached" in client_of("admin").get(url).content.decode()
     assert "spending cap" not in client_of("researcher").get(url).content.decode()
 
 
-def test_every_action_of_the_payments_is_known_by_its_name_as_one():
+def test_the_name_of_every_payment_action_contains_pay_or_reject():
     folder = Path(__file__).parents[2] / "hits" / "payments"
     code = "".join(path.read_text() for path in folder.glob("*.py"))
     actions = re.findall(r'record(?:_payment)?\(\s*f?"([^"]+)"', code)

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from da_platform.counting import CLAIMS
 from hits.campaigns.lifecycle import change_status
@@ -16,21 +15,21 @@ from tests.factories import make_hits, make_worker, rate_items
 pytestmark = pytest.mark.django_db
 
 
-def test_it_gives_the_next_open_hit_with_a_lease():
+def test_a_worker_gets_the_next_open_hit_with_a_lease():
     campaign, alice = make_hits(min_ratings=2, lease_minutes=90), make_worker()
     assignment = take_assignment(campaign=campaign, worker=alice)
     assert assignment.expires_at - assignment.started_at == timedelta(minutes=90)
     assert campaign.hits.get().places_left == 1
 
 
-def test_asking_again_gives_the_hit_in_hand():
+def test_asking_again_gives_the_hit_in_progress():
     campaign, alice = make_hits(), make_worker()
     first = take_assignment(campaign=campaign, worker=alice)
     assert take_assignment(campaign=campaign, worker=alice) == first
     assert campaign.hits.get().places_left == campaign.min_ratings - 1
 
 
-def test_it_never_gives_a_worker_the_same_hit_twice():
+def test_a_worker_never_gets_the_same_hit_twice():
     campaign, alice = make_hits(), make_worker()
     assignment = take_assignment(campaign=campaign, worker=alice)
     rate_items(assignment)
@@ -38,29 +37,24 @@ def test_it_never_gives_a_worker_the_same_hit_twice():
     assert take_assignment(campaign=campaign, worker=alice) is None
 
 
-def test_nothing_is_left_when_all_places_are_taken():
+def test_there_is_no_hit_when_all_places_are_taken():
     campaign, alice, bob = make_hits(min_ratings=1), make_worker(), make_worker()
     take_assignment(campaign=campaign, worker=alice)
     assert take_assignment(campaign=campaign, worker=bob) is None
 
 
 @pytest.mark.parametrize("status", [Campaign.Status.PAUSED, Campaign.Status.CLOSED])
-def test_a_campaign_that_is_not_open_gives_nothing(status):
+def test_a_campaign_that_is_not_open_gives_no_hit(status):
     campaign, alice = make_hits(), make_worker()
     change_status(campaign=campaign, to=status)
     assert take_assignment(campaign=campaign, worker=alice) is None
 
 
-def test_a_worker_has_one_hit_in_hand_over_all_campaigns():
-    here, there, alice = make_hits(), make_hits(), make_worker()
-    take_assignment(campaign=here, worker=alice)
-    with pytest.raises(WorkerIsBusy, match=here.name):
-        take_assignment(campaign=there, worker=alice)
-
-
-def test_the_database_refuses_a_second_hit_in_hand():
+def test_a_worker_has_one_hit_in_progress_over_all_campaigns():
     here, there, alice = make_hits(), make_hits(), make_worker()
     first = take_assignment(campaign=here, worker=alice)
+    with pytest.raises(WorkerIsBusy, match=here.name):
+        take_assignment(campaign=there, worker=alice)
     with pytest.raises(IntegrityError), transaction.atomic():
         Assignment.objects.create(hit=there.hits.get(), worker=alice, expires_at=first.expires_at)
 
@@ -76,23 +70,16 @@ def test_an_abandoned_place_is_offered_again_and_its_ratings_stay():
     assert abandoned.ratings.count() == 3
 
 
-def test_a_late_worker_may_still_finish_and_is_marked_late():
+@pytest.mark.parametrize("is_place_free", [True, False])
+def test_a_late_worker_can_still_finish_and_takes_the_place_back_if_it_is_free(is_place_free):
     campaign, alice, bob = make_hits(min_ratings=1), make_worker(), make_worker()
     late = take_assignment(campaign=campaign, worker=alice)
-    release_expired(at=timezone.now() + timedelta(days=1))
-    take_assignment(campaign=campaign, worker=bob)
+    expire(late)
+    if not is_place_free:
+        take_assignment(campaign=campaign, worker=bob)
     rate_items(late)
     late = submit_assignment(assignment=late)
     assert late.is_late and late.completion_code
-    assert campaign.hits.get().places_left == 0
-
-
-def test_a_late_worker_takes_the_place_back_if_nobody_has_it():
-    campaign, alice = make_hits(min_ratings=1), make_worker()
-    late = take_assignment(campaign=campaign, worker=alice)
-    release_expired(at=timezone.now() + timedelta(days=1))
-    rate_items(late)
-    submit_assignment(assignment=late)
     assert campaign.hits.get().places_left == 0
 
 
@@ -119,7 +106,7 @@ def test_a_lease_is_not_renewed_beyond_the_spending_cap():
     assert again == late and again.status == Assignment.Status.EXPIRED
 
 
-def test_a_late_worker_who_is_excluded_may_finish_but_takes_no_place():
+def test_an_excluded_late_worker_can_finish_but_takes_no_place():
     campaign, alice = make_hits(min_ratings=1), make_worker()
     late = take_assignment(campaign=campaign, worker=alice)
     expire(late)
@@ -130,7 +117,7 @@ def test_a_late_worker_who_is_excluded_may_finish_but_takes_no_place():
     assert campaign.hits.get().places_left == 1
 
 
-def test_a_spent_budget_is_seen_before_any_hit_is_tried(django_assert_max_num_queries):
+def test_a_spent_budget_is_noticed_before_any_hit_is_tried(django_assert_max_num_queries):
     campaign = make_hits(n_segments=140, pay_per_hit=2, spending_cap=1)
     assert campaign.hits.count() == 10
     with django_assert_max_num_queries(7):
@@ -141,9 +128,9 @@ def claims(outcome: str) -> float:
     return CLAIMS.labels(outcome)._value.get()
 
 
-def test_money_that_runs_out_at_the_last_moment_is_asked_for_once(django_assert_max_num_queries):
+def test_a_budget_spent_in_the_meantime_is_checked_once(django_assert_max_num_queries):
     campaign = make_hits(n_segments=140, pay_per_hit=2, spending_cap=100)
-    # Another claim spends it between the look and the lock.
+    # Another claim spends it between the check and the lock.
     Campaign.objects.filter(pk=campaign.pk).update(spending_cap=1)
     before = claims("conflict"), claims("none")
     with django_assert_max_num_queries(15):
@@ -152,20 +139,21 @@ def test_money_that_runs_out_at_the_last_moment_is_asked_for_once(django_assert_
     assert not Assignment.objects.exists()
 
 
-def test_a_claim_reads_one_hit_however_many_are_open(django_assert_max_num_queries):
+def test_a_claim_reads_one_hit_for_any_number_of_open_hits(django_assert_max_num_queries):
     campaign, alice = make_hits(n_segments=140), make_worker()
     with django_assert_max_num_queries(9) as queries:
         assert take_assignment(campaign=campaign, worker=alice).hit.number == 1
-    [look] = [one["sql"] for one in queries if one["sql"].startswith('SELECT "hits_hit"')]
-    assert look.endswith("LIMIT 1")
+    statements = [query["sql"] for query in queries]
+    [select] = [sql for sql in statements if sql.startswith('SELECT "hits_hit"')]
+    assert select.endswith("LIMIT 1")
 
 
-def test_who_loses_one_place_after_another_gets_the_next_in_their_order(monkeypatch):
+def test_a_worker_who_loses_several_places_gets_the_next_in_order(monkeypatch):
     campaign, alice = make_hits(n_segments=56), make_worker()
     claim, before = assignments._claim_place, claims("conflict")
 
     def claim_after_others(hit: HIT, *args: Any, **options: Any) -> Assignment | None:
-        # Others take the last place of the first two, and give up one behind: that is not gone back for.
+        # Others take the last place of the first two HITs, and free one that was already passed.
         HIT.objects.filter(pk=hit.pk, number__lte=2).update(places_left=0)
         HIT.objects.filter(campaign=campaign, number__lt=hit.number).update(places_left=1)
         return claim(hit, *args, **options)

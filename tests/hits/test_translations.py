@@ -1,4 +1,4 @@
-"""The worker's pages speak every language that a campaign may choose, and only that one."""
+"""The workers' pages are translated completely into every language that a campaign can choose."""
 
 import html
 import re
@@ -30,26 +30,12 @@ from tests.recruits import right_answer, wrong_answer
 
 SOURCE_FOLDERS = ["hits", "analysis", "da_platform"]
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
-# What Django calls the functions that Babel does not know of.
-KEYWORDS = DEFAULT_KEYWORDS | {
-    "gettext_lazy": None,
-    "gettext_noop": None,
-    "ngettext_lazy": (1, 2),
-    "pgettext_lazy": ((1, "c"), 2),
-}
+# Django's functions that Babel does not know.
+KEYWORDS = DEFAULT_KEYWORDS | {"gettext_lazy": None, "gettext_noop": None}
+KEYWORDS |= {"ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
-UNAVAILABLE = [
-    "paused",
-    "closed",
-    "done",
-    "none_left",
-    "busy",
-    "screened_out",
-    "excluded",
-    "not_invited",
-    "declined",
-]
-
+UNAVAILABLE = ["paused", "closed", "done", "none_left", "busy"]
+UNAVAILABLE += ["screened_out", "excluded", "not_invited", "declined"]
 
 every_language = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -69,7 +55,7 @@ def catalogue(language: str) -> Catalog:
 
 
 def messages(catalog: Catalog) -> list[Message]:
-    """List what is translated: all entries but the header."""
+    """List all entries except the header."""
     return [message for message in catalog if message.id]
 
 
@@ -83,13 +69,13 @@ def translations(catalog: Catalog) -> dict[tuple[str, ...], list[str]]:
 
 @cache
 def marked_strings() -> set[str | tuple[str, ...]]:
-    """Collect what the sources mark for translation, as `makemessages` would find it."""
-    found: set[str | tuple[str, ...]] = set()
+    """Collect the strings marked for translation, as `makemessages` does."""
+    marked: set[str | tuple[str, ...]] = set()
     for path, source in sources():
         for _, text, _, _ in extract("python", BytesIO(source.encode()), KEYWORDS):
             assert text, f"An empty string is marked in {path}"
-            found.add(text)
-    return found
+            marked.add(text)
+    return marked
 
 
 def sources() -> Iterator[tuple[Path, str]]:
@@ -97,7 +83,7 @@ def sources() -> Iterator[tuple[Path, str]]:
         for path in (settings.BASE_DIR / folder).rglob("*.py"):
             yield path, path.read_text(encoding="utf-8")
     for path in (settings.BASE_DIR / "templates").rglob("*.html"):
-        # What templatize leaves is no Python: its indentation must go.
+        # Babel cannot parse the indentation that templatize leaves.
         lines = templatize(path.read_text(encoding="utf-8")).splitlines()
         yield path, "\n".join(line.strip() for line in lines)
 
@@ -115,7 +101,7 @@ def test_the_scan_finds_strings_in_pages_and_in_python() -> None:
 
 
 @every_language
-def test_a_catalogue_holds_exactly_what_the_sources_mark(language: str) -> None:
+def test_a_catalogue_has_exactly_the_strings_marked_in_the_sources(language: str) -> None:
     catalog = catalogue(language)
     ids = {tuple(m.id) if m.pluralizable else m.id for m in messages(catalog)}
     assert ids == marked_strings()
@@ -141,11 +127,11 @@ def test_a_translation_keeps_its_placeholders(language: str) -> None:
 
 
 @every_language
-def test_a_translation_begins_and_ends_as_cleanly_as_the_original(language: str) -> None:
+def test_a_translation_has_no_stray_spaces_or_markup(language: str) -> None:
     for message in messages(catalogue(language)):
         for text in forms(message.string):
             assert text == text.strip() and "  " not in text
-            # Templates do not escape it, and the slider's words are split at bars.
+            # Templates do not escape it, and the slider's labels are split at bars.
             assert not re.search(r'[<>&"|]', text), text
 
 
@@ -155,7 +141,7 @@ def test_french_punctuation_stays_on_the_line_of_its_word() -> None:
 
 
 @every_language
-def test_the_compiled_catalogue_is_in_step(language: str) -> None:
+def test_the_compiled_catalogue_is_up_to_date(language: str) -> None:
     with catalogue_path(language, "mo").open("rb") as file:
         compiled = read_mo(file)
     written = catalogue(language)
@@ -183,7 +169,9 @@ def test_the_compiled_catalogue_is_in_step(language: str) -> None:
         ("ar", 100, "100 نص", "نحو 100 دقيقة"),
     ],
 )
-def test_numbers_take_the_right_form(language: str, n: int, texts: str, minutes: str) -> None:
+def test_numbers_have_the_right_plural_form(
+    language: str, n: int, texts: str, minutes: str
+) -> None:
     with translation.override(language):
         assert ngettext("%(size)s text", "%(size)s texts", n) % {"size": n} == texts
         about = ngettext("about %(minutes)s minute", "about %(minutes)s minutes", n)
@@ -194,10 +182,12 @@ def test_numbers_take_the_right_form(language: str, n: int, texts: str, minutes:
 
 
 class Wording(HTMLParser):
-    """Collects what the platform itself says on a page: its text and its spoken or scripted labels."""
+    """Collect the wording of a page: its text and the labels for screen readers and scripts."""
 
-    # Texts to rate, completion codes and amounts of money are not the platform's words.
-    OTHERS = re.compile(r'<(script|output|bdi|p class="text)\b.*?</(script|output|bdi|p)>', re.S)
+    # Texts to rate, completion codes and amounts of money are not translated.
+    UNTRANSLATED = re.compile(
+        r'<(script|output|bdi|p class="text)\b.*?</(script|output|bdi|p)>', re.S
+    )
     LABELS = frozenset(
         ["aria-label", "aria-valuetext", "data-unset", "data-words", "data-pattern"]
         + [f"data-{state}" for state in ("saved", "saving", "offline", "waiting", "elsewhere")]
@@ -206,7 +196,7 @@ class Wording(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.parts: list[str] = []
-        self.feed(self.OTHERS.sub("", page))
+        self.feed(self.UNTRANSLATED.sub("", page))
 
     def handle_data(self, data: str) -> None:
         self.parts.append(data)
@@ -221,7 +211,7 @@ class Wording(HTMLParser):
 
 
 class Visit:
-    """A worker's way through a campaign, keeping every page on it."""
+    """Visit the pages of a campaign as a worker and store each of them."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
@@ -238,7 +228,7 @@ class Visit:
         return reverse(name, args=[self.campaign.code, *args])
 
     def take_hit(self) -> Assignment:
-        """Go the shortest way: agree, answer the question, take a HIT."""
+        """Agree, answer the question and take a HIT."""
         self.client.post(self.url("landing"))
         self.client.post(self.url("check"), {"answer": right_answer(self.campaign)})
         self.client.post(self.url("next_hit"))
@@ -258,10 +248,10 @@ class Visit:
 
     def work(self) -> None:
         assignment = self.take_hit()
-        at = reverse("rate", args=[assignment.code])
+        rate = reverse("rate", args=[assignment.code])
         self.see("landing, again", self.url("landing"))
-        self.see("rate", at)
-        self.see("rate, unset", at, {})
+        self.see("rate", rate)
+        self.see("rate, unset", rate, {})
         rate_items(assignment)
         self.see("finish", reverse("finish", args=[assignment.code]))
         self.client.post(reverse("finish", args=[assignment.code]), {"comment": ""})
@@ -270,10 +260,10 @@ class Visit:
 
 
 def make_campaign_in(language: str, **fields: object) -> Campaign:
-    """Make an open campaign whose pages speak a language; what there is to rate stays English."""
+    """Make an open campaign with pages in a language; the texts to rate stay English."""
     campaign = make_hits(pay_per_hit="2.50")
-    look = {"target_language": language, "interface_language": language} | fields
-    Campaign.objects.filter(pk=campaign.pk).update(**look)
+    settings = {"target_language": language, "interface_language": language} | fields
+    Campaign.objects.filter(pk=campaign.pk).update(**settings)
     return Campaign.objects.get(pk=campaign.pk)
 
 
@@ -287,11 +277,11 @@ def visit_all_pages(language: str, **fields: object) -> dict[str, str]:
 
 def unavailable_pages(campaign: Campaign) -> dict[str, str]:
     language = campaign.page_language
-    look = {"page_language": language, "page_direction": direction(language)}
+    context = {"page_language": language, "page_direction": direction(language)}
     with translation.override(language):
         return {
             f"unavailable, {reason}": render_to_string(
-                "hits/unavailable.html", look | {"reason": reason}
+                "hits/unavailable.html", context | {"reason": reason}
             )
             for reason in UNAVAILABLE
         }
@@ -313,11 +303,11 @@ def english_left(page: str, language: str) -> list[str]:
 @every_language
 def test_every_page_is_in_the_language_and_direction_of_the_campaign(language: str) -> None:
     for name, page in visit_all_pages(language).items():
-        way = "rtl" if language == "ar" else "ltr"
-        assert f'<html lang="{language}" dir="{way}">' in page, name
+        direction_code = "rtl" if language == "ar" else "ltr"
+        assert f'<html lang="{language}" dir="{direction_code}">' in page, name
         assert english_left(page, language) == [], name
         if language in ("ru", "zh-hans", "ar"):
-            # Not one Latin letter but for the key: what is not marked for translation shows here.
+            # Latin letters, except the name of the key, are strings not marked for translation.
             assert set(re.findall(r"[A-Za-z]+", Wording(page).words)) <= {"Enter"}, name
 
 
@@ -333,13 +323,7 @@ def test_the_instructions_for_fluency_are_translated(language: str) -> None:
 @pytest.mark.parametrize(
     ("language", "heading", "button", "ends", "thanks"),
     [
-        (
-            "de",
-            "Wie gut sind diese Übersetzungen?",
-            "Weiter",
-            "stimme voll zu",
-            "Vielen Dank!",
-        ),
+        ("de", "Wie gut sind diese Übersetzungen?", "Weiter", "stimme voll zu", "Vielen Dank!"),
         (
             "fr",
             "Que valent ces traductions\u00a0?",
@@ -350,7 +334,7 @@ def test_the_instructions_for_fluency_are_translated(language: str) -> None:
         ("ar", "ما مدى جودة هذه الترجمات؟", "التالي", "أوافق تمامًا", "شكرًا لك!"),
     ],
 )
-def test_well_known_places_say_what_they_should(
+def test_prominent_texts_are_translated(
     language: str, heading: str, button: str, ends: str, thanks: str
 ) -> None:
     pages = visit_all_pages(language)
@@ -361,7 +345,7 @@ def test_well_known_places_say_what_they_should(
 
 
 @pytest.mark.django_db
-def test_pages_stay_english_where_a_campaign_is_english() -> None:
+def test_pages_of_an_english_campaign_are_english() -> None:
     pages = visit_all_pages("en")
     assert '<html lang="en" dir="ltr">' in pages["rate"]
     assert english_left(pages["landing"], "de")
@@ -370,7 +354,7 @@ def test_pages_stay_english_where_a_campaign_is_english() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("task", Campaign.Task.values)
 @pytest.mark.parametrize(
-    ("target", "page", "spoken", "way"),
+    ("target", "page", "wording", "direction_code"),
     [
         ("cs", "de", "cs", "ltr"),
         ("ar", "en", "ar", "rtl"),
@@ -379,15 +363,15 @@ def test_pages_stay_english_where_a_campaign_is_english() -> None:
         ("ja", "de", "en", "ltr"),
     ],
 )
-def test_the_statement_is_in_the_target_language_whatever_the_page_speaks(
-    task: str, target: str, page: str, spoken: str, way: str
+def test_the_statement_is_in_the_target_language_whatever_the_page_language(
+    task: str, target: str, page: str, wording: str, direction_code: str
 ) -> None:
     visit = Visit(make_campaign_in(page, target_language=target, task=task))
-    shown = visit.see("rate", reverse("rate", args=[visit.take_hit().code]))
+    content = visit.see("rate", reverse("rate", args=[visit.take_hit().code]))
     statement = statement_for(target, task)
-    assert f'<html lang="{page}"' in shown
-    expected = f'id="statement" lang="{spoken}" dir="{way}">{statement}</p>'
-    assert expected in html.unescape(shown)
+    assert f'<html lang="{page}"' in content
+    expected = f'id="statement" lang="{wording}" dir="{direction_code}">{statement}</p>'
+    assert expected in html.unescape(content)
 
 
 @pytest.mark.django_db
@@ -412,10 +396,9 @@ def test_a_refusal_is_in_the_language_of_the_campaign() -> None:
 def test_a_stranger_is_refused_in_the_language_of_the_browser(
     accepted: str, language: str, message: str
 ) -> None:
-    alices = take_assignment(campaign=make_campaign_in("de"), worker=make_worker("alice"))
-    answer = Client().get(
-        reverse("rate", args=[alices.code]), headers={"Accept-Language": accepted}
-    )
+    assignment = take_assignment(campaign=make_campaign_in("de"), worker=make_worker("alice"))
+    url = reverse("rate", args=[assignment.code])
+    answer = Client().get(url, headers={"Accept-Language": accepted})
     assert answer.status_code == 404
     assert f'<html lang="{language}" dir="ltr">' in answer.content.decode()
     assert message in answer.content.decode()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def simulate(campaign, behaviour: Behaviour, *, hits: int = 1, seed: int = 3) -> Participation:
-    """Let one worker do some HITs and weigh what came of it."""
+    """Let one worker do some HITs and weigh them."""
     simulate_workers(campaign=campaign, crowd={behaviour: 1}, hits_per_worker=hits, seed=seed)
     weigh_pending()
     return Participation.objects.get(worker__external_id=f"{behaviour}-{seed}-1")
@@ -33,7 +33,7 @@ def admin():
     return User.objects.create_user("ada")
 
 
-def test_an_honest_worker_is_found_reliable_and_a_random_one_unreliable(campaign):
+def test_an_honest_worker_is_reliable_and_a_random_one_unreliable(campaign):
     honest, careless = simulate(campaign, Behaviour.HONEST), simulate(campaign, Behaviour.RANDOM)
     assert honest.trust == "reliable" and honest.is_trusted
     assert careless.trust == "unreliable" and careless.is_discarded
@@ -53,18 +53,18 @@ def test_evidence_is_weighed_once_for_each_hit_and_kept_as_history(campaign):
     assert weigh_pending() == 0
 
 
-def test_the_work_of_a_participation_is_what_the_worker_did_in_that_campaign():
+def test_the_work_of_a_participation_is_of_that_worker_and_campaign():
     here, there, alice = make_hits(min_ratings=2), make_hits(), make_worker()
-    mine = take_assignment(campaign=here, worker=alice)
+    expected = take_assignment(campaign=here, worker=alice)
     take_assignment(campaign=here, worker=make_worker())
-    release_expired(at=mine.expires_at)
+    release_expired(at=expected.expires_at)
     take_assignment(campaign=there, worker=alice)
     participation = Participation.objects.create(campaign=here, worker=alice)
-    assert list(Assignment.objects.of(participation)) == [mine]
+    assert list(Assignment.objects.of(participation)) == [expected]
     assert not Assignment.objects.submitted().of(participation).exists()
 
 
-def test_a_worker_who_gets_careless_is_found_drifting_but_counts():
+def test_a_worker_who_gets_careless_is_drifting_but_trusted():
     campaign = make_hits(n_segments=180, hit_size=100)
     person = simulate(campaign, Behaviour.DRIFTING, hits=5)
     latest = person.evidence.last()
@@ -91,7 +91,7 @@ def test_careless_work_opens_its_place_again_and_honest_work_does_not(campaign):
     assert hit.places_left == 1
 
 
-def test_a_decision_wins_over_the_evidence_and_survives_more_of_it(campaign, admin):
+def test_a_decision_overrides_present_and_later_evidence(campaign, admin):
     person = simulate(campaign, Behaviour.RANDOM)
     person = reinstate(participation=person, actor=admin, reason="read them with me")
     assert person.state == "reinstated" and person.is_trusted
@@ -105,13 +105,13 @@ def test_a_decision_wins_over_the_evidence_and_survives_more_of_it(campaign, adm
 
 def test_excluding_a_worker_opens_the_places_and_reinstating_closes_them(campaign, admin):
     person = simulate(campaign, Behaviour.HONEST, hits=2)
-    places = lambda: list(campaign.hits.order_by("number").values_list("places_left", flat=True))  # noqa: E731
-    assert places()[:2] == [1, 1]
+    hits = campaign.hits.order_by("number").values_list("places_left", flat=True)
+    assert list(hits[:2]) == [1, 1]
     exclude(participation=person, actor=admin, reason="two accounts")
-    assert places()[:2] == [2, 2]
+    assert list(hits[:2]) == [2, 2]
     assert take_assignment(campaign=campaign, worker=person.worker) is None
     reinstate(participation=person, actor=admin, reason="a mistake")
-    assert places()[:2] == [1, 1]
+    assert list(hits[:2]) == [1, 1]
 
 
 @pytest.mark.parametrize("reason", ["", "  "])
@@ -122,7 +122,7 @@ def test_a_decision_needs_a_reason(campaign, admin, reason):
     assert not log_lines().exists()
 
 
-def test_the_database_refuses_to_change_or_delete_what_was_logged(campaign, admin):
+def test_the_database_refuses_to_change_or_delete_log_entries(campaign, admin):
     person = Participation.objects.create(campaign=campaign, worker=make_worker())
     exclude(participation=person, actor=admin, reason="spam")
     for attempt in (
@@ -133,9 +133,7 @@ def test_the_database_refuses_to_change_or_delete_what_was_logged(campaign, admi
             attempt()
 
 
-def test_weighing_reads_as_much_whatever_the_size_of_the_campaign(
-    campaign, django_assert_max_num_queries
-):
+def test_weighing_takes_few_queries(campaign, django_assert_max_num_queries):
     simulate(campaign, Behaviour.HONEST, hits=2)
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=9)
     pending = Assignment.objects.get(evidence_at=None)
@@ -143,31 +141,30 @@ def test_weighing_reads_as_much_whatever_the_size_of_the_campaign(
         update_evidence(assignment=pending)
 
 
-def test_the_forecast_counts_what_is_there_and_what_is_missing(campaign):
+def test_the_forecast_counts_completed_and_missing_work(campaign):
     assert forecast(campaign).n_missing == campaign.hits.count() * 2
     simulate(campaign, Behaviour.HONEST, hits=2)
     simulate(campaign, Behaviour.RANDOM)
     take_assignment(campaign=campaign, worker=make_worker())
-    facts = forecast(campaign)
-    assert (facts.n_trusted, facts.n_discarded, facts.n_in_progress) == (2, 1, 1)
-    assert facts.n_missing == campaign.hits.count() * 2 - 3
-    assert facts.pass_rate == pytest.approx(2 / 3) and facts.is_pass_rate_measured
-    assert facts.n_expected == round((facts.n_missing + 1 / 3) / (2 / 3))
+    prediction = forecast(campaign)
+    assert (prediction.n_trusted, prediction.n_discarded, prediction.n_in_progress) == (2, 1, 1)
+    assert prediction.n_missing == campaign.hits.count() * 2 - 3
+    assert prediction.pass_rate == pytest.approx(2 / 3) and prediction.is_pass_rate_measured
+    assert prediction.n_expected == round((prediction.n_missing + 1 / 3) / (2 / 3))
 
 
 def test_a_spending_cap_stops_new_places(campaign):
     campaign.pay_per_hit, campaign.spending_cap = 2, 5
     campaign.save()
-    workers = [make_worker() for _ in range(3)]
-    taken = [take_assignment(campaign=campaign, worker=worker) for worker in workers]
-    assert taken[0] and taken[1] and taken[2] is None
+    assignments = [take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)]
+    assert assignments[0] and assignments[1] and assignments[2] is None
     assert forecast(campaign).is_stopped_by_cap
 
 
-def test_one_assignment_that_cannot_be_weighed_does_not_keep_the_others_waiting(campaign, caplog):
+def test_an_assignment_that_cannot_be_weighed_does_not_block_the_others(campaign, caplog):
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=3)
     first, second = Assignment.objects.order_by("pk")
-    # A clock that was set back: the HIT seems to end before it began.
+    # The clock was set back, so the HIT seems to end before it started.
     Assignment.objects.filter(pk=first.pk).update(
         started_at=first.submitted_at + timedelta(hours=1),
         expires_at=first.submitted_at + timedelta(hours=2),

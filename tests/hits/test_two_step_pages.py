@@ -1,4 +1,4 @@
-"""The page of a person's own two-step login, and pages that stay shut until it is set up."""
+"""The page for a person's two-step login, and pages that are closed until it is set up."""
 
 import re
 from typing import Any
@@ -35,8 +35,8 @@ def browser_of(user: User) -> Client:
     return client
 
 
-def do(client: Client, deed: str, password: str = PASSWORD) -> Any:
-    return client.post(PAGE, {"password": password, "deed": deed})
+def do(client: Client, action: str, password: str = PASSWORD, **options: bool) -> Any:
+    return client.post(PAGE, {"password": password, "deed": action}, **options)
 
 
 def recovery_codes_on(page: Any) -> list[str]:
@@ -44,7 +44,7 @@ def recovery_codes_on(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("role", ["outsider", "researcher", "admin", "superuser"])
-def test_whoever_has_a_login_sets_it_up(role):
+def test_everyone_with_a_login_can_set_it_up(role):
     user = person_with_password(role)
     client = browser_of(user)
     assert "status-inactive" in client.get(PAGE).content.decode()
@@ -55,9 +55,9 @@ def test_whoever_has_a_login_sets_it_up(role):
     assert "style=" not in page
     authenticator = authenticator_in_making(user)
     assert authenticator is not None
-    shown = client.post(SET_UP, {"code": code_of(authenticator)})
-    assert len(recovery_codes_on(shown)) == 10
-    # Here one stays logged in.
+    response = client.post(SET_UP, {"code": code_of(authenticator)})
+    assert len(recovery_codes_on(response)) == 10
+    # This session stays logged in.
     page = client.get(PAGE).content.decode()
     assert "status-active" in page and "10 recovery codes left" in page
 
@@ -69,23 +69,23 @@ def test_a_wrong_code_turns_nothing_on_and_shows_the_same_key_again():
     before = client.get(SET_UP).content.decode()
     after = client.post(SET_UP, {"code": "nonsense"})
     assert after.status_code == 422 and "not right" in after.content.decode()
-    key = re.compile(r'class="secret">([A-Z2-7 ]+)<')
-    [shown] = key.findall(before)
-    assert key.findall(after.content.decode()) == [shown]
+    pattern = re.compile(r'class="secret">([A-Z2-7 ]+)<')
+    [key] = pattern.findall(before)
+    assert pattern.findall(after.content.decode()) == [key]
     assert authenticator_of(user) is None
 
 
-@pytest.mark.parametrize("deed", ["begin", "codes", "off"])
-def test_every_change_wants_the_password(deed):
+@pytest.mark.parametrize("action", ["begin", "codes", "off"])
+def test_every_change_requires_the_password(action):
     user = person_with_password("admin")
-    client = browser_of(user) if deed == "begin" else client_with_second_factor(user)
+    client = browser_of(user) if action == "begin" else client_with_second_factor(user)
     before = list(Authenticator.objects.values("pk", "confirmed"))
-    page = do(client, deed, "guess")
+    page = do(client, action, "guess")
     assert page.status_code == 422 and "That is not your password" in page.content.decode()
     assert list(Authenticator.objects.values("pk", "confirmed")) == before
 
 
-def test_guesses_at_the_password_are_counted_there_too():
+def test_guesses_at_the_password_are_counted():
     client = browser_of(person_with_password("admin"))
     assert [do(client, "begin", "guess").status_code for _ in range(5)] == [422] * 4 + [429]
 
@@ -97,34 +97,28 @@ def test_new_recovery_codes_are_shown_once():
     assert codes[0] not in client.get(PAGE).content.decode()
 
 
-def test_it_is_turned_off_and_one_stays_logged_in():
+def test_turning_it_off_keeps_the_session():
     user = person_with_password("admin")
     client = client_with_second_factor(user)
-    assert (
-        "Two-step login is off"
-        in client.post(PAGE, {"password": PASSWORD, "deed": "off"}, follow=True).content.decode()
-    )
+    assert "Two-step login is off" in do(client, "off", follow=True).content.decode()
     assert authenticator_of(user) is None and client.get(PAGE).status_code == 200
 
 
-@pytest.mark.parametrize("deed", ["codes", "", "nonsense"])
-def test_a_deed_that_does_not_fit_does_nothing(deed):
+@pytest.mark.parametrize("action", ["codes", "", "nonsense"])
+def test_an_invalid_action_does_nothing(action):
     client = browser_of(person_with_password("admin"))
-    assert do(client, deed).url == PAGE and not Authenticator.objects.exists()
+    assert do(client, action).url == PAGE and not Authenticator.objects.exists()
 
 
-def test_there_is_nothing_to_confirm_before_one_began_nor_twice():
+def test_there_is_nothing_to_confirm_before_it_is_started_or_once_it_is_on():
     client = browser_of(person_with_password("admin"))
     assert client.get(SET_UP).url == PAGE
-    on = client_with_second_factor(person_with_password("admin"))
-    assert on.post(SET_UP, {"code": "123456"}).url == PAGE
-    assert (
-        "on already"
-        in on.post(PAGE, {"password": PASSWORD, "deed": "begin"}, follow=True).content.decode()
-    )
+    client = client_with_second_factor(person_with_password("admin"))
+    assert client.post(SET_UP, {"code": "123456"}).url == PAGE
+    assert "already on" in do(client, "begin", follow=True).content.decode()
 
 
-def test_a_key_that_can_no_longer_be_read_is_thrown_away(settings):
+def test_an_unreadable_key_is_deleted(settings):
     user = person_with_password("admin")
     do(browser_of(user), "begin")
     settings.SECRET_KEY = "another"  # pragma: allowlist secret
@@ -132,13 +126,13 @@ def test_a_key_that_can_no_longer_be_read_is_thrown_away(settings):
     assert not Authenticator.objects.exists()
 
 
-def test_no_page_with_a_secret_is_kept_by_a_cache():
+def test_the_page_with_the_key_is_not_cached():
     client = browser_of(person_with_password("admin"))
     do(client, "begin")
     assert "no-store" in client.get(SET_UP)["Cache-Control"]
 
 
-def test_djangos_admin_site_knows_nothing_of_second_factors():
+def test_djangos_admin_site_does_not_show_second_factors():
     page = client_of("superuser").get("/admin/").content.decode().lower()
     assert "otp" not in page and "authenticator" not in page
 
@@ -146,12 +140,12 @@ def test_djangos_admin_site_knows_nothing_of_second_factors():
 # When it is required -------------------------------------------------------------------------
 
 
-def is_led_to_set_up(answer: Any) -> bool:
+def redirects_to_set_up(answer: Any) -> bool:
     return answer.status_code == 302 and answer.url == PAGE
 
 
 def staff_addresses() -> list[Address]:
-    """All that a session of staff opens, but for what is needed to set a second factor up."""
+    """All addresses for staff, except those needed to set up a second factor."""
     return [
         address
         for address in addresses()
@@ -165,29 +159,28 @@ def test_no_page_opens_before_it_is_set_up(address, settings):
     campaign = make_campaign()
     for client in (client_of("superuser"), client_of("admin"), client_of("admin", campaign)):
         for method in ("GET", "POST"):
-            assert is_led_to_set_up(client.generic(method, path_of(address, campaign)))
+            assert redirects_to_set_up(client.generic(method, path_of(address, campaign)))
 
 
-def test_djangos_admin_site_does_not_either(settings):
+def test_djangos_admin_site_does_not_open_before_it_is_set_up(settings):
     settings.REQUIRE_TWO_FACTOR = True
-    assert is_led_to_set_up(client_of("superuser").get("/admin/auth/user/"))
+    assert redirects_to_set_up(client_of("superuser").get("/admin/auth/user/"))
 
 
-def test_there_are_pages_that_it_guards():
-    assert len(staff_addresses()) > 60 and {"home", "api_tokens"} <= {
-        address.name for address in staff_addresses()
-    }
-    assert set(ALLOWED) >= {address.rule for address in staff_addresses()}
+def test_the_list_of_guarded_pages_is_complete():
+    guarded = staff_addresses()
+    assert len(guarded) > 60 and {"home", "api_tokens"} <= {address.name for address in guarded}
+    assert set(ALLOWED) >= {address.rule for address in guarded}
 
 
-def test_whoever_may_not_administer_is_not_asked(settings):
+def test_it_is_not_required_for_people_who_are_not_admins(settings):
     settings.REQUIRE_TWO_FACTOR = True
     assert client_of("researcher").get("/").status_code == 200
     assert client_of("outsider").get("/").status_code == 200
     assert Client().get("/").status_code == 200
 
 
-def test_the_way_from_the_password_to_the_pages(settings):
+def test_a_superuser_can_set_it_up_after_the_login(settings):
     settings.REQUIRE_TWO_FACTOR = True
     user, client = person_with_password("superuser"), Client()
     answer = client.post("/login/", {"username": user.username, "password": PASSWORD}, follow=True)
@@ -201,32 +194,32 @@ def test_the_way_from_the_password_to_the_pages(settings):
     assert client.post("/logout/").status_code == 302
 
 
-def test_whoever_turns_it_off_is_led_back(settings):
+def test_turning_it_off_closes_the_pages_again(settings):
     settings.REQUIRE_TWO_FACTOR = True
     client = client_with_second_factor(person_with_password("admin"))
     assert client.get("/").status_code == 200
     do(client, "off")
-    assert is_led_to_set_up(client.get("/"))
+    assert redirects_to_set_up(client.get("/"))
 
 
 def test_a_token_is_made_only_in_a_verified_session_and_works_without_one(settings):
     settings.REQUIRE_TWO_FACTOR = True
     user = person_with_password("admin")
     form = {"name": "script", "scopes": ["read"], "days": "7"}
-    assert is_led_to_set_up(browser_of(user).post("/tokens/", form))
+    assert redirects_to_set_up(browser_of(user).post("/tokens/", form))
     assert not ApiToken.objects.exists()
     page = client_with_second_factor(user).post("/tokens/", form).content.decode()
     secret = re.search(r"dap_[\w-]+", page)
     assert secret
-    # Neither the person's second factor nor a browser's session plays a part there.
+    # The API depends neither on the second factor nor on a session.
     Authenticator.objects.all().delete()
     headers = {"Authorization": f"Bearer {secret[0]}"}
     for client in (Client(), browser_of(user)):
         assert client.get("/api/v1/campaigns", headers=headers).status_code == 200
 
 
-def test_pages_of_workers_ask_nothing_of_it(settings):
+def test_it_is_not_required_for_pages_of_workers(settings):
     settings.REQUIRE_TWO_FACTOR = True
     campaign = make_campaign()
     answer = client_of("admin").get(reverse("landing", args=[campaign.code]))
-    assert not is_led_to_set_up(answer)
+    assert not redirects_to_set_up(answer)

@@ -1,4 +1,4 @@
-"""What admins upload stays within its bounds and within its folder."""
+"""Uploads stay within their limits and within their folder."""
 
 import io
 import os
@@ -35,8 +35,7 @@ def draft():
 
 
 def upload(name: str, content: bytes = b"a line\n", path: str | None = None) -> Upload:
-    file = SimpleUploadedFile(name, content)
-    return Upload(path or name, file)
+    return Upload(path or name, SimpleUploadedFile(name, content))
 
 
 def zipped(entries: dict[str, bytes], name: str = "campaign.zip") -> Upload:
@@ -47,28 +46,28 @@ def zipped(entries: dict[str, bytes], name: str = "campaign.zip") -> Upload:
     return upload(name, packed.getvalue())
 
 
-def kept(draft: CampaignDraft) -> list[str]:
+def stored_files(draft: CampaignDraft) -> list[str]:
     folder = folder_of(draft)
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
 
 
-def reasons(draft: CampaignDraft, *given: Upload) -> str:
+def reasons(draft: CampaignDraft, *uploaded: Upload) -> str:
     with pytest.raises(ImportRefused) as refusal:
-        keep_files(draft=draft, uploads=given)
+        keep_files(draft=draft, uploads=uploaded)
     return str(refusal.value)
 
 
-def test_files_are_kept_under_their_names_with_their_sizes(draft):
+def test_files_are_stored_under_their_names_with_their_sizes(draft):
     names = ["A.txt", "système é.txt"]
     keep_files(draft=draft, uploads=[upload(name, path=f"systems/{name}") for name in names])
-    assert kept(draft) == [f"systems/{name}" for name in names]
+    assert stored_files(draft) == [f"systems/{name}" for name in names]
     assert [file["size"] for file in draft.files] == [7, 7]
     assert campaign_path(draft) == folder_of(draft)
 
 
-def test_a_zip_is_unpacked_and_its_outer_folder_and_packers_litter_are_passed_over(draft):
+def test_a_zip_is_unpacked_without_its_outer_folder_and_hidden_files(draft):
     entries = {
         "news/sources.txt": b"x\n",
         "news/systems/A.txt": b"y\n",
@@ -76,31 +75,31 @@ def test_a_zip_is_unpacked_and_its_outer_folder_and_packers_litter_are_passed_ov
         "news/.DS_Store": b"",
     }
     keep_files(draft=draft, uploads=[zipped(entries)])
-    assert kept(draft) == ["news/sources.txt", "news/systems/A.txt"]
+    assert stored_files(draft) == ["news/sources.txt", "news/systems/A.txt"]
     assert campaign_path(draft) == folder_of(draft) / "news"
 
 
-def test_a_zip_with_one_table_is_that_table(draft):
+def test_a_zip_with_one_table_is_read_as_that_table(draft):
     keep_files(draft=draft, uploads=[zipped({"deep/er/table.tsv": b"x\n"})])
     assert campaign_path(draft) == folder_of(draft) / "deep/er/table.tsv"
 
 
-def test_new_files_take_the_place_of_the_earlier_ones(draft):
+def test_new_files_replace_the_earlier_ones(draft):
     keep_files(draft=draft, uploads=[upload("old.tsv")])
     keep_files(draft=draft, uploads=[upload("new.tsv")])
-    assert kept(draft) == ["new.tsv"]
+    assert stored_files(draft) == ["new.tsv"]
 
 
 @pytest.mark.parametrize(
     "path",
     ["../out.txt", "a/../../out.txt", "/etc/passwd", "..\\out.txt", "C:\\out.txt", "a/\u202eb.txt"],
 )
-def test_a_name_that_leads_out_or_cannot_be_read_is_refused(draft, path):
+def test_a_name_outside_the_folder_or_with_hidden_characters_is_refused(draft, path):
     keep_files(draft=draft, uploads=[upload("old.tsv")])
     assert "has a name" in reasons(draft, zipped({path: b"x"}))
-    assert kept(draft) == ["old.tsv"]
+    assert stored_files(draft) == ["old.tsv"]
     root = folder_of(draft).parent
-    assert [path.name for path in root.iterdir()] == [str(draft.code)]
+    assert [folder.name for folder in root.iterdir()] == [str(draft.code)]
     assert not (root.parent / "out.txt").exists()
 
 
@@ -113,14 +112,12 @@ def test_a_link_in_a_zip_is_refused(draft):
     assert "is a link or a device" in reasons(draft, upload("x.zip", packed.getvalue()))
 
 
-def test_a_file_that_is_there_twice_is_refused(draft):
+def test_a_repeated_file_a_broken_zip_and_no_file_are_refused(draft):
     assert "appears twice" in reasons(draft, upload("a.tsv"), upload("a.tsv"))
-
-
-def test_a_broken_zip_is_refused(draft):
     assert "is not a readable zip file" in reasons(
         draft, upload("x.zip", b"PK\x03\x04 and no more")
     )
+    assert "No files were chosen" in reasons(draft)
 
 
 def test_too_many_files_are_refused(draft, monkeypatch):
@@ -128,7 +125,7 @@ def test_too_many_files_are_refused(draft, monkeypatch):
     assert "more than 3 files" in reasons(draft, zipped({f"{i}.txt": b"x" for i in range(4)}))
 
 
-def test_too_many_bytes_are_refused_however_small_they_are_packed(draft, monkeypatch):
+def test_too_many_bytes_are_refused_however_well_they_are_compressed(draft, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_BYTES", 3_000_000)
     bomb = zipped({"a.txt": b"0" * 9_000_000})
     assert bomb.file.size is not None and bomb.file.size < 20_000
@@ -136,14 +133,14 @@ def test_too_many_bytes_are_refused_however_small_they_are_packed(draft, monkeyp
     assert not folder_of(draft).exists()
 
 
-def test_a_zip_bomb_is_refused_before_the_bound_is_reached(draft, monkeypatch):
+def test_a_zip_bomb_is_refused_before_the_limit_is_reached(draft, monkeypatch):
     monkeypatch.setattr(uploads, "RATIO_COUNTS_FROM", 1_000_000)
     monkeypatch.setattr(uploads, "MAX_RATIO", 100)
     assert "far more data than text would" in reasons(draft, zipped({"a.txt": b"0" * 9_000_000}))
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_what_would_be_unpacked_all_at_once_is_refused_unread(draft, method):
+def test_unsupported_compression_is_refused_without_unpacking(draft, method):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", method) as archive:
         archive.writestr("a.txt", b"0" * 50_000_000)
@@ -156,14 +153,14 @@ def test_what_would_be_unpacked_all_at_once_is_refused_unread(draft, method):
 
 
 @pytest.mark.parametrize("path", ["{}/", ".hidden{}", "__MACOSX/{}", "{}.txt"])
-def test_entries_that_nobody_keeps_count_too(draft, monkeypatch, path):
+def test_ignored_entries_count_towards_the_limit(draft, monkeypatch, path):
     monkeypatch.setattr(uploads, "MAX_ENTRIES", 5)
     first, second = ({path.format(i): b"" for i in part} for part in (range(3), range(3, 6)))
-    given = [zipped(first, "first.zip"), zipped(second, "second.zip")]
-    assert "more than 5 files and folders in zips" in reasons(draft, *given)
+    uploaded = [zipped(first, "first.zip"), zipped(second, "second.zip")]
+    assert "more than 5 files and folders in zips" in reasons(draft, *uploaded)
 
 
-def test_a_long_list_of_entries_is_refused_unread(draft):
+def test_a_long_list_of_entries_is_refused_without_reading_it(draft):
     bomb = zipped({f"{i:04}{'x' * 500}/": b"" for i in range(4_000)})
     assert "it has too many entries" in reasons(draft, bomb)
 
@@ -174,27 +171,23 @@ def test_a_zip_with_a_comment_is_read(draft):
         archive.writestr("a.tsv", b"x\n")
         archive.comment = b"made by hand" * 1_000
     keep_files(draft=draft, uploads=[upload("x.zip", packed.getvalue())])
-    assert kept(draft) == ["a.tsv"]
+    assert stored_files(draft) == ["a.tsv"]
 
 
-def test_nothing_chosen_is_said_so(draft):
-    assert "No files were chosen" in reasons(draft)
-
-
-def test_drafts_that_nobody_finished_are_forgotten_with_their_files(draft):
+def test_abandoned_drafts_are_deleted_with_their_files(draft):
     keep_files(draft=draft, uploads=[upload("a.tsv")])
-    assert drop_old_drafts() == 0 and kept(draft) == ["a.tsv"]
+    assert drop_old_drafts() == 0 and stored_files(draft) == ["a.tsv"]
     assert drop_old_drafts(at=timezone.now() + timedelta(days=8)) == 1
     assert not folder_of(draft).exists() and not CampaignDraft.objects.exists()
 
 
-def test_a_folder_that_is_renamed_at_that_moment_is_left_alone(draft, monkeypatch):
+def test_a_folder_that_disappears_in_the_meantime_is_skipped(draft, monkeypatch):
     keep_files(draft=draft, uploads=[upload("a.tsv")])
     gone = folder_of(draft).parent / ".new-gone"
     monkeypatch.setattr(Path, "iterdir", lambda self: iter([gone, folder_of(draft)]))
     drop_old_drafts()
     monkeypatch.undo()
-    assert kept(draft) == ["a.tsv"]
+    assert stored_files(draft) == ["a.tsv"]
 
 
 def test_files_without_a_draft_are_removed_after_some_days(draft):
@@ -207,18 +200,18 @@ def test_files_without_a_draft_are_removed_after_some_days(draft):
     os.utime(stray, (long_ago, long_ago))
     os.utime(folder_of(draft), (long_ago, long_ago))
     drop_old_drafts()
-    assert not stray.exists() and kept(draft) == ["a.tsv"]
+    assert not stray.exists() and stored_files(draft) == ["a.tsv"]
 
 
-def test_a_damaged_zip_is_refused_whatever_is_damaged(draft):
+def test_a_damaged_zip_is_refused(draft):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("sources.txt", "a line\n" * 100)
-    whole = packed.getvalue()
-    at = whole.index(b"sources.txt") + len("sources.txt")
-    spoilt_text = whole[: at + 4] + b"\xff" * 8 + whole[at + 12 :]
-    end = whole.rindex(b"PK\x05\x06")
-    spoilt_place = whole[: end + 16] + b"\xff\xff\xff\x00" + whole[end + 20 :]
-    for content in (spoilt_text, spoilt_place):
+    intact = packed.getvalue()
+    start = intact.index(b"sources.txt") + len("sources.txt")
+    damaged_text = intact[: start + 4] + b"\xff" * 8 + intact[start + 12 :]
+    end = intact.rindex(b"PK\x05\x06")
+    damaged_offset = intact[: end + 16] + b"\xff\xff\xff\x00" + intact[end + 20 :]
+    for content in (damaged_text, damaged_offset):
         refused = reasons(draft, upload("campaign.zip", content))
         assert "campaign.zip: is not a readable zip file" in refused

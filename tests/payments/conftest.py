@@ -8,7 +8,7 @@ from tests.simulators.mturk import MTurk, running_mturk
 
 @pytest.fixture
 def mturk(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
-    """Mechanical Turk on loopback, where alice and bob have handed in their work."""
+    """Mechanical Turk on loopback, with work submitted by alice and bob."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     with running_mturk() as service:

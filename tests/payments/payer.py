@@ -1,8 +1,8 @@
-"""A process that pays, and is killed at a step that the test names. Not a test itself.
+"""A process that pays and can be killed at any step. Not a test itself.
 
-It reads orders from standard input, one JSON object a line, does each in a child of its own, and prints how
-the child ended. The steps are those at which a crash can matter: before and after each write to the database, and
-before and after each request to a provider. The child kills itself there with SIGKILL, so nothing tidies up.
+It reads orders from standard input (one JSON object per line), runs each in a child process, and prints the child's
+exit code. A step is a point where a crash can matter: before and after each database write, and before and after each
+request to a provider. The child kills itself there with SIGKILL, so no cleanup code runs.
 """
 
 import json
@@ -20,7 +20,7 @@ WRITES = ("INSERT", "UPDATE", "DELETE")
 
 
 class Steps:
-    """Counts steps and kills the process at one of them."""
+    """Count steps and kill the process at one of them."""
 
     def __init__(self, kill_at: int | None) -> None:
         self.kill_at = kill_at
@@ -31,14 +31,14 @@ class Steps:
         if self.n == self.kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def around(self, deed: Callable[..., Any]) -> Callable[..., Any]:
-        def inner(*args: Any, **kwargs: Any) -> Any:
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             self.step()
-            result = deed(*args, **kwargs)
+            result = function(*args, **kwargs)
             self.step()
             return result
 
-        return inner
+        return wrapper
 
     def around_write(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         if not sql.lstrip().upper().startswith(WRITES):
@@ -63,14 +63,14 @@ def pay(database: str, run: str, kill_at: int | None) -> None:
 
 def main() -> None:
     django.setup()
-    # Loaded once, so that a child has nothing to do but to pay.
+    # Import once here, so that the children only have to pay.
     import boto3
 
     import hits.job_kinds  # noqa: F401
     import hits.recruiting.providers.mturk
     import hits.recruiting.providers.prolific  # noqa: F401
 
-    # Made once: what it has read of the service stays in memory for all children.
+    # Caches the service description in memory for all children.
     boto3.client("mturk", region_name="us-east-1")
     for line in sys.stdin:
         child = os.fork()

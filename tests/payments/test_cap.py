@@ -1,4 +1,4 @@
-"""The spending cap counts bonuses as it counts the pay."""
+"""The spending cap covers bonuses as well as pay."""
 
 from decimal import Decimal
 
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 def promise(campaign: Campaign, kind: str = "flat", **fields) -> PayRule:
     amount = {"amount": Decimal("5.00")} if kind != "partial" else {}
-    rule = {"campaign": campaign, "kind": kind, "reason": "Thank you", "actor": make_admin()}
-    return add_rule(**rule | amount | fields)
+    defaults = {"campaign": campaign, "kind": kind, "reason": "Thank you", "actor": make_admin()}
+    return add_rule(**defaults | amount | fields)
 
 
 def pay(campaign: Campaign, kind: Kind = Kind.BONUS) -> None:
@@ -27,23 +27,23 @@ def pay(campaign: Campaign, kind: Kind = Kind.BONUS) -> None:
     mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
 
 
-def test_bonuses_for_every_hit_stop_new_ones_as_the_pay_does():
+def test_bonuses_count_towards_the_cap_that_stops_new_assignments():
     campaign = make_hits(min_ratings=9, pay_per_hit=0, spending_cap=11)
     promise(campaign)
-    taken = [take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)]
-    assert taken[0] and taken[1] and taken[2] is None
+    assignments = [take_assignment(campaign=campaign, worker=make_worker()) for _ in range(3)]
+    assert assignments[0] and assignments[1] and assignments[2] is None
 
 
-def test_the_forecast_says_so():
+def test_the_forecast_includes_bonuses_and_the_cap():
     campaign = make_hits(min_ratings=9, pay_per_hit=1, spending_cap=11)
     promise(campaign)
     assert take_assignment(campaign=campaign, worker=make_worker())
-    future = forecast(campaign)
-    assert future.is_stopped_by_cap and future.spent == future.cost_per_hit == 6
-    assert future.expected_cost == 6 * future.n_expected
+    prediction = forecast(campaign)
+    assert prediction.is_stopped_by_cap and prediction.spent == prediction.cost_per_hit == 6
+    assert prediction.expected_cost == 6 * prediction.n_expected
 
 
-def test_a_rule_that_is_withdrawn_costs_what_it_has_paid():
+def test_a_withdrawn_rule_costs_only_what_was_already_paid():
     campaign = make_paid_campaign("link")
     rule = promise(campaign)
     pay(campaign)
@@ -61,7 +61,7 @@ def test_an_adjustment_counts_once_it_is_in_a_run():
     assert n_affordable(campaign, 9) == 0
 
 
-def test_a_share_counts_on_its_own_and_then_as_a_part_of_the_pay():
+def test_a_partial_payment_is_deducted_once_the_work_is_submitted():
     campaign = make_paid_campaign("link", names=())
     alice = hand_in(campaign, "alice", status="in_progress")
     for item in alice.hit.items.order_by("position")[:10]:
@@ -78,7 +78,7 @@ def test_a_share_counts_on_its_own_and_then_as_a_part_of_the_pay():
     assert amount_owed(campaign) == PAY == standing(campaign, []).committed
 
 
-def test_what_is_written_off_costs_nothing():
+def test_a_payment_that_is_written_off_costs_nothing():
     campaign = make_paid_campaign(names=("alice",))
     run = confirm(campaign)
     run.payments.update(state="failed", settled_at=run.confirmed_at)
@@ -87,6 +87,6 @@ def test_what_is_written_off_costs_nothing():
     assert amount_owed(campaign) == 0
 
 
-def test_without_cost_a_cap_that_is_not_passed_stops_nobody():
+def test_a_cap_of_zero_stops_nobody_when_hits_are_free():
     campaign = make_hits(pay_per_hit=0, spending_cap=0)
     assert n_affordable(campaign, 9) == 9

@@ -1,4 +1,4 @@
-"""Kill the process that pays at every step there is: nobody is paid twice, and nobody is forgotten."""
+"""Kill the paying process at every step: nobody is paid twice, and everybody is paid."""
 
 import json
 import random
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +18,25 @@ import pytest
 from django.db import connection
 
 from hits.payments.owing import Kind
-from hits.payments.runs import add_rule
-from tests.paying import confirm, make_admin, make_paid_campaign
+from tests.paying import add_bonus, confirm, make_paid_campaign
 from tests.simulators.mturk import MTurk, running_mturk
 from tests.simulators.prolific import TOKEN, ProlificSimulator, Session
 from tests.subprocesses import CHECKOUT, environment
 
 pytestmark = pytest.mark.slow
 
-# More steps than any of the runs below has.
+# More steps than any run below takes.
 MAX_STEPS = 200
-BONUS = Decimal("0.25")
 
 
 class Payer:
-    """The process of `payer.py`: each order is carried out by a child of it."""
+    """The process of `payer.py`, which carries out each order in a child process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
     def pay(self, database: Path, run: str, *, kill_at: int | None = None) -> int:
-        """Pay a run in a process of its own and return how that ended: 0, or minus the signal."""
+        """Pay a run in a child process and return its exit code: 0, or minus the signal."""
         order = {"database": str(database), "run": run, "kill_at": kill_at}
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(order) + "\n")
@@ -49,7 +46,7 @@ class Payer:
 
 @contextmanager
 def running_payer(**variables: str) -> Iterator[Payer]:
-    own = {
+    defaults = {
         "DA_DEBUG": "1",
         "DA_SECRET_KEY": "only-for-tests",
         "DA_LOG_LEVEL": "ERROR",
@@ -62,18 +59,18 @@ def running_payer(**variables: str) -> Iterator[Payer]:
     with subprocess.Popen(
         [sys.executable, "-m", "tests.payments.payer"],
         cwd=CHECKOUT,
-        env=environment(**own | variables),
+        env=environment(**defaults | variables),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
         yield Payer(process)
-        # It ends when there are no more orders, and leaving the block closes its input.
+        # Leaving the block closes its input, which ends the process.
 
 
 @dataclass
 class Scene:
-    """A confirmed run in a database file, and how to set provider and database back to its start."""
+    """A confirmed run in a database file, and how to reset the provider and the database."""
 
     payer: Payer
     start: Path
@@ -113,13 +110,7 @@ def copy_database(path: Path) -> None:
 def make_run(provider: str, kind: Kind) -> str:
     campaign = make_paid_campaign(provider)
     if kind == Kind.BONUS:
-        add_rule(
-            campaign=campaign,
-            kind="flat",
-            reason="Thank you",
-            amount=BONUS,
-            actor=make_admin(),
-        )
+        add_bonus(campaign)
     return str(confirm(campaign, kind).code)
 
 
@@ -140,13 +131,11 @@ def reset_prolific(prolific: ProlificSimulator) -> None:
 
 
 def money_of(prolific: ProlificSimulator, kind: Kind) -> Counter[str]:
-    """How often each was paid: once by the approval, or by each bonus."""
-    return Counter(
-        {
-            one.id: one.status == "APPROVED" if kind == Kind.APPROVE else len(one.bonuses)
-            for one in prolific.sessions.values()
-        }
-    )
+    """Count the payments of each session: its approval, or its bonuses."""
+    sessions = prolific.sessions.values()
+    if kind == Kind.APPROVE:
+        return Counter({session.id: session.status == "APPROVED" for session in sessions})
+    return Counter({session.id: len(session.bonuses) for session in sessions})
 
 
 @pytest.fixture
@@ -158,10 +147,7 @@ def scene(
     start = tmp_path / "start.sqlite3"
     copy_database(start)
     if provider == "mturk":
-        with (
-            running_mturk() as service,
-            running_payer(DA_MTURK_ENDPOINT=service.endpoint) as payer,
-        ):
+        with running_mturk() as service, running_payer(DA_MTURK_ENDPOINT=service.endpoint) as payer:
             yield Scene(payer, start, run, lambda: reset_mturk(service), lambda: service.payments)
     else:
         prolific = request.getfixturevalue("prolific")
@@ -179,7 +165,7 @@ CERTAIN = [("mturk", Kind.APPROVE), ("mturk", Kind.BONUS), ("prolific", Kind.APP
 
 
 @pytest.mark.parametrize("scene", CERTAIN, indirect=True, ids=lambda p: f"{p[0]}-{p[1]}")
-def test_a_payer_killed_at_any_step_is_made_good_by_the_next(scene):
+def test_a_payer_killed_at_any_step_is_completed_by_the_next_one(scene):
     for step in range(1, MAX_STEPS):
         database = scene.fresh_database()
         ending = scene.pay(database, kill_at=step)
@@ -190,12 +176,12 @@ def test_a_payer_killed_at_any_step_is_made_good_by_the_next(scene):
         assert list(scene.money().values()) == [1, 1], f"killed at step {step}"
         assert states_in(database) == {"sent": 2}, f"killed at step {step}"
         assert receipts_in(database) == 1, f"killed at step {step}"
-    # Of each payment: marked, sent, noted, logged; and the receipt.
+    # Each payment is marked, sent, stored and logged; then comes the receipt.
     assert step > 20 and ending == 0
 
 
 @pytest.mark.parametrize("scene", CERTAIN, indirect=True, ids=lambda p: f"{p[0]}-{p[1]}")
-def test_payers_killed_one_after_the_other_still_pay_once(scene):
+def test_payers_killed_one_after_another_still_pay_once(scene):
     rng = random.Random(7)
     for _ in range(6):
         database = scene.fresh_database()
@@ -207,8 +193,8 @@ def test_payers_killed_one_after_the_other_still_pay_once(scene):
 
 
 @pytest.mark.parametrize("scene", [("prolific", Kind.BONUS)], indirect=True, ids=["prolific-bonus"])
-def test_a_bonus_that_prolific_would_pay_again_is_left_to_a_person_when_in_doubt(scene):
-    n_doubts = 0
+def test_a_prolific_bonus_of_unknown_outcome_is_left_to_a_person(scene):
+    n_unknown = 0
     for step in range(1, MAX_STEPS):
         database = scene.fresh_database()
         ending = scene.pay(database, kill_at=step)
@@ -216,9 +202,9 @@ def test_a_bonus_that_prolific_would_pay_again_is_left_to_a_person_when_in_doubt
             break
         assert scene.pay(database) == 0, step
         states, money = states_in(database), scene.money()
-        # Never twice; and whoever is not known to be paid stands in the ledger as unknown.
+        # Nobody is paid twice; a payment that may not have been made is stored as unknown.
         assert all(n <= 1 for n in money.values()), f"killed at step {step}"
         assert states["sent"] + states["unknown"] == 2, f"killed at step {step}"
         assert money.total() >= states["sent"]
-        n_doubts += states["unknown"]
-    assert step > 20 and n_doubts > 0
+        n_unknown += states["unknown"]
+    assert step > 20 and n_unknown > 0

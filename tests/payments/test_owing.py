@@ -1,4 +1,4 @@
-"""What is owed, to whom, and when no longer."""
+"""Which payments are owed, and when they no longer are."""
 
 from decimal import Decimal
 
@@ -15,9 +15,8 @@ from hits.payments.runs import (
     reject_assignment,
     withdraw_rule,
 )
-from hits.rating.saving import save_rating
-from tests.factories import make_campaign
-from tests.paying import PAY, confirm, hand_in, make_admin, make_paid_campaign
+from tests.factories import make_campaign, rate_items
+from tests.paying import PAY, add_bonus, confirm, hand_in, make_admin, make_paid_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -27,40 +26,20 @@ def dues(campaign: Campaign, kind: Kind = Kind.APPROVE, *, is_by_hand: bool = Tr
     return {(due.work.worker_external_id, due.amount) for due in plan.dues}
 
 
-def rate_first(assignment: Assignment, n_items: int) -> None:
-    for item in assignment.hit.items.order_by("position")[:n_items]:
-        save_rating(assignment=assignment, position=item.position, item_code=item.code, score=50)
-
-
-def flat(campaign: Campaign, amount: str = "0.25") -> PayRule:
-    return add_rule(
-        campaign=campaign,
-        kind="flat",
-        reason="Thank you",
-        amount=Decimal(amount),
-        actor=make_admin(),
-    )
-
-
-def test_every_hit_handed_in_is_owed_its_pay():
-    campaign = make_paid_campaign("link")
+def test_every_submitted_hit_is_owed_its_pay_even_if_late():
+    campaign = make_paid_campaign("link", names=("alice",))
+    hand_in(campaign, "bob", is_late=True)
     assert dues(campaign) == {("alice", PAY), ("bob", PAY)}
 
 
-def test_late_work_is_owed_too():
-    campaign = make_paid_campaign("link", names=())
-    hand_in(campaign, "alice", is_late=True)
-    assert dues(campaign) == {("alice", PAY)}
-
-
 @pytest.mark.parametrize("status", ["in_progress", "expired", "returned"])
-def test_work_that_is_not_handed_in_is_not_owed(status):
+def test_work_that_is_not_submitted_is_not_owed(status):
     campaign = make_paid_campaign("link", names=())
     hand_in(campaign, "alice", status=status)
     assert dues(campaign) == set()
 
 
-def test_whether_ratings_count_does_not_matter():
+def test_work_of_excluded_workers_is_owed_too():
     campaign = make_paid_campaign("link", names=("alice",))
     Participation.objects.create(
         campaign=campaign,
@@ -76,7 +55,7 @@ def test_an_archive_owes_nothing():
     assert plans(make_campaign(is_archive=True, status="closed", pay_per_hit=1)) == []
 
 
-def test_what_is_in_a_run_is_owed_no_more():
+def test_work_in_a_confirmed_run_is_no_longer_owed():
     campaign = make_paid_campaign("link")
     confirm(campaign, is_by_hand=True)
     assert dues(campaign) == set()
@@ -86,17 +65,17 @@ def test_what_is_in_a_run_is_owed_no_more():
 
 def test_rejected_work_is_owed_nothing_not_even_a_bonus():
     campaign = make_paid_campaign("link")
-    flat(campaign)
+    add_bonus(campaign)
     alice = Assignment.objects.get(worker__external_id="alice")
     reject_assignment(assignment=alice, message="All scores were the same.", actor=make_admin())
     assert dues(campaign) == {("bob", PAY)}
     assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.25"))}
 
 
-def test_two_flat_bonuses_are_two_payments_and_one_that_is_withdrawn_is_none():
+def test_two_flat_bonuses_are_two_payments_until_one_is_withdrawn():
     campaign = make_paid_campaign("link", names=("alice",))
-    first = flat(campaign)
-    flat(campaign, "0.40")
+    first = add_bonus(campaign)
+    add_bonus(campaign, "0.40")
     assert plan_run(campaign, Kind.BONUS, is_by_hand=True).total == Decimal("0.65")
     withdraw_rule(rule=first, actor=make_admin())
     assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.40"))}
@@ -113,16 +92,16 @@ def adjust(assignment: Assignment) -> PayRule:
     )
 
 
-def test_an_adjustment_is_for_one_hit():
+def test_an_adjustment_applies_to_one_hit():
     campaign = make_paid_campaign("link")
     adjust(Assignment.objects.get(worker__external_id="bob"))
     assert dues(campaign, Kind.BONUS) == {("bob", Decimal("0.75"))}
 
 
 @pytest.mark.parametrize("status", ["in_progress", "expired", "returned"])
-def test_an_adjustment_for_a_hit_that_is_not_handed_in_is_owed_and_a_flat_bonus_is_not(status):
+def test_unsubmitted_work_is_owed_its_adjustment_but_no_flat_bonus(status):
     campaign = make_paid_campaign("link", names=())
-    flat(campaign)
+    add_bonus(campaign)
     adjust(hand_in(campaign, "alice", status=status))
     assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.75"))}
 
@@ -135,17 +114,17 @@ def test_an_adjustment_for_rejected_work_is_refused():
 
 
 @pytest.mark.parametrize("status", Submission.GIVEN_UP)
-def test_work_handed_in_here_but_given_up_at_the_provider_is_paid_by_hand(status):
+def test_work_submitted_here_but_given_up_at_the_provider_is_paid_by_hand(status):
     campaign = make_paid_campaign("prolific")
     Submission.objects.filter(worker__external_id="alice").update(status=status)
     assert dues(campaign, is_by_hand=True) == {("alice", PAY)}
     assert dues(campaign, is_by_hand=False) == {("bob", PAY)}
 
 
-def test_a_bonus_for_work_given_up_at_the_provider_is_paid_there():
+def test_a_bonus_for_work_given_up_at_the_provider_is_still_paid_through_it():
     campaign = make_paid_campaign("prolific", names=("alice",))
     Submission.objects.update(status=Submission.Status.RETURNED)
-    flat(campaign)
+    add_bonus(campaign)
     assert dues(campaign, Kind.BONUS, is_by_hand=False) == {("alice", Decimal("0.25"))}
 
 
@@ -167,7 +146,7 @@ def test_work_given_up_at_the_provider_is_rejected_without_asking_it():
         {"kind": "flat", "amount": Decimal(1), "reason": " "},
     ],
 )
-def test_a_rule_without_what_it_needs_is_refused(wrong):
+def test_an_incomplete_rule_is_refused(wrong):
     campaign = make_paid_campaign("link")
     with pytest.raises(PaymentRefused):
         add_rule(**{"campaign": campaign, "reason": "Because", "actor": make_admin()} | wrong)
@@ -175,10 +154,10 @@ def test_a_rule_without_what_it_needs_is_refused(wrong):
 
 
 class TestUnfinishedWork:
-    def abandoned(self, n_rated: int = 10, **fields):
-        campaign = make_paid_campaign("link", names=(), **fields)
-        rate_first(hand_in(campaign, "alice", status="in_progress"), n_rated)
-        Assignment.objects.update(status="expired")
+    def abandoned(self, n_rated: int = 10, status: str = "returned"):
+        campaign = make_paid_campaign("link", names=())
+        rate_items(hand_in(campaign, "alice", status="in_progress"), n_items=n_rated)
+        Assignment.objects.update(status=status)
         return campaign
 
     def finish(self, campaign):
@@ -189,8 +168,8 @@ class TestUnfinishedWork:
     def promise(self, campaign):
         return add_rule(campaign=campaign, kind="partial", reason="Your part", actor=make_admin())
 
-    def test_it_is_owed_its_share_by_rule_once_the_campaign_is_closed(self):
-        campaign = self.abandoned()
+    def test_a_rule_pays_its_share_once_the_campaign_is_closed(self):
+        campaign = self.abandoned(status="expired")
         self.promise(campaign)
         assert dues(campaign, Kind.BONUS) == set()
         Campaign.objects.update(status="closed")
@@ -198,38 +177,31 @@ class TestUnfinishedWork:
         # 10 of 40 items at 1.50, rounded down to the cent.
         assert dues(campaign, Kind.BONUS) == {("alice", Decimal("0.37"))}
 
-    def test_a_rule_that_replaces_another_does_not_pay_the_share_again(self):
+    def test_replacing_the_rule_does_not_pay_the_share_again(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         first = self.promise(campaign)
         confirm(campaign, Kind.BONUS, is_by_hand=True)
         withdraw_rule(rule=first, actor=make_admin())
         self.promise(campaign)
         assert dues(campaign, Kind.BONUS) == set()
 
-    def test_without_the_rule_it_is_owed_nothing(self):
-        campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
+    @pytest.mark.parametrize(("n_rated", "has_rule"), [(10, False), (0, True)])
+    def test_it_is_owed_nothing_without_the_rule_or_without_ratings(self, n_rated, has_rule):
+        campaign = self.abandoned(n_rated=n_rated)
+        if has_rule:
+            self.promise(campaign)
         assert dues(campaign, Kind.BONUS) == set()
 
-    def test_work_without_a_rating_has_no_share(self):
-        campaign = self.abandoned(n_rated=0)
-        Assignment.objects.update(status="returned")
-        self.promise(campaign)
-        assert dues(campaign, Kind.BONUS) == set()
-
-    def test_finished_after_all_it_is_owed_the_rest(self):
+    def test_once_submitted_it_is_owed_the_remaining_pay(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         self.promise(campaign)
         share = confirm(campaign, Kind.BONUS, is_by_hand=True)
         mark_as_paid(run=share, total=share.total, reference="transfer 7", actor=make_admin())
         self.finish(campaign)
         assert dues(campaign) == {("alice", Decimal("1.13"))}
 
-    def test_the_rest_waits_for_the_share_and_is_the_whole_pay_if_that_is_cancelled(self):
+    def test_the_remaining_pay_waits_for_the_share_and_is_the_full_pay_if_that_is_cancelled(self):
         campaign = self.abandoned()
-        Assignment.objects.update(status="returned")
         self.promise(campaign)
         share = confirm(campaign, Kind.BONUS, is_by_hand=True)
         self.finish(campaign)
@@ -251,7 +223,7 @@ class TestConfirming:
         }
         return confirm_run(**arguments | changes)
 
-    def test_a_run_holds_the_very_list(self):
+    def test_a_run_has_exactly_the_planned_payments(self):
         campaign = make_paid_campaign("link")
         plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
         run = self.confirm(campaign, plan)
@@ -259,21 +231,21 @@ class TestConfirming:
         assert {payment.key for payment in run.payments.all()} == {due.key for due in plan.dues}
 
     @pytest.mark.parametrize("total", ["2.99", "0", "30.00"])
-    def test_another_total_is_refused(self, total):
+    def test_a_wrong_total_is_refused(self, total):
         campaign = make_paid_campaign("link")
         plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
         with pytest.raises(PaymentRefused, match="3.00 USD"):
             self.confirm(campaign, plan, total=Decimal(total))
         assert not Payment.objects.exists()
 
-    def test_it_is_refused_once_more_is_owed_than_was_shown(self):
+    def test_an_outdated_plan_is_refused(self):
         campaign = make_paid_campaign("link")
         plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
         hand_in(campaign, "carol")
         with pytest.raises(PaymentRefused, match="changed"):
             self.confirm(campaign, plan)
 
-    def test_it_is_refused_when_others_are_owed_the_same_total(self):
+    def test_an_outdated_plan_is_refused_even_if_the_total_is_the_same(self):
         campaign = make_paid_campaign("link")
         plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
         alice = Assignment.objects.get(worker__external_id="alice")
@@ -283,7 +255,7 @@ class TestConfirming:
         with pytest.raises(PaymentRefused, match="changed"):
             self.confirm(campaign, plan)
 
-    def test_the_same_confirmation_twice_pays_once(self):
+    def test_confirming_twice_makes_the_payments_once(self):
         campaign = make_paid_campaign("link")
         plan = plan_run(campaign, Kind.APPROVE, is_by_hand=True)
         self.confirm(campaign, plan)
@@ -292,7 +264,7 @@ class TestConfirming:
         assert Payment.objects.count() == 2
 
 
-def test_a_list_is_marked_as_paid_once():
+def test_a_list_paid_by_hand_is_marked_as_paid_once():
     run = confirm(make_paid_campaign("link"), is_by_hand=True)
     with pytest.raises(PaymentRefused, match="3.00"):
         mark_as_paid(run=run, total=Decimal("3.01"), reference="transfer 7", actor=make_admin())
@@ -302,15 +274,13 @@ def test_a_list_is_marked_as_paid_once():
         mark_as_paid(run=run, total=Decimal("3.00"), reference="transfer 8", actor=make_admin())
 
 
-def test_planning_takes_as_many_queries_for_ten_workers_and_rules_as_for_one(
-    django_assert_num_queries,
-):
+def test_queries_for_a_plan_do_not_grow_with_workers_and_rules(django_assert_num_queries):
     campaign = make_paid_campaign("link", names=("alice",))
-    flat(campaign)
+    add_bonus(campaign)
     with django_assert_num_queries(6):
         plans(campaign)
     for number in range(10):
         hand_in(campaign, f"worker{number}")
-        flat(campaign)
+        add_bonus(campaign)
     with django_assert_num_queries(6):
         assert [plan.n_payments for plan in plans(campaign)] == [11, 121]

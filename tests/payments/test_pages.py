@@ -1,14 +1,16 @@
-"""The pages on which admins pay, and that nobody else sees them."""
+"""The pages where admins pay workers, and who may see them."""
 
 from decimal import Decimal
 
 import pytest
+from django.http import HttpResponse
 from django.urls import reverse
 
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
 from hits.models import Assignment, Payment, PaymentRun, PayRule
 from hits.payments.owing import Kind, plan_run
+from hits.recruiting.visitors import remember_worker
 from tests.paying import PAY, confirm, hand_in, make_paid_campaign
 from tests.people import client_of
 
@@ -32,7 +34,7 @@ def post_plan(client, campaign, *, way="provider", kind="approve", **changes):
 @pytest.mark.parametrize(
     ("role", "status"), [("stranger", 302), ("outsider", 404), ("researcher", 403), ("admin", 200)]
 )
-def test_payments_are_for_admins_alone(role, status):
+def test_only_admins_see_payments(role, status):
     campaign = make_paid_campaign()
     run = confirm(campaign)
     client = client_of(role)
@@ -56,7 +58,7 @@ def test_a_researcher_does_not_see_the_job_that_pays():
     assert client_of("admin").get(url).status_code == 200
 
 
-def test_the_whole_way_from_what_is_owed_to_the_receipt(mturk):
+def test_an_admin_confirms_what_is_owed_and_the_job_pays_it(mturk):
     campaign, client = make_paid_campaign(), client_of("admin")
     assert "3.00 USD" in text_of(client.get(address("campaign_payments", campaign)))
     page = client.get(address("plan_payments", campaign, "approve", "provider"))
@@ -80,7 +82,7 @@ def test_a_wrong_total_pays_nothing(total):
     assert refused.status_code == 409 and not Payment.objects.exists()
 
 
-def test_a_list_that_changed_meanwhile_is_shown_anew():
+def test_a_list_that_has_changed_is_shown_again():
     campaign, client = make_paid_campaign(), client_of("admin")
     old = plan_run(campaign, Kind.APPROVE, is_by_hand=False)
     hand_in(campaign, "carol")
@@ -94,10 +96,9 @@ def test_a_list_that_changed_meanwhile_is_shown_anew():
 def test_a_double_click_confirms_once():
     campaign, client = make_paid_campaign(), client_of("admin")
     plan = plan_run(campaign, Kind.APPROVE, is_by_hand=False)
-    answers = [
-        post_plan(client, campaign, digest=plan.digest, total="3.00").status_code for _ in "ab"
-    ]
-    assert answers == [302, 409] and PaymentRun.objects.count() == 1
+    responses = [post_plan(client, campaign, digest=plan.digest, total="3.00") for _ in range(2)]
+    assert [response.status_code for response in responses] == [302, 409]
+    assert PaymentRun.objects.count() == 1
 
 
 class TestByHand:
@@ -128,7 +129,7 @@ class TestByHand:
         assert post_plan(client, campaign, way="hand").status_code == 302
 
 
-def test_a_stopped_run_goes_on(mturk):
+def test_a_halted_run_can_be_continued(mturk):
     campaign, client = make_paid_campaign(), client_of("admin")
     url = post_plan(client, campaign).url
     mturk.mishaps["ApproveAssignment"] = ["lose_answer"]
@@ -141,11 +142,10 @@ def test_a_stopped_run_goes_on(mturk):
     assert mturk.payments.total() == 2 and Payment.objects.filter(state="sent").count() == 2
 
 
-def test_a_bonus_for_everyone_and_one_for_alice(mturk):
+def test_a_bonus_for_everyone_and_an_adjustment_for_alice_are_paid(mturk):
     campaign, client = make_paid_campaign(), client_of("admin")
     client.post(
-        address("add_pay_rule", campaign),
-        {"kind": "flat", "amount": "0,25", "reason": "Thank you"},
+        address("add_pay_rule", campaign), {"kind": "flat", "amount": "0,25", "reason": "Thank you"}
     )
     alice = Assignment.objects.get(worker__external_id="alice")
     client.post(
@@ -172,28 +172,27 @@ class TestRejecting:
         url = address("pay_assignment", campaign, alice.code)
         return client_of("admin").post(url, {"action": "reject"} | data)
 
-    def test_the_worker_reads_the_reason_on_the_last_page(self, client):
+    def test_only_the_rejected_worker_reads_the_reason_on_the_last_page(self, client):
         campaign = make_paid_campaign("link")
         assert self.reject(campaign, message="You <b>gave</b> no scores.").status_code == 302
-        alice = Assignment.objects.get(worker__external_id="alice")
-        client.cookies = _cookies_of(alice.worker)
-        page = text_of(client.get(reverse("done", args=[alice.code])))
-        assert "You &lt;b&gt;gave&lt;/b&gt; no scores." in page and "not be paid" in page
+        pages = {}
+        for assignment in Assignment.objects.select_related("worker"):
+            response = HttpResponse()
+            remember_worker(response, assignment.worker)
+            client.cookies = response.cookies
+            page = client.get(reverse("done", args=[assignment.code]))
+            pages[assignment.worker.external_id] = text_of(page)
+        assert "You &lt;b&gt;gave&lt;/b&gt; no scores." in pages["alice"]
+        assert "not be paid" in pages["alice"] and "not be paid" not in pages["bob"]
 
-    def test_workers_who_are_not_rejected_read_nothing_of_it(self, client):
-        make_paid_campaign("link")
-        bob = Assignment.objects.get(worker__external_id="bob")
-        client.cookies = _cookies_of(bob.worker)
-        assert "not be paid" not in text_of(client.get(reverse("done", args=[bob.code])))
-
-    def test_prolific_wants_more(self):
+    def test_prolific_requires_a_longer_message(self):
         campaign = make_paid_campaign("prolific")
         refused = self.reject(campaign, message="Too short", category="LOW_EFFORT")
         assert refused.status_code == 422
         assert "at least 100 characters" in text_of(refused)
         assert not Payment.objects.exists()
 
-    def test_it_can_be_taken_back(self):
+    def test_it_can_be_withdrawn(self):
         campaign = make_paid_campaign("link")
         self.reject(campaign, message="No scores.")
         alice = Assignment.objects.get(worker__external_id="alice")
@@ -201,15 +200,6 @@ class TestRejecting:
         client_of("admin").post(url, {"action": "withdraw", "reason": "She wrote to us."})
         alice.refresh_from_db()
         assert not alice.is_rejected
-
-
-def _cookies_of(worker):
-    from http.cookies import SimpleCookie
-
-    from tests.browser.opening import worker_cookie
-
-    cookie = worker_cookie(worker, "http://testserver")
-    return SimpleCookie({cookie["name"]: cookie["value"]})
 
 
 def test_a_payment_in_doubt_is_settled_by_a_person():
@@ -227,7 +217,7 @@ def test_a_payment_in_doubt_is_settled_by_a_person():
     assert payment.state == "failed"
 
 
-def test_what_failed_for_good_is_written_off():
+def test_a_failed_payment_can_be_written_off():
     campaign, client = make_paid_campaign(names=("alice",)), client_of("admin")
     run = confirm(campaign)
     run.payments.update(state="failed", settled_at=run.confirmed_at, problem="No such work")
@@ -246,13 +236,13 @@ def test_another_campaigns_run_is_not_found():
     assert client_of("admin").get(url).status_code == 404
 
 
-def test_the_cap_is_shown_against_all_that_is_paid_and_owed():
+def test_the_page_shows_how_much_of_the_cap_is_left():
     campaign = make_paid_campaign("link", spending_cap=Decimal("2.00"))
     page = text_of(client_of("admin").get(address("campaign_payments", campaign)))
     assert "-1.00 USD" in page and f"{2 * PAY} USD" in page
 
 
-def test_the_page_takes_as_many_queries_for_ten_as_for_one(django_assert_max_num_queries):
+def test_queries_for_the_page_do_not_grow_with_workers(django_assert_max_num_queries):
     campaign, client = make_paid_campaign("link", names=("alice",)), client_of("admin")
     confirm(campaign, is_by_hand=True)
     for number in range(10):

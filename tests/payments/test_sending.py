@@ -1,6 +1,4 @@
-"""A run through a provider: what is sent, what is asked, and what is left to a person."""
-
-from decimal import Decimal
+"""Payment runs through a provider: what is sent, what is checked, and what a person has to decide."""
 
 import pytest
 
@@ -9,7 +7,6 @@ from hits.models import Assignment, AuditEntry, Payment, Recruitment, Submission
 from hits.payments.owing import Kind, plan_run, plans
 from hits.payments.reporting import standing
 from hits.payments.runs import (
-    add_rule,
     cancel_run,
     mark_as_paid,
     reject_assignment,
@@ -18,7 +15,7 @@ from hits.payments.runs import (
     write_off,
 )
 from hits.payments.sending import ask_again, pay_run
-from tests.paying import PAY, confirm, make_admin, make_paid_campaign
+from tests.paying import PAY, add_bonus, confirm, make_admin, make_paid_campaign
 from tests.recruits import begin, hand_in, make_prolific_campaign, send
 
 pytestmark = pytest.mark.django_db
@@ -27,46 +24,29 @@ ONCE = {("alice", "reward", PAY): 1, ("bob", "reward", PAY): 1}
 
 
 def states(run):
-    names = run.payments.values_list("assignment__worker__external_id", "state")
-    return dict(names)
+    return dict(run.payments.values_list("assignment__worker__external_id", "state"))
 
 
-def bonus_run(campaign, amount="0.25"):
-    add_rule(
-        campaign=campaign,
-        kind="flat",
-        reason="Thank you",
-        amount=Decimal(amount),
-        actor=make_admin(),
-    )
+def bonus_run(campaign):
+    add_bonus(campaign)
     return confirm(campaign, Kind.BONUS)
 
 
-def test_a_run_pays_everyone_on_its_list_once(mturk):
+def test_a_run_pays_everyone_once_and_logs_each_payment_and_a_receipt(mturk):
     run = confirm(make_paid_campaign())
     assert pay_run(run=run) == {"paid": "3.00", "states": {"sent": 2}}
     assert mturk.payments == ONCE
     assert set(Submission.objects.values_list("status", flat=True)) == {"approved"}
-
-
-def test_running_it_again_sends_nothing(mturk):
-    run = confirm(make_paid_campaign())
-    pay_run(run=run)
     mturk.calls.clear()
     pay_run(run=run)
     assert mturk.calls == []
-
-
-def test_the_audit_log_has_a_receipt_and_a_line_for_each_payment(mturk):
-    run = confirm(make_paid_campaign())
-    pay_run(run=run)
     lines = AuditEntry.objects.filter(action="payment_sent")
     assert set(lines.values_list("worker__external_id", flat=True)) == {"alice", "bob"}
     receipt = AuditEntry.objects.get(action="finish_payments")
     assert receipt.details["paid"] == "3.00" and receipt.details["digest"] == run.digest
 
 
-def test_work_that_was_approved_elsewhere_counts_as_paid(mturk):
+def test_work_approved_outside_the_platform_counts_as_paid(mturk):
     run = confirm(make_paid_campaign())
     mturk.assignments["visitalice"].status = "Approved"
     pay_run(run=run)
@@ -75,7 +55,7 @@ def test_work_that_was_approved_elsewhere_counts_as_paid(mturk):
 
 
 @pytest.mark.parametrize("n_lost", [1, 2])
-def test_an_answer_that_was_lost_is_asked_for(mturk, n_lost):
+def test_after_a_lost_response_the_provider_is_asked_for_the_status(mturk, n_lost):
     mturk.mishaps["ApproveAssignment"] = ["lose_answer"] * n_lost
     run = confirm(make_paid_campaign())
     pay_run(run=run)
@@ -83,7 +63,7 @@ def test_an_answer_that_was_lost_is_asked_for(mturk, n_lost):
     assert mturk.payments == ONCE
 
 
-def test_a_request_that_was_lost_is_owed_again_and_then_paid_once(mturk):
+def test_after_a_lost_request_the_payment_fails_and_the_next_run_pays_it(mturk):
     mturk.mishaps["ApproveAssignment"] = ["lose_request"]
     campaign = make_paid_campaign()
     first = confirm(campaign)
@@ -95,7 +75,7 @@ def test_a_request_that_was_lost_is_owed_again_and_then_paid_once(mturk):
     assert states(second) == {"alice": "sent"} and mturk.payments == ONCE
 
 
-def test_a_refusal_says_why_and_is_owed_again(mturk):
+def test_a_refused_payment_stores_the_reason_and_is_owed_again(mturk):
     mturk.mishaps["SendBonus"] = ["refuse"]
     campaign = make_paid_campaign(names=("alice",))
     pay_run(run=bonus_run(campaign))
@@ -105,7 +85,7 @@ def test_a_refusal_says_why_and_is_owed_again(mturk):
     assert [bonus["BonusAmount"] for bonus in mturk.bonuses] == ["0.25"]
 
 
-def test_a_provider_that_is_down_halts_the_run_and_it_goes_on_later(mturk):
+def test_a_provider_that_is_down_halts_the_run_which_can_be_resumed(mturk):
     mturk.mishaps["ApproveAssignment"] = ["lose_answer"]
     mturk.mishaps["GetAssignment"] = ["lose_request", "lose_request"]
     run = confirm(make_paid_campaign())
@@ -124,7 +104,7 @@ def test_many_refusals_in_a_row_halt_the_run(mturk):
     assert list(states(run).values()).count("planned") == 2
 
 
-def test_what_prolific_turns_out_not_to_pay_is_paid_by_hand(prolific):
+def test_work_that_prolific_will_not_pay_is_paid_by_hand(prolific):
     campaign = make_prolific_campaign(prolific)
     session = prolific.join(Recruitment.objects.get(campaign=campaign).study)
     browser, _ = send(prolific, session)
@@ -138,7 +118,7 @@ def test_what_prolific_turns_out_not_to_pay_is_paid_by_hand(prolific):
     assert plans(campaign) == []
 
 
-def test_a_bonus_is_sent_with_its_reason_and_found_again(mturk):
+def test_a_bonus_is_sent_with_its_reason_and_recognised_after_a_lost_response(mturk):
     mturk.mishaps["SendBonus"] = ["lose_answer"]
     run = bonus_run(make_paid_campaign())
     pay_run(run=run)
@@ -147,7 +127,7 @@ def test_a_bonus_is_sent_with_its_reason_and_found_again(mturk):
     assert mturk.bonuses[0]["Reason"].startswith("Thank you ")
 
 
-def test_two_bonuses_of_one_amount_are_told_apart(mturk):
+def test_two_bonuses_of_the_same_amount_are_not_confused(mturk):
     campaign = make_paid_campaign(names=("alice",))
     pay_run(run=bonus_run(campaign))
     mturk.mishaps["SendBonus"] = ["lose_request"]
@@ -163,33 +143,30 @@ def test_a_bonus_in_another_currency_is_refused_by_mechanical_turk(mturk):
 
 
 class TestWritingOff:
-    def refused(self, mturk):
-        """Alice's work, of which Mechanical Turk knows nothing."""
+    def refused_by(self, mturk):
+        """Return a campaign with a failed payment for work that Mechanical Turk does not know."""
         campaign = make_paid_campaign(names=("alice",))
         del mturk.assignments["visitalice"]
         pay_run(run=confirm(campaign))
         assert plan_run(campaign, Kind.APPROVE, is_by_hand=False).n_payments == 1
         return campaign
 
-    def test_it_is_owed_no_more_and_the_log_says_why(self, mturk):
-        campaign = self.refused(mturk)
+    def test_it_is_no_longer_owed_and_the_log_has_the_reason(self, mturk):
+        campaign = self.refused_by(mturk)
+        with pytest.raises(PaymentRefused, match="why"):
+            write_off(payment=Payment.objects.get(), reason=" ", actor=make_admin())
         write_off(payment=Payment.objects.get(), reason="Made-up ids", actor=make_admin())
         assert plans(campaign) == [] and standing(campaign, []).committed == 0
         line = AuditEntry.objects.get(action="write_off_payment")
         assert (line.reason, line.details["amount"]) == ("Made-up ids", "1.50")
 
-    def test_it_needs_a_reason(self, mturk):
-        self.refused(mturk)
-        with pytest.raises(PaymentRefused, match="why"):
-            write_off(payment=Payment.objects.get(), reason=" ", actor=make_admin())
-
-    def test_only_what_failed_and_is_owed_can_be_written_off(self, mturk):
+    def test_only_failed_payments_can_be_written_off(self, mturk):
         run = confirm(make_paid_campaign(names=("alice",)))
         with pytest.raises(PaymentRefused, match="failed"):
             write_off(payment=run.payments.get(), reason="Made-up ids", actor=make_admin())
 
-    def test_what_was_rejected_meanwhile_cannot_be_written_off_too(self, mturk):
-        campaign = self.refused(mturk)
+    def test_a_payment_for_work_rejected_in_the_meantime_cannot_be_written_off(self, mturk):
+        campaign = self.refused_by(mturk)
         Recruitment.objects.update(provider="link")
         campaign.refresh_from_db()
         failed = Payment.objects.get()
@@ -215,28 +192,28 @@ class TestRejecting:
         with pytest.raises(PaymentRefused, match="why"):
             self.reject(make_paid_campaign(), message="  ")
 
-    def test_what_is_paid_cannot_be_rejected(self, mturk):
+    def test_paid_work_cannot_be_rejected(self, mturk):
         campaign = make_paid_campaign()
         pay_run(run=confirm(campaign))
         with pytest.raises(PaymentRefused, match="neither paid"):
             self.reject(campaign)
         assert not Assignment.objects.filter(is_rejected=True).exists()
 
-    def test_prolific_wants_a_category_and_a_hundred_characters(self):
+    def test_prolific_requires_a_category_and_a_hundred_characters(self):
         campaign = make_paid_campaign("prolific")
         with pytest.raises(PaymentRefused, match="at least 100"):
             self.reject(campaign)
         with pytest.raises(PaymentRefused, match="category"):
             self.reject(campaign, message="x" * 100)
 
-    def test_one_that_fails_is_no_rejection(self, mturk):
+    def test_work_is_still_owed_if_rejecting_it_fails(self, mturk):
         mturk.mishaps["RejectAssignment"] = ["refuse"]
         campaign = make_paid_campaign()
         pay_run(run=self.reject(campaign))
         assert not Assignment.objects.filter(is_rejected=True).exists()
         assert plan_run(campaign, Kind.APPROVE, is_by_hand=False).n_payments == 2
 
-    def test_taken_back_it_is_paid_after_all(self, mturk):
+    def test_work_is_paid_after_its_rejection_is_withdrawn(self, mturk):
         campaign = make_paid_campaign()
         pay_run(run=self.reject(campaign))
         withdraw_rejection(
@@ -246,51 +223,39 @@ class TestRejecting:
         assert mturk.payments == ONCE
 
 
-class TestDoubt:
-    def doubtful(self):
+class TestUnknownOutcome:
+    def unknown_payment(self):
         run = bonus_run(make_paid_campaign(names=("alice",)))
         run.payments.update(
             state="unknown", settled_at=run.confirmed_at, sending_at=run.confirmed_at, n_sends=1
         )
         return run.payments.get()
 
-    def test_it_is_not_owed_again(self):
-        payment = self.doubtful()
-        plan = plan_run(payment.run.campaign, Kind.BONUS, is_by_hand=False)
-        assert plan.dues == []
-
-    def test_a_person_says_that_it_was_paid(self):
-        payment = self.doubtful()
+    def test_it_is_not_owed_again_and_a_person_can_say_that_it_was_paid(self):
+        payment = self.unknown_payment()
+        assert plan_run(payment.run.campaign, Kind.BONUS, is_by_hand=False).dues == []
         settle_unknown(payment=payment, was_paid=True, reason="In the list", actor=make_admin())
         assert payment.state == "sent"
         with pytest.raises(PaymentRefused, match="already"):
             settle_unknown(payment=payment, was_paid=False, reason="No", actor=make_admin())
 
-    def test_a_person_says_that_it_was_not_and_it_is_paid_once(self, mturk):
-        payment = self.doubtful()
+    def test_it_is_paid_once_if_a_person_says_that_it_was_not_paid(self, mturk):
+        payment = self.unknown_payment()
         settle_unknown(payment=payment, was_paid=False, reason="Not there", actor=make_admin())
         pay_run(run=confirm(payment.run.campaign, Kind.BONUS))
         assert len(mturk.bonuses) == 1
 
     def test_the_provider_can_be_asked_again(self, mturk):
-        payment = self.doubtful()
+        payment = self.unknown_payment()
         Payment.objects.update(prepared=payment.key)
         assert ask_again(payment=payment) == "unknown"
+        bonus = {"AssignmentId": "visitalice", "WorkerId": "alice", "BonusAmount": "0.25"}
         reason = f"Thank you [{payment.key[:16]}]"
-        mturk.bonuses.append(
-            {
-                "AssignmentId": "visitalice",
-                "WorkerId": "alice",
-                "BonusAmount": "0.25",
-                "Reason": reason,
-                "GrantTime": 0,
-            }
-        )
+        mturk.bonuses.append(bonus | {"Reason": reason, "GrantTime": 0})
         assert ask_again(payment=payment) == "sent"
 
 
-def test_what_is_not_begun_can_be_cancelled_and_is_owed_again():
+def test_a_run_that_has_not_started_can_be_cancelled_and_its_payments_are_owed_again():
     campaign = make_paid_campaign()
     cancel_run(run=confirm(campaign), actor=make_admin())
-    assert plan_run(campaign, Kind.APPROVE, is_by_hand=False).n_payments == 2
     assert confirm(campaign).n_payments == 2

@@ -1,4 +1,4 @@
-"""A campaign to work on, and a HIT of it in the worker's hand."""
+"""A campaign, and an assignment that the worker in `client` has taken."""
 
 import pytest
 

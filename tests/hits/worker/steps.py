@@ -1,4 +1,4 @@
-"""What a worker does on the pages, step by step."""
+"""The steps of a worker, from the landing page to a rating."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ JSON = {"Accept": "application/json"}
 
 
 def enter(client: Client, campaign: Campaign, *, qualified: bool = True) -> Worker:
-    """Agree to take part, and unless told otherwise have the practice done."""
+    """Agree to take part and, by default, qualify."""
     client.post(campaign.get_absolute_url())
     participation = Participation.objects.latest("pk")
     if qualified:
@@ -21,7 +21,7 @@ def enter(client: Client, campaign: Campaign, *, qualified: bool = True) -> Work
 
 
 def take(client: Client, campaign: Campaign) -> Assignment:
-    """Take a HIT by the page that gives one out."""
+    """Take a HIT by opening the page that assigns one."""
     response = client.get(reverse("next_hit", args=[campaign.code]))
     return Assignment.objects.get(code=response.url.split("/")[2])
 
@@ -31,7 +31,7 @@ def page(name: str, *args: object) -> str:
 
 
 def post_rating(client: Client, assignment: Assignment, position: int, /, **fields: object) -> Any:
-    """Send what the page's script sends for the item at a position."""
+    """Rate the item at a position as the page's script does."""
     item = assignment.hit.items.get(position=position)
     sent = {"position": position, "item": item.code, "score": 50} | fields
     return client.post(page("rate", assignment.code), sent, headers=JSON)

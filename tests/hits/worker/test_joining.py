@@ -1,4 +1,4 @@
-"""Who gets a HIT, and what those are told who get none."""
+"""Who gets a HIT, and what the page says to workers who do not."""
 
 import re
 import uuid
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("name", ["instructions", "check", "next_hit"])
-def test_who_has_not_agreed_is_sent_to_the_beginning(client, campaign, name):
+def test_without_consent_every_page_redirects_to_the_landing_page(client, campaign, name):
     assert client.get(page(name, campaign.code)).url == campaign.get_absolute_url()
     assert client.get(page("practice", campaign.code, 1)).url == campaign.get_absolute_url()
     assert not Worker.objects.exists()
 
 
-def test_looking_at_the_link_stores_nothing(client, campaign):
+def test_opening_the_link_stores_nothing(client, campaign):
     client.get(campaign.get_absolute_url())
     assert not Worker.objects.exists() and not Participation.objects.exists()
     assert COOKIE not in client.cookies
@@ -39,14 +39,14 @@ def test_agreeing_twice_makes_one_participation(client, campaign):
     assert Participation.objects.count() == Worker.objects.count() == 1
 
 
-def test_no_hit_before_the_question_is_answered(client, campaign):
+def test_there_is_no_hit_before_the_check_question_is_answered(client, campaign):
     enter(client, campaign, qualified=False)
     answer = client.get(page("next_hit", campaign.code))
     assert answer.url == page("instructions", campaign.code)
     assert not Assignment.objects.exists()
 
 
-def test_two_wrong_answers_screen_a_worker_out_for_good(client, campaign):
+def test_two_wrong_answers_screen_a_worker_out_permanently(client, campaign):
     enter(client, campaign, qualified=False)
     check = page("check", campaign.code)
     assert client.post(check, {"answer": wrong_answer(campaign)}).context["is_wrong"]
@@ -62,31 +62,30 @@ def test_one_wrong_answer_is_forgiven(client, campaign):
     enter(client, campaign, qualified=False)
     check = page("check", campaign.code)
     client.post(check, {"answer": wrong_answer(campaign)})
-    assert client.post(check, {"answer": right_answer(campaign)}).url == page(
-        "next_hit", campaign.code
-    )
+    answer = client.post(check, {"answer": right_answer(campaign)})
+    assert answer.url == page("next_hit", campaign.code)
 
 
 @pytest.mark.parametrize("answer", ["", "none", "1"])
-def test_an_answer_that_is_none_costs_no_try(client, campaign, answer):
+def test_an_invalid_answer_does_not_use_up_a_try(client, campaign, answer):
     enter(client, campaign, qualified=False)
     client.post(page("check", campaign.code), {"answer": answer})
     assert Participation.objects.get().n_check_tries == 0
 
 
-def test_nothing_but_its_words_tells_the_right_answer(client, campaign):
-    """A script that knows a number or a place would pass without reading."""
-    shown = []
+def test_only_the_wording_identifies_the_right_answer(client, campaign):
+    """Otherwise a script could pass by a number or a position, without reading."""
+    shuffled = []
     for _ in range(20):
         client.cookies.clear()
         enter(client, campaign, qualified=False)
         html = client.get(page("check", campaign.code)).content.decode()
         options = re.findall(r"<label>(<input[^>]*>) (.*?)</label>", html)
-        shown.append([words for _, words in options])
+        shuffled.append([words for _, words in options])
         same = '<input type="radio" name="answer" value="{}" required>'
-        assert [field for field, _ in options] == [same.format(words) for words in shown[-1]]
+        assert [field for field, _ in options] == [same.format(words) for words in shuffled[-1]]
     right = escape(right_answer(campaign))
-    assert {options.index(right) for options in shown} == {0, 1, 2}
+    assert {options.index(right) for options in shuffled} == {0, 1, 2}
 
 
 def test_an_excluded_worker_gets_no_hit(client, campaign):
@@ -96,14 +95,14 @@ def test_an_excluded_worker_gets_no_hit(client, campaign):
     assert not Assignment.objects.exists()
 
 
-def test_a_worker_busy_elsewhere_is_told_so(client, assignment):
+def test_a_worker_busy_in_another_campaign_gets_no_hit(client, assignment):
     other = make_hits()
     take_part(campaign=other, worker=assignment.worker)
     Participation.objects.update(qualified_at=timezone.now())
     assert client.get(page("next_hit", other.code)).context["reason"] == "busy"
 
 
-def test_who_has_done_all_is_thanked_and_who_comes_too_late_asked_to_look_in_again(client):
+def test_workers_who_did_all_hits_and_workers_who_come_too_late_see_different_reasons(client):
     campaign = make_hits(min_ratings=1)
     enter(client, campaign)
     assignment = take(client, campaign)
@@ -116,7 +115,7 @@ def test_who_has_done_all_is_thanked_and_who_comes_too_late_asked_to_look_in_aga
 
 
 @pytest.mark.parametrize("status", [Campaign.Status.PAUSED, Campaign.Status.CLOSED])
-def test_a_campaign_that_is_not_open_says_so_and_takes_nobody_in(client, campaign, status):
+def test_a_campaign_that_is_not_open_says_so_and_admits_nobody(client, campaign, status):
     change_status(campaign=campaign, to=status)
     assert client.get(campaign.get_absolute_url()).context["reason"] == status
     assert client.post(campaign.get_absolute_url()).context["reason"] == status
@@ -124,7 +123,7 @@ def test_a_campaign_that_is_not_open_says_so_and_takes_nobody_in(client, campaig
 
 
 @pytest.mark.parametrize("name", ["landing", "instructions", "check", "next_hit"])
-def test_a_draft_is_not_there(client, name):
+def test_a_draft_is_not_found(client, name):
     campaign = make_campaign()
     make_translations(campaign)
     assert client.get(page(name, campaign.code)).status_code == HTTPStatus.NOT_FOUND
@@ -132,7 +131,7 @@ def test_a_draft_is_not_there(client, name):
 
 
 @pytest.mark.parametrize("step", [0, 4, 10**9 - 1])
-def test_a_practice_step_that_does_not_exist_is_not_there(client, campaign, step):
+def test_an_unknown_practice_step_is_not_found(client, campaign, step):
     enter(client, campaign, qualified=False)
     assert client.get(page("practice", campaign.code, step)).status_code == HTTPStatus.NOT_FOUND
 

@@ -31,8 +31,8 @@ def worker_pages(campaign: Campaign, assignment: Assignment) -> list[str]:
     ]
 
 
-def pages_on_the_way(client: Client, campaign: Campaign) -> list[Any]:
-    """Every page from the link to the code, each as it is shown to a worker who has come so far."""
+def pages_in_order(client: Client, campaign: Campaign) -> list[Any]:
+    """Return every page from the link to the completion code, as a worker meets them."""
     pages = [client.get(campaign.get_absolute_url())]
     enter(client, campaign, qualified=False)
     pages += [
@@ -50,17 +50,17 @@ def pages_on_the_way(client: Client, campaign: Campaign) -> list[Any]:
     return pages
 
 
-def test_no_worker_page_is_kept_by_a_cache_or_framed(client, campaign):
-    shown = pages_on_the_way(client, campaign)
-    assert [answer.status_code for answer in shown] == [HTTPStatus.OK] * 7
+def test_no_worker_page_is_cached_or_framed(client, campaign):
+    pages = pages_in_order(client, campaign)
+    assert [answer.status_code for answer in pages] == [HTTPStatus.OK] * 7
     bob = Client()
     enter(bob, campaign)
     redirected, assignment = bob.get(page("next_hit", campaign.code)), take(bob, campaign)
     rated = post_rating(bob, assignment, 1)
     refused = Client().get(page("rate", assignment.code))
-    others = [answer.status_code for answer in (redirected, rated, refused)]
-    assert others == [HTTPStatus.FOUND, HTTPStatus.OK, HTTPStatus.NOT_FOUND]
-    for answer in (*shown, redirected, rated, refused):
+    statuses = [answer.status_code for answer in (redirected, rated, refused)]
+    assert statuses == [HTTPStatus.FOUND, HTTPStatus.OK, HTTPStatus.NOT_FOUND]
+    for answer in (*pages, redirected, rated, refused):
         assert "no-store" in answer["Cache-Control"] and "private" in answer["Cache-Control"]
         assert "default-src 'none'" in answer["Content-Security-Policy"]
         assert "unsafe" not in answer["Content-Security-Policy"]
@@ -70,7 +70,7 @@ def test_no_worker_page_is_kept_by_a_cache_or_framed(client, campaign):
         assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
-def test_every_form_needs_its_token(campaign):
+def test_every_form_needs_its_csrf_token(campaign):
     alice = Client(enforce_csrf_checks=True)
     assert alice.post(campaign.get_absolute_url()).status_code == HTTPStatus.FORBIDDEN
     alice.get(campaign.get_absolute_url())
@@ -89,28 +89,18 @@ def test_every_form_needs_its_token(campaign):
     assert answer.status_code == HTTPStatus.OK
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(client, campaign):
-    enter(client, campaign)
-    cookie = client.cookies[COOKIE]
-    assert cookie["httponly"] and cookie["samesite"] == "Lax"
-    assert cookie["max-age"] == 180 * 24 * 60 * 60
-
-
-def test_the_cookie_travels_by_https_only_outside_development(client, campaign, settings):
+def test_the_cookie_is_protected_and_holds_only_the_workers_code(client, campaign, settings):
     settings.SESSION_COOKIE_SECURE = True
-    enter(client, campaign)
-    assert client.cookies[COOKIE]["secure"]
-
-
-def test_the_cookie_says_nothing_about_the_worker_but_a_code(client, campaign):
     worker = enter(client, campaign)
-    value = client.cookies[COOKIE].value
-    assert value.startswith(f"{worker.code}:")
-    assert worker.external_id not in value
+    cookie = client.cookies[COOKIE]
+    assert cookie["httponly"] and cookie["samesite"] == "Lax" and cookie["secure"]
+    assert cookie["max-age"] == 180 * 24 * 60 * 60
+    assert cookie.value.startswith(f"{worker.code}:")
+    assert worker.external_id not in cookie.value
 
 
 @pytest.mark.parametrize("where", ["code", "signature", "all"])
-def test_a_tampered_cookie_is_a_strangers(client, campaign, assignment, where):
+def test_a_tampered_cookie_identifies_nobody(client, campaign, assignment, where):
     bob = make_worker()
     value = client.cookies[COOKIE].value
     client.cookies[COOKIE] = {
@@ -122,18 +112,18 @@ def test_a_tampered_cookie_is_a_strangers(client, campaign, assignment, where):
     assert client.get(page("next_hit", campaign.code)).url == campaign.get_absolute_url()
 
 
-def test_a_cookie_of_an_earlier_campaign_is_the_same_worker(client, campaign, assignment):
+def test_the_cookie_identifies_the_same_worker_in_another_campaign(client, campaign, assignment):
     other = make_hits()
     client.post(other.get_absolute_url())
     assert Worker.objects.count() == 1
     assert Participation.objects.filter(worker=assignment.worker).count() == 2
 
 
-def test_a_login_of_a_worker_is_needed_nowhere_and_helps_nowhere(admin_client, assignment):
+def test_a_login_does_not_open_a_workers_page(admin_client, assignment):
     assert admin_client.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
 
 
-def test_a_cookie_signed_for_another_purpose_is_a_strangers(client, campaign, assignment):
+def test_a_cookie_signed_with_another_salt_identifies_nobody(client, campaign, assignment):
     right = HttpResponse()
     remember_worker(right, assignment.worker)
     client.cookies[COOKIE] = signing.dumps(str(assignment.worker.code), salt="elsewhere")

@@ -1,4 +1,4 @@
-"""From the link to the code by HTTP, as a browser without scripts and as the page's script go it."""
+"""From the link to the completion code over HTTP, with and without the page's script."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -18,7 +18,7 @@ from tests.recruits import right_answer
 pytestmark = pytest.mark.django_db
 
 
-def test_a_worker_goes_from_the_link_to_the_completion_code(client, campaign):
+def test_a_worker_gets_from_the_link_to_the_completion_code(client, campaign):
     assert client.get(campaign.get_absolute_url()).status_code == HTTPStatus.OK
     agreed = client.post(campaign.get_absolute_url())
     assert agreed.url == page("instructions", campaign.code)
@@ -30,9 +30,9 @@ def test_a_worker_goes_from_the_link_to_the_completion_code(client, campaign):
 
     rating_page = client.get(answered.url).url
     for position in range(1, 41):
-        shown = client.get(rating_page).context["item"]
-        assert shown["position"] == position
-        sent = {"position": position, "item": shown["item"], "score": position}
+        item = client.get(rating_page).context["item"]
+        assert item["position"] == position
+        sent = {"position": position, "item": item["item"], "score": position}
         assert client.post(rating_page, sent).url == rating_page
 
     finish = client.get(rating_page).url
@@ -45,7 +45,7 @@ def test_a_worker_goes_from_the_link_to_the_completion_code(client, campaign):
     assert list(ratings.values_list("score", flat=True)) == list(range(1, 41))
 
 
-def test_a_script_is_told_what_is_stored_and_gets_one_more_item(client, assignment):
+def test_the_script_gets_the_stored_rating_and_one_more_item(client, assignment):
     answer = post_rating(client, assignment, 1, score=73, elapsed_ms=900, active_ms=800)
     assert answer.status_code == HTTPStatus.OK
     saved = answer.json()
@@ -54,38 +54,37 @@ def test_a_script_is_told_what_is_stored_and_gets_one_more_item(client, assignme
     assert set(saved["items"][0]) == {"item", "position", "text", "above"}
 
 
-def test_near_the_end_no_more_items_come(client, assignment):
+def test_near_the_end_there_are_no_more_items_to_send(client, assignment):
     rate_items(assignment, n_items=39)
     assert post_rating(client, assignment, 40).json()["items"] == []
 
 
-def test_the_window_and_the_answers_hold_every_item_once_and_in_order(client, assignment):
-    shown = list(client.get(page("rate", assignment.code)).context["items"])
+def test_the_page_and_the_responses_hold_every_item_once_and_in_order(client, assignment):
+    items = list(client.get(page("rate", assignment.code)).context["items"])
     for position in range(1, 41):
-        shown += post_rating(client, assignment, position).json()["items"]
-    assert [item["position"] for item in shown] == list(range(1, 41))
+        items += post_rating(client, assignment, position).json()["items"]
+    assert [item["position"] for item in items] == list(range(1, 41))
 
 
-def test_a_second_worker_starts_at_the_beginning_and_never_learns_of_the_first(
+def test_a_second_worker_starts_at_the_beginning_and_learns_nothing_of_the_first(
     client, assignment, campaign
 ):
     for position in range(1, 4):
         post_rating(client, assignment, position, score=73)
     other = Client()
     enter(other, campaign)
-    own = take(other, campaign)
-    assert own.hit == assignment.hit and own != assignment
-    shown = other.get(page("rate", own.code))
-    assert (shown.context["item"]["position"], shown.context["place"].n_rated) == (1, 0)
-    answer = post_rating(other, own, 1, score=20)
+    second = take(other, campaign)
+    assert second.hit == assignment.hit and second != assignment
+    rating_page = other.get(page("rate", second.code))
+    assert (rating_page.context["item"]["position"], rating_page.context["place"].n_rated) == (1, 0)
+    answer = post_rating(other, second, 1, score=20)
     assert (answer.json()["saved"], answer.json()["score"]) == (1, 20)
-    for text in (shown.content.decode(), answer.content.decode()):
+    for text in (rating_page.content.decode(), answer.content.decode()):
         assert str(assignment.code) not in text and str(assignment.worker.code) not in text
-    # Nor does the other's page open.
     assert other.get(page("rate", assignment.code)).status_code == HTTPStatus.NOT_FOUND
 
 
-def test_a_repeated_rating_is_answered_with_what_is_stored(client, assignment):
+def test_a_repeated_rating_returns_the_stored_one(client, assignment):
     first = post_rating(client, assignment, 1, score=73)
     again = post_rating(client, assignment, 1, score=10)
     assert again.status_code == HTTPStatus.OK
@@ -100,7 +99,7 @@ def test_going_back_changes_nothing(client, assignment):
     assert client.get(page("rate", assignment.code)).context["item"]["position"] == 6
 
 
-def test_a_finished_hit_leads_to_its_code_from_everywhere(client, assignment):
+def test_every_page_of_a_finished_hit_leads_to_its_completion_code(client, assignment):
     rate_items(assignment)
     client.post(page("finish", assignment.code))
     first = client.get(page("done", assignment.code)).content
@@ -110,7 +109,7 @@ def test_a_finished_hit_leads_to_its_code_from_everywhere(client, assignment):
     assert client.get(page("done", assignment.code)).content == first
 
 
-def test_the_code_is_not_shown_before_the_work_is_handed_in(client, assignment):
+def test_the_completion_code_is_not_shown_before_submission(client, assignment):
     assert client.get(page("done", assignment.code)).url == page("rate", assignment.code)
     assert client.get(page("finish", assignment.code)).url == page("rate", assignment.code)
     assert client.post(page("finish", assignment.code)).url == page("rate", assignment.code)
@@ -118,12 +117,12 @@ def test_the_code_is_not_shown_before_the_work_is_handed_in(client, assignment):
     assert assignment.status == Assignment.Status.IN_PROGRESS
 
 
-def test_two_visits_to_the_next_hit_give_the_same_one(client, campaign, assignment):
+def test_asking_for_the_next_hit_twice_gives_the_same_one(client, campaign, assignment):
     assert take(client, campaign) == assignment
     assert Assignment.objects.count() == 1
 
 
-def test_a_late_worker_returns_finishes_and_is_marked_late(client, campaign, assignment):
+def test_a_worker_who_finishes_after_expiry_is_marked_late(client, campaign, assignment):
     rate_items(assignment, n_items=39)
     with time_machine.travel(assignment.expires_at + timedelta(minutes=1)):
         assert release_expired() == 1
@@ -136,9 +135,7 @@ def test_a_late_worker_returns_finishes_and_is_marked_late(client, campaign, ass
     assert campaign.hits.get().places_left == 2
 
 
-def test_a_late_worker_who_asks_for_the_next_hit_has_the_lease_renewed(
-    client, campaign, assignment
-):
+def test_asking_for_the_next_hit_after_expiry_renews_the_lease(client, campaign, assignment):
     with time_machine.travel(assignment.expires_at + timedelta(minutes=1), tick=False):
         release_expired()
         assert take(client, campaign) == assignment
@@ -149,7 +146,7 @@ def test_a_late_worker_who_asks_for_the_next_hit_has_the_lease_renewed(
     assert campaign.hits.get().places_left == 2
 
 
-def test_a_late_worker_whose_place_is_gone_still_goes_on(client):
+def test_a_late_worker_whose_place_is_taken_can_still_continue(client):
     campaign = make_hits(min_ratings=1)
     enter(client, campaign)
     late = take(client, campaign)
@@ -161,7 +158,9 @@ def test_a_late_worker_whose_place_is_gone_still_goes_on(client):
     assert post_rating(client, late, 1).status_code == HTTPStatus.OK
 
 
-def test_a_hit_in_hand_can_be_finished_after_the_campaign_has_closed(client, campaign, assignment):
+def test_a_hit_in_progress_can_be_finished_after_the_campaign_is_closed(
+    client, campaign, assignment
+):
     change_status(campaign=campaign, to=Campaign.Status.CLOSED)
     assert client.get(campaign.get_absolute_url()).context["in_hand"] == assignment
     rate_items(assignment)

@@ -1,4 +1,4 @@
-"""Ratings that nobody can have given, and work of others, are refused and said why."""
+"""Impossible ratings and other workers' assignments are refused with a reason."""
 
 import logging
 import uuid
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def assert_refused(response: Any, caplog: pytest.LogCaptureFixture, *, status: int) -> str:
-    """The answer says why, the log too, and nothing is stored."""
+    """Check that the response and the log give a reason and nothing is stored."""
     assert response.status_code == status
     message = response.json()["error"]
     assert message
@@ -34,18 +34,14 @@ def test_skipping_an_item_is_refused(client, assignment, caplog):
     assert "order" in message
 
 
-def test_an_item_of_another_hit_is_refused(client, assignment, caplog):
-    foreign = make_hits().hits.get().items.get(position=1)
-    assert_refused(post_rating(client, assignment, 1, item=foreign.code), caplog, status=409)
-
-
-def test_the_item_of_another_position_is_refused(client, assignment, caplog):
-    second = assignment.hit.items.get(position=2)
-    assert_refused(post_rating(client, assignment, 1, item=second.code), caplog, status=409)
-
-
-def test_an_item_nobody_has_is_refused(client, assignment, caplog):
-    assert_refused(post_rating(client, assignment, 1, item=uuid.uuid4()), caplog, status=409)
+@pytest.mark.parametrize("belongs_to", ["another HIT", "another position", "nothing"])
+def test_the_code_of_another_item_is_refused(client, assignment, caplog, belongs_to):
+    code = {
+        "another HIT": make_hits().hits.get().items.get(position=1).code,
+        "another position": assignment.hit.items.get(position=2).code,
+        "nothing": uuid.uuid4(),
+    }[belongs_to]
+    assert_refused(post_rating(client, assignment, 1, item=code), caplog, status=409)
 
 
 @pytest.mark.parametrize("position", [41, 2**31, 10**30])
@@ -55,7 +51,7 @@ def test_a_position_outside_the_hit_is_refused(client, assignment, caplog, posit
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"score": -1}, "score"),
         ({"score": 101}, "score"),
@@ -77,17 +73,17 @@ def test_a_position_outside_the_hit_is_refused(client, assignment, caplog, posit
         ({"active_ms": 900}, "active_ms"),
     ],
 )
-def test_what_nobody_can_have_rated_is_refused_by_name(client, assignment, caplog, fields, named):
+def test_an_impossible_value_is_refused_by_name(client, assignment, caplog, fields, field):
     message = assert_refused(post_rating(client, assignment, 1, **fields), caplog, status=400)
-    assert named in message
+    assert field in message
 
 
-def test_a_time_longer_than_the_hit_was_in_hand_is_refused(client, assignment, caplog):
+def test_a_time_longer_than_since_the_hit_was_taken_is_refused(client, assignment, caplog):
     answer = post_rating(client, assignment, 1, elapsed_ms=10 * 60_000)
     assert "since the HIT was taken" in assert_refused(answer, caplog, status=400)
 
 
-def test_a_time_as_long_as_the_hit_was_in_hand_is_taken(client, assignment):
+def test_a_time_as_long_as_since_the_hit_was_taken_is_accepted(client, assignment):
     with time_machine.travel(timezone.now() + timedelta(minutes=10)):
         answer = post_rating(client, assignment, 1, elapsed_ms=10 * 60_000, active_ms=9 * 60_000)
     assert answer.status_code == HTTPStatus.OK
@@ -107,7 +103,7 @@ def test_a_plain_form_without_a_score_shows_the_item_again(client, assignment):
     assert not Rating.objects.exists()
 
 
-def test_a_plain_form_that_is_refused_gets_a_page_that_says_why(client, assignment):
+def test_a_plain_form_that_is_refused_gets_a_page_with_the_reason(client, assignment):
     item = assignment.hit.items.get(position=2)
     sent = {"position": 2, "item": item.code, "score": 50}
     answer = client.post(page("rate", assignment.code), sent)
@@ -116,14 +112,14 @@ def test_a_plain_form_that_is_refused_gets_a_page_that_says_why(client, assignme
 
 
 @pytest.mark.parametrize("name", ["rate", "finish", "done"])
-def test_the_assignment_of_another_is_nobodys(assignment, campaign, caplog, name):
+def test_another_workers_assignment_is_not_found(assignment, campaign, caplog, name):
     bob = Client()
     enter(bob, campaign)
     answer = bob.get(page(name, assignment.code), headers=JSON)
     assert_refused(answer, caplog, status=404)
 
 
-def test_nobody_rates_or_hands_in_for_another(assignment, campaign, caplog):
+def test_nobody_can_rate_or_submit_for_another_worker(assignment, campaign, caplog):
     bob = Client()
     enter(bob, campaign)
     assert_refused(post_rating(bob, assignment, 1), caplog, status=404)
@@ -133,7 +129,7 @@ def test_nobody_rates_or_hands_in_for_another(assignment, campaign, caplog):
     assert assignment.status == Assignment.Status.IN_PROGRESS
 
 
-def test_an_assignment_nobody_has_looks_like_one_of_another(client, assignment, campaign):
+def test_an_unknown_assignment_looks_like_another_workers(client, assignment, campaign):
     bob = Client()
     enter(bob, campaign)
     theirs = bob.get(page("rate", assignment.code))
@@ -142,14 +138,13 @@ def test_an_assignment_nobody_has_looks_like_one_of_another(client, assignment, 
     assert theirs.content == unknown.content
 
 
-def test_a_hit_that_was_given_back_takes_no_rating(client, assignment, caplog):
+def test_a_returned_hit_accepts_no_rating(client, assignment, caplog):
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     assert_refused(post_rating(client, assignment, 1), caplog, status=409)
 
 
-def test_a_comment_that_fits_the_box_is_taken_though_browsers_send_two_characters_a_line_break(
-    client, assignment
-):
+def test_a_line_break_in_a_comment_counts_as_one_character(client, assignment):
+    """Browsers send two."""
     rate_items(assignment)
     comment = ("x" * 99 + "\n") * 19 + "x" * 100
     client.post(page("finish", assignment.code), {"comment": comment.replace("\n", "\r\n")})
@@ -157,7 +152,7 @@ def test_a_comment_that_fits_the_box_is_taken_though_browsers_send_two_character
     assert assignment.comment == comment and len(comment) == 2_000
 
 
-def test_a_comment_longer_than_the_box_is_refused_and_nothing_is_handed_in(client, assignment):
+def test_a_comment_that_is_too_long_is_refused_and_nothing_is_submitted(client, assignment):
     rate_items(assignment)
     answer = client.post(page("finish", assignment.code), {"comment": "x" * 2_001})
     assert answer.status_code == HTTPStatus.OK and answer.context["form"].errors
