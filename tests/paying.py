@@ -7,8 +7,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.models import Assignment, Campaign, PaymentRun, PayRule,
-    Recruitment, Submission, Worker
+from hits.models import (
+    Assignment,
+    Campaign,
+    PaymentRun,
+    PayRule,
+    Recruitment,
+    Submission,
+    Worker,
+)
 from hits.payments.owing import Kind, plan_run
 from hits.payments.runs import add_rule, confirm_run
 from hits.rating.assignments import new_completion_code
