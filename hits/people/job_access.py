@@ -28,11 +28,11 @@ def visible_jobs(user: Visitor) -> JobQuerySet:
 
 
 def may_change(user: Visitor, job: Job) -> bool:
-    """Whether a person may cancel or retry a job they see: anyone who may start one like it."""
+    """Whether a person may cancel or retry a job they can see: yes, if they may start one like it."""
     kind = known_kinds().get(job.kind)
     needs = Level(kind.needs) if kind else Level.ADMIN
     if job.campaign is None and needs == Level.RESEARCHER and job.started_by_id == user.pk:
-        # Every member may start a job without a campaign, and look after their own.
+        # Every member may start a job without a campaign, and manage their own.
         return is_member(user)
     return has_level(user, needs, job.campaign)
 

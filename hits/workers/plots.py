@@ -1,4 +1,4 @@
-"""What is known of one worker, in pictures: each with its words and its numbers."""
+"""Plots about one worker, each with a description and its data."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# A bar of the histogram spans this much of the scale.
+# Width of a histogram bar, in points.
 BIN_WIDTH = 10
-# Ratings that the line through the scores averages over: two sets of a HIT.
+# Ratings in the running mean of the scores: two sets of a HIT.
 RUNNING_MEAN = 20
-# p-values below this are drawn here: the axis has to end somewhere.
+# Smaller p-values are drawn here, because a logarithmic axis has to end somewhere.
 LOWEST_P = 1e-6
-# The shortest time that the axis of seconds shows.
+# The shortest time on the axis of seconds.
 LOWEST_SECONDS = 0.1
 
 
@@ -49,8 +49,8 @@ LOWEST_SECONDS = 0.1
 class WorkerRatings:
     """All submitted ratings of one worker, in the order they were given.
 
-    `seconds` lie between a rating and the one before it in its HIT, by the server's clock; NaN where
-    that is not known. `submitted` is when the rating's HIT was submitted; HITs count from 1.
+    `seconds` is the time since the previous rating in the same HIT, by the server's clock; NaN if
+    unknown. `submitted` is when the rating's HIT was submitted. HITs are numbered from 1.
     """
 
     assignment: Ints
@@ -67,7 +67,7 @@ class WorkerRatings:
 
 
 def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
-    """Return the pictures there is something to show in, in the order of their weight.
+    """Return the plots that have something to show, most important first.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
     Returns
     -------
     list of Picture
-        Without ratings, or without the kind of pair a picture is about, it is left out.
+        A plot is left out if there are no ratings, or none of the pairs it needs.
     """
     if not len(ratings):
         return []
@@ -97,7 +97,7 @@ def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
 
 @dataclass(frozen=True, slots=True)
 class _PairScores:
-    """Scores of partners and of the items compared with them, and the HIT of each pair."""
+    """Scores of items and of their partners, and the HIT of each pair."""
 
     partner: Floats
     item: Floats
@@ -205,9 +205,9 @@ def _drift_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
 def window_pvalues(
     ratings: WorkerRatings, pairs: Pairs
 ) -> list[tuple[int, int, int, float | None, float | None]]:
-    """Return for each HIT: its number, pairs in the window and so far, and p over either.
+    """Return for each HIT: its number, the pairs in the window and so far, and the p-value of each.
 
-    p is None where there are fewer than `MINIMUM_PAIRS` pairs.
+    p is None if there are fewer than `MINIMUM_PAIRS` pairs.
     """
     is_degraded = ratings.role[pairs.rows] == Role.BAD_REFERENCE
     differences, hits = pairs.differences[is_degraded], ratings.hit_number[pairs.rows[is_degraded]]
@@ -328,7 +328,7 @@ def _scores_picture(ratings: WorkerRatings) -> Picture:
 
 
 def running_means(values: Floats, width: int) -> Floats:
-    """Return the mean of each value and those before it, `width` in all; NaN before there are so many."""
+    """Return the mean of each value and the `width - 1` before it; NaN where there are fewer."""
     means = np.full(len(values), np.nan)
     if len(values) >= width:
         total = np.concatenate([[0.0], np.cumsum(values)])
@@ -407,7 +407,7 @@ def _draw_seconds(ratings: WorkerRatings, numbers: Ints, median: float) -> Figur
 
 
 def _scale_by_tens(axes: Axes, *, subs: tuple[float, ...] = (1.0,)) -> None:
-    """Make the upright axis logarithmic, with numbers as people write them at these steps."""
+    """Make the y-axis logarithmic, with plain numbers at these ticks."""
     axes.set_yscale("log")
     from matplotlib.ticker import LogLocator, NullFormatter
 

@@ -495,7 +495,7 @@ def test_a_job_is_started_and_run_from_the_command_line(capsys):
     assert started["state"] == "queued"
     call_command("run_job", started["code"])
     assert "count_slowly" in (text := capsys.readouterr().out) and "n_steps: 2" in text
-    with pytest.raises(CommandError, match="only a waiting one"):
+    with pytest.raises(CommandError, match="only a waiting job"):
         call_command("run_job", started["code"])
 
 

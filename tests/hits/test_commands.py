@@ -91,7 +91,7 @@ def test_an_unknown_campaign_is_answered_with_the_known_ones(command):
         run(command, "Newz")
     make_campaign(name="News")
     make_campaign(name="Medical")
-    with pytest.raises(CommandError, match="There are: Medical, News"):
+    with pytest.raises(CommandError, match="Choose from: Medical, News"):
         run(command, "Newz")
 
 
@@ -167,7 +167,7 @@ def test_simulate_workers_reports_what_was_done():
 def test_simulate_workers_refuses_a_campaign_that_is_not_open(status):
     campaign = make_hits(name="News")
     Campaign.objects.filter(pk=campaign.pk).update(status=status)
-    with pytest.raises(CommandError, match=f"News is {status}; only open ones"):
+    with pytest.raises(CommandError, match=f"News is {status}; workers can only"):
         run("simulate_workers", "News")
 
 
@@ -187,10 +187,10 @@ def test_simulate_workers_refuses_a_campaign_of_people_unless_told(is_paid):
 @pytest.mark.parametrize(
     ("option", "value", "reason"),
     [
-        ("--crowd", "lazy=3", "'lazy' is no kind of worker. Known: honest, noisy"),
-        ("--crowd", "honest", "write how many, as in honest=10"),
+        ("--crowd", "lazy=3", "'lazy' is not a kind of worker. Choose from: honest, noisy"),
+        ("--crowd", "honest", "write a number, as in honest=10"),
         ("--crowd", "honest=-1", "write how many"),
-        ("--crowd", "", "is no kind of worker"),
+        ("--crowd", "", "is not a kind of worker"),
         ("--hits", "two", "'two' is not a whole number"),
         ("--seed", "-1", "'-1' is not a whole number"),
     ],

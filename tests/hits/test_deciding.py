@@ -266,7 +266,7 @@ def test_what_was_decided_before_leaves_nothing_to_confirm(campaign):
         ("", "Tick the workers first."),
         ("?choice=exclude", "Tick the workers first."),
         ("?choice=exclude&worker=nonsense", "This is not a worker."),
-        ("?choice=exclude" + "&worker=" + "&worker=".join(["0" * 32] * 61), "60 workers at most"),
+        ("?choice=exclude" + "&worker=" + "&worker=".join(["0" * 32] * 61), "at most 60 workers"),
     ],
 )
 def test_a_choice_that_makes_no_sense_leads_back_to_the_table(campaign, query, says):

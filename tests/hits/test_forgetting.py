@@ -276,7 +276,7 @@ def test_the_night_passes_over_who_is_owed_money_and_the_log_says_so(settings, c
     )
     # Alice comes first and waits; bob is not kept waiting by her.
     assert forget_inactive_workers() == 1
-    assert "1 inactive workers are not forgotten" in caplog.text
+    assert "1 inactive workers were not forgotten" in caplog.text
     assert Worker.objects.filter(external_id="alice").exists()
     mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
     assert forget_inactive_workers() == 1

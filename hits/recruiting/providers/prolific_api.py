@@ -1,4 +1,4 @@
-"""Prolific's API, as far as we use it: https://docs.prolific.com/api-reference."""
+"""The parts of Prolific's API that we use: https://docs.prolific.com/api-reference."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,12 +11,12 @@ from ...exceptions import ProviderFailed, ProviderRefused
 
 TIMEOUT_SECONDS = 10.0
 PAGE_SIZE = 100
-# More submissions than a study can have: a list that never ends is a fault of the other side.
+# More than the submissions of any study: guards against a list that never ends.
 MAX_PAGES = 1_000
 
 
 class ProlificAPI:
-    """One method for each request. All raise `ProviderFailed` with words fit for an admin."""
+    """One method for each request. All raise `ProviderFailed` with a message for an admin."""
 
     def create_study(self, study: dict[str, Any]) -> dict[str, Any]:
         return self._ask("POST", "studies/", study)
@@ -34,7 +34,7 @@ class ProlificAPI:
         return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "PAUSE"})
 
     def start(self, study: str) -> dict[str, Any]:
-        """Go on with a study that was paused."""
+        """Resume a paused study."""
         return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "START"})
 
     def set_places(self, study: str, n_places: int) -> dict[str, Any]:
@@ -75,13 +75,13 @@ class ProlificAPI:
         )
 
     def pay_bonuses(self, prepared: str) -> None:
-        """Pay what was prepared. Prolific pays again when asked again."""
+        """Pay what was prepared. Calling it again pays again."""
         self._ask("POST", f"bulk-bonus-payments/{_quoted(prepared)}/pay/", {})
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         if not settings.PROLIFIC_API_TOKEN:
             raise ProviderFailed(
-                "DA_PROLIFIC_API_TOKEN is not set, so Prolific cannot be asked anything."
+                "DA_PROLIFIC_API_TOKEN is not set, so Prolific's API cannot be used."
             )
         try:
             response = httpx.request(
@@ -110,11 +110,11 @@ def _content(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError as error:
-        raise ProviderFailed("Prolific answered something that is not JSON.") from error
+        raise ProviderFailed("Prolific sent a response that is not JSON.") from error
 
 
 def _complaint(response: httpx.Response) -> str:
-    """What Prolific says is wrong, cut short."""
+    """The error message from Prolific, shortened."""
     try:
         error = response.json()["error"]
         reason = error.get("detail") or error.get("title")
