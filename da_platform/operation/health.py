@@ -1,4 +1,4 @@
-"""Health: a few checks for load balancers, more for people."""
+"""Health checks: a few for load balancers, more for people."""
 
 import enum
 import platform
@@ -51,7 +51,7 @@ _is_migrated = False
 
 
 def readiness() -> dict[str, bool]:
-    """The checks of a load balancer before it sends people here."""
+    """The checks that decide whether a load balancer sends visitors here."""
     is_there = has_database()
     return {
         "database": is_there,
@@ -61,7 +61,7 @@ def readiness() -> dict[str, bool]:
 
 
 def is_ready(answers: dict[str, bool]) -> bool:
-    # Not the broker: ratings are stored without it, and what it would have started is made good later.
+    # Not the broker: ratings are stored without it, and the schedule catches up on what it would have started.
     return answers["database"] and answers["migrations"]
 
 
@@ -75,7 +75,7 @@ def has_database() -> bool:
 
 
 def has_all_migrations() -> bool:
-    """Whether the database has what this code needs; once it has, that is not asked again."""
+    """Whether all migrations are applied. Once they are, this is not checked again."""
     global _is_migrated
     if not _is_migrated:
         try:
@@ -95,7 +95,7 @@ def _missing_migrations() -> list[str]:
 
 
 def findings() -> list[Finding]:
-    """Run every check; one that cannot be run is a bad finding, not an error."""
+    """Run every check. A check that cannot run is a bad finding, not an error."""
     for module in settings.MONITORING_MODULES:
         import_module(module)
     checks = _checks | ({"Replica": _replica} if replica.has_replica() else {})
@@ -115,7 +115,7 @@ def _database() -> tuple[State, str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         seconds = time.perf_counter() - started
-        says = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, answers in {1000 * seconds:.1f} ms."
+        says = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, responds in {1000 * seconds:.1f} ms."
     if seconds > SLOW_DATABASE_SECONDS:
         return State.WARNING, f"{says} That is slow: look for long queries or a busy machine."
     return State.GOOD, says
@@ -144,7 +144,7 @@ def _replica() -> tuple[State, str]:
     except DatabaseError:
         return (
             State.WARNING,
-            "It does not answer. Gold and exports read the primary database meanwhile.",
+            "It does not respond. Gold and exports read the primary database meanwhile.",
         )
     if seconds > replica.PATIENCE_SECONDS:
         says = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
@@ -156,9 +156,9 @@ def _migrations() -> tuple[State, str]:
     if missing := _missing_migrations():
         return (
             State.BAD,
-            f"{len(missing)} are missing, the first is {missing[0]}: run manage.py migrate.",
+            f"{len(missing)} missing, the first is {missing[0]}: run manage.py migrate.",
         )
-    return State.GOOD, "The database has what this version needs."
+    return State.GOOD, "All migrations are applied."
 
 
 def _broker() -> tuple[State, str]:
@@ -166,12 +166,12 @@ def _broker() -> tuple[State, str]:
     if lengths is None:
         return (
             State.BAD,
-            "It does not answer. Ratings are still stored; jobs wait until it is back.",
+            "It does not respond. Ratings are still stored; jobs wait until it is back.",
         )
     says = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
     if max(lengths.values()) > MANY_WAITING_MESSAGES:
         return State.WARNING, f"{says}. Start more Celery workers."
-    return State.GOOD, f"It answers: {says}."
+    return State.GOOD, f"It responds: {says}."
 
 
 def _workers() -> tuple[State, str]:
@@ -219,7 +219,7 @@ def _backup() -> tuple[State, str]:
     if newest is None:
         return (
             State.WARNING,
-            f"There is none in {settings.BACKUP_DIR}: run manage.py backup, daily.",
+            f"There is none in {settings.BACKUP_DIR}: run manage.py backup daily.",
         )
     says = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
     if timezone.now() - newest.made_at > OLD_BACKUP:
@@ -240,7 +240,7 @@ def _disk() -> tuple[State, str]:
     usage = _disk_usage()
     says = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
     is_full = usage.free < FULL_DISK_SHARE * usage.total
-    return (State.WARNING, f"{says} Make room.") if is_full else (State.GOOD, says)
+    return (State.WARNING, f"{says} Free up some space.") if is_full else (State.GOOD, says)
 
 
 def _versions() -> tuple[State, str]:
@@ -263,7 +263,7 @@ _checks: dict[str, Check] = {
 
 
 def health_check(name: str) -> Callable[[Check], Check]:
-    """Add the decorated function to the checks; `settings.MONITORING_MODULES` names the modules to look in."""
+    """Register the decorated function as a check. It must be in one of the `settings.MONITORING_MODULES`."""
 
     def register(check: Check) -> Check:
         _checks[name] = check

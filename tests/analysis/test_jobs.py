@@ -179,7 +179,7 @@ def test_a_finished_job_cannot_be_cancelled_but_asking_twice_is_fine():
     _claim(running.pk)
     first = request_cancel(running).cancel_requested_at
     assert request_cancel(running).cancel_requested_at == first
-    with pytest.raises(JobRefused, match="finished already"):
+    with pytest.raises(JobRefused, match="already finished"):
         request_cancel(run_job(make_job().pk))
 
 
@@ -306,7 +306,7 @@ def test_a_log_has_an_end():
     _finish(job, report, state="done", result={})
     job.refresh_from_db()
     assert job.log.count("\n") == reporting.MAX_LOG_LINES + 1
-    assert job.log.endswith("Further lines are left out.\n")
+    assert job.log.endswith("Further lines are omitted.\n")
 
 
 # Kinds ---------------------------------------------------------------------------------------

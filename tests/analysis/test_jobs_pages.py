@@ -155,7 +155,7 @@ def test_staff_cancel_and_retry_by_button():
 def test_a_button_pressed_too_late_is_answered_kindly():
     client, job = client_of("researcher"), run_job(make_job().pk)
     answer = client.post(address("cancel_job", job))
-    assert answer.status_code == 409 and "finished already" in answer.content.decode()
+    assert answer.status_code == 409 and "already finished" in answer.content.decode()
 
 
 # By kind of job: who of its campaign may cancel and retry what another has started.

@@ -128,7 +128,7 @@ def test_campaign_status_prints_an_object_a_line_for_all_campaigns():
     draft_campaign(name="Medical")
     rows = [json.loads(line) for line in run("campaign_status", "--json").splitlines()]
     assert [(row["name"], row["n_hits"]) for row in rows] == [("Medical", 0), ("News", 1)]
-    assert "none yet: build_hits" in run("campaign_status", "Medical")
+    assert "none yet; build them" in run("campaign_status", "Medical")
 
 
 @database
@@ -189,7 +189,7 @@ def test_simulate_workers_refuses_a_campaign_of_people_unless_told(is_paid):
     [
         ("--crowd", "lazy=3", "'lazy' is not a kind of worker. Choose from: honest, noisy"),
         ("--crowd", "honest", "write a number, as in honest=10"),
-        ("--crowd", "honest=-1", "write how many"),
+        ("--crowd", "honest=-1", "write a number"),
         ("--crowd", "", "is not a kind of worker"),
         ("--hits", "two", "'two' is not a whole number"),
         ("--seed", "-1", "'-1' is not a whole number"),

@@ -249,7 +249,7 @@ def test_a_payment_under_way_comes_first_even_if_the_worker_would_go_without():
     campaign = make_paid_campaign("link", names=("alice",))
     run = confirm(campaign, is_by_hand=True)
     alice = Worker.objects.get()
-    with pytest.raises(ForgettingRefused, match="under way"):
+    with pytest.raises(ForgettingRefused, match="pending"):
         forget_worker(worker=alice, reason="She asked.", even_if_owed=True)
     mark_as_paid(run=run, total=run.total, reference="transfer 7", actor=make_admin())
     assert forget_worker(worker=alice, reason="She asked.")

@@ -45,7 +45,7 @@ def test_a_common_one_and_one_of_known_words_change_nothing(word: str, settings:
 
 def test_a_known_word_among_others_is_fine():
     validate_password("platform of a hundred trains")
-    with pytest.raises(ValidationError, match="everybody here would try"):
+    with pytest.raises(ValidationError, match="others would try"):
         validate_password("TranslationPlatform1!")
 
 

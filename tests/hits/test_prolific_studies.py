@@ -157,7 +157,7 @@ def test_links_have_no_study():
 
 def test_a_campaign_that_people_came_to_stays_with_its_provider(prolific: ProlificSimulator):
     campaign = make_prolific_campaign(prolific)
-    with pytest.raises(RecruitmentRefused, match="stays there"):
+    with pytest.raises(RecruitmentRefused, match="can no longer change"):
         save_recruitment(campaign=campaign, provider="link", values={}, actor=None)
 
 

@@ -136,7 +136,7 @@ def test_it_is_a_job_that_says_how_far_it_is(campaign):
 
 def test_it_is_a_command_too(campaign, capsys):
     call_command("recompute_workers", campaign.name)
-    assert "2 workers judged anew" in capsys.readouterr().out
+    assert "2 workers judged again" in capsys.readouterr().out
 
 
 def test_an_archive_is_left_as_it_was_imported():

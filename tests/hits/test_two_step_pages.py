@@ -68,7 +68,7 @@ def test_a_wrong_code_turns_nothing_on_and_shows_the_same_key_again():
     do(client, "begin")
     before = client.get(SET_UP).content.decode()
     after = client.post(SET_UP, {"code": "nonsense"})
-    assert after.status_code == 422 and "not right" in after.content.decode()
+    assert after.status_code == 422 and "That code is wrong" in after.content.decode()
     key = re.compile(r'class="secret">([A-Z2-7 ]+)<')
     [shown] = key.findall(before)
     assert key.findall(after.content.decode()) == [shown]
@@ -119,7 +119,7 @@ def test_there_is_nothing_to_confirm_before_one_began_nor_twice():
     on = client_with_second_factor(person_with_password("admin"))
     assert on.post(SET_UP, {"code": "123456"}).url == PAGE
     assert (
-        "on already"
+        "already on"
         in on.post(PAGE, {"password": PASSWORD, "deed": "begin"}, follow=True).content.decode()
     )
 

@@ -140,4 +140,4 @@ def test_programs_bring_large_files_where_the_description_says_so():
     for path, field in ((f"/campaigns/{campaign.code}/metrics", "file"), ("/campaigns", "package")):
         answer = program.upload(path, {field: large_file()})
         # Read, and refused for what is in it or lacks beside it.
-        assert answer.status_code == 422 and "more than is taken" not in answer.content.decode()
+        assert answer.status_code == 422 and "too large" not in answer.content.decode()

@@ -193,4 +193,4 @@ class TestKeysInAddresses:
 
     def test_an_address_that_leads_nowhere_is_not_told_either(self, lines, client):
         client.get("/framed/a-token-é/nowhere/")
-        assert "WARNING django.request: Not Found: an address without a page" in lines()
+        assert "WARNING django.request: Not Found: an unknown URL" in lines()
