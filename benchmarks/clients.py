@@ -116,10 +116,10 @@ class Worker:
 
 
 def length_of(head: bytes) -> int:
-    _, name, rest = head.lower().partition(LENGTH)
+    _, name, value = head.lower().partition(LENGTH)
     if not name:
         raise RuntimeError(f"An answer of unknown length: {head!r}")
-    return int(rest.partition(b"\r\n")[0])
+    return int(value.partition(b"\r\n")[0])
 
 
 def take_turn(workers: Sequence[Worker], kind: str, seconds: float, timings: Timings) -> None:
@@ -186,18 +186,18 @@ def connect_evenly(port: int, pids: Sequence[int], n: int) -> list[socket.socket
     servers that are alike.
     """
     by_pid: dict[int, list[socket.socket]] = {pid: [] for pid in pids}
-    wanted = {pid: n // len(pids) + (i < n % len(pids)) for i, pid in enumerate(pids)}
+    n_wanted = {pid: n // len(pids) + (i < n % len(pids)) for i, pid in enumerate(pids)}
     for _ in range(MAX_ROUNDS):
         for pid, opened in _open(port, pids, n).items():
             by_pid[pid] += opened
-        if all(len(by_pid[pid]) >= wanted[pid] for pid in pids):
+        if all(len(by_pid[pid]) >= n_wanted[pid] for pid in pids):
             break
     else:
         raise RuntimeError("The connections could not be spread evenly.")
     for pid, connections in by_pid.items():
-        for connection in connections[wanted[pid] :]:
+        for connection in connections[n_wanted[pid] :]:
             connection.close()
-    return [connection for pid in pids for connection in by_pid[pid][: wanted[pid]]]
+    return [connection for pid in pids for connection in by_pid[pid][: n_wanted[pid]]]
 
 
 def _open(port: int, pids: Sequence[int], n: int) -> dict[int, list[socket.socket]]:

@@ -36,19 +36,19 @@ Figures = dict[str, float]
 
 def measure(database: str, *, ratings: int) -> Iterator[Row]:
     with DATABASES[database]() as make_database, TemporaryDirectory() as folder:
-        tenth, whole = (platform_environment(make_database(name)) for name in ("tenth", "whole"))
+        tenth, full = (platform_environment(make_database(name)) for name in ("tenth", "whole"))
         started = time.perf_counter()
         in_own_process(fill, environment=tenth, n_ratings=ratings // 10)
         took = time.perf_counter() - started
         n_ratings = affordable(ratings, measured=ratings // 10, took=took, seconds=MAX_SECONDS)
-        n_ratings = in_own_process(fill, environment=whole, n_ratings=n_ratings)["n_ratings"]
+        n_ratings = in_own_process(fill, environment=full, n_ratings=n_ratings)["n_ratings"]
         few = in_own_process(export_ratings, environment=tenth, folder=folder, format="csv")
         figures = {
-            format: in_own_process(export_ratings, environment=whole, folder=folder, format=format)
+            format: in_own_process(export_ratings, environment=full, folder=folder, format=format)
             for format in FORMATS
         }
-        figures["query alone"] = in_own_process(query_ratings, environment=whole)
-        plain = in_own_process(write_plainly, environment=whole, folder=folder)
+        figures["query alone"] = in_own_process(query_ratings, environment=full)
+        plain = in_own_process(write_plainly, environment=full, folder=folder)
     title = f"{database}: export of {n_ratings:,} ratings"
     for name, own_figures in figures.items():
         seconds, n_bytes = own_figures["seconds"], own_figures["n_bytes"]

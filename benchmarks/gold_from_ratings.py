@@ -144,8 +144,8 @@ def numpy_tests(ratings: Columns) -> np.ndarray:
     pvalues = []
     for role in (Role.BAD_REFERENCE, Role.REPEAT):
         rows = np.flatnonzero(ratings["roles"] == role)
-        wanted = ratings["assignments"][rows] * n_items + ratings["partners"][rows]
-        partner_rows = genuine[order[np.searchsorted(keys, wanted, sorter=order)]]
+        partner_keys = ratings["assignments"][rows] * n_items + ratings["partners"][rows]
+        partner_rows = genuine[order[np.searchsorted(keys, partner_keys, sorter=order)]]
         differences = ratings["scores"][rows] - ratings["scores"][partner_rows]
         workers = ratings["workers"][rows]
         n = np.bincount(workers)

@@ -104,12 +104,12 @@ def migrated(url: str) -> Connection:
     return connection
 
 
-def fill(connection: Connection, wanted: int) -> int:
+def fill(connection: Connection, n_wanted: int) -> int:
     """Store a hundredth of the rows, then as many as there is time for; return how many."""
     connection.execute(MAKE)
-    part = wanted // 100
+    part = n_wanted // 100
     took = milliseconds(insert, connection, 0, part) / 1000
-    n_rows = affordable(wanted, measured=part, took=took, seconds=MAX_SECONDS)
+    n_rows = affordable(n_wanted, measured=part, took=took, seconds=MAX_SECONDS)
     insert(connection, part, n_rows)
     connection.execute(PLACES, [n_rows // 100 + N_CAMPAIGNS])
     connection.execute("VACUUM ANALYZE")
@@ -138,7 +138,7 @@ def median_ms(
         keys = {"assignment": assignment, "item": -turn, "campaign": assignment % N_CAMPAIGNS}
         for way, statement in statements.items():
             times[way].append(milliseconds(connection.execute, statement, keys))
-    return {way: statistics.median(taken) for way, taken in times.items()}
+    return {way: statistics.median(times_of_way) for way, times_of_way in times.items()}
 
 
 def reading_ms(connection: Connection) -> dict[str, float]:
@@ -147,7 +147,7 @@ def reading_ms(connection: Connection) -> dict[str, float]:
         for way, statement in READ.items():
             query = f"COPY ({statement.format(campaign=campaign)}) TO STDOUT (FORMAT BINARY)"
             times[way].append(milliseconds(copy_out, connection, query))
-    return {way: statistics.median(taken) for way, taken in times.items()}
+    return {way: statistics.median(times_of_way) for way, times_of_way in times.items()}
 
 
 def copy_out(connection: Connection, query: str) -> None:

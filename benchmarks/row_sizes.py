@@ -39,9 +39,9 @@ def measure(*, rows: int) -> Iterator[Row]:
             yield from rows_as_it_grows(connection, rows)
 
 
-def rows_as_it_grows(connection: psycopg.Connection[Any], wanted: int) -> Iterator[Row]:
+def rows_as_it_grows(connection: psycopg.Connection[Any], n_wanted: int) -> Iterator[Row]:
     n_before, smaller = 0, (None, None, None)
-    for n in (wanted // 30, wanted // 3, wanted):
+    for n in (n_wanted // 30, n_wanted // 3, n_wanted):
         start = time.perf_counter()
         connection.execute(FILL, [n_before, n])
         took = time.perf_counter() - start

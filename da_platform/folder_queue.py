@@ -59,14 +59,14 @@ class Channel(filesystem.Channel):
         for name in sorted(os.listdir(folder)):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
-            taken = folder / f".{name}.taken"
+            claimed = folder / f".{name}.taken"
             try:
-                os.rename(folder / name, taken)
+                os.rename(folder / name, claimed)
             except FileNotFoundError:
                 # Another process was faster.
                 continue
-            payload = loads(taken.read_text(encoding="utf-8"))
-            taken.unlink()
+            payload = loads(claimed.read_text(encoding="utf-8"))
+            claimed.unlink()
             return payload
         raise Empty
 

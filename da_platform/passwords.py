@@ -11,10 +11,10 @@ MESSAGE = "This password is little more than a word that others would try first.
 
 class KnownWordsValidator:
     def validate(self, password: str, user: User | None = None) -> None:
-        given = rest = password.casefold()
+        folded = remainder = password.casefold()
         for word in settings.PASSWORD_WORDS:
-            rest = rest.replace(word.casefold(), "")
-        if rest != given and len(rest) < MIN_REST:
+            remainder = remainder.replace(word.casefold(), "")
+        if remainder != folded and len(remainder) < MIN_REST:
             raise ValidationError(MESSAGE, code="known_word")
 
     def get_help_text(self) -> str:

@@ -215,16 +215,16 @@ def database() -> dict[str, Any]:
 
 def databases() -> dict[str, dict[str, Any]]:
     """The database, and its replica if there is one."""
-    found = {"default": database()}
+    configs = {"default": database()}
     if url := secret("DA_REPLICA_URL"):
         replica = env.db_url_config(url)
-        if replica.get("ENGINE") != POSTGRESQL or found["default"]["ENGINE"] == SQLITE:
+        if replica.get("ENGINE") != POSTGRESQL or configs["default"]["ENGINE"] == SQLITE:
             raise ImproperlyConfigured(
                 "DA_REPLICA_URL must begin with postgres://, and DATABASE_URL too."
             )
         # Not persistent: it is rarely used, and an old connection must not hide that the replica was replaced.
-        found["replica"] = postgresql(replica | {"CONN_MAX_AGE": 0})
-    return found
+        configs["replica"] = postgresql(replica | {"CONN_MAX_AGE": 0})
+    return configs
 
 
 DATABASES = databases()
@@ -332,14 +332,14 @@ NINJA_PAGINATION_CLASS = "hits.api.pagination.Pages"
 
 def named_secrets(name: str) -> dict[str, str]:
     """Read `first=its secret,second=its secret`. Campaigns refer to a secret by its name."""
-    found = {}
+    by_name = {}
     for pair in filter(None, secret(name).split(",")):
         key, _, value = pair.strip().partition("=")
         if not key or not value:
             # Without the value, which is a secret.
             raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
-        found[key] = value
-    return found
+        by_name[key] = value
+    return by_name
 
 
 PROLIFIC_API_URL = env.str("DA_PROLIFIC_API_URL", default="https://api.prolific.com").rstrip("/")

@@ -9,9 +9,9 @@ def weigh_assignment(pk: int) -> None:
     from .models import Assignment
     from .workers.trust import update_evidence
 
-    assignment = Assignment.objects.submitted().select_related("hit__campaign").filter(pk=pk)
-    if found := assignment.first():
-        update_evidence(assignment=found)
+    submitted = Assignment.objects.submitted().select_related("hit__campaign")
+    if assignment := submitted.filter(pk=pk).first():
+        update_evidence(assignment=assignment)
 
 
 @shared_task(name="hits.follow_campaign")
@@ -21,8 +21,8 @@ def follow_campaign(pk: int) -> None:
     from .recruiting import studies
 
     astray = Recruitment.objects.with_study().astray().select_related("campaign")
-    if found := astray.filter(campaign=pk).first():
-        studies.follow_campaign(recruitment=found)
+    if recruitment := astray.filter(campaign=pk).first():
+        studies.follow_campaign(recruitment=recruitment)
 
 
 @shared_task(name="hits.do_chores")

@@ -114,7 +114,7 @@ class Report:
     def check(self) -> None:
         """Raise `JobCancelled` if the job should stop."""
         if self._thread.ident is None and time.monotonic() - self._looked_at >= LOOK_SECONDS:
-            self._look()
+            self._sync()
         if self._has_to_stop:
             raise JobCancelled
         if time.monotonic() - self._began_at > settings.JOB_MAX_SECONDS:
@@ -130,11 +130,11 @@ class Report:
     def _keep_saving(self) -> None:
         try:
             while not self._is_over.wait(LOOK_SECONDS):
-                self._look()
+                self._sync()
         finally:
             connection.close()
 
-    def _look(self) -> None:
+    def _sync(self) -> None:
         self._looked_at = time.monotonic()
         beat_seconds = settings.JOB_STALE_SECONDS / BEATS_BEFORE_STALE
         try:

@@ -40,7 +40,7 @@ class Finding:
 
     name: str
     state: State
-    says: str
+    details: str
 
 
 Check = Callable[[], tuple[State, str]]
@@ -104,10 +104,10 @@ def findings() -> list[Finding]:
 
 def _finding(name: str, check: Check) -> Finding:
     try:
-        state, says = check()
+        state, details = check()
     except (DatabaseError, OSError) as error:
-        state, says = State.BAD, f"The check failed: {type(error).__name__}."
-    return Finding(name, state, says)
+        state, details = State.BAD, f"The check failed: {type(error).__name__}."
+    return Finding(name, state, details)
 
 
 def _database() -> tuple[State, str]:
@@ -115,10 +115,10 @@ def _database() -> tuple[State, str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         seconds = time.perf_counter() - started
-        says = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, responds in {1000 * seconds:.1f} ms."
+        details = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, responds in {1000 * seconds:.1f} ms."
     if seconds > SLOW_DATABASE_SECONDS:
-        return State.WARNING, f"{says} That is slow: look for long queries or a busy machine."
-    return State.GOOD, says
+        return State.WARNING, f"{details} That is slow: look for long queries or a busy machine."
+    return State.GOOD, details
 
 
 def database_version() -> str:
@@ -147,8 +147,8 @@ def _replica() -> tuple[State, str]:
             "It does not respond. Gold and exports read the primary database meanwhile.",
         )
     if seconds > replica.PATIENCE_SECONDS:
-        says = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
-        return State.WARNING, f"{says} Gold and exports read the primary database meanwhile."
+        details = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
+        return State.WARNING, f"{details} Gold and exports read the primary database meanwhile."
     return State.GOOD, f"It is {1000 * seconds:.0f} ms behind."
 
 
@@ -168,23 +168,25 @@ def _broker() -> tuple[State, str]:
             State.BAD,
             "It does not respond. Ratings are still stored; jobs wait until it is back.",
         )
-    says = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
+    details = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
     if max(lengths.values()) > MANY_WAITING_MESSAGES:
-        return State.WARNING, f"{says}. Start more Celery workers."
-    return State.GOOD, f"It responds: {says}."
+        return State.WARNING, f"{details}. Start more Celery workers."
+    return State.GOOD, f"It responds: {details}."
 
 
 def _workers() -> tuple[State, str]:
     by_queue = workers_by_queue()
     signs = sorted({str(sign) for served in by_queue.values() for sign in served})
-    seen = f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
+    recent = (
+        f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
+    )
     unserved = [queue for queue, served in by_queue.items() if not served]
     if not unserved:
-        return State.GOOD, seen
-    says = (
+        return State.GOOD, recent
+    details = (
         f"No worker serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
     )
-    return (State.WARNING if signs else State.BAD), f"{says} {seen}"
+    return (State.WARNING if signs else State.BAD), f"{details} {recent}"
 
 
 def _schedule() -> tuple[State, str]:
@@ -192,8 +194,8 @@ def _schedule() -> tuple[State, str]:
     if turn and turn.at >= timezone.now() - RECENT:
         return State.GOOD, f"Running; last run by {turn}."
     since = f"last run by {turn}" if turn else "never so far"
-    says = "start celery beat and a worker for quick, or cron with do_chores."
-    return State.BAD, f"It has not run in the last five minutes ({since}): {says}"
+    details = "start celery beat and a worker for quick, or cron with do_chores."
+    return State.BAD, f"It has not run in the last five minutes ({since}): {details}"
 
 
 def _jobs() -> tuple[State, str]:
@@ -203,12 +205,12 @@ def _jobs() -> tuple[State, str]:
     n_stuck = unfinished.filter(heartbeat_at__lt=silent).count()
     yesterday = now - timedelta(days=1)
     n_failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=yesterday).count()
-    says = (
+    details = (
         f"{unfinished.count():,} unfinished, {n_stuck:,} stuck, {n_failed:,} failed within a day."
     )
     if n_stuck:
-        return State.BAD, f"{says} Stuck jobs are not being restarted: is the schedule running?"
-    return (State.WARNING if n_failed else State.GOOD), says
+        return State.BAD, f"{details} Stuck jobs are not being restarted: is the schedule running?"
+    return (State.WARNING if n_failed else State.GOOD), details
 
 
 def _backup() -> tuple[State, str]:
@@ -221,10 +223,10 @@ def _backup() -> tuple[State, str]:
             State.WARNING,
             f"There is none in {settings.BACKUP_DIR}: run manage.py backup daily.",
         )
-    says = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
+    details = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
     if timezone.now() - newest.made_at > OLD_BACKUP:
-        return State.WARNING, f"{says} That is more than two days ago."
-    return State.GOOD, says
+        return State.WARNING, f"{details} That is more than two days ago."
+    return State.GOOD, details
 
 
 def _disk_usage() -> "shutil._ntuple_diskusage":
@@ -238,9 +240,9 @@ def free_disk_share() -> float:
 
 def _disk() -> tuple[State, str]:
     usage = _disk_usage()
-    says = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
+    details = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
     is_full = usage.free < FULL_DISK_SHARE * usage.total
-    return (State.WARNING, f"{says} Free up some space.") if is_full else (State.GOOD, says)
+    return (State.WARNING, f"{details} Free up some space.") if is_full else (State.GOOD, details)
 
 
 def _versions() -> tuple[State, str]:

@@ -108,9 +108,9 @@ def _machine() -> Iterator[Metric]:
     )
 
 
-def _age(name: str, says: str, since: datetime | None) -> Metric:
+def _age(name: str, documentation: str, since: datetime | None) -> Metric:
     """Seconds since a moment. Without one the metric is absent, which alerts check for too."""
-    metric = GaugeMetricFamily(name, says, labels=[])
+    metric = GaugeMetricFamily(name, documentation, labels=[])
     if since:
         metric.add_metric([], (timezone.now() - since).total_seconds())
     return metric

@@ -38,9 +38,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _has_token(request: HttpRequest) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     is_bearer = scheme.lower() == "bearer" and bool(settings.METRICS_TOKEN)
-    return is_bearer and constant_time_compare(given.strip(), settings.METRICS_TOKEN)
+    return is_bearer and constant_time_compare(token.strip(), settings.METRICS_TOKEN)
 
 
 @require_GET

@@ -53,18 +53,18 @@ def add_campaign_arguments(parser: CommandParser) -> None:
 def summary_as_json(summary: Any) -> str:
     """A summary of what was stored in a campaign, as JSON."""
     campaign = summary.campaign
-    facts = {one.name: getattr(summary, one.name) for one in fields(summary)}
-    told = facts | {"campaign": str(campaign.code), "name": campaign.name}
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    facts = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    values = facts | {"campaign": str(campaign.code), "name": campaign.name}
+    return json.dumps(values, ensure_ascii=False, indent=2)
 
 
 def campaign_named(name: str) -> Campaign:
     try:
         return Campaign.objects.get(name=name)
     except Campaign.DoesNotExist:
-        known = list(Campaign.objects.order_by("name").values_list("name", flat=True)[:20])
-        there = f"Choose from: {', '.join(known)}." if known else "There are none yet."
-        raise CommandError(f"There is no campaign named {name!r}. {there}") from None
+        names = list(Campaign.objects.order_by("name").values_list("name", flat=True)[:20])
+        hint = f"Choose from: {', '.join(names)}." if names else "There are none yet."
+        raise CommandError(f"There is no campaign named {name!r}. {hint}") from None
 
 
 @contextmanager

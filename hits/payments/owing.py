@@ -117,8 +117,8 @@ def plan_run(campaign: Campaign, kind: Kind, *, is_by_hand: bool) -> Plan:
 def plans(campaign: Campaign, worker: Worker | None = None) -> list[Plan]:
     """Everything owed, or owed to one worker, grouped into the runs that would pay it. Empty runs are left out."""
     has_api = provider_can_pay(campaign)
-    both = [_split(campaign, kind, has_api, worker) for kind in (Kind.APPROVE, Kind.BONUS)]
-    return [plan for split in both for plan in split if plan.dues]
+    splits = [_split(campaign, kind, has_api, worker) for kind in (Kind.APPROVE, Kind.BONUS)]
+    return [plan for split in splits for plan in split if plan.dues]
 
 
 def _split(
@@ -239,10 +239,10 @@ def _due_by(
 
 def _shares(rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign) -> Iterable[Due]:
     # Under any rule: replacing a withdrawn rule must not pay the same share again.
-    others = Payment.objects.live().filter(
+    earlier_shares = Payment.objects.live().filter(
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
-    abandoned = _abandoned(assignments.filter(~Exists(others)), campaign)
+    abandoned = _abandoned(assignments.filter(~Exists(earlier_shares)), campaign)
     done = abandoned.annotate(n_rated=Count("ratings__item"), size=F("hit__size"))
     for *row, n_rated, size in done.values_list(*WORK_COLUMNS, "n_rated", "size"):
         share = campaign.pay_per_hit * n_rated / size

@@ -68,11 +68,11 @@ def confirm_once(
 
     For API clients, which may retry when they get no response.
     """
-    wanted = {"kind": kind, "is_by_hand": is_by_hand, "digest": digest, "total": total}
+    choice = {"kind": kind, "is_by_hand": is_by_hand, "digest": digest, "total": total}
     try:
-        return confirm_run(campaign=campaign, actor=actor, **wanted), True  # type: ignore[arg-type]
+        return confirm_run(campaign=campaign, actor=actor, **choice), True  # type: ignore[arg-type]
     except PaymentRefused:
-        earlier = PaymentRun.objects.filter(campaign=campaign, **wanted).first()
+        earlier = PaymentRun.objects.filter(campaign=campaign, **choice).first()
         if earlier is None or not earlier.payments.live().exists():
             raise
         return earlier, False
@@ -321,9 +321,11 @@ def _check_rejection(assignment: Assignment, message: str, category: str) -> Non
             f"{provider.label} requires a reason of at least {provider.min_rejection_length} "
             f"characters; this one has {len(message)}."
         )
-    known = dict(provider.rejection_categories)
-    if known and category not in known:
-        raise PaymentRefused(f"{provider.label} requires a category: {', '.join(known.values())}.")
+    categories = dict(provider.rejection_categories)
+    if categories and category not in categories:
+        raise PaymentRefused(
+            f"{provider.label} requires a category: {', '.join(categories.values())}."
+        )
 
 
 @transaction.atomic

@@ -57,10 +57,10 @@ def _report(progress: Progress | None, n_done: int, run: PaymentRun) -> None:
         progress(n_done, run.n_payments)
 
 
-def _settle(pk: int, provider: Provider, look: Callable[[], None]) -> str:
+def _settle(pk: int, provider: Provider, report: Callable[[], None]) -> str:
     """Finish one payment and return its state."""
-    look()
-    payment = _wait_for_others(pk, look)
+    report()
+    payment = _wait_for_others(pk, report)
     if payment.state not in (State.PLANNED, State.SENDING) or not _claim(payment):
         return payment.state
     deed = Deed(payment, provider)
@@ -75,7 +75,7 @@ def _settle(pk: int, provider: Provider, look: Callable[[], None]) -> str:
     return _finish(payment, State.SENT, reference=deed.reference)
 
 
-def _wait_for_others(pk: int, look: Callable[[], None]) -> Payment:
+def _wait_for_others(pk: int, report: Callable[[], None]) -> Payment:
     """Fetch a payment. If another process may be sending it right now, wait for it."""
     grace = timedelta(seconds=settings.PAYMENT_GRACE_SECONDS)
     while True:
@@ -83,7 +83,7 @@ def _wait_for_others(pk: int, look: Callable[[], None]) -> Payment:
         is_fresh = payment.sending_at and payment.sending_at > timezone.now() - grace
         if payment.state != State.SENDING or not is_fresh:
             return payment
-        look()
+        report()
         time.sleep(LOOK_SECONDS)
 
 

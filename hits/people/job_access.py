@@ -20,11 +20,11 @@ def visible_jobs(user: Visitor) -> JobQuerySet:
     if has_level(user, Level.ADMIN):
         return jobs
     confidential = [kind.name for kind in known_kinds().values() if kind.is_confidential]
-    own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(campaign=None, started_by=user.pk)
+    managed = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(campaign=None, started_by=user.pk)
     shared = Q(campaign__in=campaigns_of(user)) & ~Q(kind__in=confidential)
     if has_level(user, Level.RESEARCHER):
         shared = ~Q(kind__in=confidential)
-    return jobs.filter(own | shared)
+    return jobs.filter(managed | shared)
 
 
 def may_change(user: Visitor, job: Job) -> bool:

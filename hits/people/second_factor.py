@@ -169,11 +169,11 @@ def check_code(*, user: User, code: str) -> Authenticator:
 def _recovery_refusal(user: User, typed: str) -> CodeRefused | None:
     device = StaticDevice.objects.get(user=user)
     digests = _digests(user, typed)
-    known = device.token_set.filter(token__in=digests).values_list("token", flat=True).first()
-    refusal = _refusal(device, known or digests[0])
+    token = device.token_set.filter(token__in=digests).values_list("token", flat=True).first()
+    refusal = _refusal(device, token or digests[0])
     if not refusal:
-        left = device.token_set.count()
-        record("recovery code used", actor=user, person=user.get_username(), left=left)
+        n_left = device.token_set.count()
+        record("recovery code used", actor=user, person=user.get_username(), left=n_left)
     return refusal
 
 

@@ -54,8 +54,8 @@ class PendingLogin:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self | None:
-        kept = request.session.get(PENDING)
-        return cls(**kept) if kept else None
+        fields = request.session.get(PENDING)
+        return cls(**fields) if fields else None
 
     def user(self) -> User | None:
         """The user, unless it took too long or they may no longer log in."""

@@ -103,10 +103,10 @@ def load_ratings(campaign: Campaign) -> RatingArrays:
     assignments = load_assignments(campaign)
     items = _fetch(_ITEMS, campaign)
     ratings = _in_order(_fetch(_RATINGS, campaign))
-    known, at_assignment = _look_up(assignments.assignment, ratings["assignment"])
-    if not known.all():
-        ratings = {name: values[known] for name, values in ratings.items()}
-        at_assignment = at_assignment[known]
+    is_loaded, at_assignment = _look_up(assignments.assignment, ratings["assignment"])
+    if not is_loaded.all():
+        ratings = {name: values[is_loaded] for name, values in ratings.items()}
+        at_assignment = at_assignment[is_loaded]
     _, at_item = _look_up(items.pop("item"), ratings["item"])
     return RatingArrays(
         **ratings,

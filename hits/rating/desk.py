@@ -107,8 +107,8 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    pk, hit_id, status, started_at, size, *rest = row
-    worker_id, campaign_id, campaign_code, provider, settings, *item = rest
+    pk, hit_id, status, started_at, size, *columns = row
+    worker_id, campaign_id, campaign_code, provider, settings, *item = columns
     if started_at.tzinfo is None:
         # SQLite does not store time zones; all times are in UTC.
         started_at = started_at.replace(tzinfo=UTC)
@@ -125,17 +125,17 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
             connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
         )
         sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
-    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_shown(*item)])
+    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_as_shown(*item)])
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
     """Return the items at these positions as the browser gets them, in one query."""
     with connection.cursor() as cursor:
         cursor.execute(_SHOWN_ITEMS, [assignment.hit_id, first, last])
-        return [_shown(*row) for row in cursor.fetchall()]
+        return [_as_shown(*row) for row in cursor.fetchall()]
 
 
-def _shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
+def _as_shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
     # SQLite has no UUID type and stores them as text.
     return {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
 

@@ -116,17 +116,17 @@ def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
     own_assignments = Assignment.objects.filter(
         hit__campaign=campaign, worker=OuterRef("worker")
     ).order_by()
-    others = HIT.objects.filter(campaign=campaign).exclude(
+    untaken = HIT.objects.filter(campaign=campaign).exclude(
         Exists(Assignment.objects.filter(hit=OuterRef("pk"), worker=OuterRef(OuterRef("worker"))))
     )
     patience = now - timedelta(minutes=campaign.lease_minutes)
     is_unweighed = Q(status=Assignment.Status.SUBMITTED, evidence_at=None)
     is_recent = Q(status=Assignment.Status.SUBMITTED, submitted_at__gt=patience)
     return Exists(
-        own_assignments.annotate(has_others=Exists(others)).filter(
+        own_assignments.annotate(has_untaken=Exists(untaken)).filter(
             Q(status=Assignment.Status.IN_PROGRESS)
             | is_unweighed
-            | (is_recent & Q(has_others=True))
+            | (is_recent & Q(has_untaken=True))
         )
     )
 
@@ -174,10 +174,12 @@ def settle_unproven(*, at: datetime | None = None) -> int:
     n_changed = 0
     for campaign in Campaign.objects.filter(status=Campaign.Status.OPEN):
         unproven = campaign.participations.filter(decision="", trust=Participation.Trust.UNPROVEN)
-        theirs = Assignment.objects.submitted().filter(
+        unproven_work = Assignment.objects.submitted().filter(
             hit__campaign=campaign, worker__in=unproven.values("worker")
         )
-        changed = unsettled_hits(campaign, campaign.hits.filter(pk__in=theirs.values("hit")), now)
+        changed = unsettled_hits(
+            campaign, campaign.hits.filter(pk__in=unproven_work.values("hit")), now
+        )
         settle_places(campaign=campaign, hits=changed, at=now)
         n_changed += len(changed)
     return n_changed
@@ -287,10 +289,10 @@ def n_affordable(campaign: Campaign, n: int) -> int:
     if campaign.spending_cap is None:
         return n
     per_hit = cost_per_hit(campaign)
-    left = campaign.spending_cap - amount_owed(campaign, per_hit)
-    if left < 0:
+    budget = campaign.spending_cap - amount_owed(campaign, per_hit)
+    if budget < 0:
         return 0
-    return min(n, int(left // per_hit)) if per_hit else n
+    return min(n, int(budget // per_hit)) if per_hit else n
 
 
 def is_affordable(campaign: Campaign) -> bool:

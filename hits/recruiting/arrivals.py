@@ -203,10 +203,9 @@ def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -
     An unknown submission that is already over is ignored: its worker never came. So is one whose
     worker was forgotten, or the next report would bring the id back.
     """
-    known = Submission.objects.filter(recruitment=recruitment, reference=report.reference)
-    known = known.select_related("assignment__hit__campaign")
-    if known_submission := known.first():
-        return known_submission
+    submissions = recruitment.submissions.select_related("assignment__hit__campaign")
+    if submission := submissions.filter(reference=report.reference).first():
+        return submission
     if report.status not in {Submission.Status.ACTIVE, Submission.Status.AWAITING_REVIEW}:
         return None
     if is_forgotten(visit(recruitment, report.reference)):
@@ -250,10 +249,10 @@ def drop_old_events(*, at: datetime | None = None) -> int:
 
 def _recruitment_for(provider: str, study: str, report: ReportedSubmission) -> Recruitment | None:
     """The campaign a message is about: by its study if named, otherwise by the submission."""
-    ours = Recruitment.objects.filter(provider=provider).select_related("campaign")
+    recruitments = Recruitment.objects.filter(provider=provider).select_related("campaign")
     if study:
-        return ours.filter(study=study).first()
-    return ours.filter(submissions__reference=report.reference).first()
+        return recruitments.filter(study=study).first()
+    return recruitments.filter(submissions__reference=report.reference).first()
 
 
 def sync_submissions(*, recruitment: Recruitment, at: datetime | None = None) -> int:
@@ -280,7 +279,7 @@ def forget_arrivals(*, worker: Worker) -> None:
         revoked_at=Coalesce("revoked_at", Now(), output_field=DateTimeField()),
     )
     visits = worker.submissions.select_related("recruitment__campaign")
-    mark_as_forgotten(visit(one.recruitment, one.reference) for one in visits)
+    mark_as_forgotten(visit(submission.recruitment, submission.reference) for submission in visits)
     worker.submissions.filter(assignment=None).delete()
     for submission in worker.submissions.only("pk"):
         reference = f"{Worker.FORGOTTEN}{secrets.token_hex(12)}"
@@ -298,8 +297,8 @@ def settings_form(
     recruitment: Recruitment, provider: str, data: dict[str, Any] | None = None
 ) -> forms.Form:
     """The form of a provider's settings, with the fields that may still change."""
-    known = recruitment.settings if recruitment.provider == provider else {}
-    initial = known | {"is_open": recruitment.is_open, "study": recruitment.study}
+    stored = recruitment.settings if recruitment.provider == provider else {}
+    initial = stored | {"is_open": recruitment.is_open, "study": recruitment.study}
     form = provider_class(provider).form_class(data, initial=initial)
     if recruitment.study:
         for name in form.fields.keys() & set(KNOWN_TO_PROLIFIC):

@@ -88,16 +88,16 @@ class FramedPages:
         path = request.path_info.removeprefix("/")
         if not path.startswith(PREFIX):
             return self._get_response(request)
-        token, _, rest = path.removeprefix(PREFIX).partition("/")
-        return self._answer(request, token, rest)
+        token, _, page = path.removeprefix(PREFIX).partition("/")
+        return self._answer(request, token, page)
 
-    def _answer(self, request: HttpRequest, token: str, rest: str) -> HttpResponse:
+    def _answer(self, request: HttpRequest, token: str, page: str) -> HttpResponse:
         try:
             visit = read_visit(token)
         except Http404:
             # There is no such page, so it ends as a 404.
             return self._get_response(request)
-        if not rest.startswith(FRAMED_PAGES) or not _is_of(visit, rest):
+        if not page.startswith(FRAMED_PAGES) or not _is_of(visit, page):
             return self._get_response(request)
         root = get_script_prefix()
         # Call it once with the real script prefix: the result is cached and must not contain a token.
@@ -105,7 +105,7 @@ class FramedPages:
         request.framed_visit = visit  # type: ignore[attr-defined]
         request.COOKIES = {}
         request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
-        request.path_info = f"/{rest}"
+        request.path_info = f"/{page}"
         set_script_prefix(f"{root}{PREFIX}{token}/")
         try:
             response = allow_framing(self._get_response(request))
@@ -117,6 +117,6 @@ class FramedPages:
         return response
 
 
-def _is_of(visit: FramedVisit, rest: str) -> bool:
+def _is_of(visit: FramedVisit, page: str) -> bool:
     """Whether a page belongs to the visit's campaign. An assignment's view checks its owner itself."""
-    return rest.startswith("hit/") or rest.startswith(f"work/{visit.campaign}/")
+    return page.startswith("hit/") or page.startswith(f"work/{visit.campaign}/")

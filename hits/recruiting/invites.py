@@ -106,13 +106,11 @@ def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     A personal link belongs to its worker from then on. If two people use one at the same moment, they
     become the same worker: the conditional UPDATE lets only one of them create it.
     """
-    invite = (
-        Invite.objects.usable()
-        .select_related("worker", "campaign__recruitment")
-        .filter(pk=invite.pk)
-        .first()
-        or _gone()
-    )
+    usable = Invite.objects.usable().select_related("worker", "campaign__recruitment")
+    try:
+        invite = usable.get(pk=invite.pk)
+    except Invite.DoesNotExist:
+        raise ArrivalRefused(EXPIRED) from None
     if invite.worker:
         return invite.worker
     if worker and not invite.is_personal and _is_in(invite.campaign, worker):
@@ -141,10 +139,6 @@ def _is_in(campaign: Campaign, worker: Worker) -> bool:
     if provider_of(recruitment, worker).has_submissions:
         return current_submission(recruitment, worker) is not None
     return Participation.objects.filter(campaign=campaign, worker=worker).exists()
-
-
-def _gone() -> Invite:
-    raise ArrivalRefused(EXPIRED)
 
 
 def links_csv(rows: Iterable[tuple[str, str, str]]) -> str:

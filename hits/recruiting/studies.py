@@ -62,10 +62,10 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
 @transaction.atomic
 def _keep(recruitment: Recruitment, study: str, n_places: int) -> bool:
     """Store a study, unless there is another one by now or the pay has changed since it was created."""
-    known = recruitment.campaign
+    before = recruitment.campaign
     # Locked against edits of the campaign: its pay can no longer change.
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=known.pk)
-    if (campaign.pay_per_hit, campaign.currency) != (known.pay_per_hit, known.currency):
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=before.pk)
+    if (campaign.pay_per_hit, campaign.currency) != (before.pay_per_hit, before.currency):
         return False
     free = Recruitment.objects.filter(pk=recruitment.pk, study="")
     return bool(free.update(study=study, n_places=n_places))
@@ -107,14 +107,14 @@ def raise_places(*, recruitment: Recruitment) -> int:
     The number never decreases.
     """
     provider = _prolific(recruitment)
-    wanted = places_wanted(recruitment)
-    if not recruitment.study or wanted <= recruitment.n_places:
+    n_places = places_wanted(recruitment)
+    if not recruitment.study or n_places <= recruitment.n_places:
         return recruitment.n_places
-    provider.api.set_places(recruitment.study, wanted)
+    provider.api.set_places(recruitment.study, n_places)
     # If two requests run at once, the larger number stays.
-    Recruitment.objects.filter(pk=recruitment.pk, n_places__lt=wanted).update(n_places=wanted)
+    Recruitment.objects.filter(pk=recruitment.pk, n_places__lt=n_places).update(n_places=n_places)
     recruitment.refresh_from_db(fields=["n_places"])
-    record("places raised", campaign=recruitment.campaign, n_places=wanted)
+    record("places raised", campaign=recruitment.campaign, n_places=n_places)
     return recruitment.n_places
 
 

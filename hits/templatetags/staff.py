@@ -84,11 +84,11 @@ def runs(standing: Standing, campaign: Campaign) -> bool:
 
 
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:
-    known = [(label, url) for label, name in pages if (url := _url(name, *args))]
+    links = [(label, url) for label, name in pages if (url := _url(name, *args))]
     # The page itself or the nearest one above it.
-    above = [url for _, url in known if _lies_below(_path(request), url)]
+    above = [url for _, url in links if _lies_below(_path(request), url)]
     current = max(above, key=len, default="")
-    return [Link(label, url, url == current) for label, url in known]
+    return [Link(label, url, url == current) for label, url in links]
 
 
 def _path(request: HttpRequest) -> str:

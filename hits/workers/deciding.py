@@ -115,8 +115,8 @@ class Preview:
     @property
     def fingerprint(self) -> str:
         """Identifies the choice and the workers' states, to detect changes since the preview."""
-        seen = [(change.participation.pk, change.before) for change in self.changes]
-        return hashlib.sha256(repr((str(self.choice), seen)).encode()).hexdigest()[:16]
+        states = [(change.participation.pk, change.before) for change in self.changes]
+        return hashlib.sha256(repr((str(self.choice), states)).encode()).hexdigest()[:16]
 
 
 def preview_decision(
@@ -222,7 +222,9 @@ def _n_hits(
 ) -> dict[int, int]:
     """Count each worker's submitted HITs."""
     submitted = Assignment.objects.submitted().filter(
-        hit__campaign=campaign, worker__in=[each.worker_id for each in participations], **only
+        hit__campaign=campaign,
+        worker__in=[participation.worker_id for participation in participations],
+        **only,
     )
     return dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
 
@@ -288,12 +290,12 @@ def _n_segments(keys: set[tuple[int, int]]) -> int:
 def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
     """Who rated the translations of these workers' HITs. A submitted HIT is always complete."""
     submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
-    theirs = submitted.filter(worker__in=workers).order_by().values("hit")
+    own_hits = submitted.filter(worker__in=workers).order_by().values("hit")
     genuine = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE.value)
-    shown = genuine.filter(hit__in=theirs).order_by().values("translation")
+    translations = genuine.filter(hit__in=own_hits).order_by().values("translation")
     # The last HIT repeats translations of the first, so a translation may be in two.
     hits_of: dict[tuple[int, int], list[int]] = defaultdict(list)
-    rows = genuine.filter(translation__in=shown).order_by("hit")
+    rows = genuine.filter(translation__in=translations).order_by("hit")
     for translation, segment, hit in rows.values_list("translation", "translation__segment", "hit"):
         hits_of[translation, segment].append(hit)
     workers_of: dict[int, set[int]] = defaultdict(set)
@@ -313,8 +315,8 @@ def _raters_in_archive(campaign: Campaign, workers: set[int]) -> _Raters:
         assignment__status=Assignment.Status.SUBMITTED,
         item__role__in=[Item.Role.GENUINE.value, Item.Role.REPEAT.value],
     )
-    theirs = counted.filter(assignment__worker__in=workers).values("item__translation")
-    rows = counted.filter(item__translation__in=theirs).values_list(
+    translations = counted.filter(assignment__worker__in=workers).values("item__translation")
+    rows = counted.filter(item__translation__in=translations).values_list(
         "item__translation", "item__translation__segment", "assignment__worker"
     )
     raters: dict[tuple[int, int], set[int]] = defaultdict(set)

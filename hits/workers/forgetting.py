@@ -81,10 +81,10 @@ CLEARED = {
 def find_worker(*, provider: str = "", external_id: str = "", code: str = "") -> Worker:
     """Find the worker a request is about, by the code from the privacy page or by the provider's id."""
     try:
-        known = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
+        is_it = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
     except ValueError as error:
         raise ForgettingRefused(f"{code} is not a worker's code.") from error
-    worker = Worker.objects.filter(known).first()
+    worker = Worker.objects.filter(is_it).first()
     if worker is None:
         raise ForgettingRefused("There is no such worker, or they have already been forgotten.")
     return worker
@@ -123,8 +123,8 @@ def forget_worker(
 def _lock(worker: Worker) -> None:
     """Lock the worker against payments and new HITs until this is done."""
     # The campaigns with work, since only those owe money. Campaigns first, as everywhere that locks both.
-    own = Campaign.objects.filter(hits__assignments__worker=worker)
-    campaigns = Campaign.objects.filter(pk__in=own.values("pk"))
+    with_work = Campaign.objects.filter(hits__assignments__worker=worker)
+    campaigns = Campaign.objects.filter(pk__in=with_work.values("pk"))
     list(campaigns.select_for_update(no_key=True).order_by("pk"))
     list(Worker.objects.select_for_update().filter(pk=worker.pk))
 
@@ -156,7 +156,9 @@ def _forget(
     own_work = Assignment.objects.filter(worker=worker).select_related("hit")
     if worker.provider == Recruitment.Provider.MTURK:
         # A results file that is imported again contains them again.
-        mark_as_forgotten(work(one.hit, worker.provider, worker.external_id) for one in own_work)
+        mark_as_forgotten(
+            work(assignment.hit, worker.provider, worker.external_id) for assignment in own_work
+        )
     for assignment in own_work:
         # A submitted assignment must have a code; a new one leads nowhere.
         is_done = assignment.status == Assignment.Status.SUBMITTED
@@ -201,7 +203,7 @@ def forget_inactive_workers(*, at: datetime | None = None, days: int | None = No
     inactive = _inactive(since)
     waiting = _waiting_for_money(inactive)
     # Excluded before the limit, or those who are owed money could block all others.
-    workers = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
+    workers = (worker for worker in inactive.order_by("pk").iterator() if worker.pk not in waiting)
     reason = f"{days} days without activity"
     return sum(
         _forget_if_inactive(worker, since=since, reason=reason, at=now)

@@ -70,8 +70,8 @@ class WorkersForm(forms.Form):
     def filters(self) -> WorkerFilters:
         """The valid filters; invalid ones are ignored."""
         self.full_clean()
-        known = {name: value for name, value in self.cleaned_data.items() if value}
-        return WorkerFilters(**{"sort": DEFAULT_SORT} | known)
+        values = {name: value for name, value in self.cleaned_data.items() if value}
+        return WorkerFilters(**{"sort": DEFAULT_SORT} | values)
 
 
 class ChoiceForm(forms.Form):

@@ -230,9 +230,9 @@ def _draw_drift(rows: list[tuple[int, int, int, float | None, float | None]]) ->
     figure = new_figure(TWO_COLUMNS, 2.6)
     axes = figure.add_subplot()
     for place, label in ((4, "all HITs so far"), (3, f"latest {WINDOW_HITS} HITs")):
-        known = [(row[0], max(p, LOWEST_P)) for row in rows if (p := row[place]) is not None]
+        points = [(row[0], max(p, LOWEST_P)) for row in rows if (p := row[place]) is not None]
         axes.plot(
-            *zip(*known, strict=True),
+            *zip(*points, strict=True),
             color=COLOURS[4 - place],
             marker=MARKERS[4 - place],
             linestyle="-" if place == 3 else "--",
@@ -267,13 +267,13 @@ _SHOWN_ROLES = (
 
 def _distribution_picture(ratings: WorkerRatings) -> Picture:
     edges = np.arange(0, 101, BIN_WIDTH)
-    shown = [
+    scores_by_role = [
         (name, ratings.score[ratings.role == role])
         for role, name in _SHOWN_ROLES
         if (ratings.role == role).any()
     ]
-    counts = [np.histogram(scores, edges)[0] for _, scores in shown]
-    means = ", ".join(f"{name} {float(scores.mean()):.0f}" for name, scores in shown)
+    counts = [np.histogram(scores, edges)[0] for _, scores in scores_by_role]
+    means = ", ".join(f"{name} {float(scores.mean()):.0f}" for name, scores in scores_by_role)
     rows = [
         (int(low), int(low) + BIN_WIDTH, *(int(counts_of_role[place]) for counts_of_role in counts))
         for place, low in enumerate(edges[:-1])
@@ -282,16 +282,16 @@ def _distribution_picture(ratings: WorkerRatings) -> Picture:
         name="score-distribution",
         title="How the scale is used",
         alternative=f"Histogram of scores by kind of text, in steps of {BIN_WIDTH}. Means: {means}.",
-        draw=lambda: _draw_distribution(shown, edges),
-        columns=("from", "to", *(name for name, _ in shown)),
+        draw=lambda: _draw_distribution(scores_by_role, edges),
+        columns=("from", "to", *(name for name, _ in scores_by_role)),
         rows=rows,
     )
 
 
-def _draw_distribution(shown: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
+def _draw_distribution(scores_by_role: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
     figure = new_figure(TWO_COLUMNS, 2.4)
-    panels = figure.subplots(1, len(shown), sharex=True, squeeze=False)[0]
-    for place, (axes, (name, scores)) in enumerate(zip(panels, shown, strict=True)):
+    panels = figure.subplots(1, len(scores_by_role), sharex=True, squeeze=False)[0]
+    for place, (axes, (name, scores)) in enumerate(zip(panels, scores_by_role, strict=True)):
         axes.hist(scores, edges, color=COLOURS[place], edgecolor="white", linewidth=0.6)
         axes.axvline(float(scores.mean()), color=QUIET, linewidth=1, linestyle="--")
         axes.set_title(f"{name}, {len(scores)}")
@@ -303,10 +303,11 @@ def _draw_distribution(shown: list[tuple[str, Floats]], edges: NDArray[Any]) -> 
 def _scores_picture(ratings: WorkerRatings) -> Picture:
     numbers = np.arange(1, len(ratings) + 1)
     means = running_means(ratings.score, RUNNING_MEAN)
-    known = means[~np.isnan(means)]
+    finite_means = means[~np.isnan(means)]
     span = (
-        f" The mean of {RUNNING_MEAN} in a row moves between {known.min():.0f} and {known.max():.0f}."
-        if len(known)
+        f" The mean of {RUNNING_MEAN} in a row moves between {finite_means.min():.0f} and "
+        f"{finite_means.max():.0f}."
+        if len(finite_means)
         else ""
     )
     return Picture(
@@ -363,18 +364,18 @@ def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure
 
 
 def _seconds_picture(ratings: WorkerRatings) -> Picture | None:
-    known = np.isfinite(ratings.seconds)
-    if not (ratings.seconds[known] > 0).any():
+    is_known = np.isfinite(ratings.seconds)
+    if not (ratings.seconds[is_known] > 0).any():
         return None
-    median = float(np.median(ratings.seconds[known]))
+    median = float(np.median(ratings.seconds[is_known]))
     numbers = np.arange(1, len(ratings) + 1)
     return Picture(
         name="seconds-per-item",
         title="Seconds per item",
         alternative=(
             f"Scatter plot of the seconds between one rating and the next, on a logarithmic axis. "
-            f"The median is {median:.1f} s; {int((ratings.seconds[known] < 2).sum())} of "
-            f"{int(known.sum())} ratings came within 2 s."
+            f"The median is {median:.1f} s; {int((ratings.seconds[is_known] < 2).sum())} of "
+            f"{int(is_known.sum())} ratings came within 2 s."
         ),
         draw=lambda: _draw_seconds(ratings, numbers, median),
         columns=("rating", "hit", "seconds"),

@@ -285,9 +285,9 @@ def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
 
 def duration(seconds: float) -> str:
     """Write a time as minutes and seconds, or as hours and minutes."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        return f"{minutes} min {remainder:02d} s" if minutes else f"{remainder} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 

@@ -65,7 +65,7 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     is_new = False
     if latest := _latest_assignment(participation):
         fields = weigh(participation)
-        is_new = evidence is None or not _says(evidence, fields)
+        is_new = evidence is None or not _agrees(evidence, fields)
         if is_new:
             evidence = participation.evidence.create(
                 assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
@@ -79,7 +79,7 @@ def _latest_assignment(participation: Participation) -> Assignment | None:
     return submitted.order_by("submitted_at", "pk").last()
 
 
-def _says(evidence: Evidence, fields: dict[str, Any]) -> bool:
+def _agrees(evidence: Evidence, fields: dict[str, Any]) -> bool:
     return all(_is_same(getattr(evidence, name), value) for name, value in fields.items())
 
 

@@ -59,7 +59,7 @@ def state_of(name: str) -> str:
 
 
 def says_of(name: str) -> str:
-    return next(one.says for one in health.findings() if one.name == name)
+    return next(one.details for one in health.findings() if one.name == name)
 
 
 # Living and ready ----------------------------------------------------------------------------

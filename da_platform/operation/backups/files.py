@@ -27,7 +27,7 @@ _BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
 def pack(folder: Path) -> None:
     """Put the files into one archive in the folder."""
     with tarfile.open(folder / FILES, "w") as archive:
-        for path in _kept():
+        for path in _included():
             _add(archive, path, path.name)
 
 
@@ -50,7 +50,7 @@ def unpack(folder: Path) -> None:
         archive.extractall(settings.DATA_DIR, members=fresh, filter="data")  # noqa: S202
 
 
-def _kept() -> list[Path]:
+def _included() -> list[Path]:
     if not settings.DATA_DIR.is_dir():
         return []
     elsewhere = {settings.BACKUP_DIR.resolve(), *_database_files()}

@@ -54,14 +54,14 @@ class Command(BaseCommand):
 
     def _forget_again(self, options: dict[str, Any]) -> None:
         """Forget these workers again; list those that could not be forgotten at the end."""
-        found = list(Worker.objects.filter(pk__in=options["number"], forgotten_at=None))
+        workers = list(Worker.objects.filter(pk__in=options["number"], forgotten_at=None))
         refusals = []
-        for worker in found:
+        for worker in workers:
             try:
                 _forget(worker, options)
             except ForgettingRefused as refusal:
                 refusals.append(f"{worker.pk}: {refusal}")
-        self.stdout.write(f"{len(found) - len(refusals):,} workers forgotten")
+        self.stdout.write(f"{len(workers) - len(refusals):,} workers forgotten")
         if refusals:
             raise CommandError("\n".join(refusals))
 

@@ -81,7 +81,7 @@ class Bonus:
 
 
 def readable(
-    rows: Iterable[T], read: Callable[[T], ReportedSubmission]
+    rows: Iterable[T], parse: Callable[[T], ReportedSubmission]
 ) -> Iterator[ReportedSubmission]:
     """Parse a provider's rows, skipping those that are invalid.
 
@@ -90,7 +90,7 @@ def readable(
     problems = []
     for row in rows:
         try:
-            report = read(row)
+            report = parse(row)
         except (ProviderFailed, KeyError, ValueError) as error:
             problems.append(str(error) if isinstance(error, ProviderFailed) else repr(error))
             continue

@@ -139,13 +139,13 @@ class MTurkProvider(Provider):
         return any(row["Reason"].endswith(mark) for page in pages for row in page["BonusPayments"])
 
     def _change(
-        self, submission: Submission, wanted: Submission.Status, name: str, **arguments: Any
+        self, submission: Submission, status: Submission.Status, name: str, **arguments: Any
     ) -> None:
         """Request a status. MTurk refuses if it is already set, which is not a failure here."""
         try:
             self._call(name, **arguments)
         except ProviderFailed:
-            if self.status_of(submission) != wanted:
+            if self.status_of(submission) != status:
                 raise
 
     # The API ---------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def validate_exit(template: str) -> None:
         raise forms.ValidationError("The only placeholders are {id}, {session} and {code}.")
     filled = template.format(**dict.fromkeys(PLACEHOLDERS, "x"))
     if not is_known_exit(filled):
-        known = ", ".join(sorted(exit_origins()))
+        origins = ", ".join(sorted(exit_origins()))
         raise forms.ValidationError(
-            f"Workers may be sent only to: {known}. Add hosts in DA_EXIT_HOSTS."
+            f"Workers may be sent only to: {origins}. Add hosts in DA_EXIT_HOSTS."
         )
 
 
@@ -88,8 +88,8 @@ class PanelForm(forms.Form):
         elif data.get("secret") and data["secret"] not in settings.PANEL_SECRETS:
             self.add_error("secret", "DA_PANEL_SECRETS has no secret of this name.")
         names = [data.get(f"{what}_parameter") for what in ("id", "session", "signature")]
-        given = [name for name in names if name]
-        if len(given) != len(set(given)):
+        parameters = [name for name in names if name]
+        if len(parameters) != len(set(parameters)):
             self.add_error("id_parameter", "Each parameter needs a different name.")
         return data
 
