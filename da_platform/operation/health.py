@@ -255,7 +255,7 @@ _checks: dict[str, Check] = {
     "Database": _database,
     "Migrations": _migrations,
     "Broker": _broker,
-    "Workers of the queue": _workers,
+    "Celery workers": _workers,
     "Schedule": _schedule,
     "Jobs": _jobs,
     "Last backup": _backup,

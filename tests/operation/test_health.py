@@ -245,23 +245,23 @@ def test_researchers_do_not_see_it():
 
 
 def test_it_misses_workers_of_the_queue_and_names_the_queue_that_nobody_serves():
-    assert state_of("Workers of the queue") == "bad"
+    assert state_of("Celery workers") == "bad"
     give_sign("worker@one", ["quick"])
-    assert state_of("Workers of the queue") == "warning"
-    assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+    assert state_of("Celery workers") == "warning"
+    assert "start celery worker -Q jobs." in says_of("Celery workers")
     give_sign("worker@two", ["jobs"])
-    assert state_of("Workers of the queue") == "good"
+    assert state_of("Celery workers") == "good"
     # The one for jobs dies; the other goes on.
     with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
         give_sign("worker@one", ["quick"])
-        assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+        assert "start celery worker -Q jobs." in says_of("Celery workers")
         give_sign("worker@two", ["jobs"])
-        assert state_of("Workers of the queue") == "good"
+        assert state_of("Celery workers") == "good"
 
 
 def test_one_worker_may_serve_both_queues():
     give_sign("worker@one", QUEUES)
-    assert state_of("Workers of the queue") == "good"
+    assert state_of("Celery workers") == "good"
 
 
 def test_it_misses_the_schedule_though_workers_are_there():
