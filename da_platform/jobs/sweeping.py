@@ -29,17 +29,13 @@ def sweep_jobs(*, at: datetime | None = None) -> dict[str, int]:
     stale = Job.objects.unfinished().filter(is_stale(now)).order_by("pk")
     jobs = list(stale[:SWEEP_LIMIT])
     # If a worker is busy for hours with one of many jobs, the messages of the others are not lost.
-    has_messages = any(job.state == Job.State.QUEUED for job in jobs) and _has_messages()
+    is_queued = any(job.state == Job.State.QUEUED for job in jobs)
+    has_messages = is_queued and bool((queue_lengths() or {}).get(JOBS))
     counts = Counter(recover(job, now, has_messages=has_messages) for job in jobs)
     return {
         f"n_{outcome}": counts[outcome]
         for outcome in ("resent", "restarted", "cancelled", "failed")
     }
-
-
-def _has_messages() -> bool:
-    """Whether messages wait in the queue of jobs. False if the broker cannot say."""
-    return bool((queue_lengths() or {}).get(JOBS))
 
 
 def drop_old_details(*, at: datetime | None = None) -> int:

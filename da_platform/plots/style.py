@@ -32,9 +32,8 @@ PAPER = "#ffffff"
 # Not significant, then p < .05, < .01 and < .001: each much darker than the one before.
 SIGNIFICANCE_SHADES = (PAPER, "#9ecae1", "#4292c6", "#08306b")
 
-# For values between 0 and 1, and for values around 0: perceptually uniform, suitable for print.
+# For values between 0 and 1: perceptually uniform, suitable for print.
 SEQUENTIAL = "cividis"
-DIVERGING = "RdBu"
 
 # Widths, in inches, of one and two columns of a paper.
 ONE_COLUMN = 3.35

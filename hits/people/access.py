@@ -135,11 +135,6 @@ def for_members(view: View) -> View:
     return _guarded(view, "members", is_member)
 
 
-def for_researchers(view: View) -> View:
-    """Let in platform-wide researchers and admins."""
-    return _guarded(view, "researchers", lambda user: has_level(user, Level.RESEARCHER))
-
-
 def for_admins(view: View) -> View:
     """Let in platform-wide admins."""
     return _guarded(view, "admins", lambda user: has_level(user, Level.ADMIN))

@@ -97,7 +97,9 @@ class FramedPages:
         except Http404:
             # There is no such page, so it ends as a 404.
             return self._get_response(request)
-        if not page.startswith(FRAMED_PAGES) or not _is_of(visit, page):
+        # The view of an assignment checks its owner itself.
+        is_of_visit = page.startswith("hit/") or page.startswith(f"work/{visit.campaign}/")
+        if not page.startswith(FRAMED_PAGES) or not is_of_visit:
             return self._get_response(request)
         root = get_script_prefix()
         # Call it once with the real script prefix: the result is cached and must not contain a token.
@@ -115,8 +117,3 @@ class FramedPages:
         # In addition to our own host: the last page posts the finished work there.
         response._csp_update = {"form-action": [visit.submit_origin]}  # type: ignore[attr-defined]
         return response
-
-
-def _is_of(visit: FramedVisit, page: str) -> bool:
-    """Whether a page belongs to the visit's campaign. An assignment's view checks its owner itself."""
-    return page.startswith("hit/") or page.startswith(f"work/{visit.campaign}/")

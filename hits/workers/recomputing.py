@@ -65,7 +65,9 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     is_new = False
     if latest := _latest_assignment(participation):
         fields = weigh(participation)
-        is_new = evidence is None or not _agrees(evidence, fields)
+        is_new = evidence is None or not all(
+            _is_same(getattr(evidence, name), value) for name, value in fields.items()
+        )
         if is_new:
             evidence = participation.evidence.create(
                 assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
@@ -77,10 +79,6 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
 def _latest_assignment(participation: Participation) -> Assignment | None:
     submitted = Assignment.objects.submitted().of(participation)
     return submitted.order_by("submitted_at", "pk").last()
-
-
-def _agrees(evidence: Evidence, fields: dict[str, Any]) -> bool:
-    return all(_is_same(getattr(evidence, name), value) for name, value in fields.items())
 
 
 def _is_same(stored: Any, computed: Any) -> bool:

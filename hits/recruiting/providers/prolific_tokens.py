@@ -42,19 +42,15 @@ def verified_ids(token: str, *, url: str) -> dict[str, str]:
         raise ArrivalRefused(EXPIRED) from error
     except jwt.PyJWTError as error:
         raise ArrivalRefused(INVALID) from error
-    _check_age(claims)
+    # Even if the token claims a later expiry.
+    if timezone.now().timestamp() - claims["iat"] > (LIFETIME + LEEWAY).total_seconds():
+        raise ArrivalRefused(EXPIRED)
     if _place(str(claims["aud"])) != _place(url):
         raise ArrivalRefused(INVALID)
     ids = claims.get("prolific")
     if not isinstance(ids, dict) or ids.get("SESSION_ID") != claims["sub"]:
         raise ArrivalRefused(INVALID)
     return {name: str(value) for name, value in ids.items()}
-
-
-def _check_age(claims: dict[str, Any]) -> None:
-    # Even if the token claims a later expiry.
-    if timezone.now().timestamp() - claims["iat"] > (LIFETIME + LEEWAY).total_seconds():
-        raise ArrivalRefused(EXPIRED)
 
 
 def _place(url: str) -> tuple[str, str, str]:
