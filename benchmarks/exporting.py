@@ -2,10 +2,10 @@
 
     python -m benchmarks.exporting [--ratings 300000] [--database sqlite|postgres]
 
-Every measurement runs in a process of its own. The baseline writes the same cells from tuples that are already in
+Every measurement runs in a separate process. The baseline writes the same cells from tuples that are already in
 memory, with no database, no pseudonyms and no escaping. `query alone` fetches the rows and drops them. A second,
-smaller export shows whether memory grows. Processor time is what a busy machine changes least; that of PostgreSQL's
-server is not in it.
+smaller export shows whether memory grows. Processor time is reported because a busy machine affects it least; that
+of PostgreSQL's server is not included.
 """
 
 import csv
@@ -28,7 +28,7 @@ from tests.concurrency.databases import DATABASES, platform_environment
 MAX_RATIO = 6.0
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 NUMBERS = ("hit", "position", "score", "elapsed_ms", "active_ms")
-# For filling the database; a machine that needs longer gets fewer ratings.
+# The time for filling the database; a slower machine gets fewer ratings.
 MAX_SECONDS = 300.0
 
 Figures = dict[str, float]

@@ -27,7 +27,7 @@ FILL = """
 LOOKUP = "SELECT item_id, score FROM hits_rating WHERE assignment_id = %s"
 N_LOOKUPS = 500
 SIZE = "SELECT pg_relation_size('hits_rating'), pg_indexes_size('hits_rating')"
-# For a step; a machine that would need longer stops before it.
+# The time for a step; a slower machine stops before it.
 MAX_SECONDS = 600.0
 
 

@@ -1,4 +1,4 @@
-"""Ratings of made-up workers, as arrays."""
+"""Ratings of simulated workers, as arrays."""
 
 import numpy as np
 

@@ -51,6 +51,6 @@ def _leave_no_orphan(**kwargs: Any) -> None:
     die_with_parent(signal.SIGKILL)
 
 
-# Celery's children outlive a killed worker, and a surviving beat would run beside the new one.
+# Celery's children outlive a killed worker, and a surviving beat would run alongside the new one.
 beat_embedded_init.connect(_leave_no_orphan)
 worker_process_init.connect(_leave_no_orphan)

@@ -74,7 +74,7 @@ class Report:
         self._thread = threading.Thread(target=self._keep_saving, daemon=True)
 
     def __enter__(self) -> Self:
-        if _others_see_this():
+        if _is_visible_elsewhere():
             self._thread.start()
         return self
 
@@ -165,7 +165,7 @@ class Report:
         self._beat_at = time.monotonic()
 
 
-def _others_see_this() -> bool:
+def _is_visible_elsewhere() -> bool:
     """Whether other connections can see the job: not within a transaction or with an in-memory database."""
     is_in_memory = getattr(connection, "is_in_memory_db", lambda: False)
     return not connection.in_atomic_block and not is_in_memory()

@@ -57,7 +57,7 @@ def n_recovery_codes(user: User) -> int:
 def begin(*, user: User) -> Authenticator:
     """Create a key to put into the app. It has no effect until `turn_on` has checked a code."""
     _lock(user)
-    _refuse_a_second(user)
+    _check_is_off(user)
     Authenticator.objects.filter(user=user).delete()
     authenticator = Authenticator(user=user, name="app", confirmed=False)
     authenticator.draw_key()
@@ -69,11 +69,11 @@ def turn_on(*, user: User, code: str) -> tuple[Authenticator, list[str]]:
     """Activate the key from `begin` once a code from the app is right; return it with the recovery codes."""
     with transaction.atomic():
         _lock(user)
-        _refuse_a_second(user)
+        _check_is_off(user)
         authenticator = authenticator_in_making(user)
         if authenticator is None:
             raise CodeRefused("There is no key to confirm. Please start again.")
-        refusal = _refusal(authenticator, _tidied(code))
+        refusal = _refusal(authenticator, _normalised(code))
         codes = [] if refusal else _confirm(authenticator)
     # Outside the transaction, so that the count of wrong codes is saved.
     if refusal:
@@ -133,7 +133,7 @@ def _draw_codes(user: User) -> list[str]:
     return [f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes]
 
 
-def _refuse_a_second(user: User) -> None:
+def _check_is_off(user: User) -> None:
     if authenticator_of(user):
         raise PeopleRefused("Two-step login is already on. Turn it off to set it up again.")
 
@@ -151,7 +151,7 @@ def check_code(*, user: User, code: str) -> Authenticator:
 
     django-otp counts wrong codes per person, from any address, and doubles the waiting time after each.
     """
-    typed = _tidied(code)
+    typed = _normalised(code)
     with transaction.atomic():
         _lock(user)
         authenticator = authenticator_of(user)
@@ -197,7 +197,7 @@ def _wait(until: datetime) -> str:
     return f"{-(-seconds // 60)} minutes"
 
 
-def _tidied(code: str) -> str:
+def _normalised(code: str) -> str:
     """Normalise a typed code: remove spaces and hyphens, and use lower case."""
     return "".join(code.split()).replace("-", "").lower()
 

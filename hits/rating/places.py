@@ -149,7 +149,7 @@ def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     HIT.objects.select_for_update(no_key=True).get(pk=pk)
     # A separate query after the lock: PostgreSQL rereads only the locked row after waiting, not what
     # is joined to it.
-    campaign = _as_it_is_now(campaign)
+    campaign = _reread(campaign)
     held = with_prospects(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
     facts = held.values("status", "is_trusted", "is_discarded", "may_prove")
     n_promised = sum(expected_outcome(**fact) in PROMISED for fact in facts)
@@ -157,7 +157,7 @@ def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
 
 
-def _as_it_is_now(campaign: Campaign) -> Campaign:
+def _reread(campaign: Campaign) -> Campaign:
     """Reread the campaign: a job may hold an instance for an hour while its settings change."""
     return Campaign.objects.get(pk=campaign.pk)
 
@@ -187,7 +187,7 @@ def settle_unproven(*, at: datetime | None = None) -> int:
 
 def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> list[int]:
     """Return the HITs that offer a wrong number of places."""
-    campaign = _as_it_is_now(campaign)
+    campaign = _reread(campaign)
     work = work_by_hit(campaign, hits, now)
     return [
         pk

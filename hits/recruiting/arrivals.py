@@ -324,13 +324,13 @@ def save_recruitment(
     recruitment.is_open = bool(values.pop("is_open", False))
     recruitment.study = values.pop("study", "") or recruitment.study
     recruitment.settings = values
-    if recruitment.study and _is_anothers(recruitment):
+    if recruitment.study and _is_taken(recruitment):
         raise RecruitmentRefused("Another campaign already has this study.")
     recruitment.save()
     record("recruiting changed", actor=actor, campaign=campaign, provider=provider, settings=values)
     return recruitment
 
 
-def _is_anothers(recruitment: Recruitment) -> bool:
+def _is_taken(recruitment: Recruitment) -> bool:
     same = Recruitment.objects.filter(provider=recruitment.provider, study=recruitment.study)
     return same.exclude(pk=recruitment.pk).exists()

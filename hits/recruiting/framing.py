@@ -22,8 +22,6 @@ PREFIX = "framed/"
 SALT = "hits.framing"
 # Longer than anyone may work on an assignment at Mechanical Turk.
 MAX_AGE_SECONDS = 30 * 24 * 60 * 60
-# Only worker pages can be framed.
-FRAMED_PAGES = ("work/", "hit/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,8 @@ class FramedPages:
         except Http404:
             # There is no such page, so it ends as a 404.
             return self._get_response(request)
-        # The view of an assignment checks its owner itself.
-        is_of_visit = page.startswith("hit/") or page.startswith(f"work/{visit.campaign}/")
-        if not page.startswith(FRAMED_PAGES) or not is_of_visit:
+        # Only worker pages can be framed. The view of an assignment checks its owner itself.
+        if not page.startswith(("hit/", f"work/{visit.campaign}/")):
             return self._get_response(request)
         root = get_script_prefix()
         # Call it once with the real script prefix: the result is cached and must not contain a token.

@@ -47,7 +47,7 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
     study = provider.api.create_study(
         provider.study_body(landing_url=landing_url, n_places=n_places)
     )["id"]
-    if not _keep(recruitment, study, n_places):
+    if not _store_study(recruitment, study, n_places):
         provider.api.delete_study(study)
         raise ProviderFailed(
             "Someone else created a study or changed the pay at the same moment. Check and try again."
@@ -60,7 +60,7 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
 
 
 @transaction.atomic
-def _keep(recruitment: Recruitment, study: str, n_places: int) -> bool:
+def _store_study(recruitment: Recruitment, study: str, n_places: int) -> bool:
     """Store a study, unless there is another one by now or the pay has changed since it was created."""
     before = recruitment.campaign
     # Locked against edits of the campaign: its pay can no longer change.

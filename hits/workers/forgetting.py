@@ -81,10 +81,10 @@ CLEARED = {
 def find_worker(*, provider: str = "", external_id: str = "", code: str = "") -> Worker:
     """Find the worker a request is about, by the code from the privacy page or by the provider's id."""
     try:
-        is_it = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
+        matches = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
     except ValueError as error:
         raise ForgettingRefused(f"{code} is not a worker's code.") from error
-    worker = Worker.objects.filter(is_it).first()
+    worker = Worker.objects.filter(matches).first()
     if worker is None:
         raise ForgettingRefused("There is no such worker, or they have already been forgotten.")
     return worker

@@ -19,32 +19,32 @@ class ProlificAPI:
     """One method for each request. All raise `ProviderFailed` with a message for an admin."""
 
     def create_study(self, study: dict[str, Any]) -> dict[str, Any]:
-        return self._ask("POST", "studies/", study)
+        return self._request("POST", "studies/", study)
 
     def study(self, study: str) -> dict[str, Any]:
-        return self._ask("GET", f"studies/{_quoted(study)}/")
+        return self._request("GET", f"studies/{_quoted(study)}/")
 
     def delete_study(self, study: str) -> None:
-        self._ask("DELETE", f"studies/{_quoted(study)}/")
+        self._request("DELETE", f"studies/{_quoted(study)}/")
 
     def publish(self, study: str) -> dict[str, Any]:
-        return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "PUBLISH"})
+        return self._request("POST", f"studies/{_quoted(study)}/transition/", {"action": "PUBLISH"})
 
     def pause(self, study: str) -> dict[str, Any]:
-        return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "PAUSE"})
+        return self._request("POST", f"studies/{_quoted(study)}/transition/", {"action": "PAUSE"})
 
     def start(self, study: str) -> dict[str, Any]:
         """Resume a paused study."""
-        return self._ask("POST", f"studies/{_quoted(study)}/transition/", {"action": "START"})
+        return self._request("POST", f"studies/{_quoted(study)}/transition/", {"action": "START"})
 
     def set_places(self, study: str, n_places: int) -> dict[str, Any]:
-        return self._ask(
+        return self._request(
             "PATCH", f"studies/{_quoted(study)}/", {"total_available_places": n_places}
         )
 
     def submissions(self, study: str) -> Iterator[dict[str, Any]]:
         for number in range(1, MAX_PAGES + 1):
-            page = self._ask(
+            page = self._request(
                 "GET", f"submissions/?study={_quoted(study)}&page={number}&page_size={PAGE_SIZE}"
             )
             yield from page["results"]
@@ -53,22 +53,22 @@ class ProlificAPI:
         raise ProviderFailed("Prolific's list of submissions did not end.")
 
     def submission(self, reference: str) -> dict[str, Any]:
-        return self._ask("GET", f"submissions/{_quoted(reference)}/")
+        return self._request("GET", f"submissions/{_quoted(reference)}/")
 
     def approve(self, reference: str) -> dict[str, Any]:
-        return self._ask(
+        return self._request(
             "POST", f"submissions/{_quoted(reference)}/transition/", {"action": "APPROVE"}
         )
 
     def reject(self, reference: str, *, category: str, message: str) -> dict[str, Any]:
-        return self._ask(
+        return self._request(
             "POST",
             f"submissions/{_quoted(reference)}/transition/",
             {"action": "REJECT", "message": message, "rejection_category": category},
         )
 
     def prepare_bonuses(self, study: str, csv_bonuses: str) -> dict[str, Any]:
-        return self._ask(
+        return self._request(
             "POST",
             "submissions/bonus-payments/",
             {"study_id": study, "csv_bonuses": csv_bonuses},
@@ -76,9 +76,9 @@ class ProlificAPI:
 
     def pay_bonuses(self, prepared: str) -> None:
         """Pay what was prepared. Calling it again pays again."""
-        self._ask("POST", f"bulk-bonus-payments/{_quoted(prepared)}/pay/", {})
+        self._request("POST", f"bulk-bonus-payments/{_quoted(prepared)}/pay/", {})
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         if not settings.PROLIFIC_API_TOKEN:
             raise ProviderFailed(
                 "DA_PROLIFIC_API_TOKEN is not set, so Prolific's API cannot be used."
@@ -95,11 +95,11 @@ class ProlificAPI:
             raise ProviderFailed(f"Prolific could not be reached: {error}") from error
         if response.is_client_error:
             raise ProviderRefused(
-                f"Prolific refused ({response.status_code}): {_complaint(response)}"
+                f"Prolific refused ({response.status_code}): {_error_message(response)}"
             )
         if not response.is_success:
             raise ProviderFailed(
-                f"Prolific failed ({response.status_code}): {_complaint(response)}"
+                f"Prolific failed ({response.status_code}): {_error_message(response)}"
             )
         return _content(response)
 
@@ -113,7 +113,7 @@ def _content(response: httpx.Response) -> Any:
         raise ProviderFailed("Prolific sent a response that is not JSON.") from error
 
 
-def _complaint(response: httpx.Response) -> str:
+def _error_message(response: httpx.Response) -> str:
     """The error message from Prolific, shortened."""
     try:
         error = response.json()["error"]
