@@ -1,4 +1,4 @@
-"""Limit the size of request bodies: small everywhere, large only where files are accepted from people who may upload."""
+"""Limit the size of request bodies: large only where files are accepted, from people who may upload."""
 
 from collections.abc import Callable
 from contextlib import suppress

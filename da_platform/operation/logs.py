@@ -34,7 +34,7 @@ class LineFormatter(logging.Formatter):
         if path.strip("/"):
             match = request.resolver_match  # type: ignore[union-attr]
             page = f"/{match.route}" if match else "an unknown URL"
-            # Django may log it percent-encoded.
+            # Django may log it with backslash escapes.
             for form in (path, path.encode("unicode_escape").decode("ascii")):
                 record.message = record.message.replace(form, page)
         return super().formatMessage(record)

@@ -49,7 +49,7 @@ class Standing:
 
     @property
     def committed(self) -> Decimal:
-        """Everything paid, possibly paid, or owed. The limit for new HITs is `places.amount_owed`, which adds HITs in progress."""
+        """Everything paid, possibly paid, or owed. `places.amount_owed` also counts HITs in progress."""
         return self.owed + self.open + self.paid + self.unknown
 
     @property

@@ -11,7 +11,8 @@ from hits.workers.forgetting import find_worker, forget_inactive_workers, forget
 class Command(BaseCommand):
     help = (
         "Remove what could identify a worker: one who asks (--code, or --provider and --id), some by our own "
-        "numbers (--number), or all who have been inactive for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. It is safe to run twice."
+        "numbers (--number), or all who have been inactive for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. "
+        "It is safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
