@@ -15,9 +15,7 @@ from prometheus_client import Counter, Histogram
 RATINGS = Counter("da_ratings", "Ratings that browsers sent, by outcome", ["outcome"])
 # conflict: another worker took the last place of a HIT just before.
 CLAIMS = Counter("da_claims", "Attempts to take a place on a HIT", ["outcome"])
-MESSAGES_LOST = Counter(
-    "da_messages_lost", "Messages that no broker accepted; the schedule sends them again"
-)
+MESSAGES_LOST = Counter("da_messages_lost", "Messages that no broker accepted; they are resent")
 RESPONSES = Counter("da_responses", "Responses by class of status", ["status"])
 SECONDS = Histogram(
     "da_response_seconds",

@@ -123,7 +123,7 @@ def run_job(pk: int, *, listener: Callable[[int, int | None], None] | None = Non
     job.refresh_from_db()
     if not is_ours:
         logger.warning(
-            "Job %s, attempt %s: dropped, because another attempt has taken over.",
+            "Job %s, attempt %s: dropped, no longer the latest.",
             job.code,
             job.attempt,
         )

@@ -177,16 +177,14 @@ def _broker() -> tuple[State, str]:
 def _workers() -> tuple[State, str]:
     by_queue = workers_by_queue()
     signs = sorted({str(sign) for served in by_queue.values() for sign in served})
-    recent = (
-        f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
-    )
+    last = f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
     unserved = [queue for queue, served in by_queue.items() if not served]
     if not unserved:
-        return State.GOOD, recent
+        return State.GOOD, last
     details = (
         f"No worker serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
     )
-    return (State.WARNING if signs else State.BAD), f"{details} {recent}"
+    return (State.WARNING if signs else State.BAD), f"{details} {last}"
 
 
 def _schedule() -> tuple[State, str]:

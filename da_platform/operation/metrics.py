@@ -101,11 +101,9 @@ def _signs() -> Iterator[Metric]:
 
 def _machine() -> Iterator[Metric]:
     yield GaugeMetricFamily(
-        "da_disk_free_share", "Free share of the disk with the data folder", value=free_disk_share()
+        "da_disk_free_share", "Free space on the data disk", value=free_disk_share()
     )
-    yield _age(
-        "da_backup_age_seconds", "Time since the newest backup was made", _newest_backup_at()
-    )
+    yield _age("da_backup_age_seconds", "Since the newest backup was made", _newest_backup_at())
 
 
 def _age(name: str, documentation: str, since: datetime | None) -> Metric:
@@ -137,7 +135,7 @@ def _jobs() -> Iterator[Metric]:
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0.0
     yield GaugeMetricFamily(
         "da_job_oldest_waiting_seconds",
-        "Waiting time of the oldest job in the queue",
+        "Of the oldest queued job",
         value=waiting,
     )
     yield from _recent_jobs()

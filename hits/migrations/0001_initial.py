@@ -85,9 +85,7 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "expires_at",
-                    models.DateTimeField(
-                        help_text="The place is reserved for the worker until then."
-                    ),
+                    models.DateTimeField(help_text="The place is reserved until then."),
                 ),
                 ("submitted_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -106,7 +104,7 @@ class Migration(migrations.Migration):
                     "evidence_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When its ratings were weighed. Empty if they have not been.",
+                        help_text="When its ratings were weighed, if they were.",
                         null=True,
                     ),
                 ),
@@ -934,7 +932,7 @@ class Migration(migrations.Migration):
                 (
                     "provider",
                     models.CharField(
-                        help_text="Where the worker came from, such as link or prolific.",
+                        help_text="The provider, such as link or prolific.",
                         max_length=20,
                     ),
                 ),
@@ -1574,14 +1572,12 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "elapsed_ms",
-                    models.PositiveIntegerField(
-                        help_text="From being shown to being rated.", null=True
-                    ),
+                    models.PositiveIntegerField(help_text="From shown to rated.", null=True),
                 ),
                 (
                     "active_ms",
                     models.PositiveIntegerField(
-                        help_text="The part of that with the page in view.", null=True
+                        help_text="Of that, with the page in view.", null=True
                     ),
                 ),
                 (

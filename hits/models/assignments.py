@@ -47,7 +47,7 @@ class Assignment(models.Model):
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     status = models.CharField(max_length=11, choices=Status.choices, default=Status.IN_PROGRESS)
     started_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField(help_text="The place is reserved for the worker until then.")
+    expires_at = models.DateTimeField(help_text="The place is reserved until then.")
     submitted_at = models.DateTimeField(null=True, blank=True)
     is_late = models.BooleanField(
         default=False, help_text="Submitted after its place was given away."
@@ -56,9 +56,7 @@ class Assignment(models.Model):
     comment = models.TextField(blank=True)
     is_rejected = models.BooleanField(default=False, help_text="Payment was refused.")
     evidence_at = models.DateTimeField(
-        null=True,
-        blank=True,
-        help_text="When its ratings were weighed. Empty if they have not been.",
+        null=True, blank=True, help_text="When its ratings were weighed, if they were."
     )
 
     objects = AssignmentQuerySet.as_manager()
@@ -132,12 +130,8 @@ class Rating(models.Model):
     score = models.PositiveSmallIntegerField()
     received_at = models.DateTimeField(default=timezone.now, help_text="By the server's clock.")
     # Reported by the browser, so only a hint.
-    elapsed_ms = models.PositiveIntegerField(
-        null=True, help_text="From being shown to being rated."
-    )
-    active_ms = models.PositiveIntegerField(
-        null=True, help_text="The part of that with the page in view."
-    )
+    elapsed_ms = models.PositiveIntegerField(null=True, help_text="From shown to rated.")
+    active_ms = models.PositiveIntegerField(null=True, help_text="Of that, with the page in view.")
 
     class Meta:
         constraints = [

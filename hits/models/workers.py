@@ -13,9 +13,7 @@ class Worker(models.Model):
     """A person who rates, known only by the id from their provider."""
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    provider = models.CharField(
-        max_length=20, help_text="Where the worker came from, such as link or prolific."
-    )
+    provider = models.CharField(max_length=20, help_text="The provider, such as link or prolific.")
     external_id = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     forgotten_at = models.DateTimeField(

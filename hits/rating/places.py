@@ -177,9 +177,8 @@ def settle_unproven(*, at: datetime | None = None) -> int:
         unproven_work = Assignment.objects.submitted().filter(
             hit__campaign=campaign, worker__in=unproven.values("worker")
         )
-        changed = unsettled_hits(
-            campaign, campaign.hits.filter(pk__in=unproven_work.values("hit")), now
-        )
+        hits = campaign.hits.filter(pk__in=unproven_work.values("hit"))
+        changed = unsettled_hits(campaign, hits, now)
         settle_places(campaign=campaign, hits=changed, at=now)
         n_changed += len(changed)
     return n_changed

@@ -222,9 +222,7 @@ def _n_hits(
 ) -> dict[int, int]:
     """Count each worker's submitted HITs."""
     submitted = Assignment.objects.submitted().filter(
-        hit__campaign=campaign,
-        worker__in=[participation.worker_id for participation in participations],
-        **only,
+        hit__campaign=campaign, worker__in=[row.worker_id for row in participations], **only
     )
     return dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
 

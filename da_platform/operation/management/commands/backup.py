@@ -36,17 +36,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--to", type=Path, help="the folder for backups (default: DA_BACKUP_DIR)"
         )
-        parser.add_argument(
-            "--keep",
-            type=int,
-            default=0,
-            help="then delete all but the latest N (default: keep all)",
-        )
+        parser.add_argument("--keep", type=int, default=0, help="then delete all but the latest N")
         parser.add_argument(
             "--unless-younger-than",
             type=float,
             metavar="HOURS",
-            help="do nothing if the latest backup is younger, so that this can run often",
+            help="do nothing if the latest backup is younger",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
