@@ -1,26 +1,26 @@
-# The platform in one image: pages, workers of the queue and the schedule differ by their command alone.
+# One image for the pages, the Celery workers and the schedule; only their command differs.
 #
 #   docker build -t da-platform .
 #
-# Reproducible: every package is pinned by its hash in requirements.txt. Pin the base image by its digest, too,
-# where builds must be the same to the byte: PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:...
+# Every package is pinned by its hash in requirements.txt. For byte-identical builds, pin the base image by its digest
+# too: PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:...
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
-# Without pip: nothing is installed once it runs.
+# Without pip, since nothing is installed at run time.
 RUN python -m venv --without-pip /opt/venv
 COPY requirements.txt .
-# Wheels only: nothing is compiled, and no package's own code runs while it is installed. Their tests stay out.
+# Wheels only: nothing is compiled, and no package code runs during installation. Their tests are removed.
 RUN python -m pip --python /opt/venv/bin/python install --require-hashes --only-binary=:all: -r requirements.txt \
     && find /opt/venv -type d -name tests -prune -exec rm -r {} +
 COPY . /app
 WORKDIR /app
-# The key is needed to load the settings and is thrown away with this stage.
+# The key is needed to load the settings, and is discarded with this stage.
 RUN DA_SECRET_KEY=for-this-step-only DA_ALLOWED_HOSTS=localhost DA_DATA_DIR=/tmp/build \
         /opt/venv/bin/python manage.py collectstatic --noinput \
     && /opt/venv/bin/python -m compileall -q hits analysis da_platform \
-    # Whatever the umask was at check-out.
+    # In case the checkout was made with a strict umask.
     && chmod -R a+rX /app
 
 FROM ${PYTHON_IMAGE}

@@ -5,7 +5,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 
-# Many processes come and go here; compiled files spare each of them seconds.
+# Many processes start here; compiled files save each of them seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run test check lint bench soak audit sbom format lock messages clean
@@ -17,8 +17,8 @@ help:
 	@echo "make lint    formatting, types, migrations, documents, insecure code, secrets"
 	@echo "make bench   measure speed against baselines, on this machine, now"
 	@echo "make soak    the long tests: the whole stack under disasters, fuzzing at full size"
-	@echo "make audit   known vulnerabilities of the pinned packages; asks a service on the internet"
-	@echo "make sbom    write sbom.json: every package that is shipped, with version and hashes (CycloneDX)"
+	@echo "make audit   check the pinned packages for known vulnerabilities; needs the internet"
+	@echo "make sbom    write sbom.json: every shipped package with its version and hashes (CycloneDX)"
 	@echo "make format  format the code      make lock   pin the newest dependencies again"
 	@echo "make clean   remove the environment and caches; the data in var/ stay"
 
@@ -38,19 +38,19 @@ lint: $(VENV)/ready-to-test
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tests.check_documents
-	# Not B608, which takes every composed statement for an injection: ours are composed of constants.
+	# Without B608, which reports every composed SQL statement: ours are composed of constants.
 	$(BIN)/bandit -q -r hits analysis da_platform gunicorn.conf.py -x '*/migrations/*' -ll -s B608
-	# It ends with 3 when known findings have moved to other lines, which is no fault.
+	# It exits with 3 if known findings have moved to other lines, which is fine.
 	$(BIN)/detect-secrets-hook --baseline .secrets.baseline $$(git ls-files | grep -Ev '$(NO_SECRETS_IN)') || [ $$? = 3 ]
-	@# Where the list does not answer, or a mirror without it does, the audit is left out, and that is said.
+	@# Skip the audit, with a message, if the list of vulnerabilities cannot be reached.
 	@if $(PYTHON) -c 'import urllib.request as web; web.urlopen("https://pypi.org/pypi/pip/24.0/json", timeout=5)' 2>/dev/null; \
 	then $(MAKE) --no-print-directory audit; \
-	else echo "Not audited: the list of known vulnerabilities is out of reach. Run make audit where it is not."; fi
+	else echo "Not audited: the list of known vulnerabilities cannot be reached. Run make audit when online."; fi
 
-# Hashes of packages, texts, pictures: what looks like secrets there is none.
+# Package hashes, texts and images: what looks like a secret there is not one.
 NO_SECRETS_IN := ^requirements|^tests/data/|^examples/|/locale/|[.]ipynb$$|[.]png$$|^[.]secrets
 
-# Some of them: make bench BENCHMARKS="rating load". It fails at the end if a bar is missed.
+# To run some of them: make bench BENCHMARKS="rating load". It fails at the end if a target is missed.
 BENCHMARKS ?=
 
 bench: $(VENV)/ready-to-test
@@ -84,9 +84,9 @@ LOCKING := --quiet --no-header --generate-hashes --no-emit-index-url --no-emit-f
 clean:
 	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# What the commands above stand on -------------------------------------------------------------
+# What the commands above need -----------------------------------------------------------------
 
-# Said first of all: the server lets its own processes share a port, so it would not notice.
+# Checked first, because the server lets its own processes share a port and would not notice.
 .PHONY: port-is-free
 port-is-free:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Python 3.11 is needed; try: make run PYTHON=python3.11"; exit 1; }
@@ -96,9 +96,9 @@ port-is-free:
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-		|| { echo "Python 3.11 is needed; $(PYTHON) is another. Try: make PYTHON=python3.11 ..."; exit 1; }
+		|| { echo "Python 3.11 is needed; $(PYTHON) is another version. Try: make PYTHON=python3.11 ..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(MAKE) --no-print-directory python-venv
-	@echo "Making a virtual environment in $(VENV) ..."
+	@echo "Creating a virtual environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv
 

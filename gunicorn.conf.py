@@ -1,4 +1,4 @@
-"""How gunicorn serves the platform; flags on the command line win over this."""
+"""Gunicorn's configuration; command-line options override it."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ from typing import Any
 import environ
 
 _folder = Path(__file__).resolve().parent
-# As the settings do, which are loaded later: the process environment wins over the file.
+# As in the settings, which are loaded later: the process environment overrides the file.
 environ.Env.read_env(os.environ.get("DA_ENV_FILE", _folder / ".env"))
 
-# Where the processes of this server keep their counts for /metrics, each in files of its own. Set
-# before the application is loaded. A restarted server begins at zero, as Prometheus expects.
+# Where the server's processes keep their counts for /metrics, each in its own files. Set before the
+# application is loaded. The counts of a restarted server begin at zero, as Prometheus expects.
 _own_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     _own_folder = tempfile.mkdtemp(prefix="da-metrics-")
@@ -24,11 +24,11 @@ wsgi_app = "da_platform.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", 2))
 threads = int(os.environ.get("WEB_THREADS", 2))
 worker_class = "gthread"
-# The folder itself, not a link that leads to another release tomorrow: what is loaded late is of the same one.
+# The real folder, not a link that may point to another release tomorrow, so that late imports match.
 # First on the path, where gunicorn has put the link if it was started by that name.
 chdir = str(_folder)
 sys.path.insert(0, chdir)
-# One socket for all processes: sockets of their own would take waiting connections with them when they end.
+# One socket for all processes: with `reuse_port`, a process that ends would drop its waiting connections.
 reuse_port = False
 preload_app = False
 keepalive = 15
@@ -38,7 +38,7 @@ accesslog = None
 loglevel = os.environ.get("DA_LOG_LEVEL", "warning").lower()
 _log_format = os.environ.get("DA_LOG_FORMAT", "LINE").upper()
 if _log_format == "JSON":
-    # As the platform's own lines: an object each, and of an address that failed no word.
+    # In the platform's format, one JSON object per line, and without the failing URL.
     logconfig_dict = {
         "formatters": {"generic": {"()": "da_platform.operation.logs.JsonFormatter"}},
         "loggers": {
@@ -49,7 +49,7 @@ if _log_format == "JSON":
             },
         },
     }
-# Nobody steers it but the service manager, and it would want a folder to write in.
+# Only the service manager controls gunicorn, and the control socket needs a writable folder.
 control_socket_disable = True
 # By default, forwarded addresses are accepted only from a proxy on this machine.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")

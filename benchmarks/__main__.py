@@ -25,7 +25,7 @@ USUAL = (
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure speed and memory against baselines.")
     parser.add_argument("names", nargs="*", help=f"by default: {' '.join(USUAL)}")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes; bars are not judged")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes; targets are not judged")
     options = parser.parse_args()
     failed = []
     with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Two of the platform's tables as Django alone sees them, column by column: importing the platform's models would load all of it."""
+"""Two of the platform's tables as plain Django models, because importing the platform's models would load all of it."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""Django alone, on the platform's database: no apps, no middleware, and all else as Django has it."""
+"""Plain Django on the platform's database: no apps, no middleware, and Django's defaults for everything else."""
 
 from da_platform.settings import (  # noqa: F401
     ALLOWED_HOSTS,

@@ -1,4 +1,4 @@
-"""The least that Django can do: store a row and look one up, with the ORM or raw cursors, and show a page."""
+"""The minimum for Django: store a row and look one up, with the ORM or raw cursors, and show a page."""
 
 from secrets import token_hex
 from uuid import uuid4
@@ -39,7 +39,7 @@ def bare_cursor(request: HttpRequest) -> JsonResponse:
 
 def _saved(text: str) -> JsonResponse:
     response = JsonResponse({"saved": 1, "text": text})
-    # Otherwise Django's middleware sets it. Without it the answer would go out in chunks.
+    # Django's middleware would set it. Without it the response would be chunked.
     response["Content-Length"] = str(len(response.content))
     return response
 

@@ -13,7 +13,7 @@ from analysis.metrics.catalogue import metrics_for
 from benchmarks.measuring import affordable
 from benchmarks.table import Row, run
 
-# Words of a news segment, and how many of them a system changes: about as in WMT.
+# Words in a news segment, and how many of them a system changes: about as in WMT.
 MEAN_WORDS, SHARE_CHANGED = 22, 0.45
 MAX_SECONDS_PER_METRIC = 30.0
 

@@ -1,7 +1,7 @@
-"""Scripted workers who never pause, all in one thread, so that they take little time from the servers.
+"""Scripted workers who never pause, all in one thread, so that they take little processor time from the servers.
 
 Each worker keeps one connection open and sends the next request when the last one is answered. Ratings are
-bytes prepared in advance, and only the necessary parts of an answer are read.
+bytes prepared in advance, and only the necessary parts of a response are read.
 """
 
 import selectors
@@ -23,7 +23,7 @@ from tests.concurrency.raters import Desk as RaterDesk
 RATE, BARE_ORM, BARE_CURSOR = "rate", "bare ORM", "bare cursor"
 BARE_VIEWS = {BARE_ORM: "/bare/orm/", BARE_CURSOR: "/bare/cursor/"}
 
-# A HIT that a worker has taken: its address, the worker's cookies, the codes of its items.
+# A HIT that a worker has taken: its URL, the worker's cookies, the codes of its items.
 Desk = Mapping[str, Any]
 
 # How often connections are opened until every process of the server has its share.
@@ -35,7 +35,7 @@ LENGTH = b"content-length:"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent, and what the answer must contain."""
+    """What is sent, and what the response must contain."""
 
     sent: bytes
     expected: bytes
@@ -102,7 +102,7 @@ class Worker:
         return True
 
     def receive(self) -> bool:
-        """Read what has arrived; return whether the answer is complete."""
+        """Read what has arrived; return whether the response is complete."""
         arrived = self.connection.recv(65536)
         self.received += arrived
         head, separator, body = self.received.partition(END_OF_HEAD)
@@ -116,17 +116,17 @@ class Worker:
 
 
 def length_of(head: bytes) -> int:
-    _, name, rest = head.lower().partition(LENGTH)
+    _, name, value = head.lower().partition(LENGTH)
     if not name:
-        raise RuntimeError(f"An answer of unknown length: {head!r}")
-    return int(rest.partition(b"\r\n")[0])
+        raise RuntimeError(f"A response of unknown length: {head!r}")
+    return int(value.partition(b"\r\n")[0])
 
 
 def take_turn(workers: Sequence[Worker], kind: str, seconds: float, timings: Timings) -> None:
-    """Let all workers send requests of one kind for a while, and wait for the last answers.
+    """Let all workers send requests of one kind for a while, and wait for the last responses.
 
-    The turn ends early for all of them when one has no request left: what is measured is never fewer
-    workers than there should be.
+    The turn ends early for all workers when one has no request left, so that the measured load never has
+    fewer workers than intended.
     """
     with selectors.DefaultSelector() as arrivals:
         for worker in workers:
@@ -137,7 +137,7 @@ def take_turn(workers: Sequence[Worker], kind: str, seconds: float, timings: Tim
         while n_waiting:
             ready = arrivals.select(PATIENCE_SECONDS)
             if not ready:
-                raise RuntimeError(f"No answer within {PATIENCE_SECONDS} seconds.")
+                raise RuntimeError(f"No response within {PATIENCE_SECONDS} seconds.")
             for key, _ in ready:
                 worker = key.data
                 if worker.receive():
@@ -149,7 +149,7 @@ def take_turn(workers: Sequence[Worker], kind: str, seconds: float, timings: Tim
     timings.rates.append((len(timings.seconds) - n_before) / (now - start))
 
 
-# What they send ------------------------------------------------------------------------------
+# Requests ------------------------------------------------------------------------------------
 
 
 def ratings_of(desk: Desk) -> Iterator[Request]:
@@ -176,28 +176,28 @@ def post(url: str, cookies: str, body: str) -> bytes:
     return "\r\n".join([*lines, "", body]).encode()
 
 
-# Who answers ---------------------------------------------------------------------------------
+# Connections ---------------------------------------------------------------------------------
 
 
 def connect_evenly(port: int, pids: Sequence[int], n: int) -> list[socket.socket]:
     """Open `n` connections, the same number to each process of the server.
 
-    The kernel distributes them at random; an uneven share would look like a difference between
-    servers that are alike.
+    The kernel distributes them at random, and an uneven share would look like a difference between
+    identical servers.
     """
     by_pid: dict[int, list[socket.socket]] = {pid: [] for pid in pids}
-    wanted = {pid: n // len(pids) + (i < n % len(pids)) for i, pid in enumerate(pids)}
+    n_wanted = {pid: n // len(pids) + (i < n % len(pids)) for i, pid in enumerate(pids)}
     for _ in range(MAX_ROUNDS):
         for pid, opened in _open(port, pids, n).items():
             by_pid[pid] += opened
-        if all(len(by_pid[pid]) >= wanted[pid] for pid in pids):
+        if all(len(by_pid[pid]) >= n_wanted[pid] for pid in pids):
             break
     else:
         raise RuntimeError("The connections could not be spread evenly.")
     for pid, connections in by_pid.items():
-        for connection in connections[wanted[pid] :]:
+        for connection in connections[n_wanted[pid] :]:
             connection.close()
-    return [connection for pid in pids for connection in by_pid[pid][: wanted[pid]]]
+    return [connection for pid in pids for connection in by_pid[pid][: n_wanted[pid]]]
 
 
 def _open(port: int, pids: Sequence[int], n: int) -> dict[int, list[socket.socket]]:

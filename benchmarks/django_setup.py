@@ -1,4 +1,4 @@
-"""Importing this makes Django ready: import it before anything that needs models."""
+"""Set up Django: import this module before anything that needs models."""
 
 import os
 

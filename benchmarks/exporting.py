@@ -2,10 +2,10 @@
 
     python -m benchmarks.exporting [--ratings 300000] [--database sqlite|postgres]
 
-Every measurement runs in a process of its own. The baseline writes the same cells from tuples that are already in
+Every measurement runs in a separate process. The baseline writes the same cells from tuples that are already in
 memory, with no database, no pseudonyms and no escaping. `query alone` fetches the rows and drops them. A second,
-smaller export shows whether memory grows. Processor time is what a busy machine changes least; that of PostgreSQL's
-server is not in it.
+smaller export shows whether memory grows. Processor time is reported because a busy machine affects it least; that
+of PostgreSQL's server is not included.
 """
 
 import csv
@@ -28,7 +28,7 @@ from tests.concurrency.databases import DATABASES, platform_environment
 MAX_RATIO = 6.0
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 NUMBERS = ("hit", "position", "score", "elapsed_ms", "active_ms")
-# For filling the database; a machine that needs longer gets fewer ratings.
+# The time for filling the database; a slower machine gets fewer ratings.
 MAX_SECONDS = 300.0
 
 Figures = dict[str, float]
@@ -36,19 +36,19 @@ Figures = dict[str, float]
 
 def measure(database: str, *, ratings: int) -> Iterator[Row]:
     with DATABASES[database]() as make_database, TemporaryDirectory() as folder:
-        tenth, whole = (platform_environment(make_database(name)) for name in ("tenth", "whole"))
+        tenth, full = (platform_environment(make_database(name)) for name in ("tenth", "whole"))
         started = time.perf_counter()
         in_own_process(fill, environment=tenth, n_ratings=ratings // 10)
         took = time.perf_counter() - started
         n_ratings = affordable(ratings, measured=ratings // 10, took=took, seconds=MAX_SECONDS)
-        n_ratings = in_own_process(fill, environment=whole, n_ratings=n_ratings)["n_ratings"]
+        n_ratings = in_own_process(fill, environment=full, n_ratings=n_ratings)["n_ratings"]
         few = in_own_process(export_ratings, environment=tenth, folder=folder, format="csv")
         figures = {
-            format: in_own_process(export_ratings, environment=whole, folder=folder, format=format)
+            format: in_own_process(export_ratings, environment=full, folder=folder, format=format)
             for format in FORMATS
         }
-        figures["query alone"] = in_own_process(query_ratings, environment=whole)
-        plain = in_own_process(write_plainly, environment=whole, folder=folder)
+        figures["query alone"] = in_own_process(query_ratings, environment=full)
+        plain = in_own_process(write_plainly, environment=full, folder=folder)
     title = f"{database}: export of {n_ratings:,} ratings"
     for name, own_figures in figures.items():
         seconds, n_bytes = own_figures["seconds"], own_figures["n_bytes"]

@@ -2,9 +2,9 @@
 
     python -m benchmarks.gold_from_ratings [--ratings 10000000]
 
-Every phase of every implementation runs in a process of its own, which loads the ratings and notes its peak
-memory before and after: no phase profits from another or pays for it. Seconds are of processor time, since all
-of this runs on one core: other work on the machine disturbs that least.
+Every phase of every implementation runs in a separate process, which loads the ratings and records its peak
+memory before and after, so that phases do not affect each other. Seconds are processor time, since all of this
+runs on one core and other work on the machine affects that least.
 """
 
 import time
@@ -31,10 +31,10 @@ from benchmarks.table import Row, run
 
 # Ours may take at most this many times as long as the prototype.
 MAX_RATIO = 2.0
-# For making the ratings; a machine that needs longer gets fewer.
+# The time for making the ratings; a slower machine gets fewer.
 MAX_SECONDS = 60.0
 
-# What the gold of a campaign takes, with the default method.
+# The phases that a campaign's gold needs with the default method.
 ALL_OF_GOLD = ("worker tests", "z-scores", "segments, per worker")
 
 Phase = Callable[[Columns], np.ndarray]
@@ -144,8 +144,8 @@ def numpy_tests(ratings: Columns) -> np.ndarray:
     pvalues = []
     for role in (Role.BAD_REFERENCE, Role.REPEAT):
         rows = np.flatnonzero(ratings["roles"] == role)
-        wanted = ratings["assignments"][rows] * n_items + ratings["partners"][rows]
-        partner_rows = genuine[order[np.searchsorted(keys, wanted, sorter=order)]]
+        partner_keys = ratings["assignments"][rows] * n_items + ratings["partners"][rows]
+        partner_rows = genuine[order[np.searchsorted(keys, partner_keys, sorter=order)]]
         differences = ratings["scores"][rows] - ratings["scores"][partner_rows]
         workers = ratings["workers"][rows]
         n = np.bincount(workers)

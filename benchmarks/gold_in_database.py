@@ -24,12 +24,12 @@ from tests.concurrency.databases import DATABASES, platform_environment
 # The platform's targets on an ordinary machine.
 MAX_MICROSECONDS_PER_RATING, MAX_MEGABYTES = 10.0, 1_000.0
 MAX_EVIDENCE_MS = 50.0
-# Ten times as many ratings may take this much longer per rating: linear, with room for chance.
+# Ten times as many ratings may take this much longer per rating: linear, with some tolerance.
 MAX_GROWTH = 1.3
 
-# Gold is built this often and the fastest run counts.
+# How often gold is built; the fastest run counts.
 N_RUNS = 3
-# For filling and building gold; a machine that needs longer gets fewer ratings.
+# The time for filling and building gold; a slower machine gets fewer ratings.
 MAX_SECONDS = 600.0
 MAX_EVIDENCE_SECONDS = 30.0
 

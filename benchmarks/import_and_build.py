@@ -2,9 +2,9 @@
 
     python -m benchmarks.import_and_build
 
-Each step runs in a process of its own, on a new SQLite database. The campaign is the published cs-en test set if it
-is there (tests/replication/README.md), and otherwise one of the same size made of random words. The baseline is the
-bare database driver writing the same items, without Django, checks or constraints.
+Each step runs in a separate process, on a new SQLite database. The campaign is the published cs-en test set if it
+is available (tests/replication/README.md), and otherwise one of the same size made of random words. The baseline is
+the bare database driver writing the same items, without Django, checks or constraints.
 """
 
 import random

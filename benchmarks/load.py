@@ -3,8 +3,8 @@
     python -m benchmarks.load [--workers 128] [--seconds 6] [--stored 10000000]
 
 At each number of workers the platform on an empty database, the platform on one that has grown, and bare views
-take turns (see `benchmarks.rating`). Then the main pages are opened again and again, next to a bare page of Django
-alone, and the memory of every process is read, including that of Django alone after the same load.
+take turns (see `benchmarks.rating`). Then the main pages are opened repeatedly, next to a bare page of plain
+Django, and the memory of every process is read, including that of plain Django after the same load.
 """
 
 import socket
@@ -27,7 +27,7 @@ MAX_SECONDS_PER_PAGE = 30
 PATIENCE_SECONDS = 120
 
 # One row in a small template, by Django without session, user and context processors.
-BARE_PAGE = {"title": "bare page of Django alone", "url": "/", "cookie": ""}
+BARE_PAGE = {"title": "bare page of plain Django", "url": "/", "cookie": ""}
 
 
 def measure(*, workers: int, seconds: int, stored: int) -> Iterator[Row]:
@@ -108,9 +108,9 @@ def memory_rows(server: Server, grown: Server, bare: Server, database_url: str) 
     assert postmaster and server.process and grown.process and bare.process
     baseline, _ = memory_of(bare.worker_pids())
     for title, pids, bare_megabytes in (
-        ("web process after ratings, against Django alone", server.worker_pids(), baseline),
+        ("web process after ratings, against plain Django", server.worker_pids(), baseline),
         (
-            "web process after ratings and pages, against Django alone",
+            "web process after ratings and pages, against plain Django",
             grown.worker_pids(),
             baseline,
         ),

@@ -1,4 +1,4 @@
-"""Time, memory, and processes of their own for what is measured."""
+"""Measure time and memory, and run functions in separate processes."""
 
 import importlib
 import inspect
@@ -18,9 +18,9 @@ Result = TypeVar("Result")
 def in_own_process(
     function: Callable[..., Any], *, environment: Mapping[str, str] = os.environ, **arguments: Any
 ) -> Any:
-    """Call the function in a new process, whose memory and caches are its own.
+    """Call the function in a new process, with its own memory and caches.
 
-    Arguments and result travel as JSON. Paths arrive as strings.
+    Arguments and result are passed as JSON. Paths arrive as strings.
     """
     module = inspect.getmodule(function)
     assert module and module.__spec__
@@ -33,7 +33,7 @@ def in_own_process(
 
 
 def peak_megabytes() -> float:
-    """The most memory this process has held. (Linux starts `ru_maxrss` at the parent's peak.)"""
+    """This process's peak memory. (Linux starts `ru_maxrss` at the parent's peak.)"""
     with open("/proc/self/status") as status:
         lines = dict(line.split(":", 1) for line in status)
     return int(lines["VmHWM"].split()[0]) / 1024
@@ -48,8 +48,8 @@ def best_of(
 ) -> tuple[float, Result]:
     """Return the shortest of several times, and the result.
 
-    The longer times show what else the machine was doing. No run begins after `enough_seconds`, so a
-    slow machine does with fewer.
+    The longer times show what else the machine was doing. No run starts after `enough_seconds`, so a
+    slow machine makes fewer.
     """
     times: list[float] = []
     while len(times) < max_runs and sum(times) < enough_seconds:
@@ -60,7 +60,7 @@ def best_of(
 
 
 def affordable(wanted: int, *, measured: int, took: float, seconds: float) -> int:
-    """Return `wanted`, or as much as fits into `seconds` if `measured` of it took so long."""
+    """Return `wanted`, or as much as fits into `seconds` if `measured` of it took `took` seconds."""
     return max(1, min(wanted, int(measured * seconds / max(took, 1e-6))))
 
 

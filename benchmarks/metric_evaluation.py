@@ -1,8 +1,8 @@
-"""A whole evaluation at the size of a WMT metrics task, from files to a report with tables and pictures.
+"""A whole evaluation at the size of a WMT metrics task, from files to a report with tables and plots.
 
     python -m benchmarks.metric_evaluation
 
-44 metrics with 7,241 scores each against two golds: the files of WMT23 English to German if they are there
+44 metrics with 7,241 scores each against two golds: the files of WMT23 English to German if they are available
 (tests/replication/README.md), otherwise synthetic ones of the same size and layout.
 """
 

@@ -1,10 +1,10 @@
-"""Would it pay to keep the ratings of each campaign in a partition of its own?
+"""Would it pay to keep the ratings of each campaign in a separate partition?
 
     python -m benchmarks.partitions [--rows 10000000]
 
-Twenty campaigns that ran at the same time, so that their ratings are interleaved, in the platform's own table and in
-a table with a partition for each. Measured in turns: storing a rating, looking up those of an assignment, reading a
-whole campaign as gold does, and removing a campaign. The one table is the baseline.
+Twenty campaigns ran at the same time, so their ratings are interleaved, in the platform's own table and in a table
+with a partition for each. Measured in turns: storing a rating, looking up those of an assignment, reading a whole
+campaign as gold does, and removing a campaign. The single table is the baseline.
 """
 
 import random
@@ -24,7 +24,7 @@ from .table import Row, run
 N_CAMPAIGNS = 20
 N_LOOKUPS = 2_000
 N_READS = 3
-# For filling the tables; a machine that needs longer gets fewer rows.
+# The time for filling the tables; a slower machine gets fewer rows.
 MAX_SECONDS = 900.0
 
 Connection = psycopg.Connection[Any]
@@ -104,12 +104,12 @@ def migrated(url: str) -> Connection:
     return connection
 
 
-def fill(connection: Connection, wanted: int) -> int:
+def fill(connection: Connection, n_wanted: int) -> int:
     """Store a hundredth of the rows, then as many as there is time for; return how many."""
     connection.execute(MAKE)
-    part = wanted // 100
+    part = n_wanted // 100
     took = milliseconds(insert, connection, 0, part) / 1000
-    n_rows = affordable(wanted, measured=part, took=took, seconds=MAX_SECONDS)
+    n_rows = affordable(n_wanted, measured=part, took=took, seconds=MAX_SECONDS)
     insert(connection, part, n_rows)
     connection.execute(PLACES, [n_rows // 100 + N_CAMPAIGNS])
     connection.execute("VACUUM ANALYZE")
@@ -130,7 +130,7 @@ def sizes(connection: Connection, n_rows: int) -> dict[str, float]:
 def median_ms(
     connection: Connection, statements: Mapping[str, str], n_rows: int
 ) -> dict[str, float]:
-    """Ask about random assignments, one way and then the other."""
+    """Look up random assignments, alternating between the tables."""
     rng = random.Random(1)
     times: dict[str, list[float]] = {way: [] for way in statements}
     for turn in range(N_LOOKUPS):
@@ -138,7 +138,7 @@ def median_ms(
         keys = {"assignment": assignment, "item": -turn, "campaign": assignment % N_CAMPAIGNS}
         for way, statement in statements.items():
             times[way].append(milliseconds(connection.execute, statement, keys))
-    return {way: statistics.median(taken) for way, taken in times.items()}
+    return {way: statistics.median(times_of_way) for way, times_of_way in times.items()}
 
 
 def reading_ms(connection: Connection) -> dict[str, float]:
@@ -147,7 +147,7 @@ def reading_ms(connection: Connection) -> dict[str, float]:
         for way, statement in READ.items():
             query = f"COPY ({statement.format(campaign=campaign)}) TO STDOUT (FORMAT BINARY)"
             times[way].append(milliseconds(copy_out, connection, query))
-    return {way: statistics.median(taken) for way, taken in times.items()}
+    return {way: statistics.median(times_of_way) for way, times_of_way in times.items()}
 
 
 def copy_out(connection: Connection, query: str) -> None:
@@ -157,7 +157,7 @@ def copy_out(connection: Connection, query: str) -> None:
 
 
 def removal_ms(connection: Connection) -> dict[str, float]:
-    """Include the cleaning up afterwards."""
+    """Remove a campaign, including the vacuum afterwards."""
     times = {way: milliseconds(connection.execute, statement) for way, statement in REMOVE.items()}
     times["one table"] += milliseconds(connection.execute, "VACUUM hits_rating")
     return times

@@ -51,7 +51,7 @@ def measure(*, workers: int, seconds: int) -> Iterator[Row]:
 
 
 def connections_to(database_url: str) -> int:
-    """Count the connections to PostgreSQL; the one that asks is among them."""
+    """Count the connections to PostgreSQL, including this one."""
     with psycopg.connect(database_url) as connection:
         [n] = connection.execute(CONNECTIONS).fetchone() or [0]
     return int(n)

@@ -1,4 +1,4 @@
-"""Processor time and memory of other processes, as Linux counts them."""
+"""Processor time and memory of other processes, from Linux's /proc."""
 
 import os
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ def postmaster_of(database_url: str) -> int | None:
     if not database_url.startswith("postgres"):
         return None
     with psycopg.connect(database_url) as connection:
-        # The connection's own number would be the pooler's if there is one.
+        # The connection's own process id would be the pooler's if there is one.
         [pid] = connection.execute("SELECT pg_backend_pid()").fetchone() or [0]
         status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("PPid:")[2].split()[0])

@@ -4,8 +4,8 @@
 
 Scripted workers, each with one open connection, send ratings to gunicorn with two processes and production
 settings. In turns of a second or two they do the same with two bare views, which only store a row and look one
-up, first in a server of Django alone, without middleware, and then behind the platform's middleware; and with a
-second platform whose database already holds a million ratings. So all that is compared was measured in turns.
+up: first on a server with plain Django, without middleware, and then behind the platform's middleware. They also
+use a second platform whose database already holds a million ratings. So everything compared is measured in turns.
 Workers get more HITs whenever they might run out, however fast the machine is.
 """
 
@@ -21,14 +21,14 @@ N_WORKERS = 8
 
 # The platform's targets.
 MAX_QUERIES = 6
-# Of the bare views behind the same middleware: what a rating may cost in addition. Django alone is a baseline
-# without a bar.
+# Relative to the bare views behind the same middleware: what a rating may cost in addition. Plain Django is a
+# baseline without a target.
 MIN_RATIO_BEHIND_MIDDLEWARE = 0.7
 MAX_P50_RATIO = 1.2
 # What a comparable tool without a database reaches under the same load.
 MIN_PER_SECOND = {"postgres": 470}
 
-ALONE, BEHIND = "Django alone", "bare view behind the middleware"
+ALONE, BEHIND = "plain Django", "bare view behind the middleware"
 BARE_KINDS = {"ORM": BARE_ORM, "raw cursor": BARE_CURSOR}
 
 

@@ -30,7 +30,7 @@ from tests.people import client_of
 N_HITS = 10
 # A title, the cookies to open the page with, and its address.
 Page = tuple[str, str, str]
-# Assignments that are stored at a time, with 100 ratings each, and how long that may go on.
+# Assignments stored at a time, with 100 ratings each, and the time for storing them.
 ROUND = 1_000
 MAX_SECONDS = 900.0
 FILL = """
@@ -43,7 +43,7 @@ FILL = """
 
 def prepare(n_ratings: int, with_pages: bool) -> dict[str, Any]:
     """Make a campaign with HITs of 100 items and store this many ratings of finished HITs."""
-    # With many ratings it counts as large, as it would with the HITs that would take.
+    # With many ratings it counts as large, as a campaign with that many HITs would.
     min_ratings = LARGE // N_HITS if n_ratings // 100 > LARGE else 100
     campaign = make_campaign(hit_size=100, min_ratings=min_ratings)
     make_translations(campaign, n_segments=N_HITS * 35)
@@ -161,7 +161,7 @@ def worker_pages(campaign: Campaign, rated: Assignment) -> list[Page]:
 
 
 def staff_pages(campaign: Campaign) -> list[Page]:
-    # Not computed from the ratings: the pages show scores, however many ratings are behind them.
+    # Not computed from the ratings, because the pages only show scores.
     make_gold_run(campaign)
     compute_metrics(campaign=campaign)
     evaluation = evaluate_campaign(campaign=campaign)

@@ -1,4 +1,4 @@
-"""The platform's pages, and the views of bare Django behind the platform's middleware."""
+"""The platform's pages, and the views of plain Django behind the platform's middleware."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path

@@ -27,7 +27,7 @@ FILL = """
 LOOKUP = "SELECT item_id, score FROM hits_rating WHERE assignment_id = %s"
 N_LOOKUPS = 500
 SIZE = "SELECT pg_relation_size('hits_rating'), pg_indexes_size('hits_rating')"
-# For a step; a machine that would need longer stops before it.
+# The time for a step; a slower machine stops before it.
 MAX_SECONDS = 600.0
 
 
@@ -39,9 +39,9 @@ def measure(*, rows: int) -> Iterator[Row]:
             yield from rows_as_it_grows(connection, rows)
 
 
-def rows_as_it_grows(connection: psycopg.Connection[Any], wanted: int) -> Iterator[Row]:
+def rows_as_it_grows(connection: psycopg.Connection[Any], n_wanted: int) -> Iterator[Row]:
     n_before, smaller = 0, (None, None, None)
-    for n in (wanted // 30, wanted // 3, wanted):
+    for n in (n_wanted // 30, n_wanted // 3, n_wanted):
         start = time.perf_counter()
         connection.execute(FILL, [n_before, n])
         took = time.perf_counter() - start

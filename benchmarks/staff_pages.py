@@ -3,8 +3,8 @@
     python -m benchmarks.staff_pages [--ratings 1000000] [--workers 2000] [--database sqlite|postgres]
 
 A new database is filled directly, including the evidence after every HIT. Each page is then requested in-process,
-through all middleware, by an admin who is logged in: the time is the server's, without the network. The baseline is
-the login page, which comes through the same middleware and asks the database for almost nothing.
+through all middleware, by a logged-in admin: the time is the server's, without the network. The baseline is the
+login page, which goes through the same middleware and hardly queries the database.
 """
 
 import statistics
@@ -38,7 +38,7 @@ OFTEN_USED = ("campaign overview", "workers", "one worker")
 N_REQUESTS = 15
 # A page that has taken this long in total is not requested again.
 MAX_SECONDS_PER_PAGE = 10.0
-# For filling the database; a machine that needs longer gets fewer ratings.
+# The time for filling the database; a slower machine gets fewer ratings.
 MAX_FILL_SECONDS = 600.0
 
 BASELINE = "login"
@@ -91,7 +91,7 @@ def split_workers(ratings: Columns, n_workers: int) -> None:
 
 
 def fill_evidence(ratings: Columns) -> None:
-    """Store what all ratings say about each worker, once for each HIT, as if it had never changed."""
+    """Store the evidence from all ratings of each worker, once for each HIT, as if it had never changed."""
     columns = [ratings[name] for name in QC_COLUMNS]
     qc = quality_control(*columns, submitted=ratings["assignments"])
     first = slice(None, None, HIT_ITEMS)

@@ -19,7 +19,7 @@ TURN_SECONDS = 1.5
 WARM_UP_SECONDS = 2.0
 N_PROCESSES = 2
 RATINGS_PER_DESK = 100
-# Desks for the warm-up, which shows how many more it takes.
+# Desks for the warm-up, which shows how many more are needed.
 DESKS_PER_WORKER = 3
 # More ratings than the fastest turn so far would need.
 RESERVE = 1.5
@@ -37,7 +37,7 @@ def environment(database_url: str) -> dict[str, str]:
 
 
 def prepare_database(url: str, n_ratings: int, *, with_pages: bool = False) -> dict[str, Any]:
-    """Fill the database; with what the main pages show only where they are opened, as that takes a while."""
+    """Fill the database; add what the main pages show only if they are opened, since that takes a while."""
     prepared: dict[str, Any] = in_own_process(
         prepare, environment=environment(url), n_ratings=n_ratings, with_pages=with_pages
     )
@@ -52,7 +52,7 @@ def serving(database_url: str) -> Iterator[Server]:
 
 @contextmanager
 def serving_bare(database_url: str) -> Iterator[Server]:
-    """Django alone behind the same gunicorn; nothing of the platform is loaded into it."""
+    """Plain Django behind the same gunicorn; nothing of the platform is loaded."""
     settings = {"DJANGO_SETTINGS_MODULE": "benchmarks.bare_settings"}
     application = "django.core.wsgi:get_wsgi_application()"
     with running_server(environment(database_url) | settings, application) as server:
@@ -68,7 +68,7 @@ class Stage:
     desks: Sequence[Desk]
     workers: Sequence[Worker]
     processor: Mapping[str, Callable[[], float]]
-    # Of the fastest turn so far.
+    # In the fastest turn so far.
     ratings_per_second: float = field(default=0.0, init=False)
 
     @classmethod
@@ -99,7 +99,7 @@ class Stage:
 
     def take_turn(self, kind: str, seconds: float, timings: Timings) -> None:
         """Let all workers send requests of one kind for a while; add the results to the timings."""
-        # Opened for each turn: the server closes connections that are idle for long.
+        # Opened for each turn, because the server closes idle connections.
         connections = connect_evenly(self.server.port, self.server.worker_pids(), len(self.workers))
         for worker, connection in zip(self.workers, connections, strict=True):
             worker.connection = connection
@@ -121,7 +121,7 @@ def new_desks(database_url: str, n_desks: int) -> list[Desk]:
 
 
 def take_turns(kinds: Mapping[str, tuple[Stage, str]], seconds: float) -> dict[str, Timings]:
-    """Measure each kind for this long, in turns, so that a busy moment of the machine affects all alike."""
+    """Measure each kind for this long, in turns, so that a busy moment of the machine affects all equally."""
     for stage, kind in kinds.values():
         # Not measured. Afterwards everything is loaded and the database connections are open.
         stage.take_turn(kind, min(seconds, WARM_UP_SECONDS), Timings())

@@ -1,4 +1,4 @@
-"""Ratings of made-up workers, as arrays."""
+"""Ratings of simulated workers, as arrays."""
 
 import numpy as np
 
@@ -26,21 +26,21 @@ def make_ratings(n_ratings: int, rng: np.random.Generator) -> Columns:
         [Role.GENUINE, Role.BAD_REFERENCE, Role.REPEAT, Role.REFERENCE], [70, 10, 10, 10]
     )
     partners = np.concatenate([np.full(70, NO_PARTNER), np.arange(30)])
-    shown = rng.permutation(HIT_ITEMS)
+    item_order = rng.permutation(HIT_ITEMS)
     translation = np.where(partners == NO_PARTNER, np.arange(HIT_ITEMS), partners)
 
     def by_item(values: np.ndarray) -> np.ndarray:
-        return np.tile(values[shown], len(hit))
+        return np.tile(values[item_order], len(hit))
 
     columns = {
         "workers": np.repeat(worker, HIT_ITEMS),
         "roles": by_item(roles),
         "assignments": np.repeat(np.arange(len(hit)), HIT_ITEMS),
-        "items": (hit[:, None] * HIT_ITEMS + shown).ravel(),
+        "items": (hit[:, None] * HIT_ITEMS + item_order).ravel(),
         "partners": np.where(
             partners == NO_PARTNER, NO_PARTNER, hit[:, None] * HIT_ITEMS + partners
-        )[:, shown].ravel(),
-        "translations": (hit[:, None] * 70 + translation[shown]).ravel(),
+        )[:, item_order].ravel(),
+        "translations": (hit[:, None] * 70 + translation[item_order]).ravel(),
     }
     columns["scores"] = make_scores(columns, n_workers, rng)
     return columns

@@ -12,7 +12,7 @@ HEADER = COLUMNS.format("work", "ours", "baseline", "ratio", "bar", "verdict")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A measurement, its baseline from the same run, and the bars for the value and for the ratio."""
+    """A measurement, its baseline from the same run, and the targets for the value and for the ratio."""
 
     work: str
     ours: float
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def bars(self) -> dict[str, bool]:
-        """Each bar in words, and whether it is met."""
+        """Each target in words, and whether it is met."""
         ratio = self.ratio or 0.0
         limits = [
             (f">= {{}} {self.unit}", self.minimum, self.ours),
@@ -73,14 +73,16 @@ def run(
     sizes: Mapping[str, tuple[int, int]],
     databases: Sequence[str] = (),
 ) -> None:
-    """Run a benchmark from the command line; fail after the last row if a bar was missed.
+    """Run a benchmark from the command line; fail after the last row if a target was missed.
 
     `sizes` gives each size in full and with --quick; `measure` takes them by name. With
     `databases`, it is called for each of them, with the database's name first.
     """
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument(
-        "--quick", action="store_true", help="tiny sizes, to see that it runs; bars are not judged"
+        "--quick",
+        action="store_true",
+        help="tiny sizes, to check that it runs; targets are not judged",
     )
     parser.add_argument("--rows-to", type=Path, help=argparse.SUPPRESS)
     for name, (full, quick) in sizes.items():

@@ -1,3 +1,3 @@
-"""The ground that `hits` and `analysis` stand on: settings, jobs, files, operation."""
+"""What `hits` and `analysis` are built on: settings, jobs, files, operation."""
 
 __version__ = "0.1.0"

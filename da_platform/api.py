@@ -1,4 +1,4 @@
-"""The root of the API: one token, one set of errors, one list of routers."""
+"""The root of the API: authentication, errors and the list of routers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ from .files.problems import FilesRefused
 
 class PlatformAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """The function's own name: it stays when the function moves to another module."""
+        """The function's name, which stays the same when the function moves to another module."""
         return operation.view_func.__name__
 
 
@@ -38,11 +38,11 @@ api = PlatformAPI(
     title="DA Platform",
     version="1",
     urls_namespace="api",
-    description="Campaigns, workers, gold, evaluations and jobs: whatever the pages do, as JSON. "
-    "Make a token under API tokens and send it in the header Authorization, after the word Bearer.",
-    # Every operation names its scope, which counts the call too. One that forgot would let nobody in.
+    description="Campaigns, workers, gold, evaluations and jobs: everything the pages do, as JSON. "
+    "Create a token under API tokens and send it in the header Authorization, after the word Bearer.",
+    # Every operation has its own auth, which checks the scope and counts the call. Without one, nobody gets in.
     auth=lambda request: None,
-    # Our own page, without scripts from elsewhere: see `da_platform.api_reference`.
+    # Our own page, without external scripts: see `da_platform.api_reference`.
     docs_url=None,
 )
 for about_campaigns in (
@@ -50,7 +50,7 @@ for about_campaigns in (
     workers_router,
     recruiting_router,
     payments_router,
-    # Before gold: `compare` is not the number of a run.
+    # Before gold, so that `compare` is not taken for the number of a run.
     results_router,
     gold_router,
     metrics_router,
@@ -95,13 +95,13 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
     return api.create_response(request, {"detail": str(error) or "Not allowed."}, status=403)
 
 
-# Operations that take files; the others take a small body.
+# Operations that accept files; the others accept only small bodies.
 _TAKING_FILES = {"create_campaign", "add_scores"}
 
 
 def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:
-    """Tell the login guard that tokens are asked for here, and the list of rules which rule holds."""
-    # By route: those of one route share what is asked of it first, whatever the method.
+    """Exempt the API from the login middleware, and set its access rule."""
+    # By path: its operations share these checks, whatever the method.
     with_files = {str(route.pattern) for route in urls[0] if route.name in _TAKING_FILES}
     for pattern in urls[0]:
         view: Callable[..., Any] = login_not_required(pattern.callback)

@@ -1,4 +1,4 @@
-"""The API's reference, drawn from its own description."""
+"""The API reference, generated from the OpenAPI schema."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def _parameters(operation: dict[str, Any], schema: dict[str, Any]) -> list[dict[
 
 
 def _body(operation: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The fields that an operation takes in its body."""
+    """The fields in the body of an operation."""
     fields = []
     for content in operation.get("requestBody", {}).get("content", {}).values():
         shape = _resolved(content.get("schema", {}), schema)
@@ -69,7 +69,7 @@ def _resolved(shape: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(shape: dict[str, Any], schema: dict[str, Any]) -> str:
-    """In words: what a field holds."""
+    """Describe the type of a field in words."""
     shape = _resolved(shape, schema)
     if "enum" in shape:
         return ", ".join(map(str, shape["enum"]))

@@ -1,4 +1,4 @@
-"""How much a request may bring: a little everywhere, and a lot where files are taken, from people who may upload."""
+"""Limit the size of request bodies: large only where files are accepted, from people who may upload."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,9 +12,9 @@ CHUNK_BYTES = 64 * 1024
 
 
 class BoundedBodies:
-    """Middleware before whatever reads a body, the check for forged forms too: it goes by what was announced.
+    """Middleware before anything that reads a body, including the CSRF check. It relies on the announced length.
 
-    A view takes files if `hits.people.access.takes_files` marks it. The API asks for a token before it reads.
+    A view accepts files if `hits.people.access.takes_files` marks it. The API checks the token before it reads.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -44,16 +44,16 @@ class BoundedBodies:
 
 
 def _announced_length(request: HttpRequest) -> int:
-    # What is not announced is not read, and Django takes other words for none.
+    # A body without a length is not read, and Django treats an invalid length as 0.
     length = request.META.get("CONTENT_LENGTH") or "0"
     return int(length) if length.isdecimal() else 0
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """Read what no view wanted.
+    """Read the rest of a body that no view read.
 
-    The connection of a refused upload would else be closed while a proxy is still sending, which then tells
-    its visitor of a bad gateway and not of the refusal.
+    Otherwise the connection of a refused upload would be closed while a proxy is still sending, and the
+    visitor would see a bad gateway instead of the refusal.
     """
     with suppress(UnreadablePostError):
         while request.read(CHUNK_BYTES):
@@ -61,7 +61,7 @@ def _read_to_the_end(request: HttpRequest) -> None:
 
 
 def _refusal(request: HttpRequest) -> HttpResponse:
-    reason = "This request brings more than is taken here."
+    reason = "The request is too large."
     if request.path_info.startswith("/api/v1/"):
         return JsonResponse({"detail": reason}, status=413)
     return HttpResponse(reason, status=413, content_type="text/plain; charset=utf-8")

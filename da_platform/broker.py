@@ -1,4 +1,4 @@
-"""The broker, asked from outside the queue: is it there, and how much waits in it?"""
+"""Ask the broker whether it is available and how many messages are waiting."""
 
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
@@ -8,7 +8,7 @@ from da_platform.queues import QUEUES
 
 
 def queue_lengths() -> dict[str, int] | None:
-    """Return how many messages wait in each queue, or None when the broker does not answer."""
+    """Return how many messages wait in each queue, or None if the broker does not respond."""
     try:
         with app.connection_for_read() as connection:
             channel = connection.default_channel

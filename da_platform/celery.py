@@ -1,10 +1,10 @@
 """The Celery application, its queues and its schedule.
 
-    celery -A da_platform worker              does the work
-    celery -A da_platform beat                sends what the schedule says, or `worker --beat` for both
+    celery -A da_platform worker              runs tasks
+    celery -A da_platform beat                sends scheduled tasks (or use `worker --beat` for both)
 
-A message is a hint that there is something to do. What is to be done stands in the database, so a lost
-message costs a minute, until the schedule comes by, and a doubled one costs nothing.
+A message is only a hint that there is something to do; what to do is in the database. So a lost message costs
+a minute, until the schedule finds the work, and a duplicate costs nothing.
 """
 
 import os
@@ -33,8 +33,8 @@ app.conf.update(
     task_queues=[Queue(name, routing_key=name) for name in QUEUES],
     task_default_queue=QUICK,
     task_routes={"jobs.run_job": {"queue": JOBS}},
-    # Each can be done twice, or left out once; `manage.py do_chores` does the same for those with
-    # cron. What is not done when the next one is due expires: a worker's absence fills no queue.
+    # Each can run twice or be skipped once; with cron, `manage.py do_chores` does the same. A task
+    # that has not run by the time the next one is due expires, so that queues do not fill without a worker.
     beat_schedule={
         "hits": {"task": "hits.do_chores", "schedule": 60, "options": {"expires": 55}},
         "jobs": {"task": "jobs.sweep_jobs", "schedule": 60, "options": {"expires": 55}},
@@ -51,6 +51,6 @@ def _leave_no_orphan(**kwargs: Any) -> None:
     die_with_parent(signal.SIGKILL)
 
 
-# Celery's own children outlive a worker that is killed; a second beat would then keep the time.
+# Celery's children outlive a killed worker, and a surviving beat would run alongside the new one.
 beat_embedded_init.connect(_leave_no_orphan)
 worker_process_init.connect(_leave_no_orphan)

@@ -1,7 +1,7 @@
-"""What web processes count for Prometheus. The numbers that the database knows are asked of it instead.
+"""Counters of web processes for Prometheus. Numbers that are in the database are read from there instead.
 
-Gunicorn's processes share a folder (`gunicorn.conf.py` names it) in which each keeps its own counts, so
-whichever of them is asked can add up all. Counting costs a write to memory, no query and no lock.
+Gunicorn's processes share a folder (see `gunicorn.conf.py`) in which each keeps its own counts, so any of them
+can add them up. Counting costs a write to memory, no query and no lock.
 """
 
 import time
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import Counter, Histogram
 
-# new: stored. repeated: the same item again, by a retry or a second tab. refused: out of turn or
-# out of bounds.
-RATINGS = Counter("da_ratings", "Ratings that browsers sent, by what became of them", ["outcome"])
-# conflict: another worker took the last place of a HIT between the look and the claim.
+# new: stored. repeated: the same item again, from a retry or a second tab. refused: out of order or
+# out of range.
+RATINGS = Counter("da_ratings", "Ratings that browsers sent, by outcome", ["outcome"])
+# conflict: another worker took the last place of a HIT just before.
 CLAIMS = Counter("da_claims", "Attempts to take a place on a HIT", ["outcome"])
-MESSAGES_LOST = Counter("da_messages_lost", "Messages that no broker took; the schedule resends")
+MESSAGES_LOST = Counter("da_messages_lost", "Messages that no broker accepted; they are resent")
 RESPONSES = Counter("da_responses", "Responses by class of status", ["status"])
 SECONDS = Histogram(
     "da_response_seconds",
@@ -28,7 +28,7 @@ _BY_CLASS = {number: RESPONSES.labels(f"{number}xx") for number in range(1, 6)}
 def count_responses(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """A middleware, the outermost one: it sees what the browser gets."""
+    """The outermost middleware, so that it sees what the browser gets."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()

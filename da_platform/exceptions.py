@@ -1,13 +1,13 @@
-"""Refusals that any part of the platform may raise, each with a message fit for the reader."""
+"""Errors that any part of the platform may raise, with messages for the user."""
 
 
 class PlatformError(Exception):
-    """The platform refuses to do what was asked."""
+    """The base class of errors with a message for the user."""
 
 
 class SealBroken(PlatformError):
-    """A secret was sealed with a key that the platform no longer has."""
+    """A secret was encrypted with a key that the platform no longer has."""
 
 
 class TooMuch(PlatformError):
-    """A file holds more than the platform reads."""
+    """A file is larger than the platform accepts."""

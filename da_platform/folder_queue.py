@@ -1,8 +1,8 @@
 """A message queue in a folder, for the embedded default: nothing to install, nothing to run.
 
-Kombu has a transport of this kind, but it writes a message under its final name, where a reader can
-catch half of it, and moves what it reads through the temporary folder that everyone shares. Here a
-message comes and goes by one rename within the folder.
+Kombu has such a transport, but it writes a message under its final name, where a reader can find half of it,
+and moves messages through the shared temporary folder. Here a message appears and disappears by one rename
+within the folder.
 """
 
 import os
@@ -24,7 +24,7 @@ TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
 class Channel(filesystem.Channel):
     @cached_property
     def data_folder_in(self) -> str:
-        """The folder, created on first use and readable only by the platform's own user."""
+        """The folder, created on first use and readable only by the platform's user."""
         folder = Path(self.transport_options["folder"])
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ class Channel(filesystem.Channel):
         return self.data_folder_in
 
     def _queue_bind(self, *args: Any, **kwargs: Any) -> None:
-        """Keep no table of bindings: two processes that write it at once would spoil it."""
+        """Store no table of bindings, because two processes writing it at once would corrupt it."""
 
     def _lookup(self, exchange: str, routing_key: str, default: str | None = None) -> list[str]:
         # Every queue is addressed by its name.
@@ -45,7 +45,7 @@ class Channel(filesystem.Channel):
 
     def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
-        # By the wall clock: the order must hold across a restart of the machine.
+        # Wall clock time, so that the order survives a restart of the machine.
         name = f"{time.time_ns():020}_{uuid.uuid4().hex}.{queue}.msg"
         draft = folder / f".{name}"
         try:
@@ -59,14 +59,14 @@ class Channel(filesystem.Channel):
         for name in sorted(os.listdir(folder)):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
-            taken = folder / f".{name}.taken"
+            claimed = folder / f".{name}.taken"
             try:
-                os.rename(folder / name, taken)
+                os.rename(folder / name, claimed)
             except FileNotFoundError:
                 # Another process was faster.
                 continue
-            payload = loads(taken.read_text(encoding="utf-8"))
-            taken.unlink()
+            payload = loads(claimed.read_text(encoding="utf-8"))
+            claimed.unlink()
             return payload
         raise Empty
 

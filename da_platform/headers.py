@@ -1,23 +1,23 @@
-"""Security headers on top of Django's own, and HTTPS for programs."""
+"""Security headers in addition to Django's, and HTTPS for API clients."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-# Our pages use none of these, so no script that got in may either.
+# Our pages use none of these, so injected scripts cannot either.
 _UNUSED = ("camera", "microphone", "geolocation", "payment", "usb", "display-capture")
 PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in _UNUSED)
 
 
-# Asked by other machines under this one's address; no answer depends on the host name.
+# Requested by machines with an IP address as host; the responses do not depend on the host.
 FOR_MACHINES = ("/healthz", "/readyz", "/metrics")
 
 
 def answer_machines(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware before the host check: Prometheus and load balancers cannot all be given a host name."""
+    """Middleware before the host check, since Prometheus and load balancers cannot always send a host name."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         name = next(iter(settings.ALLOWED_HOSTS), "").lstrip(".*")
@@ -28,13 +28,13 @@ def answer_machines(
     return middleware
 
 
-_PLAIN = "Come by https. If you sent a token, it could be read on its way: revoke it."
+_PLAIN = "Use HTTPS. If you sent a token, others may have read it: revoke it."
 
 
 def refuse_plain_calls(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """A middleware before the one that sends browsers to https: a program sent on would never be set right."""
+    """Middleware before the redirect to HTTPS: a client that follows redirects would never notice its mistake."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         is_call = request.path_info.startswith("/api/v1/")
@@ -48,14 +48,14 @@ def refuse_plain_calls(
 def guard_answers(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """A middleware behind the one for static files, which are everybody's and may be kept."""
+    """Middleware after the one for static files, which are public and may be cached."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         response.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
-        # Other sites cannot load what is for a person of ours as a picture or script of theirs.
+        # Keep other sites from embedding private responses as images or scripts.
         response.setdefault("Cross-Origin-Resource-Policy", "same-origin")
-        # Pages with a rule of `hits.people.access` say so themselves; this is for Django's own, errors and the API.
+        # Pages with a rule from `hits.people.access` set this themselves; this is for Django's pages, errors and the API.
         response.setdefault("Cache-Control", "no-store, private")
         return response
 

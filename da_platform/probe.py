@@ -1,8 +1,8 @@
-"""Ask a server of this machine whether it lives or is ready, for container and service managers.
+"""Check whether a server on this machine is alive or ready, for container and service managers.
 
     python -m da_platform.probe http://127.0.0.1:8000/readyz
 
-Ends with 0 if the answer was 200.
+Exits with 0 if the response was 200.
 """
 
 import sys
@@ -19,7 +19,7 @@ def main(url: str) -> int:
         connection.request("GET", parts.path)
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
-        print(f"No answer: {error}", file=sys.stderr)
+        print(f"No response: {error}", file=sys.stderr)
         return 1
     finally:
         connection.close()

@@ -1,7 +1,7 @@
-"""The names of the queues, for those who send, those who work and those who look on."""
+"""The names of the queues."""
 
-# What takes seconds and what others wait for: evidence, chores.
+# Tasks that take seconds and that others wait for: evidence, chores.
 QUICK = "quick"
-# What may take hours, so that a worker of their own can take them.
+# Jobs, which may take hours and so have their own worker.
 JOBS = "jobs"
 QUEUES = (QUICK, JOBS)

@@ -1,7 +1,7 @@
-"""A second PostgreSQL that follows the first: whatever reads a great deal reads it there.
+"""Large reads go to a PostgreSQL replica, if there is one.
 
-It is never older than what the database itself held when somebody asked. Where it lags, or is away, the
-database itself is read: that is slower for others, but never wrong.
+What is read is never older than the primary database at the time of the request. If the replica lags or is down,
+the primary database is read instead: that slows others down, but is never wrong.
 """
 
 import logging
@@ -15,7 +15,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 logger = logging.getLogger(__name__)
 
 REPLICA = "replica"
-# A replica is a fraction of a second behind. One that needs longer is not waited for.
+# A replica is a fraction of a second behind. If it needs longer, it is not used.
 PATIENCE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.02
 
@@ -27,37 +27,37 @@ def has_replica() -> bool:
 
 
 def alias_to_read_much() -> str:
-    """Say from which database to read what may be millions of rows."""
-    # Inside a transaction, the caller must see what it has just written.
+    """Return the connection for reading what may be millions of rows."""
+    # Within a transaction, the caller must see what it has just written.
     if not has_replica() or connection.in_atomic_block:
         return DEFAULT_DB_ALIAS
     try:
         if _wait_until_it_has(_position_of_database()):
             return REPLICA
-        logger.warning("The replica is more than %g s behind and not read.", PATIENCE_SECONDS)
+        logger.warning("The replica is more than %g s behind and was not used.", PATIENCE_SECONDS)
     except OperationalError:
         connections[REPLICA].close()
-        logger.warning("The replica is away and not read.")
+        logger.warning("The replica is down and was not used.")
     return DEFAULT_DB_ALIAS
 
 
 def read_much(read: Callable[[BaseDatabaseWrapper], Read]) -> Read:
-    """Let somebody read from the replica, and once more from the database if that breaks off."""
+    """Read from the replica; if that fails halfway, read again from the primary database."""
     alias = alias_to_read_much()
     if alias == REPLICA:
         try:
             return read(connections[REPLICA])
         except OperationalError:
-            # It may have died, or have had to apply what the reader stood in the way of.
+            # It may have died, or cancelled the query because it conflicted with replication.
             connections[REPLICA].close()
-            logger.warning("The replica broke off; read from the database itself.")
+            logger.warning("Reading from the replica failed; reading from the primary database.")
     return read(connection)
 
 
 def seconds_behind() -> float:
-    """Say how long the replica needs just now until it has what the database holds.
+    """Return how long the replica needs to catch up with the primary database.
 
-    Raises `OperationalError` if it is away; infinite if it needs longer than anyone waits.
+    Infinite if it needs longer than `PATIENCE_SECONDS`. Raises `OperationalError` if it is down.
     """
     started = time.monotonic()
     has_it = _wait_until_it_has(_position_of_database())

@@ -1,4 +1,4 @@
-"""Small secrets that the platform has to read again, sealed by its secret key, which no backup holds."""
+"""Encrypt small secrets that the platform needs to read again, with its secret key, which is not in backups."""
 
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -12,7 +12,7 @@ from .exceptions import SealBroken
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-# What AES-GCM wants, new for each seal.
+# The nonce size of AES-GCM, with a new nonce for each seal.
 _NONCE_BYTES = 12
 
 
@@ -24,8 +24,8 @@ def seal(secret: bytes, *, purpose: str) -> str:
 
 
 def unseal(sealed: str, *, purpose: str) -> bytes:
-    """Open what was sealed by the secret key or an earlier one that is still accepted, or raise `SealBroken`."""
-    # Here, because every start would wait for it and only logins need it.
+    """Open what was sealed with the secret key or an accepted earlier one, or raise `SealBroken`."""
+    # Imported here because it loads slowly and only logins need it.
     from cryptography.exceptions import InvalidTag
 
     content = urlsafe_b64decode(sealed)
@@ -36,7 +36,7 @@ def unseal(sealed: str, *, purpose: str) -> bytes:
             )
         except InvalidTag:
             continue
-    raise SealBroken("It was sealed by a secret key that is not accepted here.")
+    raise SealBroken("It was sealed with a secret key that is not accepted here.")
 
 
 def accepted_keys() -> list[str]:

@@ -1,4 +1,4 @@
-"""The one way messages are sent to workers of the queue."""
+"""Send messages to Celery workers."""
 
 import logging
 import time
@@ -8,23 +8,23 @@ from .counting import MESSAGES_LOST
 
 logger = logging.getLogger(__name__)
 
-# Once the broker has not answered, no request tries again for so long: none of them shall wait.
+# After the broker has failed to respond, no request tries it again for this long.
 PAUSE_SECONDS = 5.0
 
 _silent_until = 0.0
 
 
 def enqueue(task: str, *args: Any) -> bool:
-    """Send a message and say whether it went out. A broker that is down is logged, not an error.
+    """Send a message and return whether it was sent. If the broker is down, this is logged, not raised.
 
-    To be called after the commit: a worker may begin before this returns. By name, so that the web
-    process need not load what only the task needs.
+    Call it after the commit, because a worker may start before this returns. The task is given by name,
+    so that web processes need not load its code.
     """
     global _silent_until
     if time.monotonic() < _silent_until:
         MESSAGES_LOST.inc()
         return False
-    # Here and not above: most commands send nothing and start sooner without.
+    # Imported here because most commands send nothing and start faster without it.
     from kombu.exceptions import KombuError
 
     from .celery import app

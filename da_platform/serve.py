@@ -2,9 +2,9 @@
 
     python -m da_platform.serve --port 8000
 
-Workers are processes of their own and not threads of the web server: a job that takes all of a core, or
-all of the memory, must not take the pages with it, and gunicorn restarts its processes when it likes. There
-are two, so that jobs of hours hold up no chores.
+Workers are separate processes, not threads of the web server, so that a job that uses a whole core or all memory
+does not affect the pages, and gunicorn may restart its processes at any time. There are two, so that long jobs
+do not delay chores.
 """
 
 import argparse
@@ -24,13 +24,13 @@ from .queues import JOBS, QUICK
 
 BIN = Path(sys.executable).parent
 
-# Long enough for requests and small tasks; a job that is cut off is started again by the sweep.
+# Long enough for requests and small tasks; the sweep restarts a job that is interrupted.
 GRACE_SECONDS = 8.0
 PAUSE_SECONDS = 0.1
 
 PR_SET_PDEATHSIG = 1
 
-# One process each, and nobody to greet.
+# One process each, without the banner.
 WORKER = [
     "--quiet",
     "--app",
@@ -49,7 +49,7 @@ WORKERS = [
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all until one of them ends or this process is asked to stop; return an exit code."""
+    """Run all processes until one ends or this one is asked to stop; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8000)
     port = parser.parse_args(arguments).port
@@ -58,19 +58,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     children = [_start("gunicorn", "--bind", f"127.0.0.1:{port}")]
     try:
         while not wishes and all(child.poll() is None for child in children):
-            # The pages first: on a small machine the workers' start would hold them up.
+            # The pages first, because on a small machine the starting workers would delay them.
             if len(children) == 1 and _answers(port):
                 children += [_start("celery", *worker) for worker in WORKERS]
             time.sleep(PAUSE_SECONDS)
     finally:
         codes = [child.poll() for child in children]
         _stop(children)
-    # Asked to stop: success. Otherwise the process that ended on its own gives the exit code.
+    # 0 if asked to stop, otherwise the exit code of the process that ended by itself.
     return 0 if wishes else next((code or 1 for code in codes if code is not None), 1)
 
 
 def _listen() -> list[int]:
-    """Collect signals to stop, from a terminal, a supervisor or a closed window."""
+    """Catch the signals to stop, from a terminal, a supervisor or a closed window."""
     wishes: list[int] = []
 
     def note(signum: int, frame: FrameType | None) -> None:
@@ -82,7 +82,7 @@ def _listen() -> list[int]:
 
 
 def die_with_parent(signum: int = signal.SIGTERM) -> None:
-    """Ask Linux to stop this process when the one that started it is gone, even by SIGKILL."""
+    """Ask Linux to stop this process when its parent ends, even by SIGKILL."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signum))
 
@@ -99,10 +99,10 @@ def _answers(port: int) -> bool:
 
 
 def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
-    # In a group of its own: Ctrl-C reaches this process alone, which then stops the others in order,
-    # and what a child leaves behind can be found.
+    # In its own process group: Ctrl-C reaches only this process, which then stops the others in order,
+    # and processes that a child leaves behind can be found.
     command = [str(BIN / program), *arguments]
-    # Celery warns root at length; on one's own machine that only buries what to open.
+    # Celery prints a long warning for root, which would hide what to open.
     quiet = {"PYTHONWARNINGS": "ignore:::celery.platforms"}
     return subprocess.Popen(
         command, process_group=0, preexec_fn=die_with_parent, env=os.environ | quiet

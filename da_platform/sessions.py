@@ -1,7 +1,7 @@
-"""Sessions of staff, with an end: Django's own in the database, known by the moment they began.
+"""Staff sessions with a limited lifetime: Django's database sessions, with the time they began.
 
-Django ends one that is not renewed for `SESSION_COOKIE_AGE`; here it is renewed while its person is at work,
-and ended after `SESSION_MAX_SECONDS` all the same. Workers have no sessions.
+Django ends a session that is not renewed for `SESSION_COOKIE_AGE`. Here it is renewed while the user is active,
+and ends after `SESSION_MAX_SECONDS` in any case. Workers have no sessions.
 """
 
 import time
@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 BEGAN, SEEN = "began_at", "seen_at"
-# That somebody is still there is noted once in so long, which saves a write with each page.
+# How often activity is recorded, which saves a write on most pages.
 SEEN_EVERY_SECONDS = 5 * 60
 
 
@@ -31,14 +31,14 @@ class SessionStore(DatabaseStore):
             self._session_key = None
             return {}
         if data and now - data.get(SEEN, 0) > SEEN_EVERY_SECONDS:
-            # What is modified is saved after the request, with a new end.
+            # A modified session is saved after the request, with a new expiry date.
             data[SEEN] = now
             self.modified = True
         return data
 
     def save(self, must_create: bool = False) -> None:
         now = int(time.time())
-        # As Django does: what is to be created is not looked for first.
+        # As in Django: a session to be created is not looked up first.
         data = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         data.setdefault(BEGAN, now)
         data.setdefault(SEEN, now)
@@ -46,7 +46,7 @@ class SessionStore(DatabaseStore):
 
 
 def asked_by_a_script(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Mark a view that an open page asks for by itself: that is no sign of its person."""
+    """Mark a view that an open page polls by itself, which does not count as activity."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -58,13 +58,13 @@ def asked_by_a_script(view: Callable[..., HttpResponse]) -> Callable[..., HttpRe
 
 
 def drop_expired_sessions() -> int:
-    """Delete what is left of logins that are over; return how many."""
+    """Delete expired sessions. Return how many."""
     return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
 
 
 def end_sessions_of(user: User) -> int:
-    """Log a person out in every browser, and say in how many."""
+    """Log a user out in every browser. Return in how many."""
     running = Session.objects.filter(expire_date__gt=timezone.now())
-    # Whose a session is stands inside it. There are as many as there are people at work: few.
+    # The user is stored inside the session data. There are few sessions.
     own_sessions = [row.pk for row in running if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
     return Session.objects.filter(pk__in=own_sessions).delete()[0]

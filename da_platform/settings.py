@@ -1,7 +1,7 @@
-"""Settings. What differs between machines comes from the environment; `.env.example` lists it all.
+"""Settings. Those that differ between machines come from the environment; `.env.example` lists them all.
 
-Nothing here is open by default: with no environment at all the process refuses to start, because
-debug is off and there is no secret key. `DA_DEBUG=1` is development on one's own machine.
+Secure by default: without any environment the process refuses to start, because debug is off and there is no
+secret key. `DA_DEBUG=1` is for development on your own machine.
 """
 
 import os
@@ -19,12 +19,12 @@ from django.core.exceptions import ImproperlyConfigured
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
-# The process environment wins over the file.
+# The process environment overrides the file.
 env.read_env(os.environ.get("DA_ENV_FILE", BASE_DIR / ".env"))
 
 
 def flag(name: str, *, default: bool) -> bool:
-    """Read a yes-or-no variable; a value that is neither is an error, not a silent no."""
+    """Read a boolean variable. An invalid value is an error, not False."""
     value = env.str(name, default=str(default)).strip().lower()
     if value in {"1", "true", "yes", "on"}:
         return True
@@ -48,16 +48,16 @@ def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
 
 
 def secret(name: str) -> str:
-    """Read a secret from its variable, or from the file that NAME_FILE names; empty if it is in neither.
+    """Read a secret from its variable, or from the file named by NAME_FILE. Empty if neither is set.
 
-    Vaults, systemd and containers hand secrets out as files, which no other process can read off.
+    Vaults, systemd and containers provide secrets as files, which other processes cannot read.
     """
-    # Not through `env`, which takes a secret that begins with $ for the name of another variable.
+    # Not through `env`, which treats a value that begins with $ as the name of another variable.
     value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
     if not path:
         return value
     if value:
-        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Which one is meant?")
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set only one of them.")
     try:
         value = Path(path).read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -69,12 +69,12 @@ def secret(name: str) -> str:
 
 DEBUG = flag("DA_DEBUG", default=False)
 
-# Everything the platform writes on the embedded default: database, queue and secret key.
+# Everything the platform writes by default: database, queue and secret key.
 DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(BASE_DIR / "var")))
 
 
 def secret_key() -> str:
-    """Take the key from the environment; in development make one and keep it for the next start."""
+    """Read the key from the environment; in development, generate one and store it for the next start."""
     if key := secret("DA_SECRET_KEY"):
         return key
     if not DEBUG:
@@ -89,9 +89,9 @@ def secret_key() -> str:
 
 
 def make_key_file(path: Path) -> None:
-    """Write a new key, readable by its owner only. Of processes that start together the first one wins."""
+    """Write a new key, readable only by its owner. If processes start together, the first one wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and linked into place whole, so that nobody reads an empty or a second key.
+    # Written to a temporary file and linked into place, so that nobody reads an incomplete or a second key.
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".secret_key-") as file:
         file.write(secrets.token_urlsafe(64))
         file.flush()
@@ -108,7 +108,7 @@ ALLOWED_HOSTS = env.list(
 CSRF_TRUSTED_ORIGINS = env.list("DA_CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    # Before hits, which takes them off Django's admin site.
+    # Before hits, which removes their models from Django's admin site.
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
     "hits",
@@ -121,7 +121,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.humanize",
-    # Before staticfiles: whitenoise serves static files in development too, as in production.
+    # Before staticfiles, so that whitenoise serves static files in development as in production.
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "csp",
@@ -130,28 +130,28 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "da_platform.counting.count_responses",
-    # Before whatever asks under which name the platform was called.
+    # Before anything that checks the host name.
     "da_platform.headers.answer_machines",
     "da_platform.headers.refuse_plain_calls",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "da_platform.headers.guard_answers",
-    # Before whatever reads bodies.
+    # Before anything that reads bodies.
     "da_platform.bodies.BoundedBodies",
-    # Before whatever reads cookies or makes addresses.
+    # Before anything that reads cookies or builds URLs.
     "hits.recruiting.framing.FramedPages",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    # Who has a second factor is logged in only where it was given.
+    # A user with a second factor is logged in only after it was checked.
     "hits.people.second_step.SecondStep",
-    # Deny by default: a page open to everyone says so with @login_not_required.
+    # Deny by default: public pages are marked with @login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # Last: it answers for a login that was refused further in.
+    # Last: it replaces the response to a login that was refused.
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -179,32 +179,32 @@ TEMPLATES = [
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 
 
-# PostgreSQL plans a statement once for each connection when it has come so often.
+# PostgreSQL prepares a statement on a connection after this many uses.
 PREPARE_AFTER = 5
 
 
 def postgresql(config: dict[str, Any]) -> dict[str, Any]:
     config |= {"ENGINE": "da_platform.postgresql", "CONN_HEALTH_CHECKS": True}
     if flag("DA_POOLED_CONNECTIONS", default=False):
-        # What PostgreSQL keeps for a connection may be gone with the next transaction.
+        # A prepared statement may be gone in the next transaction, on another connection.
         return config | {"DISABLE_SERVER_SIDE_CURSORS": True}
-    # PostgreSQL puts values into statements and remembers their plans instead of planning each rating.
+    # With server-side binding PostgreSQL remembers plans instead of planning each rating.
     prepared = {"server_side_binding": True, "prepare_threshold": PREPARE_AFTER}
     return config | {"OPTIONS": config.get("OPTIONS", {}) | prepared}
 
 
 def database() -> dict[str, Any]:
     config = env.db_url_config(secret("DATABASE_URL") or f"sqlite:///{DATA_DIR}/db.sqlite3")
-    # Opened once and used again: making a connection costs more than a rating does.
+    # Persistent, because opening a connection costs more than a rating.
     config["CONN_MAX_AGE"] = whole_number("DA_CONN_MAX_AGE", default=60)
     if config.get("ENGINE") == POSTGRESQL:
         return postgresql(config)
     if config.get("ENGINE") != SQLITE:
-        # Without the value: it may hold a password.
+        # Without the value, which may contain a password.
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
     Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-    # Simultaneous writers queue up instead of failing with "database is locked": a transaction
-    # takes the write lock at its start, waits for it, and readers are not blocked (WAL).
+    # Concurrent writers wait instead of failing with "database is locked": a transaction takes the
+    # write lock at its start, and readers are not blocked (WAL).
     options = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -214,24 +214,24 @@ def database() -> dict[str, Any]:
 
 
 def databases() -> dict[str, dict[str, Any]]:
-    """The database, and a replica of it if there is one."""
-    found = {"default": database()}
+    """The database, and its replica if there is one."""
+    configs = {"default": database()}
     if url := secret("DA_REPLICA_URL"):
         replica = env.db_url_config(url)
-        if replica.get("ENGINE") != POSTGRESQL or found["default"]["ENGINE"] == SQLITE:
+        if replica.get("ENGINE") != POSTGRESQL or configs["default"]["ENGINE"] == SQLITE:
             raise ImproperlyConfigured(
                 "DA_REPLICA_URL must begin with postgres://, and DATABASE_URL too."
             )
-        # It is asked seldom; a replica that was replaced shall not be missed for the sake of an old connection.
-        found["replica"] = postgresql(replica | {"CONN_MAX_AGE": 0})
-    return found
+        # Not persistent: it is rarely used, and an old connection must not hide that the replica was replaced.
+        configs["replica"] = postgresql(replica | {"CONN_MAX_AGE": 0})
+    return configs
 
 
 DATABASES = databases()
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Backups, and where PostgreSQL's client programs are if not on the path.
+# Backups, and the folder of PostgreSQL's client programs if they are not on the path.
 BACKUP_DIR = Path(env.str("DA_BACKUP_DIR", default="") or DATA_DIR / "backups")
 PG_BIN_DIR = env.str("DA_PG_BIN_DIR", default="")
 
@@ -241,13 +241,13 @@ PG_BIN_DIR = env.str("DA_PG_BIN_DIR", default="")
 JOB_MODULES = ["analysis.job_kinds", "hits.job_kinds"]
 # Modules that register health checks and metrics.
 MONITORING_MODULES = ["hits.monitoring"]
-# A job without a sign of life for so long is started again; one that waits so long is sent again.
+# A job without a sign of life for this long is restarted; one that waits this long is sent again.
 JOB_STALE_SECONDS = whole_number("DA_JOB_STALE_SECONDS", default=60)
-# A job that takes longer is ended, whatever it does. Celery ends one that reports nothing.
+# A job that takes longer is stopped. Celery stops one that does not report.
 JOB_MAX_SECONDS = whole_number("DA_JOB_MAX_SECONDS", default=21_600)
-# How often a worker of the queue says that it is there.
+# How often a Celery worker gives a sign of life.
 SIGN_SECONDS = 30
-# For this long a payment is left to the process sending it: longer than any call takes.
+# How long a payment is left to the process that is sending it: longer than any call takes.
 PAYMENT_GRACE_SECONDS = whole_number("DA_PAYMENT_GRACE_SECONDS", default=120)
 
 
@@ -268,32 +268,32 @@ if CELERY_BROKER_URL == "folder://localhost":
         "folder": str(DATA_DIR / "queue"),
         "polling_interval": 0.1,
     }
-    # A worker for each queue on one machine: they have nothing to tell each other, and each word would be a file.
+    # With a worker for each queue on one machine, they need not exchange messages, which would be files.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        # A message not acknowledged for so long goes to another worker. It may be shorter than a
-        # job: the job's row knows who is at work on it, and a second message changes nothing.
+        # A message that is not acknowledged for this long goes to another worker. It may be shorter than a
+        # job takes: the job's row shows that it is running, and a second message does nothing.
         "visibility_timeout": whole_number("DA_VISIBILITY_SECONDS", default=3600),
         "unacked_restore_interval": 10,
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 1,
         "socket_timeout": 5,
         "socket_keepalive": True,
-        # Asked once. Who waits for a HIT to be taken in, or for /readyz, shall not wait for a broker that is away:
-        # what was not sent is made good by the schedule.
+        # Only one attempt, so that submitting a HIT and /readyz do not wait for a broker that is down: the
+        # schedule sends the message later.
         "max_retries": 1,
         "interval_start": 0,
         "interval_step": 0,
         "interval_max": 0,
     }
-# The rows of jobs and evidence are the results: there is no other store to disagree with them.
+# Results are stored in the rows of jobs and evidence, so there is no result backend.
 CELERY_TASK_IGNORE_RESULT = True
-# A task is taken off the queue when it is done, and given to another worker if this one dies.
+# A task is acknowledged when it is done, and goes to another worker if this one dies.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# The first tells the job to end, where it stands; the second ends the process.
+# The first limit raises an exception in the job; the second kills the process.
 CELERY_TASK_SOFT_TIME_LIMIT = JOB_MAX_SECONDS + 10
 CELERY_TASK_TIME_LIMIT = JOB_MAX_SECONDS + 60
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -301,7 +301,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 
-# What is quick to make again. What is counted is in the database: a full folder here is thinned out at random.
+# Only for what is quick to recompute. A full cache folder is culled at random, so counts are in the database.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
@@ -313,7 +313,7 @@ CACHES = {
         "LOCATION": CELERY_BROKER_URL,
         "KEY_PREFIX": "da",
         "OPTIONS": {
-            # A cache that is away is an empty one: pages are slower meanwhile.
+            # A cache that is down counts as empty, which only makes pages slower.
             "IGNORE_EXCEPTIONS": True,
             "SOCKET_CONNECT_TIMEOUT": 1,
             "SOCKET_TIMEOUT": 1,
@@ -327,34 +327,34 @@ NINJA_PAGINATION_PER_PAGE = 100
 NINJA_PAGINATION_MAX_LIMIT = 1000
 NINJA_PAGINATION_CLASS = "hits.api.pagination.Pages"
 
-# Ways in -------------------------------------------------------------------------------------
+# Recruiting -------------------------------------------------------------------------------------
 
 
 def named_secrets(name: str) -> dict[str, str]:
-    """Read `first=its secret,second=its secret`; what a secret is for is in its name."""
-    found = {}
+    """Read `first=its secret,second=its secret`. Campaigns refer to a secret by its name."""
+    by_name = {}
     for pair in filter(None, secret(name).split(",")):
         key, _, value = pair.strip().partition("=")
         if not key or not value:
-            # Without the value: it is a secret.
+            # Without the value, which is a secret.
             raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
-        found[key] = value
-    return found
+        by_name[key] = value
+    return by_name
 
 
 PROLIFIC_API_URL = env.str("DA_PROLIFIC_API_URL", default="https://api.prolific.com").rstrip("/")
 PROLIFIC_APP_URL = env.str("DA_PROLIFIC_APP_URL", default="https://app.prolific.com").rstrip("/")
-# Where the keys are that sign launches. No campaign may choose: the platform fetches it.
+# Where Prolific publishes the keys that sign launches. Campaigns cannot change it, since the platform fetches it.
 PROLIFIC_KEYS_URL = env.str(
     "DA_PROLIFIC_KEYS_URL", default=f"{PROLIFIC_API_URL}/.well-known/study/jwks.json"
 )
-# Secrets have no default: without them the service they are for is off.
+# Secrets have no default: without them the service is off.
 PROLIFIC_API_TOKEN = secret("DA_PROLIFIC_API_TOKEN")
 PROLIFIC_WEBHOOK_SECRET = secret("DA_PROLIFIC_WEBHOOK_SECRET")
 PANEL_SECRETS = named_secrets("DA_PANEL_SECRETS")
-# Hosts, besides Prolific's, that workers may be sent to at the end.
+# Hosts, in addition to Prolific's, to which workers may be sent at the end.
 EXIT_HOSTS = env.list("DA_EXIT_HOSTS", default=[])
-# How often in ten minutes; 0: no limit.
+# Limits per ten minutes. 0: no limit.
 ARRIVALS_PER_ADDRESS = whole_number("DA_ARRIVALS_PER_ADDRESS", default=300)
 CLAIMS_PER_WORKER = whole_number("DA_CLAIMS_PER_WORKER", default=60)
 
@@ -364,9 +364,9 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"
 
-# A login ends when nobody has used it for so long: a working day with its breaks, so that a screen left alone
-# overnight is closed in the morning. And after so long however busy: nobody is asked in the middle of a
-# campaign's day, and a stolen cookie is worth a week at most. Shorter where more is at stake.
+# A login ends after this long without use: a working day with its breaks, so that a screen left open overnight
+# is logged out in the morning. It also ends after this long in any case, so that a stolen cookie is useful for
+# a week at most. Use shorter times if more is at stake.
 SESSION_ENGINE = "da_platform.sessions"
 SESSION_COOKIE_AGE = 60 * whole_number("DA_SESSION_IDLE_MINUTES", default=720)
 SESSION_MAX_SECONDS = 3600 * whole_number("DA_SESSION_HOURS", default=168)
@@ -375,10 +375,10 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Who fails so often to log in as someone has to wait. Kept in the database, for all processes.
+# Failed logins as one user, after which django-axes locks. Counted in the database, for all processes.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-# Together: a stranger elsewhere cannot lock anyone out of their own account.
+# By user and address, so that a stranger elsewhere cannot lock anyone out of their account.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_CLIENT_IP_CALLABLE = "hits.people.guards.client_address"
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
@@ -387,26 +387,26 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-# Kept with a failure: not what might be a recovery code, mistyped.
+# Not stored with a failure, because the code might be a mistyped recovery code.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
-# How often in ten minutes: tries to log in from one address, whatever the names; requests for mails that set
-# a password, from one address and to one mailbox. 0: no limit.
+# Limits per ten minutes: login attempts from one address, with any username, and password mails from one
+# address and to one mailbox. 0: no limit.
 LOGINS_PER_ADDRESS = whole_number("DA_LOGINS_PER_ADDRESS", default=30)
 RESETS_PER_ADDRESS = whole_number("DA_RESETS_PER_ADDRESS", default=10)
 RESETS_PER_MAILBOX = whole_number("DA_RESETS_PER_MAILBOX", default=3)
 
-# Whether superusers and admins must have a second factor before any page of staff opens.
+# Whether superusers and admins must have a second factor to open staff pages.
 REQUIRE_TWO_FACTOR = flag("DA_REQUIRE_TWO_FACTOR", default=False)
 OTP_TOTP_ISSUER = "DA Platform"
-# A code may be one step early or late. It stays so: the window does not follow a clock that goes wrong.
+# Codes may be one step early or late. Clock drift is not tracked.
 OTP_TOTP_SYNC = False
 
-# Links to set a password work so long, and once.
+# How long password links are valid. Each works once.
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 60 * 60
 PASSWORD_RESET_DAYS = PASSWORD_RESET_TIMEOUT // (24 * 60 * 60)
 
-# Mail, for setting a new password: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the
-# page that would send one is not offered; superusers can make a link instead.
+# Email for password resets: smtp://user:password@host:25, smtp+tls:// or smtp+ssl://. Without it the reset page
+# is not offered; superusers can create a link instead.
 MAIL_URL = secret("DA_EMAIL_URL") or ("consolemail://" if DEBUG else "")
 CAN_SEND_MAIL = bool(MAIL_URL)
 vars().update(env.email_url_config(MAIL_URL or "dummymail://"))
@@ -421,7 +421,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ] + [{"NAME": "da_platform.passwords.KnownWordsValidator"}]
-# Words that someone guessing would try first: of the platform, its host and its organisation.
+# Words that someone would guess first: the names of the platform, its hosts and its organisation.
 PASSWORD_WORDS = [
     "platform",
     "assessment",
@@ -435,23 +435,23 @@ PASSWORD_WORDS = [
 
 # Uploads -------------------------------------------------------------------------------------
 
-# Where admins' files wait until they are imported. Workers of the queue must see the same folder.
+# Where admins' files wait until they are imported. Celery workers need access to the same folder.
 UPLOADS_DIR = DATA_DIR / "uploads"
 MAX_REQUEST_BYTES = whole_number("DA_MAX_REQUEST_BYTES", default=210_000_000)
 DATA_UPLOAD_MAX_NUMBER_FILES = 510
-# Whatever the file: campaigns, scores, collections, results. And outputs of a campaign: systems times segments.
+# Limits for every file (campaigns, scores, collections, results), and for a campaign's outputs (systems times segments).
 MAX_FILE_LINES = whole_number("DA_MAX_FILE_LINES", default=5_000_000)
 MAX_READING_SECONDS = whole_number("DA_MAX_READING_SECONDS", default=600)
 MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
-# What names a worker is removed so long after the worker's last activity; 0: only on request. Told in
-# the privacy notice, with whom to ask.
+# Days after a worker's last activity until what identifies them is removed; 0: only on request. The privacy
+# notice shows this and the contact.
 FORGET_WORKERS_AFTER_DAYS = whole_number("DA_FORGET_WORKERS_AFTER_DAYS", default=365)
 PRIVACY_CONTACT = env.str("DA_PRIVACY_CONTACT", default="")
 
 # Languages and time --------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-# What workers' pages are translated into; each campaign chooses one.
+# The languages of worker pages; each campaign chooses one.
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
@@ -462,7 +462,7 @@ LANGUAGES = [
     ("zh-hans", "中文"),
     ("ar", "العربية"),
 ]
-# One place for all catalogues, so that `makemessages` finds it for `templates/` too.
+# One folder for all catalogues, so that `makemessages` finds it for `templates/` too.
 LOCALE_PATHS = [BASE_DIR / "hits" / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -473,7 +473,7 @@ USE_I18N = True
 MTURK_ENDPOINT = env.str(
     "DA_MTURK_ENDPOINT", default="https://mturk-requester.us-east-1.amazonaws.com"
 )
-# Who may show our pages in a frame, and where finished work may be posted: there and nowhere else.
+# Who may show our pages in a frame, and where finished work may be posted.
 MTURK_FRAME_ORIGINS = env.list(
     "DA_MTURK_FRAME_ORIGINS",
     default=["https://worker.mturk.com", "https://workersandbox.mturk.com"],
@@ -496,7 +496,7 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
-# Our own pages alone load them.
+# Only our own pages load them.
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # Security ------------------------------------------------------------------------------------
@@ -518,48 +518,48 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-# Of every cookie. A browser takes one of such a name only over https, from this host and for all of it, so
-# that no other host of the same domain can plant one. Over plain http it would take none at all.
+# For every cookie. Browsers accept a cookie with this prefix only over HTTPS, from this host and for all paths,
+# so that no other host of the domain can set one. Over plain HTTP they would accept none.
 COOKIE_PREFIX = "" if DEBUG else "__Host-"
 SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid"
 CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}csrftoken"
 # Scripts read the token from the page's form.
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Not in a cookie, where the next user of the browser could read them.
+# In the session, not in a cookie, where the next user of the browser could read them.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# What a request may bring along; where files are taken, MAX_REQUEST_BYTES. Files have bounds of their own besides.
+# The maximum size of a request; MAX_REQUEST_BYTES where files are accepted. Files have additional limits.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_SMALL_REQUEST_BYTES = 1_000_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 300
 FILE_UPLOAD_PERMISSIONS = 0o600
 
-# Who has it may read /metrics; without one nobody may. An address would not do as proof: behind a
-# proxy on the same machine everyone comes from loopback.
+# The token for /metrics; without one there is no access. Addresses are no proof: behind a proxy on the same
+# machine every request comes from localhost.
 METRICS_TOKEN = secret("DA_METRICS_TOKEN")
 
-# TLS ends at the proxy or is not there at all: plain http is for development.
+# TLS ends at the proxy. Plain HTTP is only for development.
 SECURE_SSL_REDIRECT = flag("DA_SSL_REDIRECT", default=not DEBUG)
-# Asked by other machines directly, not through the proxy.
+# Machines request these directly, not through the proxy.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 SECURE_HSTS_SECONDS = whole_number("DA_HSTS_SECONDS", default=0 if DEBUG else 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not DEBUG
 BEHIND_PROXY = flag("DA_BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
-    # Only when the proxy sets or removes this header on every request.
+    # Only if the proxy sets or removes this header on every request.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Logs ----------------------------------------------------------------------------------------
 
 LOG_LEVEL = one_of("DA_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), default="INFO")
-# JSON for machines, one object a line and nothing personal in it; LINE for people at a terminal, who see more.
+# JSON for machines, one object per line without personal data; LINE for people at a terminal, with more detail.
 LOG_FORMAT = one_of("DA_LOG_FORMAT", ("LINE", "JSON"), default="LINE" if DEBUG else "JSON").lower()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        # In UTC as the JSON, whatever the machine's zone: Django sets TIME_ZONE for the whole process.
+        # In UTC like the JSON, whatever the machine's time zone: Django sets TIME_ZONE for the whole process.
         "line": {
             "()": "da_platform.operation.logs.LineFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
@@ -570,9 +570,9 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        # Django's own handler would tell everything twice in development.
+        # Otherwise Django's own handler would log everything twice in development.
         "django": {"handlers": [], "propagate": True},
-        # It tells of every login otherwise.
+        # Otherwise it logs every login.
         "axes": {"level": "WARNING"},
     },
 }

@@ -49,7 +49,7 @@ urlpatterns = [
     ),
     path("api/", api_reference, name="api_reference"),
     path("api/v1/", api.urls),
-    # Before the admin's own, which has no limits. Who is logged in and may not enter can log in as another.
+    # Before the admin's own login, which has no limits. A user without access can log in as another.
     path("admin/login/", for_anyone(Login.as_view()), name="admin_login"),
     path("admin/", admin.site.urls),
 ]

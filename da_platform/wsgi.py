@@ -6,5 +6,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "da_platform.settings")
 
 application = get_wsgi_application()
 
-# Loaded now, seconds of it, and not while the first visitor of each process waits.
+# Loaded now, which takes seconds, and not while the first visitor of each process waits.
 from . import celery, urls  # noqa: E402, F401

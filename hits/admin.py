@@ -1,4 +1,4 @@
-"""Django's own admin: a back door for superusers. Ratings and texts are history, to look at only."""
+"""Django's admin: a back door for superusers. Ratings and texts are history, so they are read-only."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from .models import HIT, Assignment, Campaign, System, Worker
 
-# Second factors are turned on and off on pages that leave a line in the audit log.
+# Second factors are changed only on pages that record it in the audit log.
 admin.site.unregister([TOTPDevice, StaticDevice])
 
 

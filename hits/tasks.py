@@ -1,28 +1,28 @@
-"""What Celery does for collecting: thin, and harmless when done twice."""
+"""Celery tasks of `hits`: thin, and harmless when run twice."""
 
 from celery import shared_task  # type: ignore[import-untyped]
 
 
 @shared_task(name="hits.weigh_assignment")
 def weigh_assignment(pk: int) -> None:
-    # Here and not above: SciPy is for workers of the queue, web processes do without.
+    # Imported here because it loads SciPy, which web processes do not need.
     from .models import Assignment
     from .workers.trust import update_evidence
 
-    assignment = Assignment.objects.submitted().select_related("hit__campaign").filter(pk=pk)
-    if found := assignment.first():
-        update_evidence(assignment=found)
+    submitted = Assignment.objects.submitted().select_related("hit__campaign")
+    if assignment := submitted.filter(pk=pk).first():
+        update_evidence(assignment=assignment)
 
 
 @shared_task(name="hits.follow_campaign")
 def follow_campaign(pk: int) -> None:
-    """Have the study at Prolific paused or started with its campaign. What fails is left to the chores."""
+    """Pause or start the study at Prolific along with its campaign. The chores retry failures."""
     from .models import Recruitment
     from .recruiting import studies
 
     astray = Recruitment.objects.with_study().astray().select_related("campaign")
-    if found := astray.filter(campaign=pk).first():
-        studies.follow_campaign(recruitment=found)
+    if recruitment := astray.filter(campaign=pk).first():
+        studies.follow_campaign(recruitment=recruitment)
 
 
 @shared_task(name="hits.do_chores")

@@ -22,7 +22,7 @@ from .views import (
 
 
 class NumberConverter(IntConverter):
-    """A whole number that every database can hold."""
+    """A whole number that fits in every database."""
 
     regex = "[0-9]{1,9}"
 

@@ -37,7 +37,6 @@ ALLOWED = {
     "workers": set(VISITORS),
     "logged in": set(VISITORS) - NOT_LOGGED_IN,
     "members": set(VISITORS) - NOT_LOGGED_IN - {"outsider"},
-    "researchers": EVERYWHERE,
     "admins": {"admin", "superuser"},
     "runners": {"admin", "superuser", "admin here", "admin elsewhere"},
     "superusers": {"superuser"},

@@ -135,10 +135,10 @@ def _raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while raw := file.readline(MAX_LINE_BYTES + 1):
         yield offset, raw
         offset += len(raw)
-        rest = raw
-        while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
-            rest = file.readline(MAX_LINE_BYTES + 1)
-            offset += len(rest)
+        chunk = raw
+        while len(chunk) > MAX_LINE_BYTES and not chunk.endswith(b"\n"):
+            chunk = file.readline(MAX_LINE_BYTES + 1)
+            offset += len(chunk)
 
 
 def _byte_order_mark(raw: bytes) -> str | None:

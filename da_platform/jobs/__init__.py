@@ -1,1 +1,1 @@
-"""Background jobs: a row per job, claimed once, finished once, swept up when a worker dies."""
+"""Background jobs: one row per job, claimed once, finished once, restarted when a worker dies."""

@@ -1,6 +1,6 @@
-"""The kinds of jobs: each app registers what its jobs do.
+"""The kinds of jobs, which each app registers.
 
-A kind is a function with a decorator; `settings.JOB_MODULES` names the modules to look in:
+A kind is a decorated function in one of the `settings.JOB_MODULES`:
 
     @job_kind("build_gold", needs=Level.RESEARCHER)
     def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
@@ -8,8 +8,8 @@ A kind is a function with a decorator; `settings.JOB_MODULES` names the modules 
         report.progress(n_done, n_total)
         return {"n_scored": 12}
 
-It may be stopped at any line and run again from the start, so it writes all or nothing, or what can be
-written twice.
+It may be interrupted at any line and run again from the start, so it must write all or nothing, or only what
+can be written twice.
 """
 
 from collections.abc import Callable
@@ -36,8 +36,8 @@ class Kind:
     """A kind of job.
 
     `needs` is the level a person needs to start, cancel or retry one; `scope` is what an API token needs.
-    Both are opaque here; `hits.people` knows what they mean. Researchers do not see confidential jobs, such
-    as payments.
+    Both are defined in `hits.people` and not interpreted here. Researchers do not see confidential jobs,
+    such as payments.
     """
 
     name: str

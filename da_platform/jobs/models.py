@@ -1,4 +1,4 @@
-"""The row of a job."""
+"""The table of jobs."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.text import capfirst
 
-# Starts in a row that may end without a word before the platform gives up; a retry grants as many again.
+# How often in a row a job may die before the platform gives up. A retry allows as many again.
 MAX_ATTEMPTS = 3
 
 
@@ -18,7 +18,7 @@ class JobQuerySet(models.QuerySet["Job"]):
 
 
 class Job(models.Model):
-    """A piece of work that runs behind the pages. This row is the truth; a queue's message is a hint."""
+    """A background job. This row is authoritative; a message in the queue is only a hint."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "Waiting"
@@ -29,7 +29,7 @@ class Job(models.Model):
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=40)
-    # By name: the ground knows nothing of `hits` but that jobs belong to its campaigns.
+    # By name, because nothing else here depends on `hits`.
     campaign = models.ForeignKey(
         "hits.Campaign", models.CASCADE, null=True, blank=True, related_name="jobs"
     )
@@ -43,9 +43,9 @@ class Job(models.Model):
         null=True,
         blank=True,
         related_name="jobs",
-        help_text="Empty: the platform itself.",
+        help_text="Empty if the platform started it.",
     )
-    # Counts the starts; only the latest one may report progress or a result.
+    # Incremented by each start. Only the latest may report progress or a result.
     attempt = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -90,8 +90,8 @@ class Job(models.Model):
 
     @property
     def was_cut_off(self) -> bool:
-        """Whether an earlier start ended without a word, so that what it did may be there already.
+        """Whether an earlier start died, so that some of its work may already be stored.
 
-        Asked while it runs. A start that follows a retry is a first one: the one before has had its say.
+        For use while the job runs. A start after a retry does not count: the earlier one was finished.
         """
         return self.attempt % MAX_ATTEMPTS != 1

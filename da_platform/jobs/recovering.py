@@ -1,4 +1,4 @@
-"""What to do about a job without a sign of life."""
+"""Restart or end jobs that no longer give a sign of life."""
 
 import logging
 from datetime import datetime, timedelta
@@ -14,8 +14,8 @@ from .sending import send
 logger = logging.getLogger(__name__)
 
 GIVEN_UP = (
-    f"The job stopped without a word {MAX_ATTEMPTS} times, perhaps for lack of memory. "
-    "It will not restart by itself."
+    f"The job died {MAX_ATTEMPTS} times without an error, perhaps for lack of memory. "
+    "It will not be restarted automatically."
 )
 
 
@@ -25,9 +25,9 @@ def is_stale(now: datetime) -> Q:
 
 
 def recover(job: Job, now: datetime, *, sends: bool = True, has_messages: bool = False) -> str:
-    """Put a job without a sign of life on its way again, or end it; return what was done."""
+    """Restart a job without a sign of life, or end it; return what was done."""
     outcome, fields = _way_out(job, now, has_messages)
-    # Only the very row that was looked at, and only while it is stale: it may have come to life.
+    # Only if the row is unchanged and still stale: the job may have come back to life.
     same = Job.objects.filter(is_stale(now), pk=job.pk, attempt=job.attempt, state=job.state)
     if not same.update(**fields) or outcome == "left waiting":
         return "nothing"
@@ -39,11 +39,11 @@ def recover(job: Job, now: datetime, *, sends: bool = True, has_messages: bool =
 
 def _way_out(job: Job, now: datetime, has_messages: bool) -> tuple[str, dict[str, Any]]:
     if job.state == Job.State.QUEUED:
-        # Looked after in either case, and looked at again in a while.
+        # Record this in either case, so that the job is not checked again at once.
         return "left waiting" if has_messages else "resent", {"heartbeat_at": now}
     if job.cancel_requested_at:
         return "cancelled", {"state": Job.State.CANCELLED, "finished_at": now}
     if job.attempt % MAX_ATTEMPTS:
-        line = log_line("No sign of life from its worker: to be started again.")
+        line = log_line("No sign of life from its worker: it will be restarted.")
         return "restarted", {"state": Job.State.QUEUED, "heartbeat_at": now, "log": appended(line)}
     return "failed", {"state": Job.State.FAILED, "finished_at": now, "error": GIVEN_UP}

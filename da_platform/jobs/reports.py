@@ -1,4 +1,4 @@
-"""How a running job tells the world how far it is, and learns that it should stop."""
+"""How a running job reports progress and learns that it should stop."""
 
 import threading
 import time
@@ -15,11 +15,11 @@ from django.utils import timezone
 from ..exceptions import PlatformError
 from .models import Job
 
-# Progress is stored, and a wish to cancel looked for, this often.
+# How often progress is stored and a request to cancel is looked for.
 LOOK_SECONDS = 0.4
-# Signs of life in the time after which a job counts as dead.
+# How many signs of life a job gives in the time after which it counts as dead.
 BEATS_BEFORE_STALE = 6
-# A log is read by people; a loop gone wild must not fill the table.
+# Keeps a runaway loop from filling the table.
 MAX_LOG_LINES = 1_000
 
 
@@ -40,11 +40,11 @@ def appended(line: str) -> Concat:
 
 
 class JobTookTooLong(PlatformError):
-    """Raised in a job that has had the time that any may have."""
+    """Raised in a job that exceeds the time limit."""
 
     def __init__(self) -> None:
         super().__init__(
-            f"The job was ended after {settings.JOB_MAX_SECONDS:,} seconds, the time a job may take. "
+            f"The job was stopped after {settings.JOB_MAX_SECONDS:,} seconds, the time limit for jobs. "
             "Do less at once, or raise DA_JOB_MAX_SECONDS."
         )
 
@@ -52,9 +52,9 @@ class JobTookTooLong(PlatformError):
 class Report:
     """Progress and log of one attempt at a job. Reporting is cheap: call it in every loop.
 
-    A thread with a connection of its own stores what was reported, so that it is seen while the job
-    is inside a long transaction, and gives a sign of life when nothing was. On SQLite it has to wait
-    while the job itself is writing.
+    A thread with its own connection stores the reports, so that they are visible while the job is in a
+    long transaction, and gives a sign of life when there are none. On SQLite it has to wait while the
+    job itself is writing.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Report:
         self._thread = threading.Thread(target=self._keep_saving, daemon=True)
 
     def __enter__(self) -> Self:
-        if _others_see_this():
+        if _is_visible_elsewhere():
             self._thread.start()
         return self
 
@@ -89,7 +89,7 @@ class Report:
             self._thread.join()
 
     def progress(self, n_done: int, n_total: int | None = None) -> None:
-        """Say how far the job is. Raises `JobCancelled` if it should stop here."""
+        """Report progress. Raises `JobCancelled` if the job should stop here."""
         self._n_done = n_done
         self._n_total = n_total if n_total is not None else self._n_total
         self._is_news = True
@@ -98,30 +98,30 @@ class Report:
         self.check()
 
     def advance(self, n: int) -> None:
-        """Say that so many more are done."""
+        """Report that `n` more are done."""
         self.progress(self._n_done + n)
 
     def log(self, text: str) -> None:
-        """Add a line to what people read on the job's page."""
+        """Add a line to the log on the job's page."""
         with self._lock:
             self._n_lines += 1
             if self._n_lines <= MAX_LOG_LINES:
                 self._lines.append(log_line(text))
             elif self._n_lines == MAX_LOG_LINES + 1:
-                self._lines.append(log_line("Further lines are left out."))
+                self._lines.append(log_line("Further lines are omitted."))
         self._is_news = True
 
     def check(self) -> None:
         """Raise `JobCancelled` if the job should stop."""
         if self._thread.ident is None and time.monotonic() - self._looked_at >= LOOK_SECONDS:
-            self._look()
+            self._sync()
         if self._has_to_stop:
             raise JobCancelled
         if time.monotonic() - self._began_at > settings.JOB_MAX_SECONDS:
             raise JobTookTooLong
 
     def unsaved(self) -> dict[str, Any]:
-        """What was reported, as fields of the job, for one last time."""
+        """What has not been stored yet, as fields of the job."""
         with self._lock:
             text, self._lines = "".join(self._lines), []
         fields: dict[str, Any] = {"n_done": self._n_done, "n_total": self._n_total}
@@ -130,11 +130,11 @@ class Report:
     def _keep_saving(self) -> None:
         try:
             while not self._is_over.wait(LOOK_SECONDS):
-                self._look()
+                self._sync()
         finally:
             connection.close()
 
-    def _look(self) -> None:
+    def _sync(self) -> None:
         self._looked_at = time.monotonic()
         beat_seconds = settings.JOB_STALE_SECONDS / BEATS_BEFORE_STALE
         try:
@@ -143,11 +143,11 @@ class Report:
             if not self._own.filter(cancel_requested_at=None).exists():
                 self._has_to_stop = True
         except DatabaseError:
-            # Busy or away: there is a next time, and the job itself will notice if it matters.
+            # The database is busy or down. Try again next time; the job itself will fail if it matters.
             self._is_news = True
 
     def _save(self) -> None:
-        """Store what is new. Sets the state too: a live job may have been taken for dead just now."""
+        """Store new reports. Sets the state too, since the job may just have been taken for dead."""
         self._is_news = False
         with self._lock:
             lines = list(self._lines)
@@ -159,13 +159,13 @@ class Report:
             n_total=self._n_total,
             **fields,
         )
-        # Only now that they are stored.
+        # Only once they are stored.
         with self._lock:
             del self._lines[: len(lines)]
         self._beat_at = time.monotonic()
 
 
-def _others_see_this() -> bool:
-    """Whether another connection sees the job: not from within a transaction or a database in memory."""
+def _is_visible_elsewhere() -> bool:
+    """Whether other connections can see the job: not within a transaction or with an in-memory database."""
     is_in_memory = getattr(connection, "is_in_memory_db", lambda: False)
     return not connection.in_atomic_block and not is_in_memory()

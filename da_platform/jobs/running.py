@@ -1,6 +1,6 @@
-"""Starting, running, cancelling and retrying jobs: each job runs once, however often a message about it arrives.
+"""Starting, running, cancelling and retrying jobs: each job runs once, however many messages about it arrive.
 
-The row of a job is the truth. A worker claims it with a conditional UPDATE that raises its attempt number,
+The row of a job is authoritative. A worker claims it with a conditional UPDATE that increments its attempt number,
 gives signs of life while it works, and finishes it with another UPDATE that only the latest attempt can make.
 `sweeping` restarts a job without a sign of life, a few times at most.
 """
@@ -34,7 +34,7 @@ def start_job(
     arguments: dict[str, Any] | None = None,
     started_by: User | None = None,
 ) -> Job:
-    """Store a job and send it on its way once this is committed."""
+    """Create a job and send it to a worker after the commit."""
     if kind_named(kind).needs_campaign and campaign is None:
         raise JobRefused(f"A job of the kind {kind} needs a campaign.")
     now = timezone.now()
@@ -53,7 +53,7 @@ def start_job(
 def request_cancel(job: Job, actor: User | None = None) -> Job:
     """Cancel a waiting job at once; ask a running one to stop at its next report.
 
-    Without an actor it is the platform that asks.
+    Without an actor, the platform asks.
     """
     now = timezone.now()
     line = _signed("Cancelled", actor)
@@ -66,7 +66,7 @@ def request_cancel(job: Job, actor: User | None = None) -> Job:
     )
     job.refresh_from_db()
     if not is_settled and job.cancel_requested_at is None:
-        raise JobRefused("The job is finished already.")
+        raise JobRefused("The job is already finished.")
     return job
 
 
@@ -80,7 +80,7 @@ def restart(job: Job, actor: User | None = None) -> Job:
         state=Job.State.QUEUED,
         # The person who retries a job is responsible for it.
         started_by=actor or job.started_by,
-        # Beyond every earlier attempt, so that none of them can come back and speak for this one.
+        # Higher than every earlier attempt, so that none of them can report for this one.
         attempt=(job.attempt // MAX_ATTEMPTS + 1) * MAX_ATTEMPTS,
         n_done=0,
         n_total=None,
@@ -108,9 +108,9 @@ def _signed(deed: str, actor: User | None) -> str:
 
 
 def run_job(pk: int, *, listener: Callable[[int, int | None], None] | None = None) -> Job | None:
-    """Run a job unless it is finished or someone is at work on it; return it if it was run here.
+    """Run a job unless it is finished or already running; return it if it was run here.
 
-    `listener` hears of progress in this process, as often as it is reported.
+    `listener` is called with progress in this process, every time it is reported.
     """
     if dead := Job.objects.filter(pk=pk, state=Job.State.RUNNING).first():
         recover(dead, timezone.now(), sends=False)
@@ -122,13 +122,17 @@ def run_job(pk: int, *, listener: Callable[[int, int | None], None] | None = Non
     is_ours = _finish(job, report, **outcome)
     job.refresh_from_db()
     if not is_ours:
-        logger.warning("Job %s, attempt %s: dropped, it was no longer ours.", job.code, job.attempt)
+        logger.warning(
+            "Job %s, attempt %s: dropped, no longer the latest.",
+            job.code,
+            job.attempt,
+        )
     return job
 
 
 @transaction.atomic
 def _claim(pk: int) -> Job | None:
-    """Take a waiting job. Two may try at once; the conditional UPDATE lets one through."""
+    """Claim a waiting job. The conditional UPDATE lets only one of two processes through."""
     now = timezone.now()
     waiting = Job.objects.filter(pk=pk, state=Job.State.QUEUED)
     claimed = waiting.update(
@@ -139,24 +143,24 @@ def _claim(pk: int) -> Job | None:
         n_done=0,
         n_total=None,
     )
-    # Still locked by the update: the attempt read here is the one made above.
+    # The row is still locked by the update, so this is the attempt made above.
     return Job.objects.select_related("campaign").get(pk=pk) if claimed else None
 
 
 def _outcome(job: Job, report: Report) -> dict[str, Any]:
-    """Do the work and say how it ended, in fields of the job."""
+    """Run the job and return the outcome as fields of its row."""
     try:
         result = kind_named(job.kind).run(job, report)
-        # Checked here, where an error can still be reported: not every database takes a NaN.
+        # Checked here, where an error can still be reported: not every database accepts NaN.
         json.dumps(result, allow_nan=False)
     except JobCancelled:
         return {"state": Job.State.CANCELLED}
     except KeyboardInterrupt:
-        # At a terminal. A worker's processes are stopped in other ways, and the job goes on later.
+        # Ctrl-C in a terminal. Celery stops its processes in other ways, and the job resumes later.
         request_cancel(job)
         return {"state": Job.State.CANCELLED}
     except SoftTimeLimitExceeded:
-        # In a stretch that reports nothing: Celery's clock, where a worker runs it.
+        # Raised by Celery's time limit in code that does not report.
         return _failure(str(JobTookTooLong()))
     except PlatformError as error:
         return _failure(str(error))
@@ -171,10 +175,10 @@ def _failure(sentence: str) -> dict[str, Any]:
 
 
 def _finish(job: Job, report: Report, **outcome: Any) -> bool:
-    """Store how an attempt ended, if it is still the job's latest one and nobody was faster."""
+    """Store the outcome of an attempt, if it is still the latest and the job is not finished yet."""
     this_attempt: JobQuerySet = Job.objects.unfinished().filter(pk=job.pk, attempt=job.attempt)
     if outcome["state"] == Job.State.CANCELLED:
-        # A report also stops an attempt that was overtaken; that one has nothing to say.
+        # `JobCancelled` also stops an attempt that was overtaken, which has nothing to store.
         this_attempt = this_attempt.filter(cancel_requested_at__isnull=False)
     fields = report.unsaved() | outcome | {"finished_at": timezone.now()}
     return bool(this_attempt.update(**fields))

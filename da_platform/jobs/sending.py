@@ -1,4 +1,4 @@
-"""Telling the queue that a job waits."""
+"""Tell the queue that a job is waiting."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Looking after jobs: resend lost messages, restart dead jobs, forget old failures."""
+"""Looking after jobs: resend lost messages, restart dead jobs, clear old errors."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -12,24 +12,25 @@ from .models import Job
 from .recovering import GIVEN_UP, is_stale, recover
 from .reports import UNEXPECTED
 
-# Jobs looked after in one sweep; the rest wait for the next.
+# Jobs handled in one sweep; the others wait for the next.
 SWEEP_LIMIT = 200
 
-# An admin looks into a failure within days. Its details may quote rows, workers' ids among them, and
-# forgetting a worker does not search here.
+# Admins look into a failure within days. Its details may quote rows and worker ids, which forgetting
+# a worker does not search for here.
 DETAILS_KEPT = timedelta(days=30)
-NO_LONGER_KEPT = "Why it failed is no longer kept."
-# Sentences that quote nothing.
+NO_LONGER_KEPT = "The reason for the failure is no longer stored."
+# Messages that quote nothing.
 _PLAIN = ["", UNEXPECTED, GIVEN_UP, NO_LONGER_KEPT]
 
 
 def sweep_jobs(*, at: datetime | None = None) -> dict[str, int]:
-    """Send waiting jobs again whose message was lost, and start dead ones again. Say how many."""
+    """Send waiting jobs whose message was lost again, and restart dead ones. Return how many."""
     now = at or timezone.now()
     stale = Job.objects.unfinished().filter(is_stale(now)).order_by("pk")
     jobs = list(stale[:SWEEP_LIMIT])
-    # One that is busy for hours with the first of many jobs has lost none of their messages.
-    has_messages = any(job.state == Job.State.QUEUED for job in jobs) and _has_messages()
+    # If a worker is busy for hours with one of many jobs, the messages of the others are not lost.
+    is_queued = any(job.state == Job.State.QUEUED for job in jobs)
+    has_messages = is_queued and bool((queue_lengths() or {}).get(JOBS))
     counts = Counter(recover(job, now, has_messages=has_messages) for job in jobs)
     return {
         f"n_{outcome}": counts[outcome]
@@ -37,15 +38,10 @@ def sweep_jobs(*, at: datetime | None = None) -> dict[str, int]:
     }
 
 
-def _has_messages() -> bool:
-    """Whether messages wait in the queue of jobs; False where the broker cannot say."""
-    return bool((queue_lengths() or {}).get(JOBS))
-
-
 def drop_old_details(*, at: datetime | None = None) -> int:
-    """Empty tracebacks, and reasons that may quote something, of jobs that failed long ago; return of how many.
+    """Clear tracebacks, and messages that may quote something, of jobs that failed long ago. Return how many.
 
-    A refusal's own words, too: that of a file names its lines, and that of a collection its workers.
+    Refusals are cleared too: those of files quote lines, and those of collections quote workers.
     """
     limit = (at or timezone.now()) - DETAILS_KEPT
     old = Job.objects.filter(state=Job.State.FAILED, finished_at__lt=limit)

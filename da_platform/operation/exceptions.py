@@ -1,4 +1,4 @@
-"""What can go wrong in operation, each with a message fit for the reader."""
+"""Errors in operation, with messages for the user."""
 
 from ..exceptions import PlatformError
 

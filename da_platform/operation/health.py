@@ -1,4 +1,4 @@
-"""Health: a few checks for load balancers, more for people."""
+"""Health checks: a few for load balancers, more for people."""
 
 import enum
 import platform
@@ -40,7 +40,7 @@ class Finding:
 
     name: str
     state: State
-    says: str
+    details: str
 
 
 Check = Callable[[], tuple[State, str]]
@@ -51,7 +51,7 @@ _is_migrated = False
 
 
 def readiness() -> dict[str, bool]:
-    """The checks of a load balancer before it sends people here."""
+    """The checks that decide whether a load balancer sends visitors here."""
     is_there = has_database()
     return {
         "database": is_there,
@@ -61,7 +61,7 @@ def readiness() -> dict[str, bool]:
 
 
 def is_ready(answers: dict[str, bool]) -> bool:
-    # Not the broker: ratings are stored without it, and what it would have started is made good later.
+    # Not the broker: ratings are stored without it, and the schedule catches up on what it would have started.
     return answers["database"] and answers["migrations"]
 
 
@@ -75,7 +75,7 @@ def has_database() -> bool:
 
 
 def has_all_migrations() -> bool:
-    """Whether the database has what this code needs; once it has, that is not asked again."""
+    """Whether all migrations are applied. Once they are, this is not checked again."""
     global _is_migrated
     if not _is_migrated:
         try:
@@ -95,7 +95,7 @@ def _missing_migrations() -> list[str]:
 
 
 def findings() -> list[Finding]:
-    """Run every check; one that cannot be run is a bad finding, not an error."""
+    """Run every check. A check that cannot run is a bad finding, not an error."""
     for module in settings.MONITORING_MODULES:
         import_module(module)
     checks = _checks | ({"Replica": _replica} if replica.has_replica() else {})
@@ -104,10 +104,10 @@ def findings() -> list[Finding]:
 
 def _finding(name: str, check: Check) -> Finding:
     try:
-        state, says = check()
+        state, details = check()
     except (DatabaseError, OSError) as error:
-        state, says = State.BAD, f"The check failed: {type(error).__name__}."
-    return Finding(name, state, says)
+        state, details = State.BAD, f"The check failed: {type(error).__name__}."
+    return Finding(name, state, details)
 
 
 def _database() -> tuple[State, str]:
@@ -115,10 +115,10 @@ def _database() -> tuple[State, str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         seconds = time.perf_counter() - started
-        says = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, answers in {1000 * seconds:.1f} ms."
+        details = f"{database_version()}, {_database_bytes() / 1e6:,.1f} MB, responds in {1000 * seconds:.1f} ms."
     if seconds > SLOW_DATABASE_SECONDS:
-        return State.WARNING, f"{says} That is slow: look for long queries or a busy machine."
-    return State.GOOD, says
+        return State.WARNING, f"{details} That is slow: look for long queries or a busy machine."
+    return State.GOOD, details
 
 
 def database_version() -> str:
@@ -144,11 +144,11 @@ def _replica() -> tuple[State, str]:
     except DatabaseError:
         return (
             State.WARNING,
-            "It does not answer. Gold and exports read the primary database meanwhile.",
+            "It does not respond. Gold and exports read the primary database meanwhile.",
         )
     if seconds > replica.PATIENCE_SECONDS:
-        says = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
-        return State.WARNING, f"{says} Gold and exports read the primary database meanwhile."
+        details = f"It is more than {replica.PATIENCE_SECONDS:g} s behind."
+        return State.WARNING, f"{details} Gold and exports read the primary database meanwhile."
     return State.GOOD, f"It is {1000 * seconds:.0f} ms behind."
 
 
@@ -156,9 +156,9 @@ def _migrations() -> tuple[State, str]:
     if missing := _missing_migrations():
         return (
             State.BAD,
-            f"{len(missing)} are missing, the first is {missing[0]}: run manage.py migrate.",
+            f"{len(missing)} missing, the first is {missing[0]}: run manage.py migrate.",
         )
-    return State.GOOD, "The database has what this version needs."
+    return State.GOOD, "All migrations are applied."
 
 
 def _broker() -> tuple[State, str]:
@@ -166,25 +166,25 @@ def _broker() -> tuple[State, str]:
     if lengths is None:
         return (
             State.BAD,
-            "It does not answer. Ratings are still stored; jobs wait until it is back.",
+            "It does not respond. Ratings are still stored; jobs wait until it is back.",
         )
-    says = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
+    details = ", ".join(f"{n:,} waiting in {name}" for name, n in lengths.items())
     if max(lengths.values()) > MANY_WAITING_MESSAGES:
-        return State.WARNING, f"{says}. Start more Celery workers."
-    return State.GOOD, f"It answers: {says}."
+        return State.WARNING, f"{details}. Start more Celery workers."
+    return State.GOOD, f"It responds: {details}."
 
 
 def _workers() -> tuple[State, str]:
     by_queue = workers_by_queue()
     signs = sorted({str(sign) for served in by_queue.values() for sign in served})
-    seen = f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
+    last = f"Seen recently: {', '.join(signs)}." if signs else "None seen in the last five minutes."
     unserved = [queue for queue, served in by_queue.items() if not served]
     if not unserved:
-        return State.GOOD, seen
-    says = (
+        return State.GOOD, last
+    details = (
         f"No worker serves {' and '.join(unserved)}: start celery worker -Q {','.join(unserved)}."
     )
-    return (State.WARNING if signs else State.BAD), f"{says} {seen}"
+    return (State.WARNING if signs else State.BAD), f"{details} {last}"
 
 
 def _schedule() -> tuple[State, str]:
@@ -192,8 +192,8 @@ def _schedule() -> tuple[State, str]:
     if turn and turn.at >= timezone.now() - RECENT:
         return State.GOOD, f"Running; last run by {turn}."
     since = f"last run by {turn}" if turn else "never so far"
-    says = "start celery beat and a worker for quick, or cron with do_chores."
-    return State.BAD, f"It has not run in the last five minutes ({since}): {says}"
+    details = "start celery beat and a worker for quick, or cron with do_chores."
+    return State.BAD, f"It has not run in the last five minutes ({since}): {details}"
 
 
 def _jobs() -> tuple[State, str]:
@@ -203,12 +203,12 @@ def _jobs() -> tuple[State, str]:
     n_stuck = unfinished.filter(heartbeat_at__lt=silent).count()
     yesterday = now - timedelta(days=1)
     n_failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=yesterday).count()
-    says = (
+    details = (
         f"{unfinished.count():,} unfinished, {n_stuck:,} stuck, {n_failed:,} failed within a day."
     )
     if n_stuck:
-        return State.BAD, f"{says} Stuck jobs are not being restarted: is the schedule running?"
-    return (State.WARNING if n_failed else State.GOOD), says
+        return State.BAD, f"{details} Stuck jobs are not being restarted: is the schedule running?"
+    return (State.WARNING if n_failed else State.GOOD), details
 
 
 def _backup() -> tuple[State, str]:
@@ -219,12 +219,12 @@ def _backup() -> tuple[State, str]:
     if newest is None:
         return (
             State.WARNING,
-            f"There is none in {settings.BACKUP_DIR}: run manage.py backup, daily.",
+            f"There is none in {settings.BACKUP_DIR}: run manage.py backup daily.",
         )
-    says = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
+    details = f"{newest.made_at:%Y-%m-%d %H:%M} UTC, {newest.n_bytes / 1e6:,.1f} MB."
     if timezone.now() - newest.made_at > OLD_BACKUP:
-        return State.WARNING, f"{says} That is more than two days ago."
-    return State.GOOD, says
+        return State.WARNING, f"{details} That is more than two days ago."
+    return State.GOOD, details
 
 
 def _disk_usage() -> "shutil._ntuple_diskusage":
@@ -238,9 +238,9 @@ def free_disk_share() -> float:
 
 def _disk() -> tuple[State, str]:
     usage = _disk_usage()
-    says = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
+    details = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
     is_full = usage.free < FULL_DISK_SHARE * usage.total
-    return (State.WARNING, f"{says} Make room.") if is_full else (State.GOOD, says)
+    return (State.WARNING, f"{details} Free up some space.") if is_full else (State.GOOD, details)
 
 
 def _versions() -> tuple[State, str]:
@@ -253,7 +253,7 @@ _checks: dict[str, Check] = {
     "Database": _database,
     "Migrations": _migrations,
     "Broker": _broker,
-    "Workers of the queue": _workers,
+    "Celery workers": _workers,
     "Schedule": _schedule,
     "Jobs": _jobs,
     "Last backup": _backup,
@@ -263,7 +263,7 @@ _checks: dict[str, Check] = {
 
 
 def health_check(name: str) -> Callable[[Check], Check]:
-    """Add the decorated function to the checks; `settings.MONITORING_MODULES` names the modules to look in."""
+    """Register the decorated function as a check. It must be in one of the `settings.MONITORING_MODULES`."""
 
     def register(check: Check) -> Check:
         _checks[name] = check

@@ -1,9 +1,9 @@
-"""Logs as one JSON object a line, with nothing in them that could name a person or tell a text.
+"""Logs with one JSON object per line, without personal data and texts.
 
-A line from our own code is logged as it is: by rule it names nothing but random codes and counts. Of other
-packages' lines only the template is logged, not what they filled in: Django's would hold paths, a login
-guard's would hold user names and addresses. Of an exception the type and the places are logged, not its
-message, which may quote a row. Only staff logins are logged with the address they came from.
+Our own messages are logged in full: by convention they contain only random codes and counts. Of other packages'
+messages only the template is logged, without its arguments: Django's would contain paths, and a login guard's
+would contain usernames and addresses. Of an exception, the type and the traceback's locations are logged, but not
+its message, which may quote a row. Only staff logins are logged with the address they came from.
 """
 
 import json
@@ -16,25 +16,25 @@ from typing import Any
 OWN_LOGGERS = ("hits", "analysis", "da_platform")
 _ADDRESSES = re.compile(
     r"\b\d{1,3}(?:\.\d{1,3}){3}\b|\b(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}\b"
-    # As long as a mailbox may be, and no longer: a long line is looked through once.
+    # The maximum length of a mailbox name, which keeps the search of a long line fast.
     r"|[^\s@<>]{1,64}@[^\s@<>]{1,255}\.\w+",
     re.IGNORECASE,
 )
 MAX_FRAMES = 30
-# The one logger whose lines may say where a visitor is: a guessed password is of no use without it.
+# The only logger whose lines include the visitor's address, which is needed to investigate guessed passwords.
 LOGINS = "hits.logins"
 
 
 class LineFormatter(logging.Formatter):
-    """For people at a terminal, who see everything but the keys that some addresses are."""
+    """For people at a terminal: logs everything except secrets in URLs."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         request = getattr(record, "request", None)
         path = getattr(request, "path", "")
         if path.strip("/"):
             match = request.resolver_match  # type: ignore[union-attr]
-            page = f"/{match.route}" if match else "an address without a page"
-            # Django writes it with escapes, where it needs some.
+            page = f"/{match.route}" if match else "an unknown URL"
+            # Django may log it with backslash escapes.
             for form in (path, path.encode("unicode_escape").decode("ascii")):
                 record.message = record.message.replace(form, page)
         return super().formatMessage(record)
@@ -62,7 +62,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _request_facts(record: logging.LogRecord) -> dict[str, Any]:
-    """Say which page it was by its route: the path itself may name whose page."""
+    """Name the page by its route, since the path may identify a person."""
     request = getattr(record, "request", None)
     match = getattr(request, "resolver_match", None)
     facts = {
@@ -74,7 +74,7 @@ def _request_facts(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _login_facts(record: logging.LogRecord) -> dict[str, Any]:
-    """Of logins, and of nothing else: who, by a number that tells strangers nothing, and from where."""
+    """Only for logins: the account number, which means nothing to outsiders, and the address."""
     if record.name != LOGINS:
         return {}
     return {name: getattr(record, name, None) for name in ("person", "address")}

@@ -1,4 +1,4 @@
-"""What Prometheus reads: counts of the web processes, and the state of things from the database."""
+"""Metrics for Prometheus: counters of the web processes, and the state of the database and the broker."""
 
 import os
 import time
@@ -20,7 +20,7 @@ from .backups import BackupRefused, newest_backup
 from .health import free_disk_share
 from .signs import last_turn, workers_by_queue
 
-# Several Prometheus servers, or an impatient one, cost no more queries than one.
+# Seconds. Frequent requests cost no additional queries.
 STATE_SECONDS = 10.0
 RECENT = timedelta(hours=1)
 
@@ -39,10 +39,10 @@ def exposition() -> bytes:
 
 
 class StateCollector(Collector):
-    """Gauges from the database and the broker. None of its queries reads ratings or texts."""
+    """Gauges from the database and the broker. No query reads ratings or texts."""
 
     def describe(self) -> list[Metric]:
-        # Asked on registration; without this all of the state would be collected twice.
+        # Called on registration. Without it, everything would be collected twice.
         return []
 
     def collect(self) -> Iterator[Metric]:
@@ -53,7 +53,7 @@ class StateCollector(Collector):
 
 
 def forget_state() -> None:
-    """Make the next answer ask the database again."""
+    """Drop the cached state, so that the next request queries the database."""
     global _state
     _state = None
 
@@ -62,7 +62,7 @@ _registered: list[Callable[[], Iterator[Metric]]] = []
 
 
 def state_metrics(collect: Callable[[], Iterator[Metric]]) -> Callable[[], Iterator[Metric]]:
-    """Add the decorated function to what is collected; see `settings.MONITORING_MODULES`."""
+    """Register the decorated function as a source of metrics; see `settings.MONITORING_MODULES`."""
     _registered.append(collect)
     return collect
 
@@ -78,7 +78,7 @@ def _state_metrics() -> Iterator[Metric]:
     for collect in _collectors():
         yield from collect()
     queues = GaugeMetricFamily(
-        "da_queue_length", "Messages waiting at the broker; none if it is away", labels=["queue"]
+        "da_queue_length", "Messages waiting at the broker; absent if it is down", labels=["queue"]
     )
     for name, length in (queue_lengths() or {}).items():
         queues.add_metric([name], length)
@@ -89,33 +89,33 @@ def _state_metrics() -> Iterator[Metric]:
 
 def _signs() -> Iterator[Metric]:
     workers = GaugeMetricFamily(
-        "da_queue_workers", "Workers with a recent sign of life", labels=["queue"]
+        "da_queue_workers", "Celery workers with a recent sign of life", labels=["queue"]
     )
     for name, signs in workers_by_queue().items():
         workers.add_metric([name], len(signs))
     yield workers
     turn = last_turn()
     at = turn.at if turn else None
-    yield _age("da_schedule_age_seconds", "Since the schedule last had something done", at)
+    yield _age("da_schedule_age_seconds", "Time since the schedule last ran", at)
 
 
 def _machine() -> Iterator[Metric]:
     yield GaugeMetricFamily(
-        "da_disk_free_share", "Of the disk with the data folder", value=free_disk_share()
+        "da_disk_free_share", "Free space on the data disk", value=free_disk_share()
     )
     yield _age("da_backup_age_seconds", "Since the newest backup was made", _newest_backup_at())
 
 
-def _age(name: str, says: str, since: datetime | None) -> Metric:
-    """Seconds since then. Without a moment there is no number: alerts ask for its absence, too."""
-    metric = GaugeMetricFamily(name, says, labels=[])
+def _age(name: str, documentation: str, since: datetime | None) -> Metric:
+    """Seconds since a moment. Without one the metric is absent, which alerts check for too."""
+    metric = GaugeMetricFamily(name, documentation, labels=[])
     if since:
         metric.add_metric([], (timezone.now() - since).total_seconds())
     return metric
 
 
 def _newest_backup_at() -> datetime | None:
-    """When the newest backup was made. One that cannot be read is none; the health page says why."""
+    """When the newest backup was made. An unreadable one does not count; the health page says why."""
     try:
         newest = newest_backup()
     except (BackupRefused, OSError):
@@ -133,12 +133,16 @@ def _jobs() -> Iterator[Metric]:
     yield jobs
     oldest = unfinished.filter(state=Job.State.QUEUED).aggregate(at=Min("created_at"))["at"]
     waiting = (timezone.now() - oldest).total_seconds() if oldest else 0.0
-    yield GaugeMetricFamily("da_job_oldest_waiting_seconds", "Of queued jobs", value=waiting)
+    yield GaugeMetricFamily(
+        "da_job_oldest_waiting_seconds",
+        "Of the oldest queued job",
+        value=waiting,
+    )
     yield from _recent_jobs()
 
 
 def _recent_jobs() -> Iterator[Metric]:
-    """Jobs that ended within the hour. Not a running total: jobs are retried and deleted."""
+    """Jobs that ended within the last hour. Not a counter, because jobs are retried and deleted."""
     since = timezone.now() - RECENT
     finished = GaugeMetricFamily(
         "da_jobs_last_hour",

@@ -1,11 +1,11 @@
-"""What the platform knows about its own running."""
+"""The platform's record of its own operation."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class SignOfLife(models.Model):
-    """When a worker of the queue was last there, or the schedule last kept, by beat or by cron."""
+    """When a Celery worker was last active, or the schedule last ran, by beat or by cron."""
 
     name = models.CharField(max_length=100, unique=True)
     at = models.DateTimeField()
@@ -14,7 +14,7 @@ class SignOfLife(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Those that a worker serves, with blanks between; empty: beat or cron.",
+        help_text="The queues of a worker, separated by spaces. Empty for beat or cron.",
     )
 
     class Meta:

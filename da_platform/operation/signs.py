@@ -9,9 +9,9 @@ from django.utils import timezone
 from ..queues import QUEUES
 from .models import SignOfLife
 
-# Signs come every half minute, cron's every minute; a busy machine or database may cost a few.
+# Workers sign every half minute and cron every minute; a busy machine or database may skip a few.
 RECENT = timedelta(minutes=5)
-# Workers have a new name on every new machine or container: old names are not worth keeping.
+# Workers have a new name on every new machine or container, so old names are deleted.
 KEPT = timedelta(days=1)
 
 

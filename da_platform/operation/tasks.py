@@ -1,4 +1,4 @@
-"""Signs of life: of the schedule, by a task, and of each Celery worker, by a step in its main process."""
+"""Signs of life: of the schedule, by a task, and of each Celery worker, from its main process."""
 
 import logging
 from threading import Thread
@@ -15,18 +15,18 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="operation.give_sign")
 def give_sign() -> None:
-    """Asked for by beat, done by a worker: the schedule is kept."""
+    """Sent by beat and run by a worker, so it shows that the schedule works."""
     signs.give_sign("beat")
 
 
 class GiveSigns(bootsteps.StartStopStep):
-    """Say twice a minute that this worker is there, and which queues it serves.
+    """Record twice a minute that this worker is alive, and which queues it serves.
 
-    From its main process and not by a task: a worker that is busy for hours comes to no task, and one for
-    jobs alone would never see it. While the broker is away it says nothing, as it can do nothing.
+    From its main process and not by a task: a worker that is busy for hours runs no other task, and one
+    that serves only jobs would never get it. Without a broker it records nothing, as it can do nothing.
     """
 
-    # By name: web processes, which only send, need not load what a worker is made of.
+    # By name, because web processes, which only send, need not load the worker's code.
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def __init__(self, consumer: Any, **options: Any) -> None:
@@ -44,7 +44,7 @@ class GiveSigns(bootsteps.StartStopStep):
             self.entry = None
 
     def _sign(self, consumer: Any) -> None:
-        # The database may let it wait; messages shall not wait with it, nor shall signs pile up.
+        # In a thread, so that a slow database delays no messages, and only one at a time.
         if self.thread is None or not self.thread.is_alive():
             signed = (consumer.hostname, list(consumer.app.amqp.queues.consume_from))
             self.thread = Thread(target=_give_sign, args=signed, daemon=True)
@@ -55,7 +55,7 @@ def _give_sign(name: str, queues: list[str]) -> None:
     try:
         signs.give_sign(name, queues)
     except DatabaseError as error:
-        logger.warning("No sign of life could be given: %s.", type(error).__name__)
+        logger.warning("A sign of life could not be stored: %s.", type(error).__name__)
     finally:
         connections.close_all()
 

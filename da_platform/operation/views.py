@@ -1,4 +1,4 @@
-"""Health and metrics, for machines and for people. `da_platform.urls` says who may open each."""
+"""Health and metrics, for machines and for people. `da_platform.urls` sets who may open each."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,14 +13,14 @@ from .health import findings, is_ready, readiness, worst
 @require_GET
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that this process lives. Nothing else is asked: a database that is away kills no process."""
+    """Respond if this process is alive. The database is not checked, so that its failure restarts no process."""
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
 @require_GET
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Say whether people can be sent here; 503 if not. The broker is named, but can be done without."""
+    """Whether visitors can be sent here; 503 if not. The broker is listed, but not required."""
     answers = readiness()
     return JsonResponse(answers, status=200 if is_ready(answers) else 503)
 
@@ -28,19 +28,19 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Metrics for Prometheus, for requests with the token. Without a token set, there is no such page."""
+    """Metrics for Prometheus, for requests with the token. A 404 if no token is configured."""
     if not _has_token(request):
         raise Http404
-    # Here and not above: what nobody asks for need not be loaded.
+    # Imported here because few deployments use it.
     from .metrics import exposition
 
     return HttpResponse(exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 def _has_token(request: HttpRequest) -> bool:
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     is_bearer = scheme.lower() == "bearer" and bool(settings.METRICS_TOKEN)
-    return is_bearer and constant_time_compare(given.strip(), settings.METRICS_TOKEN)
+    return is_bearer and constant_time_compare(token.strip(), settings.METRICS_TOKEN)
 
 
 @require_GET

@@ -1,1 +1,1 @@
-"""Drawing: one style, one way to render a picture and to answer a request with it."""
+"""Plots: their common style, rendering, and HTTP responses."""

@@ -1,4 +1,4 @@
-"""Pictures as files: SVG, PNG and PDF with the same bytes every time, and the data they show as CSV."""
+"""Render plots as SVG, PNG and PDF, the same bytes every time, and their data as CSV."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
 }
 
-# Sharp in print at the size it is drawn.
+# Sharp in print at its natural size.
 PNG_DPI = 200
 
-# What would differ from one run to the next is left out of the files.
+# Remove metadata that would differ between runs.
 _METADATA: dict[Format, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
@@ -53,9 +53,9 @@ def render(
         Drawn within `style.style()`.
     fmt : {"svg", "png", "pdf"}
     title, alternative : str
-        Name and description that an SVG carries for those who cannot see it.
+        Title and description for the SVG, for people who cannot see it.
     hover : sequence of str
-        For an SVG: what each point of the collection with the id `svg.HOVER` says of itself.
+        For an SVG: the hover text of each point in the collection with the id `svg.HOVER`.
 
     Returns
     -------
@@ -73,21 +73,21 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, what it says in words, and the numbers it shows.
+    """A plot with its description and data.
 
     Parameters
     ----------
     name : str
-        Stem of its files: lower case, no spaces.
+        Stem of its file names: lower case, no spaces.
     title : str
     alternative : str
-        What a reader sees in it, for those who cannot: one or two sentences.
+        One or two sentences that say what the plot shows, for people who cannot see it.
     draw : callable
         Makes the figure; called within `style()` each time it is needed.
     columns, rows
         The data it shows.
     hover : sequence of str
-        What the points of an SVG say of themselves, if it has a collection with the id `svg.HOVER`.
+        The hover texts of an SVG's points, if it has a collection with the id `svg.HOVER`.
     """
 
     name: str
@@ -99,14 +99,14 @@ class Picture:
     hover: Sequence[str] = ()
 
     def render(self, fmt: Format) -> bytes:
-        """Return the picture as the bytes of an SVG, PNG or PDF."""
+        """Return the plot as the bytes of an SVG, PNG or PDF."""
         return self.render_all([fmt])[fmt]
 
     def render_all(self, formats: Sequence[Format] = FORMATS) -> dict[Format, bytes]:
-        """Return the picture in several formats, drawn once."""
+        """Return the plot in several formats, drawn once."""
         with style():
             figure = self.draw()
-            # Laid out once for all formats, and not twice for each.
+            # Compute the layout once for all formats, not twice for each.
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
             return {
@@ -121,21 +121,21 @@ class Picture:
             }
 
     def csv(self) -> bytes:
-        """Return the data of the picture as CSV, with cells that no spreadsheet runs."""
+        """Return the plot's data as CSV, with cells escaped for spreadsheets."""
         return to_csv(self.columns, self.rows)
 
 
 def render_pictures(
     pictures: Sequence[Picture], processes: int = 1
 ) -> Iterator[dict[Format, bytes]]:
-    """Yield every picture in all formats, in order; with more than one process, drawn side by side.
+    """Yield every plot in all formats, in order; with more than one process, drawn in parallel.
 
-    The processes are copies of this one, which is safe only while it has no other threads at work.
+    The processes are forks of this one, which is safe only while it has no other active threads.
     """
     if processes <= 1 or len(pictures) <= 1:
         yield from (picture.render_all() for picture in pictures)
         return
-    # What draws a picture cannot be sent to another process; a copy of this one has it already.
+    # `draw` functions cannot be pickled; a forked process has them already.
     _waiting[:] = pictures
     try:
         with get_context("fork").Pool(min(processes, len(pictures))) as pool:

@@ -1,9 +1,9 @@
-"""How all pictures look: colours everyone can tell apart, on screen and on paper, and fonts that stay the same.
+"""The style of all plots: colours that everyone can tell apart, on screen and in print, and bundled fonts.
 
-Colour never stands alone: series differ in marker or dash too, shades differ in lightness and so survive
-a grey print.
+Series never differ by colour alone but also in marker or dash, and shades differ in lightness, so that they
+survive a greyscale print.
 
-Matplotlib takes a second to load, so no module here does so before a picture is drawn.
+Matplotlib takes a second to load, so it is not imported until a plot is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Okabe and Ito's palette for all kinds of colour vision, the most distinct in grey first.
+# Okabe and Ito's palette for all kinds of colour vision, starting with those most distinct in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
@@ -29,19 +29,18 @@ QUIET = "#4a5160"
 LINE = "#c6ccd6"
 PAPER = "#ffffff"
 
-# Not significant, then p < .05, < .01 and < .001: each step much darker than the one before.
+# Not significant, then p < .05, < .01 and < .001: each much darker than the one before.
 SIGNIFICANCE_SHADES = (PAPER, "#9ecae1", "#4292c6", "#08306b")
 
-# For values between 0 and 1 and for values around 0: perceptually even, fit for print.
+# For values between 0 and 1: perceptually uniform, suitable for print.
 SEQUENTIAL = "cividis"
-DIVERGING = "RdBu"
 
-# Widths, in inches, of one and of two columns of a paper.
+# Widths, in inches, of one and two columns of a paper.
 ONE_COLUMN = 3.35
 TWO_COLUMNS = 6.9
 
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with Matplotlib, so a picture is the same on every machine
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so plots are the same on every machine
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.labelsize": 8,
@@ -67,10 +66,10 @@ STYLE: dict[Any, Any] = {
     "ytick.labelcolor": INK,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
-    # Names come from files: a dollar sign in them is a dollar sign, not the start of a formula.
+    # Names come from files, so a dollar sign does not start a formula.
     "text.parse_math": False,
     "svg.fonttype": "path",
-    # The ids inside an SVG are hashes; with a fixed salt they are the same every time.
+    # The ids inside an SVG are hashes; a fixed salt keeps them the same.
     "svg.hashsalt": "direct-assessment",
     "pdf.fonttype": 3,
 }
@@ -78,13 +77,13 @@ STYLE: dict[Any, Any] = {
 # fontTools logs every glyph when it subsets fonts for a PDF.
 logging.getLogger("fontTools").setLevel(logging.WARNING)
 
-# Matplotlib keeps settings and caches for the whole process, and pages are served by threads.
+# Matplotlib's settings and caches are global to the process, and pages are served by threads.
 _LOCK = threading.RLock()
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the common style; one thread at a time, others wait."""
+    """Draw in the common style. Only one thread at a time; others wait."""
     import matplotlib
 
     with _LOCK, matplotlib.rc_context(STYLE):
@@ -92,7 +91,7 @@ def style() -> Iterator[None]:
 
 
 def new_figure(width: float = TWO_COLUMNS, height: float = 4.0) -> Figure:
-    """Return an empty figure, in inches, that no window and no global state knows of."""
+    """Return an empty figure (size in inches) without a window or global state."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))

@@ -1,7 +1,7 @@
-"""An SVG made fit for a page: described in words, without inline styles, its points telling what they are.
+"""Prepare an SVG for a page: add descriptions and hover texts, and remove inline styles.
 
-A page under a strict content policy drops `style` attributes and elements, and what is drawn would turn
-black. All of Matplotlib's styles have attributes of the same name, which are allowed.
+A strict content policy blocks `style` attributes and elements, and everything would turn black. All of
+Matplotlib's styles have equivalent attributes, which are allowed.
 """
 
 import re
@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 from defusedxml.ElementTree import fromstring
 
-# The id (`gid`) of the collection of points that have hover texts.
+# The id (`gid`) of the collection of points with hover texts.
 HOVER = "hover-points"
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 
-# Matplotlib writes these for all elements in a style element of its own.
+# Matplotlib sets these for all elements in one style element.
 _FOR_ALL = {"stroke-linejoin": "round", "stroke-linecap": "butt"}
 
 
@@ -62,7 +62,7 @@ def _describe(root: ElementTree.Element, title: str, alternative: str) -> None:
 
 
 def _tell(root: ElementTree.Element, hover: Sequence[str]) -> None:
-    """Give each point of the collection its text, in the order they were drawn."""
+    """Give each point of the collection its text, in drawing order."""
     group = next((element for element in root.iter() if element.get("id") == HOVER), None)
     points = [] if group is None else list(group.iter(f"{{{SVG}}}use"))
     if len(points) != len(hover):
@@ -72,5 +72,5 @@ def _tell(root: ElementTree.Element, hover: Sequence[str]) -> None:
 
 
 def _printable(text: str) -> str:
-    """Drop the control characters that XML cannot hold."""
+    """Remove control characters that XML does not allow."""
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", text)

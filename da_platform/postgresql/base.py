@@ -1,4 +1,4 @@
-"""Django's PostgreSQL, which asks less often whether a connection that was kept is still alive."""
+"""Django's PostgreSQL backend, with fewer checks of whether a persistent connection is still alive."""
 
 import select
 import time
@@ -6,12 +6,12 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
-# A connection that answered so recently has not been dropped by a firewall.
+# A connection used this recently has not been dropped by a firewall.
 TRUSTED_SECONDS = 5.0
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Looks at the socket before it sends `SELECT 1`: a server that stops, or dies, closes it.
+    """Checks the socket before it sends `SELECT 1`: a server that stops or dies closes it.
 
     Otherwise the check would add a third round trip to the two of every rating.
     """
@@ -33,7 +33,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._answered_at = time.monotonic()
 
     def _is_quiet(self) -> bool:
-        """Whether nothing has come from the server that nobody asked for, such as a goodbye."""
+        """Whether the server has sent nothing unexpected, such as the end of the connection."""
         connection: Any = self.connection
         if connection is None or connection.closed:
             return False

@@ -1,10 +1,10 @@
--- Two accounts instead of one: da_owner makes and changes the tables (migrate), da works with what is in them. Whoever
--- gets hold of the platform's account can then neither drop a table nor take the guard off the audit log.
+-- Two accounts instead of one: da_owner creates and changes the tables (migrate), da only uses them. An attacker with the
+-- platform's account can then neither drop a table nor remove the protection of the audit log.
 --
---   psql --dbname da --file deploy/postgresql/roles.sql      by a superuser of PostgreSQL, in the new, empty database
+--   psql --dbname da --file deploy/postgresql/roles.sql      as a PostgreSQL superuser, in the new, empty database
 --   psql --dbname da --command '\password da_owner'          and the same for da
 --
--- Then DATABASE_URL names da_owner for `manage.py migrate` and `manage.py restore`, and da for everything else.
+-- Then use da_owner in DATABASE_URL for `manage.py migrate` and `manage.py restore`, and da for everything else.
 
 CREATE ROLE da_owner LOGIN;
 CREATE ROLE da LOGIN;

@@ -240,11 +240,11 @@ def get_cost(request: HttpRequest, code: UUID) -> object:
 
 
 @router.post("/{uuid:code}/status", response=CampaignOut, auth=Needs(Scope.RUN))
-def set_status(request: HttpRequest, code: UUID, wanted: StatusIn) -> CampaignStatus:
+def set_status(request: HttpRequest, code: UUID, payload: StatusIn) -> CampaignStatus:
     """Open, pause or close a campaign. Setting the current status has no effect."""
     campaign = own_campaign(request, code)
     return campaign_status(
-        change_status(campaign=campaign, to=wanted.status, actor=user_of(request))
+        change_status(campaign=campaign, to=payload.status, actor=user_of(request))
     )
 
 
@@ -254,7 +254,7 @@ def set_status(request: HttpRequest, code: UUID, wanted: StatusIn) -> CampaignSt
 @router.post("", response={201: CampaignOut, 202: JobOut}, auth=Needs(Scope.RUN))
 def create_campaign(
     request: HttpRequest,
-    wanted: Form[CampaignIn],
+    payload: Form[CampaignIn],
     package: File[UploadedFile | None] = None,
     systems: File[list[UploadedFile]] = [],  # noqa: B006 (never changed)
     sources: File[UploadedFile | None] = None,
@@ -275,7 +275,7 @@ def create_campaign(
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )
-    values = _form_values(wanted.model_dump())
+    values = _form_values(payload.model_dump())
     files_form = FilesForm(values, files)
     basics, _, settings = (
         checked(form) for form in (BasicsForm(values), files_form, SettingsForm(values))
@@ -298,12 +298,12 @@ def _form_values(values: dict[str, Any]) -> dict[str, Any]:
 
 
 @router.post("/{uuid:code}/hits", response={202: JobOut}, auth=Needs(Scope.RUN))
-def build_hits(request: HttpRequest, code: UUID, wanted: BuildIn) -> Status[Job]:
+def build_hits(request: HttpRequest, code: UUID, payload: BuildIn) -> Status[Job]:
     """Start a job that builds the campaign's HITs. The same texts and seed give the same HITs."""
     job = start_job(
         kind="build_hits",
         campaign=own_campaign(request, code),
-        arguments={"rebuild": wanted.rebuild},
+        arguments={"rebuild": payload.rebuild},
         started_by=user_of(request),
     )
     return Status(202, job)
@@ -316,10 +316,10 @@ def get_settings(request: HttpRequest, code: UUID) -> Campaign:
 
 
 @router.patch("/{uuid:code}/settings", response=SettingsOut, auth=Needs(Scope.RUN))
-def change_settings(request: HttpRequest, code: UUID, wanted: SettingsIn) -> Campaign:
+def change_settings(request: HttpRequest, code: UUID, payload: SettingsIn) -> Campaign:
     """Change settings. If one of them can no longer change, nothing does (409)."""
     campaign = own_campaign(request, code)
-    changes = wanted.model_dump(exclude_unset=True)
+    changes = payload.model_dump(exclude_unset=True)
     stored = Campaign.objects.get(pk=campaign.pk)
     values = _form_values(model_to_dict(stored, fields=EDITABLE) | changes)
     cleaned = checked(EditForm(values, instance=stored, editable=EDITABLE))
@@ -329,10 +329,10 @@ def change_settings(request: HttpRequest, code: UUID, wanted: SettingsIn) -> Cam
 
 
 @router.put("/{uuid:code}/instructions", response=SettingsOut, auth=Needs(Scope.RUN))
-def set_instructions(request: HttpRequest, code: UUID, wanted: InstructionsIn) -> Campaign:
+def set_instructions(request: HttpRequest, code: UUID, payload: InstructionsIn) -> Campaign:
     """Set the instructions that workers read: plain text, with blank lines between paragraphs."""
     campaign = own_campaign(request, code)
-    changes = checked(InstructionsForm(wanted.model_dump()))
+    changes = checked(InstructionsForm(payload.model_dump()))
     edit_campaign(campaign=campaign, actor=user_of(request), changes=changes)
     return campaign
 
@@ -343,17 +343,17 @@ def set_instructions(request: HttpRequest, code: UUID, wanted: InstructionsIn) -
     auth=Needs(Scope.RUN),
     operation_id="duplicate_campaign",
 )
-def duplicate(request: HttpRequest, code: UUID, wanted: NameIn) -> Status[CampaignStatus]:
+def duplicate(request: HttpRequest, code: UUID, payload: NameIn) -> Status[CampaignStatus]:
     """Copy a campaign to a draft with the same texts and settings, a new name and a new seed."""
     campaign = own_campaign(request, code)
-    name = checked(NameForm(wanted.model_dump()))["name"]
+    name = checked(NameForm(payload.model_dump()))["name"]
     copy = duplicate_campaign(campaign=campaign, name=name, actor=user_of(request))
     return Status(201, campaign_status(copy))
 
 
 @router.get("/{uuid:code}/estimate", response=EstimateOut, auth=Needs(Scope.PAY))
-def get_estimate(request: HttpRequest, code: UUID, wanted: Query[EstimateIn]) -> Cost:
+def get_estimate(request: HttpRequest, code: UUID, numbers: Query[EstimateIn]) -> Cost:
     """Estimate the cost of the whole campaign with these numbers."""
     campaign = own_campaign(request, code)
     usual = usual_numbers(campaign, forecast_of(campaign).pass_rate)
-    return estimate(campaign, **usual | wanted.model_dump(exclude_none=True))
+    return estimate(campaign, **usual | numbers.model_dump(exclude_none=True))

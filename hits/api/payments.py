@@ -271,17 +271,17 @@ def list_payment_runs(request: HttpRequest, code: UUID) -> QuerySet[PaymentRun]:
 @router.post(
     "/{uuid:code}/payments/runs", response={201: RunOut, 200: RunOut}, auth=Needs(Scope.PAY)
 )
-def confirm_plan(request: HttpRequest, code: UUID, wanted: ConfirmIn) -> Status[PaymentRun]:
+def confirm_plan(request: HttpRequest, code: UUID, payload: ConfirmIn) -> Status[PaymentRun]:
     """Confirm a plan. If it has changed since, nothing is paid (409).
 
     Confirming the same plan twice pays it once: the second time returns the existing run (200).
     """
     run, is_new = runs.confirm_once(
         campaign=own_campaign(request, code),
-        kind=wanted.kind,
-        is_by_hand=wanted.way == "hand",
-        digest=wanted.digest,
-        total=wanted.total,
+        kind=payload.kind,
+        is_by_hand=payload.way == "hand",
+        digest=payload.digest,
+        total=payload.total,
         actor=user_of(request),
     )
     return Status(201 if is_new else 200, run)
@@ -296,10 +296,10 @@ def get_payment_run(request: HttpRequest, code: UUID, run: UUID) -> PaymentRun:
 @router.post(
     "/{uuid:code}/payments/runs/{uuid:run}/paid", response=ReceiptOut, auth=Needs(Scope.PAY)
 )
-def mark_as_paid(request: HttpRequest, code: UUID, run: UUID, wanted: PaidIn) -> PaymentRun:
+def mark_as_paid(request: HttpRequest, code: UUID, run: UUID, payload: PaidIn) -> PaymentRun:
     """Record that a run was paid outside the platform."""
     payment_run = _run(request, code, run)
-    runs.mark_as_paid(run=payment_run, actor=user_of(request), **wanted.model_dump())
+    runs.mark_as_paid(run=payment_run, actor=user_of(request), **payload.model_dump())
     return _run(request, code, run)
 
 
@@ -356,21 +356,21 @@ def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
     response=PaymentOut,
     auth=Needs(Scope.PAY),
 )
-def settle_payment(request: HttpRequest, code: UUID, payment: UUID, wanted: SettleIn) -> Payment:
+def settle_payment(request: HttpRequest, code: UUID, payment: UUID, payload: SettleIn) -> Payment:
     """Settle a payment whose outcome is unknown, or write off a failed one."""
     ledger = Payment.objects.filter(run__campaign=own_campaign(request, code))
     ledger = ledger.select_related("assignment__worker", "run__campaign")
     line = get_object_or_404(ledger, code=payment)
-    if wanted.answer == "ask":
+    if payload.answer == "ask":
         ask_again(payment=line)
         line.refresh_from_db()
         return line
-    if wanted.answer == "write_off":
-        return runs.write_off(payment=line, reason=wanted.reason, actor=user_of(request))
+    if payload.answer == "write_off":
+        return runs.write_off(payment=line, reason=payload.reason, actor=user_of(request))
     return runs.settle_unknown(
         payment=line,
-        was_paid=wanted.answer == "paid",
-        reason=wanted.reason,
+        was_paid=payload.answer == "paid",
+        reason=payload.reason,
         actor=user_of(request),
     )
 
@@ -384,11 +384,11 @@ def settle_payment(request: HttpRequest, code: UUID, payment: UUID, wanted: Sett
     auth=Needs(Scope.PAY),
 )
 def reject_assignment(
-    request: HttpRequest, code: UUID, assignment: UUID, wanted: RejectionIn
+    request: HttpRequest, code: UUID, assignment: UUID, payload: RejectionIn
 ) -> Status[PaymentRun]:
     """Refuse payment for a submitted assignment. Its ratings still count unless decided otherwise."""
     work = _work(request, code, assignment)
-    run = runs.reject_assignment(assignment=work, actor=user_of(request), **wanted.model_dump())
+    run = runs.reject_assignment(assignment=work, actor=user_of(request), **payload.model_dump())
     return Status(201, run)
 
 
@@ -398,13 +398,13 @@ def reject_assignment(
     auth=Needs(Scope.PAY),
 )
 def withdraw_rejection(
-    request: HttpRequest, code: UUID, assignment: UUID, wanted: ReasonIn
+    request: HttpRequest, code: UUID, assignment: UUID, payload: ReasonIn
 ) -> Payment:
     """Withdraw a rejection; the assignment is owed again."""
     rejection = runs.rejection_of(_work(request, code, assignment))
     if rejection is None:
         raise PaymentRefused("This assignment was not rejected.")
-    return runs.withdraw_rejection(payment=rejection, reason=wanted.reason, actor=user_of(request))
+    return runs.withdraw_rejection(payment=rejection, reason=payload.reason, actor=user_of(request))
 
 
 @router.get("/{uuid:code}/payments/rules", response=list[RuleOut], auth=Needs(Scope.PAY))
@@ -415,14 +415,14 @@ def list_rules(request: HttpRequest, code: UUID) -> QuerySet[PayRule]:
 
 
 @router.post("/{uuid:code}/payments/rules", response={201: RuleOut}, auth=Needs(Scope.PAY))
-def add_rule(request: HttpRequest, code: UUID, wanted: RuleIn) -> Status[PayRule]:
+def add_rule(request: HttpRequest, code: UUID, payload: RuleIn) -> Status[PayRule]:
     """Add a bonus or adjustment. It is owed at once, and paid by the next run."""
-    work = _work(request, code, wanted.assignment) if wanted.assignment else None
+    work = _work(request, code, payload.assignment) if payload.assignment else None
     rule = runs.add_rule(
         campaign=own_campaign(request, code),
-        kind=wanted.kind.value,
-        reason=wanted.reason,
-        amount=wanted.amount,
+        kind=payload.kind.value,
+        reason=payload.reason,
+        amount=payload.amount,
         assignment=work,
         actor=user_of(request),
     )

@@ -82,10 +82,10 @@ def list_people(request: HttpRequest, filters: Query[PeopleFilter]) -> QuerySet[
 
 
 @router.post("", response={201: InvitedOut}, auth=Needs(Scope.PEOPLE))
-def invite_person(request: HttpRequest, wanted: InviteIn) -> Status[dict[str, object]]:
+def invite_person(request: HttpRequest, payload: InviteIn) -> Status[dict[str, object]]:
     """Create an account with access, and a link to set its password."""
     people = _people(request)
-    form = InviteForm(_values(wanted))
+    form = InviteForm(_values(payload))
     cleaned = checked(form)
     user = invite(
         username=cleaned["username"],
@@ -106,10 +106,10 @@ def get_person(request: HttpRequest, person: Number) -> User:
 @router.post(
     "/{person}/parts", response=PersonOut, auth=Needs(Scope.PEOPLE), operation_id="give_part"
 )
-def give(request: HttpRequest, person: Number, wanted: PartIn) -> User:
+def give(request: HttpRequest, person: Number, payload: PartIn) -> User:
     """Give access to one campaign or to all, replacing the level they had there."""
     user = get_person(request, person)
-    form = PartForm(_values(wanted))
+    form = PartForm(_values(payload))
     checked(form)
     give_part(user=user, part=form.part(), actor=user_of(request))
     return get_person(request, person)
@@ -133,10 +133,10 @@ def take_away(request: HttpRequest, person: Number, part: Number) -> User:
 @router.post(
     "/{person}/active", response=PersonOut, auth=Needs(Scope.PEOPLE), operation_id="set_active"
 )
-def let_in(request: HttpRequest, person: Number, wanted: ActiveIn) -> User:
+def let_in(request: HttpRequest, person: Number, payload: ActiveIn) -> User:
     """Activate or deactivate an account, but not your own."""
     user = get_person(request, person)
-    set_active(user=user, is_active=wanted.is_active, actor=user_of(request))
+    set_active(user=user, is_active=payload.is_active, actor=user_of(request))
     return get_person(request, person)
 
 
@@ -146,5 +146,5 @@ def _people(request: HttpRequest) -> QuerySet[User]:
     return User.objects.prefetch_related("memberships__campaign").order_by("username")
 
 
-def _values(wanted: PartIn) -> dict[str, object]:
-    return wanted.model_dump(exclude_none=True, mode="json")
+def _values(payload: PartIn) -> dict[str, object]:
+    return payload.model_dump(exclude_none=True, mode="json")

@@ -145,14 +145,14 @@ def get_recruiting(request: HttpRequest, code: UUID) -> Recruitment:
 
 
 @router.put("/{uuid:code}/recruiting", response=RecruitingOut, auth=Needs(Scope.RUN))
-def save_recruiting(request: HttpRequest, code: UUID, wanted: RecruitingIn) -> Recruitment:
+def save_recruiting(request: HttpRequest, code: UUID, payload: RecruitingIn) -> Recruitment:
     """Set how workers are recruited. Omitted settings are off or empty, as in the form on the page."""
     campaign = own_campaign(request, code)
-    values = {name: _form_value(value) for name, value in wanted.values.items()}
-    form = settings_form(recruitment_of(campaign), wanted.provider.value, values)
+    values = {name: _form_value(value) for name, value in payload.values.items()}
+    form = settings_form(recruitment_of(campaign), payload.provider.value, values)
     return save_recruitment(
         campaign=campaign,
-        provider=wanted.provider.value,
+        provider=payload.provider.value,
         values=checked(form),
         actor=user_of(request),
     )
@@ -171,16 +171,16 @@ def list_invites(request: HttpRequest, code: UUID) -> QuerySet[Invite]:
 
 
 @router.post("/{uuid:code}/invites", response={201: list[LinkOut]}, auth=Needs(Scope.RUN))
-def make_links(request: HttpRequest, code: UUID, wanted: LinksIn) -> Status[list[dict[str, Any]]]:
+def make_links(request: HttpRequest, code: UUID, payload: LinksIn) -> Status[list[dict[str, Any]]]:
     """Create links. Keep the response: their URLs cannot be retrieved later."""
     invites = make_invites(
         campaign=own_campaign(request, code),
-        n=wanted.n,
+        n=payload.n,
         actor=user_of(request),
-        label=wanted.label,
-        is_personal=wanted.is_personal,
-        max_uses=wanted.max_uses,
-        expires_at=timezone.now() + timedelta(days=wanted.days),
+        label=payload.label,
+        is_personal=payload.is_personal,
+        max_uses=payload.max_uses,
+        expires_at=timezone.now() + timedelta(days=payload.days),
     )
     return Status(201, [_link(request, new) for new in invites])
 
@@ -195,9 +195,9 @@ def _link(request: HttpRequest, new: NewInvite) -> dict[str, Any]:
 
 
 @router.post("/{uuid:code}/invites/revoke", response=RevokedOut, auth=Needs(Scope.RUN))
-def revoke_links(request: HttpRequest, code: UUID, wanted: RevokeIn) -> dict[str, int]:
+def revoke_links(request: HttpRequest, code: UUID, payload: RevokeIn) -> dict[str, int]:
     """Revoke links. Workers who already used one keep their access."""
-    pks = None if wanted.everything else wanted.ids
+    pks = None if payload.everything else payload.ids
     campaign = own_campaign(request, code)
     return {"n_revoked": revoke_invites(campaign=campaign, pks=pks, actor=user_of(request))}
 

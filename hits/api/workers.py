@@ -218,23 +218,23 @@ def list_workers(
     auth=Needs(Scope.DECIDE),
     operation_id="preview_decision",
 )
-def preview(request: HttpRequest, code: UUID, wanted: ChoiceIn) -> Preview:
+def preview(request: HttpRequest, code: UUID, payload: ChoiceIn) -> Preview:
     """Show what a decision about these workers would do, without applying it."""
     campaign = own_campaign(request, code)
-    participations = _participations(campaign, wanted.workers)
-    return preview_decision(campaign=campaign, participations=participations, choice=wanted.choice)
+    participations = _participations(campaign, payload.workers)
+    return preview_decision(campaign=campaign, participations=participations, choice=payload.choice)
 
 
 @router.post("/{uuid:code}/workers/decide", response=DecidedOut, auth=Needs(Scope.DECIDE))
-def decide(request: HttpRequest, code: UUID, wanted: DecisionIn) -> Decided:
+def decide(request: HttpRequest, code: UUID, payload: DecisionIn) -> Decided:
     """Apply a decision as previewed. If a worker's state has changed since, nothing is applied (409)."""
     campaign = own_campaign(request, code)
     return decide_as_seen(
         campaign=campaign,
-        preview=preview(request, code, wanted),
-        seen=wanted.seen,
+        preview=preview(request, code, payload),
+        seen=payload.seen,
         actor=user_of(request),
-        reason=wanted.reason,
+        reason=payload.reason,
     )
 
 

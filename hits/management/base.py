@@ -1,4 +1,4 @@
-"""What commands share: examples in their help, common arguments, summaries, and progress for who waits."""
+"""What commands share: examples in their help, common arguments, summaries and progress bars."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from hits.models import Campaign
 
 
 class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Keeps the lines of texts as they are."""
+    """Keeps the line breaks of texts."""
 
 
 class CommandWithExamples(BaseCommand):
@@ -34,8 +34,8 @@ class CommandWithExamples(BaseCommand):
 
 
 def add_campaign_arguments(parser: CommandParser) -> None:
-    """What every new campaign is told: its name, its languages and what workers rate."""
-    parser.add_argument("--name", required=True, help="what to call the campaign")
+    """Add what every new campaign needs: its name, its languages and what workers rate."""
+    parser.add_argument("--name", required=True, help="the name of the campaign")
     parser.add_argument(
         "--source-language", "--from", required=True, metavar="CODE", help="such as cs"
     )
@@ -51,25 +51,25 @@ def add_campaign_arguments(parser: CommandParser) -> None:
 
 
 def summary_as_json(summary: Any) -> str:
-    """A summary of what was stored in a campaign, for programs."""
+    """A summary of what was stored in a campaign, as JSON."""
     campaign = summary.campaign
-    facts = {one.name: getattr(summary, one.name) for one in fields(summary)}
-    told = facts | {"campaign": str(campaign.code), "name": campaign.name}
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    facts = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    values = facts | {"campaign": str(campaign.code), "name": campaign.name}
+    return json.dumps(values, ensure_ascii=False, indent=2)
 
 
 def campaign_named(name: str) -> Campaign:
     try:
         return Campaign.objects.get(name=name)
     except Campaign.DoesNotExist:
-        known = list(Campaign.objects.order_by("name").values_list("name", flat=True)[:20])
-        there = f"There are: {', '.join(known)}." if known else "There are none yet."
-        raise CommandError(f"There is no campaign named {name!r}. {there}") from None
+        names = list(Campaign.objects.order_by("name").values_list("name", flat=True)[:20])
+        hint = f"Choose from: {', '.join(names)}." if names else "There are none yet."
+        raise CommandError(f"There is no campaign named {name!r}. {hint}") from None
 
 
 @contextmanager
 def progress_bar(*, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show a bar on standard error while it is a terminal; yield what advances it."""
+    """Show a progress bar if standard error is a terminal; yield a function that advances it."""
     with tqdm(total=total, unit=f" {unit}", disable=None, leave=False) as bar:
 
         def advance(n: int) -> None:

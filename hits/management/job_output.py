@@ -1,4 +1,4 @@
-"""Telling a person at a terminal how far a job is, and what came of it."""
+"""Show a job's progress and result in a terminal."""
 
 import json
 import time
@@ -16,7 +16,7 @@ LOOK_SECONDS = 0.3
 
 @contextmanager
 def job_bar(job: Job) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a bar on standard error while it is a terminal; yield what moves it."""
+    """Show a progress bar if standard error is a terminal; yield a function that moves it."""
     with tqdm(desc=job.kind, disable=None, leave=False) as bar:
 
         def move(n_done: int, n_total: int | None) -> None:
@@ -46,7 +46,7 @@ def facts_of(job: Job) -> dict[str, Any]:
 
 
 def report_on(job: Job, *, as_json: bool) -> str:
-    """Say what came of a job; a failed one is a failed command too."""
+    """Print the result of a job; raise `CommandError` if it failed."""
     if as_json:
         return json.dumps(facts_of(job), ensure_ascii=False)
     if job.state == Job.State.FAILED:

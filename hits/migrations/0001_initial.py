@@ -85,26 +85,26 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "expires_at",
-                    models.DateTimeField(help_text="Until then the place is the worker's."),
+                    models.DateTimeField(help_text="The place is reserved until then."),
                 ),
                 ("submitted_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "is_late",
                     models.BooleanField(
-                        default=False, help_text="Submitted after its place had been given away."
+                        default=False, help_text="Submitted after its place was given away."
                     ),
                 ),
                 ("completion_code", models.CharField(blank=True, max_length=32)),
                 ("comment", models.TextField(blank=True)),
                 (
                     "is_rejected",
-                    models.BooleanField(default=False, help_text="Its payment was refused."),
+                    models.BooleanField(default=False, help_text="Payment was refused."),
                 ),
                 (
                     "evidence_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When its ratings were weighed; empty: still to be done.",
+                        help_text="When its ratings were weighed, if they were.",
                         null=True,
                     ),
                 ),
@@ -179,7 +179,7 @@ class Migration(migrations.Migration):
                     "seed",
                     models.BigIntegerField(
                         default=hits.models.campaigns.new_seed,
-                        help_text="The same texts and seed give the same HITs.",
+                        help_text="The same texts and seed produce the same HITs.",
                         validators=[
                             django.core.validators.MinValueValidator(0),
                             django.core.validators.MaxValueValidator(9223372036854775807),
@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
                     "merges_near_identical",
                     models.BooleanField(
                         default=False,
-                        help_text="Rate translations once that differ in case, punctuation or white space only.",
+                        help_text="Rate translations that differ only in case, punctuation or white space once.",
                     ),
                 ),
                 (
@@ -207,7 +207,7 @@ class Migration(migrations.Migration):
                             ("zh-hans", "中文"),
                             ("ar", "العربية"),
                         ],
-                        help_text="Of buttons and messages. Blank: the target language, or English if it is not among these.",
+                        help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
                         max_length=7,
                     ),
                 ),
@@ -242,7 +242,7 @@ class Migration(migrations.Migration):
                     "lease_minutes",
                     models.PositiveIntegerField(
                         default=180,
-                        help_text="How long a worker may take for a HIT before its place is offered to another.",
+                        help_text="How long a worker may take for a HIT before its place is offered to someone else.",
                         validators=[
                             django.core.validators.MinValueValidator(1),
                             django.core.validators.MaxValueValidator(43200),
@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                     models.BooleanField(
                         default=False,
                         editable=False,
-                        help_text="Collected elsewhere and imported when finished: texts may be unknown.",
+                        help_text="Collected elsewhere and imported when finished. Texts may be missing.",
                     ),
                 ),
                 (
@@ -283,13 +283,13 @@ class Migration(migrations.Migration):
                 ("basics", models.JSONField(default=dict, help_text="Name, languages and task.")),
                 (
                     "options",
-                    models.JSONField(default=dict, help_text="How the files are to be read."),
+                    models.JSONField(default=dict, help_text="How to read the files."),
                 ),
                 ("settings", models.JSONField(default=dict)),
                 (
                     "files",
                     models.JSONField(
-                        default=list, help_text="Names and sizes of what was uploaded."
+                        default=list, help_text="Names and sizes of the uploaded files."
                     ),
                 ),
                 (
@@ -420,7 +420,7 @@ class Migration(migrations.Migration):
                     "is_archived",
                     models.BooleanField(
                         default=False,
-                        help_text="In an archive: what was collected elsewhere need not have the shape of our HITs.",
+                        help_text="Part of an archive: HITs collected elsewhere need not have our layout.",
                     ),
                 ),
             ],
@@ -480,7 +480,7 @@ class Migration(migrations.Migration):
                     "is_archived",
                     models.BooleanField(
                         default=False,
-                        help_text="In an archive: what was collected elsewhere need not have the shape of our HITs.",
+                        help_text="Part of an archive: HITs collected elsewhere need not have our layout.",
                     ),
                 ),
             ],
@@ -534,7 +534,9 @@ class Migration(migrations.Migration):
                 (
                     "qualified_at",
                     models.DateTimeField(
-                        blank=True, help_text="When practice and question were done.", null=True
+                        blank=True,
+                        help_text="When the practice and the question were completed.",
+                        null=True,
                     ),
                 ),
                 (
@@ -647,9 +649,7 @@ class Migration(migrations.Migration):
                 ("currency", models.CharField(max_length=3)),
                 (
                     "digest",
-                    models.CharField(
-                        help_text="Of the very list that was confirmed.", max_length=64
-                    ),
+                    models.CharField(help_text="Of the list that was confirmed.", max_length=64),
                 ),
                 ("confirmed_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
@@ -764,21 +764,22 @@ class Migration(migrations.Migration):
                     "study",
                     models.CharField(
                         blank=True,
-                        help_text="The provider's id of our study, once there is one.",
+                        help_text="The provider's id of our study, if there is one.",
                         max_length=100,
                     ),
                 ),
                 (
                     "n_places",
                     models.PositiveIntegerField(
-                        default=0, help_text="Places last reported to the provider. They only grow."
+                        default=0,
+                        help_text="The number of places last sent to the provider. It never decreases.",
                     ),
                 ),
                 (
                     "is_held",
                     models.BooleanField(
                         default=False,
-                        help_text="The study sends nobody while the campaign lets nobody in: it was paused, or did not run.",
+                        help_text="The study is paused or was never started, because the campaign lets nobody in.",
                     ),
                 ),
                 ("synced_at", models.DateTimeField(blank=True, null=True)),
@@ -811,7 +812,7 @@ class Migration(migrations.Migration):
                     "is_archived",
                     models.BooleanField(
                         default=False,
-                        help_text="In an archive: what was collected elsewhere need not have the shape of our HITs.",
+                        help_text="Part of an archive: HITs collected elsewhere need not have our layout.",
                     ),
                 ),
             ],
@@ -853,16 +854,14 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "is_verified",
-                    models.BooleanField(
-                        default=False, help_text="The arrival carried a signature."
-                    ),
+                    models.BooleanField(default=False, help_text="The arrival was signed."),
                 ),
                 ("arrived_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "reported_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When the provider last said something about it.",
+                        help_text="When the provider last reported on it.",
                         null=True,
                     ),
                 ),
@@ -898,7 +897,7 @@ class Migration(migrations.Migration):
                 (
                     "own_text",
                     models.TextField(
-                        help_text="The system's exact text, where near-identical ones were merged.",
+                        help_text="The system's exact text, if near-identical outputs were merged.",
                         null=True,
                     ),
                 ),
@@ -933,7 +932,8 @@ class Migration(migrations.Migration):
                 (
                     "provider",
                     models.CharField(
-                        help_text="The way in, such as link or prolific.", max_length=20
+                        help_text="The provider, such as link or prolific.",
+                        max_length=20,
                     ),
                 ),
                 ("external_id", models.CharField(max_length=200)),
@@ -945,7 +945,7 @@ class Migration(migrations.Migration):
                     "forgotten_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When all that could name the worker was removed.",
+                        help_text="When everything that could identify the worker was removed.",
                         null=True,
                     ),
                 ),
@@ -1013,7 +1013,7 @@ class Migration(migrations.Migration):
                 (
                     "actor",
                     models.ForeignKey(
-                        help_text="Empty: the platform itself.",
+                        help_text="Empty if the platform itself acted.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="audit_entries",
@@ -1046,7 +1046,7 @@ class Migration(migrations.Migration):
                     "asked_at",
                     models.DateTimeField(
                         blank=True,
-                        help_text="When somebody last looked, to within some minutes.",
+                        help_text="When someone last viewed them, to within a few minutes.",
                         null=True,
                     ),
                 ),
@@ -1177,7 +1177,7 @@ class Migration(migrations.Migration):
             model_name="evidence",
             name="assignment",
             field=models.ForeignKey(
-                help_text="The HIT that brought it, or the latest one when it was recomputed.",
+                help_text="The HIT it follows, or the latest one if it was recomputed.",
                 on_delete=django.db.models.deletion.PROTECT,
                 related_name="evidence",
                 to="hits.assignment",
@@ -1232,7 +1232,7 @@ class Migration(migrations.Migration):
             name="campaign",
             field=models.ForeignKey(
                 blank=True,
-                help_text="Blank: every campaign, those to come included.",
+                help_text="Blank: every campaign, including future ones.",
                 null=True,
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="memberships",

@@ -1,4 +1,4 @@
-"""The tables of a collection, from a campaign's texts to the ratings people gave them."""
+"""The tables of a collection, from a campaign's texts to their ratings."""
 
 from .assignments import (
     SCORE_MAX,

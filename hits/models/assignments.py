@@ -1,4 +1,4 @@
-"""What workers did: assignments, and the ratings they gave."""
+"""What workers did: their assignments and ratings."""
 
 import uuid
 
@@ -14,7 +14,7 @@ SCORE_MIN, SCORE_MAX = 0, 100
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def open(self) -> "AssignmentQuerySet":
-        """Still to be finished: in progress, or expired and welcome to come back."""
+        """Can still be finished: in progress, or expired."""
         return self.filter(status__in=Assignment.OPEN_STATUSES)
 
     def in_progress(self) -> "AssignmentQuerySet":
@@ -27,7 +27,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(status=Assignment.Status.SUBMITTED)
 
     def of(self, participation: Participation) -> "AssignmentQuerySet":
-        """The worker's in that campaign, and none of what the worker did in others."""
+        """The worker's assignments in the participation's campaign."""
         return self.filter(hit__campaign=participation.campaign_id, worker=participation.worker_id)
 
 
@@ -47,16 +47,16 @@ class Assignment(models.Model):
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     status = models.CharField(max_length=11, choices=Status.choices, default=Status.IN_PROGRESS)
     started_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField(help_text="Until then the place is the worker's.")
+    expires_at = models.DateTimeField(help_text="The place is reserved until then.")
     submitted_at = models.DateTimeField(null=True, blank=True)
     is_late = models.BooleanField(
-        default=False, help_text="Submitted after its place had been given away."
+        default=False, help_text="Submitted after its place was given away."
     )
     completion_code = models.CharField(max_length=32, blank=True)
     comment = models.TextField(blank=True)
-    is_rejected = models.BooleanField(default=False, help_text="Its payment was refused.")
+    is_rejected = models.BooleanField(default=False, help_text="Payment was refused.")
     evidence_at = models.DateTimeField(
-        null=True, blank=True, help_text="When its ratings were weighed; empty: still to be done."
+        null=True, blank=True, help_text="When its ratings were weighed, if they were."
     )
 
     objects = AssignmentQuerySet.as_manager()
@@ -117,19 +117,19 @@ class Assignment(models.Model):
 class Rating(models.Model):
     """One worker's score for one item. Rows are added, never changed.
 
-    Tens of millions of these must fit, so a row holds nothing that another table knows, and its
+    There are tens of millions of these, so a row holds nothing that another table knows, and its
     two foreign keys are its primary key.
     """
 
     pk = models.CompositePrimaryKey("assignment_id", "item_id")
-    # The primary key begins with the assignment: no index of its own.
+    # Needs no separate index, because the primary key begins with the assignment.
     assignment = models.ForeignKey(
         Assignment, models.PROTECT, related_name="ratings", db_index=False
     )
     item = models.ForeignKey(Item, models.PROTECT, related_name="ratings")
     score = models.PositiveSmallIntegerField()
     received_at = models.DateTimeField(default=timezone.now, help_text="By the server's clock.")
-    # What the browser says, and so only a hint.
+    # Reported by the browser, so only a hint.
     elapsed_ms = models.PositiveIntegerField(null=True, help_text="From shown to rated.")
     active_ms = models.PositiveIntegerField(null=True, help_text="Of that, with the page in view.")
 

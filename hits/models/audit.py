@@ -1,4 +1,4 @@
-"""Who decided what, and why."""
+"""The audit log: who decided what, and why."""
 
 from django.conf import settings
 from django.db import models
@@ -18,7 +18,7 @@ class AuditEntry(models.Model):
         models.PROTECT,
         null=True,
         related_name="audit_entries",
-        help_text="Empty: the platform itself.",
+        help_text="Empty if the platform itself acted.",
     )
     action = models.CharField(max_length=40)
     campaign = models.ForeignKey(Campaign, models.PROTECT, null=True, related_name="audit_entries")
@@ -37,5 +37,5 @@ class AuditEntry(models.Model):
 
     @property
     def deed(self) -> str:
-        """The action in words: some of them are names."""
+        """The action as words, since some actions are function names."""
         return self.action.replace("_", " ")

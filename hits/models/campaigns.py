@@ -18,28 +18,28 @@ from ..languages import validate_language_code
 
 SEED_LIMIT = 2**63
 
-# 30 days: a HIT is done in one sitting, and moments so far away stay within the calendar.
+# 30 days: a HIT is done in one sitting, and dates cannot overflow.
 MAX_LEASE_MINUTES = 30 * 24 * 60
 
-# Constraints cannot look up the campaign, so its rows say it themselves.
-ARCHIVED_HELP = "In an archive: what was collected elsewhere need not have the shape of our HITs."
+# Stored on each row, because constraints cannot look up the campaign.
+ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our layout."
 
 
 def new_seed() -> int:
-    # Fits in 53 bits, so that it survives a journey through JSON.
+    # Fits in 53 bits, so that JSON does not lose digits.
     return secrets.randbelow(2**53)
 
 
 def validate_hit_size(size: int) -> None:
     if size not in HIT_SIZES:
         raise ValidationError(
-            f"A HIT has an even number of sets of 10 items, at least 4 of them: "
+            f"A HIT has an even number of sets of 10 items, and at least 4 sets: "
             f"{', '.join(map(str, HIT_SIZES))} items."
         )
 
 
 class Campaign(models.Model):
-    """One collection effort: what is rated, how, by how many, and for how much."""
+    """One collection effort: what is rated, how, by how many workers, and for how much pay."""
 
     class Task(models.TextChoices):
         REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
@@ -67,17 +67,17 @@ class Campaign(models.Model):
     seed = models.BigIntegerField(
         default=new_seed,
         validators=[MinValueValidator(0), MaxValueValidator(SEED_LIMIT - 1)],
-        help_text="The same texts and seed give the same HITs.",
+        help_text="The same texts and seed produce the same HITs.",
     )
     merges_near_identical = models.BooleanField(
         default=False,
-        help_text="Rate translations once that differ in case, punctuation or white space only.",
+        help_text="Rate translations that differ only in case, punctuation or white space once.",
     )
     interface_language = models.CharField(
         max_length=7,
         blank=True,
         choices=settings.LANGUAGES,
-        help_text="Of buttons and messages. Blank: the target language, or English if it is not among these.",
+        help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
     )
     instructions = models.TextField(blank=True)
     pay_per_hit = models.DecimalField(
@@ -95,12 +95,12 @@ class Campaign(models.Model):
     lease_minutes = models.PositiveIntegerField(
         default=180,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_LEASE_MINUTES)],
-        help_text="How long a worker may take for a HIT before its place is offered to another.",
+        help_text="How long a worker may take for a HIT before its place is offered to someone else.",
     )
     is_archive = models.BooleanField(
         default=False,
         editable=False,
-        help_text="Collected elsewhere and imported when finished: texts may be unknown.",
+        help_text="Collected elsewhere and imported when finished. Texts may be missing.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -162,7 +162,7 @@ class Campaign(models.Model):
 
     @property
     def shows_references(self) -> bool:
-        """Whether workers see references: without them one cannot pose as a translation."""
+        """Whether workers see references. If so, a reference cannot pose as a translation."""
         return self.task == self.Task.REFERENCE_ADEQUACY
 
 
@@ -238,15 +238,15 @@ class Translation(models.Model):
 
 
 class SystemOutput(models.Model):
-    """What a system gave for a segment; the translation it shares may differ from it in small things."""
+    """What a system produced for a segment. It may differ slightly from the translation it shares."""
 
     system = models.ForeignKey(System, models.CASCADE, related_name="outputs")
-    # Also known through the translation; here so that the database can hold a system to one output.
+    # Redundant with the translation, so that a constraint can limit a system to one output per segment.
     segment = models.ForeignKey(Segment, models.CASCADE, related_name="outputs")
     translation = models.ForeignKey(Translation, models.CASCADE, related_name="outputs")
     own_text = models.TextField(  # noqa: DJ001
-        null=True,  # An empty output is a text too: null is "just as the translation".
-        help_text="The system's exact text, where near-identical ones were merged.",
+        null=True,  # Null means the same text as the translation; an empty output is a text.
+        help_text="The system's exact text, if near-identical outputs were merged.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Numbers of large campaigns, kept so that a page need not count them."""
+"""Stored counts of large campaigns, so that pages need not count."""
 
 from django.db import models
 from django.utils import timezone
@@ -7,14 +7,14 @@ from .campaigns import Campaign
 
 
 class KeptCounts(models.Model):
-    """What `hits.campaigns.kept_counts` last counted. Small campaigns have no such row."""
+    """The latest counts by `hits.campaigns.kept_counts`. Small campaigns have no such row."""
 
     campaign = models.OneToOneField(
         Campaign, models.CASCADE, primary_key=True, related_name="kept_counts"
     )
     counted_at = models.DateTimeField(default=timezone.now, db_index=True)
     asked_at = models.DateTimeField(
-        null=True, blank=True, help_text="When somebody last looked, to within some minutes."
+        null=True, blank=True, help_text="When someone last viewed them, to within a few minutes."
     )
     status = models.JSONField(help_text="What the list of campaigns shows.")
     overview = models.JSONField(help_text="What the dashboard shows.")

@@ -1,4 +1,4 @@
-"""Campaigns on their way to being imported."""
+"""Campaigns that are not imported yet."""
 
 import uuid
 
@@ -8,15 +8,15 @@ from django.utils import timezone
 
 
 class CampaignDraft(models.Model):
-    """What an admin has said about a new campaign so far. Gone once it is imported, or after some days."""
+    """What an admin has entered for a new campaign. Deleted after the import, or after some days."""
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="drafts")
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     basics = models.JSONField(default=dict, help_text="Name, languages and task.")
-    options = models.JSONField(default=dict, help_text="How the files are to be read.")
+    options = models.JSONField(default=dict, help_text="How to read the files.")
     settings = models.JSONField(default=dict)
-    files = models.JSONField(default=list, help_text="Names and sizes of what was uploaded.")
+    files = models.JSONField(default=list, help_text="Names and sizes of the uploaded files.")
     job_code = models.UUIDField(null=True, blank=True, help_text="The job that imports it.")
 
     class Meta:

@@ -9,12 +9,11 @@ from .workers import Participation
 
 
 class Evidence(models.Model):
-    """What a worker's ratings in a campaign said. History: rows are only added, and the latest holds.
+    """What a worker's ratings in a campaign show. History: rows are only added, and the latest one counts.
 
-    Every submitted HIT adds a row. Recomputing adds one where the result differs from the
-    latest row says.
-    The numbers are those of `analysis.stats.quality_control` and `analysis.stats.flags`; one that
-    could not be computed, for want of pairs, is empty.
+    Every submitted HIT adds a row. Recomputing adds one if the result differs from the latest.
+    The numbers come from `analysis.stats.quality_control` and `analysis.stats.flags`. Those that
+    could not be computed for lack of pairs are empty.
     """
 
     class Origin(models.TextChoices):
@@ -26,7 +25,7 @@ class Evidence(models.Model):
         Assignment,
         models.PROTECT,
         related_name="evidence",
-        help_text="The HIT that brought it, or the latest one when it was recomputed.",
+        help_text="The HIT it follows, or the latest one if it was recomputed.",
     )
     origin = models.CharField(max_length=13, choices=Origin.choices, default=Origin.SUBMISSION)
     computed_at = models.DateTimeField(default=timezone.now)

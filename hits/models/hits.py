@@ -1,4 +1,4 @@
-"""How it is shown: HITs and their items."""
+"""HITs and their items: how translations are shown."""
 
 import uuid
 from typing import TYPE_CHECKING
@@ -19,8 +19,8 @@ ROLE_CHOICES = [(role.value, role.name.replace("_", " ").lower()) for role in Ro
 
 class HITQuerySet(models.QuerySet["HIT"]):
     def open(self) -> "HITQuerySet":
-        # No join to the campaign: an UPDATE would look for places in a subquery, which PostgreSQL does
-        # not repeat for those who waited for the row, and the last place would be given out twice.
+        # No join to the campaign: it would put the condition in a subquery, which PostgreSQL does not
+        # repeat after waiting for the row, and the last place would be given out twice.
         open_campaigns = Campaign.objects.filter(status=Campaign.Status.OPEN)
         return self.filter(campaign__in=open_campaigns, places_left__gt=0)
 
@@ -59,7 +59,7 @@ class HIT(models.Model):
 
 
 class Item(models.Model):
-    """A place in a HIT: a translation in a role, and the very text that is shown."""
+    """A place in a HIT: a translation in a role, and the exact text that is shown."""
 
     Role = Role
 

@@ -1,4 +1,4 @@
-"""Who may do what behind the pages."""
+"""What staff may do."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from .campaigns import Campaign
 
 
 class Membership(models.Model):
-    """A person's level, in one campaign or in all. Superusers need none."""
+    """A person's level of access, in one campaign or in all. Superusers need none."""
 
     class Level(models.TextChoices):
         # Sees scores, runs evaluations, exports; never worker identities or payments.
@@ -24,7 +24,7 @@ class Membership(models.Model):
         null=True,
         blank=True,
         related_name="memberships",
-        help_text="Blank: every campaign, those to come included.",
+        help_text="Blank: every campaign, including future ones.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What is owed to workers and what was paid: rules, runs, and a ledger in which nothing is paid twice."""
+"""What workers are owed and what they were paid: rules, runs, and a ledger that pays nothing twice."""
 
 import uuid
 
@@ -23,7 +23,7 @@ class PayRule(models.Model):
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="pay_rules")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    # A share depends on how far the worker came: it has no amount of its own.
+    # Empty for a share, which depends on how far the worker got.
     amount = models.DecimalField(
         max_digits=8, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
     )
@@ -40,7 +40,7 @@ class PayRule(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="pay_rule_has_what_its_kind_needs",
-                # What is null is neither above 0 nor not: a check would let it pass.
+                # Checked explicitly, because a check constraint passes if its condition is null.
                 condition=Q(kind="flat", amount__isnull=False, amount__gt=0, assignment=None)
                 | Q(
                     kind="adjustment",
@@ -63,7 +63,7 @@ class PayRule(models.Model):
 
 
 class PaymentRun(models.Model):
-    """Payments that a person confirmed together, by their total and their very list."""
+    """Payments that a person confirmed together, by their total and exact list."""
 
     class Kind(models.TextChoices):
         APPROVE = "approve", "Pay per HIT"
@@ -79,8 +79,8 @@ class PaymentRun(models.Model):
     n_payments = models.PositiveIntegerField()
     total = models.DecimalField(max_digits=12, decimal_places=2)
     currency = models.CharField(max_length=3)
-    digest = models.CharField(max_length=64, help_text="Of the very list that was confirmed.")
-    # None for what the command line took over as paid elsewhere.
+    digest = models.CharField(max_length=64, help_text="Of the list that was confirmed.")
+    # None for payments that a command recorded as made elsewhere.
     confirmed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -106,14 +106,14 @@ class PaymentRun(models.Model):
 
 class PaymentQuerySet(models.QuerySet["Payment"]):
     def live(self) -> "PaymentQuerySet":
-        """Paid, perhaps or soon, or written off: what they are for is owed no more."""
+        """Paid, pending, possibly paid, or written off: no longer owed."""
         return self.exclude(state__in=Payment.DEAD)
 
     def to_do(self) -> "PaymentQuerySet":
         return self.filter(state__in=[Payment.State.PLANNED, Payment.State.SENDING])
 
     def unsettled(self) -> "PaymentQuerySet":
-        """Neither certainly paid nor certainly not."""
+        """Pending or unclear: it is not certain whether they are paid."""
         return self.to_do() | self.unsure()
 
     def unsure(self) -> "PaymentQuerySet":
@@ -123,24 +123,24 @@ class PaymentQuerySet(models.QuerySet["Payment"]):
 class Payment(models.Model):
     """A line of the ledger: one assignment approved, rejected, or given one bonus.
 
-    `key` follows from what is paid for, so there cannot be two lines for the same thing. A line that
-    failed is owed again and is used again, under the same key.
+    `key` follows from what is paid for, so there cannot be two lines for the same thing. A failed
+    line is owed again and is reused, with the same key.
     """
 
     class State(models.TextChoices):
         PLANNED = "planned", "Planned"
-        # Written before the provider is asked: from here on it may have happened.
+        # Saved before the provider is asked: from here on it may have happened.
         SENDING = "sending", "Being sent"
         SENT = "sent", "Paid"
         FAILED = "failed", "Failed"
         UNKNOWN = "unknown", "Unknown"
         WITHDRAWN = "withdrawn", "Withdrawn"
-        # Not paid and owed no more, by a person's word.
+        # Not paid and no longer owed, by a person's decision.
         WRITTEN_OFF = "written_off", "Written off"
 
-    # Whether they will have been paid is not settled yet.
+    # The outcome is not certain yet.
     OPEN = (State.PLANNED, State.SENDING, State.UNKNOWN)
-    # Certainly not paid, and so owed again.
+    # Certainly not paid, so it is owed again.
     DEAD = (State.FAILED, State.WITHDRAWN)
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -157,7 +157,7 @@ class Payment(models.Model):
     category = models.CharField(max_length=40, blank=True)
     state = models.CharField(max_length=11, choices=State.choices, default=State.PLANNED)
     n_sends = models.PositiveSmallIntegerField(default=0)
-    # What the provider calls it, where it has to be announced before it is paid.
+    # The provider's id, if the payment has to be announced before it is made.
     prepared = models.CharField(max_length=200, blank=True)
     reference = models.CharField(max_length=200, blank=True)
     problem = models.TextField(blank=True)

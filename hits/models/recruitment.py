@@ -1,4 +1,4 @@
-"""How workers come to a campaign: its provider, invite links, and what a provider reports."""
+"""How workers come to a campaign: its provider, invite links, and the provider's reports."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ class RecruitmentQuerySet(models.QuerySet["Recruitment"]):
 
 
 class Recruitment(models.Model):
-    """A campaign's way in, and the provider's settings. Secrets are not among them: see settings.py."""
+    """How a campaign recruits, with the provider's settings. Secrets are not among them: see settings.py."""
 
     class Provider(models.TextChoices):
         LINK = "link", "Invite links"
@@ -38,14 +38,14 @@ class Recruitment(models.Model):
     )
     settings = models.JSONField(default=dict, blank=True)
     study = models.CharField(
-        max_length=100, blank=True, help_text="The provider's id of our study, once there is one."
+        max_length=100, blank=True, help_text="The provider's id of our study, if there is one."
     )
     n_places = models.PositiveIntegerField(
-        default=0, help_text="Places last reported to the provider. They only grow."
+        default=0, help_text="The number of places last sent to the provider. It never decreases."
     )
     is_held = models.BooleanField(
         default=False,
-        help_text="The study sends nobody while the campaign lets nobody in: it was paused, or did not run.",
+        help_text="The study is paused or was never started, because the campaign lets nobody in.",
     )
     synced_at = models.DateTimeField(null=True, blank=True)
 
@@ -78,7 +78,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return self.filter(status__in=Submission.GIVEN_UP)
 
     def holding(self) -> "SubmissionQuerySet":
-        """Those that take up one of the provider's places: what is rejected or given up frees its own."""
+        """Those that use one of the provider's places. Rejected and given-up ones free theirs."""
         return self.filter(status__in=Submission.HOLDING)
 
     def vouched_for(self) -> "SubmissionQuerySet":
@@ -87,7 +87,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
 
 class Submission(models.Model):
-    """One visit as the provider counts it, which holds one assignment and is paid once."""
+    """A visit that the provider counts: it holds one assignment and is paid once."""
 
     class Status(models.TextChoices):
         ACTIVE = "active", "Active"
@@ -98,7 +98,7 @@ class Submission(models.Model):
         TIMED_OUT = "timed_out", "Timed out"
         SCREENED_OUT = "screened", "Screened out"
 
-    # After these the worker will not hand in any more.
+    # After these the worker will not submit any more.
     GIVEN_UP = (Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT)
     HOLDING = (Status.ACTIVE, Status.AWAITING_REVIEW, Status.APPROVED)
 
@@ -107,15 +107,15 @@ class Submission(models.Model):
     reference = models.CharField(
         max_length=200, help_text="The provider's id: a Prolific session, an MTurk assignment."
     )
-    # Without one until the worker takes a HIT.
+    # Empty until the worker takes a HIT.
     assignment = models.OneToOneField(
         Assignment, models.PROTECT, null=True, blank=True, related_name="submission"
     )
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.ACTIVE)
-    is_verified = models.BooleanField(default=False, help_text="The arrival carried a signature.")
+    is_verified = models.BooleanField(default=False, help_text="The arrival was signed.")
     arrived_at = models.DateTimeField(default=timezone.now)
     reported_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the provider last said something about it."
+        null=True, blank=True, help_text="When the provider last reported on it."
     )
 
     objects = SubmissionQuerySet.as_manager()
@@ -146,7 +146,7 @@ class Submission(models.Model):
 
 
 class ProviderEvent(models.Model):
-    """A message of a provider that has been acted on: the second copy of it finds the first."""
+    """A provider's message that was handled, so that a second copy is ignored."""
 
     provider = models.CharField(max_length=8)
     event_id = models.CharField(max_length=200)
@@ -166,7 +166,7 @@ class ProviderEvent(models.Model):
 
 class InviteQuerySet(models.QuerySet["Invite"]):
     def usable(self, at: datetime | None = None) -> "InviteQuerySet":
-        """Neither revoked nor expired. Whether it has room for a stranger is another question."""
+        """Neither revoked nor expired. It may still be used up: see `with_room`."""
         now = at or timezone.now()
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
@@ -175,17 +175,17 @@ class InviteQuerySet(models.QuerySet["Invite"]):
 
 
 class Invite(models.Model):
-    """A link that lets someone in. Only a hash of its token is kept.
+    """A link that lets someone in. Only a hash of its token is stored.
 
-    A personal link belongs to the first who follows it and lets them, and nobody else, back in on
-    another device; a shared one makes a new worker of each who follows it, up to a number.
+    A personal link belongs to the first person who follows it, and also works on their other
+    devices. A shared link creates a new worker for each person, up to a limit.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="invites")
     token_hash = models.CharField(max_length=64, unique=True, editable=False)
     label = models.CharField(max_length=100, blank=True)
     is_personal = models.BooleanField(default=True)
-    # Of a personal link that has been followed.
+    # Set once a personal link has been used.
     worker = models.ForeignKey(
         Worker, models.PROTECT, null=True, blank=True, related_name="invites"
     )
@@ -220,10 +220,10 @@ class Invite(models.Model):
 
 
 class DeviceSighting(models.Model):
-    """A worker seen with a device. Several workers with one device are shown to the admin.
+    """A worker on a device. Admins see devices used by several workers.
 
     The mark is a keyed hash, different in every campaign: it cannot be turned back into an address,
-    and nobody can be followed from one campaign to another.
+    and nobody can be tracked from one campaign to another.
     """
 
     class Kind(models.TextChoices):
@@ -253,7 +253,7 @@ class DeviceSighting(models.Model):
 
 
 class RateCount(models.Model):
-    """How often something was asked for in a window of time. In the database, so that all processes count."""
+    """How many requests were made in a time window. In the database, so that all processes share it."""
 
     key = models.CharField(max_length=64)
     began_at = models.DateTimeField(help_text="When the window began.", db_index=True)

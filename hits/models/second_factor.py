@@ -1,4 +1,4 @@
-"""The app on a person's phone that tells codes: django-otp's, with its key sealed."""
+"""The authenticator app of a person: django-otp's device, with its key encrypted."""
 
 import os
 
@@ -6,18 +6,18 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from da_platform.sealing import seal, unseal
 
-# What RFC 4226 recommends for the key.
+# Recommended by RFC 4226.
 KEY_BYTES = 20
 
 
 class Authenticator(TOTPDevice):
-    """A person has at most one that is confirmed; one that is not is being set up."""
+    """A person has at most one that is confirmed. An unconfirmed one is being set up."""
 
     class Meta:
         proxy = True
 
     def draw_key(self) -> None:
-        """Give it a new key. Only for one that is not in use."""
+        """Set a new key. Only for a device that is not in use."""
         self.key = seal(os.urandom(KEY_BYTES), purpose=self._purpose)
 
     @property
@@ -25,7 +25,7 @@ class Authenticator(TOTPDevice):
         return unseal(self.key, purpose=self._purpose)
 
     def verify_token(self, token: str) -> bool:
-        # It is saved in any case: sealed by the key of today, so that earlier ones can be given up.
+        # The device is saved anyway, so seal its key with the current secret key: earlier ones can then be dropped.
         self.key = seal(self.bin_key, purpose=self._purpose)
         return super().verify_token(token)
 

@@ -1,4 +1,4 @@
-"""Keys with which programs speak for a person."""
+"""API tokens, with which programs act for a person."""
 
 import uuid
 
@@ -16,19 +16,19 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
 
 
 class ApiToken(models.Model):
-    """A person's key to the API. Only its hash is kept; it can do no more than the person can."""
+    """A person's key to the API. Only its hash is stored; it can do no more than the person can."""
 
     class Scope(models.TextChoices):
         READ = "read", "Read campaigns, scores, evaluations and jobs"
         RUN = "run", "Change campaigns, start jobs, upload scores"
-        DECIDE = "decide", "See workers and decide on them"
+        DECIDE = "decide", "See workers and decide about them"
         PAY = "pay", "See payments, plan and confirm them"
         PEOPLE = "people", "See and change who may log in (superusers)"
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100, help_text="What it is for.")
-    # The token is 256 random bits, so a plain hash is enough: there is nothing to guess.
+    # The token is 256 random bits, so a plain hash is enough.
     digest = models.CharField(max_length=64, unique=True, editable=False)
     scopes = models.JSONField(default=list)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

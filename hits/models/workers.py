@@ -1,4 +1,4 @@
-"""Who rates, and how far they can be trusted in a campaign."""
+"""Workers, and whether they are trusted in a campaign."""
 
 import uuid
 
@@ -10,17 +10,19 @@ from .campaigns import Campaign
 
 
 class Worker(models.Model):
-    """A person who rates, known by the id that the way in gave them and by nothing else."""
+    """A person who rates, known only by the id from their provider."""
 
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    provider = models.CharField(max_length=20, help_text="The way in, such as link or prolific.")
+    provider = models.CharField(max_length=20, help_text="The provider, such as link or prolific.")
     external_id = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     forgotten_at = models.DateTimeField(
-        null=True, blank=True, help_text="When all that could name the worker was removed."
+        null=True,
+        blank=True,
+        help_text="When everything that could identify the worker was removed.",
     )
 
-    # What stands in place of the id of a worker who was forgotten, before random characters.
+    # Replaces the id of a forgotten worker, followed by random characters.
     FORGOTTEN = "forgotten-"
 
     class Meta:
@@ -41,7 +43,7 @@ class Worker(models.Model):
 
 
 class ForgottenMark(models.Model):
-    """A keyed hash of a forgotten id that might be reported to us again: see `hits/recruiting/forgotten_ids.py`."""
+    """A keyed hash of a forgotten id that may be reported again: see `hits/recruiting/forgotten_ids.py`."""
 
     mark = models.CharField(max_length=64, unique=True, editable=False)
 
@@ -51,14 +53,14 @@ class ForgottenMark(models.Model):
 
 class ParticipationQuerySet(models.QuerySet["Participation"]):
     def trusted(self) -> "ParticipationQuerySet":
-        """Those whose ratings make gold."""
+        """Participations whose ratings count towards gold."""
         return self.filter(
             Q(decision=Participation.Decision.REINSTATED)
             | Q(decision="", trust__in=Participation.TRUSTED)
         )
 
     def discarded(self) -> "ParticipationQuerySet":
-        """Participations whose ratings do not count, so that others have to rate again."""
+        """Participations whose ratings do not count, so that others have to rate instead."""
         return self.filter(
             Q(decision=Participation.Decision.EXCLUDED)
             | Q(decision="", trust=Participation.Trust.UNRELIABLE)
@@ -66,7 +68,7 @@ class ParticipationQuerySet(models.QuerySet["Participation"]):
 
 
 class Participation(models.Model):
-    """A worker in a campaign: consent, practice, and how far the ratings can be trusted."""
+    """A worker in a campaign: consent, practice, and whether the ratings are trusted."""
 
     class Trust(models.TextChoices):
         """What the evidence says."""
@@ -77,13 +79,13 @@ class Participation(models.Model):
         UNRELIABLE = "unreliable", "Unreliable"
 
     class Decision(models.TextChoices):
-        """What a person says instead."""
+        """What a person has decided instead."""
 
         EXCLUDED = "excluded", "Excluded"
         REINSTATED = "reinstated", "Reinstated"
 
     MAX_CHECK_TRIES = 2
-    # A drifting worker's ratings, taken together, still pass the test.
+    # A drifting worker still passes the test over all ratings.
     TRUSTED = (Trust.RELIABLE, Trust.DRIFTING)
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
@@ -95,7 +97,7 @@ class Participation(models.Model):
         default=0, help_text="Wrong answers to the question about the instructions."
     )
     qualified_at = models.DateTimeField(
-        null=True, blank=True, help_text="When practice and question were done."
+        null=True, blank=True, help_text="When the practice and the question were completed."
     )
     trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.UNPROVEN)
     decision = models.CharField(max_length=10, choices=Decision.choices, blank=True)
@@ -125,7 +127,7 @@ class Participation(models.Model):
 
     @property
     def state(self) -> str:
-        """What holds: a person's decision, or else the evidence."""
+        """What counts: a person's decision if there is one, otherwise the evidence."""
         return self.decision or self.trust
 
     @property
@@ -138,7 +140,7 @@ class Participation(models.Model):
 
     @property
     def standing(self) -> tuple[bool, bool]:
-        """What places depend on: a worker is trusted, discarded, or neither yet."""
+        """What places depend on: whether the worker is trusted, discarded, or neither yet."""
         return self.is_trusted, self.is_discarded
 
     @property

@@ -1,4 +1,4 @@
-"""Paying workers: what is owed, runs that a person confirms, and a ledger in which each payment happens once.
+"""Paying workers: what is owed, runs that a person confirms, and a ledger that pays each thing once.
 
-Whether someone is paid and whether their ratings count are two decisions; nothing here asks about trust.
+Whether someone is paid and whether their ratings count are separate decisions; nothing here looks at trust.
 """

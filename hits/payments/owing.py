@@ -1,4 +1,4 @@
-"""What is owed to whom: by assignment and rule, and never by how good the ratings are."""
+"""What is owed to each worker: it depends on assignments and pay rules, never on how good the ratings are."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ WORK_COLUMNS = (
 
 
 class Work(NamedTuple):
-    """What paying has to know of an assignment. No model: a campaign may owe for a hundred thousand."""
+    """The columns of an assignment that paying needs. Not a model, because a campaign may owe for 100,000 of them."""
 
     pk: int
     code: UUID
@@ -51,12 +51,12 @@ class Work(NamedTuple):
     worker_id: int
     worker_provider: str
     worker_external_id: str
-    # None for someone who is unknown to the campaign's provider.
+    # None if the campaign's provider does not know the worker.
     submission_status: str | None
 
     @property
     def worker(self) -> str:
-        """As the model `Worker` calls itself."""
+        """The same text as `str(Worker)`."""
         return f"{self.worker_provider}:{self.worker_external_id}"
 
     @classmethod
@@ -70,7 +70,7 @@ def works(assignments: QuerySet[Assignment]) -> Iterator[Work]:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One payment that is owed and that nobody has begun."""
+    """One payment that is owed and not started."""
 
     work: Work
     kind: Kind
@@ -80,14 +80,14 @@ class Due:
 
     @property
     def key(self) -> str:
-        """Names a payment by what it is for: the same thing has the same name whenever it is planned."""
+        """Identify a payment by what it is for, so that planning it again gives the same key."""
         parts = (self.kind, str(self.work.code), str(self.rule.code) if self.rule else "")
         return sha256(":".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would pay, as it is shown to the person who confirms it."""
+    """What a run would pay, as shown to the person who confirms it."""
 
     campaign: Campaign
     kind: Kind
@@ -104,7 +104,7 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies this exact list: who is paid, for what, and how much."""
+        """Identify this exact list: who is paid, for what, and how much."""
         lines = sorted(f"{due.key} {due.amount:.2f}" for due in self.dues)
         head = f"{self.campaign.code} {self.kind} {self.is_by_hand} {self.campaign.currency}"
         return sha256("\n".join([head, *lines]).encode()).hexdigest()
@@ -115,16 +115,16 @@ def plan_run(campaign: Campaign, kind: Kind, *, is_by_hand: bool) -> Plan:
 
 
 def plans(campaign: Campaign, worker: Worker | None = None) -> list[Plan]:
-    """Everything that is owed, or all to one worker, in the runs it would be paid in without empty ones."""
+    """Everything owed, or owed to one worker, grouped into the runs that would pay it. Empty runs are left out."""
     has_api = provider_can_pay(campaign)
-    both = [_split(campaign, kind, has_api, worker) for kind in (Kind.APPROVE, Kind.BONUS)]
-    return [plan for split in both for plan in split if plan.dues]
+    splits = [_split(campaign, kind, has_api, worker) for kind in (Kind.APPROVE, Kind.BONUS)]
+    return [plan for split in splits for plan in split if plan.dues]
 
 
 def _split(
     campaign: Campaign, kind: Kind, has_api: bool, worker: Worker | None = None
 ) -> tuple[Plan, Plan]:
-    """What is owed through the provider, and what by hand."""
+    """What is owed through the provider, and what is paid by hand."""
     assignments = _assignments(campaign)
     if worker:
         assignments = assignments.filter(worker=worker)
@@ -133,7 +133,7 @@ def _split(
         _pay_per_hit(assignments, campaign, has_api) if is_pay else _bonuses(assignments, campaign)
     )
     by_api = [due for due in dues if not _is_by_hand(due.work, kind, has_api)]
-    # A provider wants to hear of work that pays nothing; a list of people to pay does not.
+    # A provider must approve work that pays nothing; a list of people to pay does not need it.
     by_hand = [due for due in dues if _is_by_hand(due.work, kind, has_api) and due.amount]
     return Plan(campaign, kind, False, by_api), Plan(campaign, kind, True, by_hand)
 
@@ -144,24 +144,24 @@ def provider_can_pay(campaign: Campaign) -> bool:
 
 
 def is_paid_by_hand(assignment: Assignment) -> bool:
-    """Whether the pay for a HIT, or the refusal of it, goes past the provider."""
+    """Whether a HIT is paid or rejected outside the provider."""
     has_api = provider_can_pay(assignment.hit.campaign)
     return _is_by_hand(Work.of(assignment), Kind.APPROVE, has_api)
 
 
 def _is_by_hand(work: Work, kind: Kind, has_api: bool) -> bool:
     if not has_api or work.submission_status is None:
-        # Someone who came by another way than the campaign's provider is unknown to it.
+        # The provider does not know workers who came another way.
         return True
-    # What was returned or timed out at the provider can be neither approved nor rejected there; a bonus can be paid.
+    # The provider cannot approve or reject work that was returned or timed out there, but it can pay a bonus.
     return kind != Kind.BONUS and work.submission_status in Submission.GIVEN_UP
 
 
 def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
     if campaign.is_archive:
-        # The original collector has paid for it.
+        # The original collector has already paid.
         return Assignment.objects.none()
-    # A forgotten worker cannot be paid, so nobody is forgotten while owed money, unless an admin insists.
+    # Forgotten workers cannot be paid, so workers who are owed money are kept unless an admin insists.
     assignments = Assignment.objects.filter(hit__campaign=campaign, worker__forgotten_at=None)
     return assignments.filter(is_rejected=False).order_by("pk")
 
@@ -169,21 +169,21 @@ def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
 def _pay_per_hit(
     assignments: QuerySet[Assignment], campaign: Campaign, has_api: bool
 ) -> Iterable[Due]:
-    """Submitted work, late or not, less what was paid for part of it when it seemed abandoned."""
+    """Submitted work, late or not, minus any share already paid for it as unfinished work."""
     begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
     open_work = assignments.submitted().filter(~Exists(begun))  # type: ignore[attr-defined]
     shares = _shares_paid(campaign)
     full = campaign.pay_per_hit
     for work in works(open_work):
         if not _is_by_hand(work, Kind.APPROVE, has_api):
-            # A provider pays the reward it knows, whatever we would take off.
+            # A provider always pays the full reward; we cannot deduct anything.
             yield Due(work, Kind.APPROVE, full)
         elif (share := shares.get(work.pk, NOTHING)) is not None:
             yield Due(work, Kind.APPROVE, max(full - share, NOTHING))
 
 
 def _shares_paid(campaign: Campaign) -> dict[int, Decimal | None]:
-    """What was paid for unfinished work, by assignment; None while nobody knows whether it will be."""
+    """What was paid for unfinished work, by assignment. None while the outcome is still open."""
     rows = Payment.objects.filter(rule__campaign=campaign, rule__kind=PayRule.Kind.PARTIAL)
     shares: dict[int, Decimal | None] = {}
     for assignment, state, amount in rows.values_list("assignment", "state", "amount"):
@@ -211,7 +211,7 @@ def _bonuses(assignments: QuerySet[Assignment], campaign: Campaign) -> list[Due]
 
 
 def _work_of(rules: list[PayRule], assignments: QuerySet[Assignment]) -> dict[int, Work]:
-    """The work that the rules speak of, fetched once however many rules there are."""
+    """The assignments the rules refer to, fetched in one query."""
     is_meant = Q(pk__in=[rule.assignment_id for rule in rules if rule.assignment_id])
     if any(rule.kind == PayRule.Kind.FLAT for rule in rules):
         is_meant |= Q(status=Assignment.Status.SUBMITTED)
@@ -231,18 +231,18 @@ def _due_by(
             if assignment.status == Assignment.Status.SUBMITTED
         ]
     else:
-        # Whatever became of the HIT: the promise was made for this very one.
+        # Paid whatever became of the HIT: the promise was for this assignment.
         assert rule.assignment_id is not None
         rewarded = [work[rule.assignment_id]] if rule.assignment_id in work else []
     return [Due(assignment, Kind.BONUS, rule.amount, rule.reason, rule) for assignment in rewarded]
 
 
 def _shares(rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign) -> Iterable[Due]:
-    # Of any rule: a new one in place of one that was withdrawn does not pay the same part again.
-    others = Payment.objects.live().filter(
+    # Under any rule: replacing a withdrawn rule must not pay the same share again.
+    earlier_shares = Payment.objects.live().filter(
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
-    abandoned = _abandoned(assignments.filter(~Exists(others)), campaign)
+    abandoned = _abandoned(assignments.filter(~Exists(earlier_shares)), campaign)
     done = abandoned.annotate(n_rated=Count("ratings__item"), size=F("hit__size"))
     for *row, n_rated, size in done.values_list(*WORK_COLUMNS, "n_rated", "size"):
         share = campaign.pay_per_hit * n_rated / size
@@ -252,7 +252,7 @@ def _shares(rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign
 
 
 def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assignment]:
-    """Unfinished work that nobody is likely to finish: given back, or expired in a closed campaign."""
+    """Unfinished work that nobody is likely to finish: returned, or expired in a closed campaign."""
     statuses = [Assignment.Status.RETURNED]
     if campaign.status == Campaign.Status.CLOSED:
         statuses.append(Assignment.Status.EXPIRED)
@@ -263,7 +263,7 @@ def _abandoned(work: QuerySet[Assignment], campaign: Campaign) -> QuerySet[Assig
 
 
 def creditors(campaign: Campaign, worker: Worker | None = None) -> dict[int, Decimal]:
-    """How much is owed in a campaign, by the key of the worker. Some are owed an approval of 0.00."""
+    """How much a campaign owes, by worker key. Some workers are owed an approval of 0.00."""
     owed: dict[int, Decimal] = defaultdict(Decimal)
     for due in (due for plan in plans(campaign, worker) for due in plan.dues):
         owed[due.work.worker_id] += due.amount
@@ -271,7 +271,7 @@ def creditors(campaign: Campaign, worker: Worker | None = None) -> dict[int, Dec
 
 
 def owed_to(worker: Worker) -> dict[Campaign, Decimal]:
-    """How much each campaign owes a worker; those that owe nothing are left out."""
+    """How much each campaign owes a worker. Campaigns that owe nothing are left out."""
     campaigns = Campaign.objects.filter(hits__assignments__worker=worker).distinct()
     owed = {campaign: creditors(campaign, worker).get(worker.pk) for campaign in campaigns}
     return {campaign: amount for campaign, amount in owed.items() if amount is not None}

@@ -1,4 +1,4 @@
-"""What was paid and what is open, in numbers and as a list that a spreadsheet can read."""
+"""What was paid and what is open, as totals and as CSV."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a campaign's money is. `open` is confirmed and under way, `unknown` waits for a person."""
+    """Where a campaign's money is. `open` is confirmed but not finished; `unknown` needs a person to decide."""
 
     owed: Decimal
     open: Decimal
@@ -49,12 +49,12 @@ class Standing:
 
     @property
     def committed(self) -> Decimal:
-        """All that is paid, may have been, or is owed. For new HITs those in hand count too: `places.amount_owed`."""
+        """Everything paid, possibly paid, or owed. `places.amount_owed` also counts HITs in progress."""
         return self.owed + self.open + self.paid + self.unknown
 
     @property
     def left(self) -> Decimal | None:
-        """What the cap leaves, below 0 where it is passed; None without a cap."""
+        """What remains under the cap, negative if it is exceeded. None without a cap."""
         return None if self.spending_cap is None else self.spending_cap - self.committed
 
 
@@ -85,7 +85,7 @@ def standing(campaign: Campaign, plans: Iterable[Plan]) -> Standing:
 
 
 def payments_csv(payments: QuerySet[Payment]) -> str:
-    """One line a payment, with a header, and no cell that a spreadsheet would run."""
+    """One row per payment, with a header. Cells that a spreadsheet would run as formulas are escaped."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)

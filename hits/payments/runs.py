@@ -1,4 +1,4 @@
-"""What people decide about money: confirm a run, mark a list as paid, reject, settle what is unclear."""
+"""Decisions about money: confirm a run, mark a list as paid, reject work, settle unclear payments."""
 
 from decimal import Decimal
 from typing import Any
@@ -23,7 +23,7 @@ CHANGED = (
     "Look at the new list and confirm that one."
 )
 
-# The reference of such lines in the ledger.
+# The reference of such payments in the ledger.
 PAID_ELSEWHERE = "paid where the work was done"
 
 
@@ -40,10 +40,10 @@ def confirm_run(
     total: Decimal,
     actor: User,
 ) -> PaymentRun:
-    """Write a run and its payments into the ledger, if they are the very ones the person saw.
+    """Write a run and its payments to the ledger, if the list is the one the person saw.
 
-    `digest` names the list that was shown, `total` is what the person typed. Nothing is sent from
-    here: a job does that for a provider, and for a list by hand the person does.
+    `digest` identifies that list and `total` is the amount the person typed. Nothing is sent here:
+    a job sends payments to a provider, and people pay lists by hand.
     """
     campaign = _locked(campaign)
     plan = plan_run(campaign, Kind(kind), is_by_hand=is_by_hand)
@@ -64,27 +64,27 @@ def confirm_run(
 def confirm_once(
     *, campaign: Campaign, kind: str, is_by_hand: bool, digest: str, total: Decimal, actor: User
 ) -> tuple[PaymentRun, bool]:
-    """Confirm a run, or find the one that this very list was confirmed as; say whether it is new.
+    """Confirm a run, or find the run confirmed earlier from the same list. Return whether it is new.
 
-    For programs, which may ask again when they heard no answer.
+    For API clients, which may retry when they get no response.
     """
-    wanted = {"kind": kind, "is_by_hand": is_by_hand, "digest": digest, "total": total}
+    choice = {"kind": kind, "is_by_hand": is_by_hand, "digest": digest, "total": total}
     try:
-        return confirm_run(campaign=campaign, actor=actor, **wanted), True  # type: ignore[arg-type]
+        return confirm_run(campaign=campaign, actor=actor, **choice), True  # type: ignore[arg-type]
     except PaymentRefused:
-        earlier = PaymentRun.objects.filter(campaign=campaign, **wanted).first()
+        earlier = PaymentRun.objects.filter(campaign=campaign, **choice).first()
         if earlier is None or not earlier.payments.live().exists():
             raise
         return earlier, False
 
 
 def _locked(campaign: Campaign) -> Campaign:
-    """Lock the campaign's money: a second decision waits, then reads the new state."""
+    """Lock the campaign's money, so that a concurrent decision waits and then reads the new state."""
     return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
 
 
 def go_on(*, run: PaymentRun, actor: User) -> Job:
-    """Start the job that sends a run's payments, unless one is at it."""
+    """Start the job that sends a run's payments, unless one is already running."""
     if run.is_by_hand or not run.payments.to_do().exists():
         raise PaymentRefused("There is nothing left in this run to send.")
     return latest_job(run, is_unfinished=True) or start_job(
@@ -102,9 +102,9 @@ def latest_job(run: PaymentRun, *, is_unfinished: bool = False) -> Job | None:
 def note_paid_elsewhere(
     *, campaign: Campaign, references: dict[int, str], actor: User | None
 ) -> PaymentRun | None:
-    """Write into the ledger what was paid where the work was done, so that nobody pays it again.
+    """Record what was paid where the work was done, so that it is not paid again.
 
-    `references` are the provider's, by assignment. What is in a run already is left alone.
+    `references` are the provider's, by assignment. Assignments already in a run are left alone.
     """
     if not references:
         return None
@@ -118,7 +118,7 @@ def note_paid_elsewhere(
     lines = list(run.payments.all())
     for line in lines:
         line.state, line.settled_at = State.SENT, timezone.now()
-        # An id of the provider's goes when its worker is forgotten; what was paid and where stays.
+        # The provider's id is removed when its worker is forgotten; what was paid, and where, stays.
         line.prepared = references[line.assignment_id]
         line.reference = PAID_ELSEWHERE
     settled = ["state", "settled_at", "prepared", "reference"]
@@ -142,7 +142,7 @@ def _make_run(plan: Plan, actor: User | None) -> PaymentRun:
 
 
 def _write_payments(run: PaymentRun, dues: list[Due]) -> None:
-    """One line for each; a line that failed before goes into this run, under its old key."""
+    """Create one payment for each due. A payment that failed earlier moves to this run and keeps its key."""
     old = {
         payment.key: payment
         for payment in Payment.objects.filter(key__in=[due.key for due in dues])
@@ -173,7 +173,7 @@ def _payment(run: PaymentRun, due: Due, **fields: Any) -> Payment:
 
 
 def _plan_again(payment: Payment, run: PaymentRun, due: Due) -> None:
-    # What was announced to the provider stays with the line: asked about first, not sent blindly.
+    # Keep what was announced to the provider, so that sending asks about it first.
     planned = Payment.objects.filter(pk=payment.pk, state__in=Payment.DEAD).update(
         state=State.PLANNED,
         run=run,
@@ -189,7 +189,7 @@ def _plan_again(payment: Payment, run: PaymentRun, due: Due) -> None:
 
 @transaction.atomic
 def mark_as_paid(*, run: PaymentRun, total: Decimal, reference: str, actor: User) -> PaymentRun:
-    """Note that a list was paid outside the platform. Once: a second time there is nothing planned."""
+    """Record that a list was paid outside the platform. This works once per run."""
     if not run.is_by_hand:
         raise PaymentRefused("This run is paid through its provider, not by hand.")
     if total != run.total:
@@ -197,14 +197,14 @@ def mark_as_paid(*, run: PaymentRun, total: Decimal, reference: str, actor: User
     planned = run.payments.filter(state=State.PLANNED)
     n_paid = planned.update(state=State.SENT, settled_at=timezone.now(), reference=reference)
     if not n_paid:
-        raise PaymentRefused("This list is marked as paid already, or was cancelled.")
+        raise PaymentRefused("This list is already marked as paid, or was cancelled.")
     close_run(run, actor=actor)
     return run
 
 
 @transaction.atomic
 def cancel_run(*, run: PaymentRun, actor: User) -> PaymentRun:
-    """Take back what has not been begun: it is owed again."""
+    """Cancel the payments that have not been started. They are owed again."""
     planned = run.payments.filter(state=State.PLANNED)
     n_cancelled = planned.update(state=State.WITHDRAWN, settled_at=timezone.now())
     if not n_cancelled:
@@ -221,7 +221,7 @@ def cancel_run(*, run: PaymentRun, actor: User) -> PaymentRun:
 
 
 def close_run(run: PaymentRun, *, actor: User | None = None) -> bool:
-    """Write the receipt once nothing of the run is left to do; say whether this call did."""
+    """Write the receipt once nothing in the run is left to do. Return whether this call did."""
     if run.payments.to_do().exists():
         return False
     open_run = PaymentRun.objects.filter(pk=run.pk, finished_at=None)
@@ -233,7 +233,7 @@ def close_run(run: PaymentRun, *, actor: User | None = None) -> bool:
 
 
 def receipt(run: PaymentRun) -> dict[str, Any]:
-    """How many payments of a run are in which state, and how much that is."""
+    """Count and sum a run's payments by state."""
     counts: dict[str, int] = {}
     paid = Decimal("0.00")
     for state, amount in run.payments.values_list("state", "amount"):
@@ -267,7 +267,7 @@ def reject_assignment(
 ) -> PaymentRun:
     """Reject submitted work, with a reason that the worker can read.
 
-    The ratings stay and count as before: that is another decision.
+    The ratings still count as before: that is a separate decision.
     """
     message = message.strip()
     campaign = _locked(assignment.hit.campaign)
@@ -300,7 +300,7 @@ def reject_assignment(
 
 
 def _write_rejection(run: PaymentRun, due: Due, category: str) -> None:
-    """Use the line of an earlier rejection that failed or was withdrawn, or write a new one."""
+    """Reuse an earlier rejection that failed or was withdrawn, or create a new one."""
     old = Payment.objects.filter(key=due.key).first()
     if old is None:
         _payment(run, due, category=category).save()
@@ -318,17 +318,19 @@ def _check_rejection(assignment: Assignment, message: str, category: str) -> Non
     provider = provider_class(recruitment.provider)
     if len(message) < provider.min_rejection_length:
         raise PaymentRefused(
-            f"{provider.label} wants a reason of at least {provider.min_rejection_length} "
+            f"{provider.label} requires a reason of at least {provider.min_rejection_length} "
             f"characters; this one has {len(message)}."
         )
-    known = dict(provider.rejection_categories)
-    if known and category not in known:
-        raise PaymentRefused(f"{provider.label} wants a category: {', '.join(known.values())}.")
+    categories = dict(provider.rejection_categories)
+    if categories and category not in categories:
+        raise PaymentRefused(
+            f"{provider.label} requires a category: {', '.join(categories.values())}."
+        )
 
 
 @transaction.atomic
 def withdraw_rejection(*, payment: Payment, reason: str, actor: User) -> Payment:
-    """Withdraw a rejection: the work is owed again, and the provider learns of it when it is approved."""
+    """Withdraw a rejection. The work is owed again, and the provider learns of it on approval."""
     if not reason.strip():
         raise PaymentRefused("Say why the rejection is taken back.")
     sent = Payment.objects.filter(pk=payment.pk, kind=Kind.REJECT, state=State.SENT)
@@ -341,26 +343,26 @@ def withdraw_rejection(*, payment: Payment, reason: str, actor: User) -> Payment
 
 
 def rejection_of(assignment: Assignment) -> Payment | None:
-    """The refusal that holds for an assignment, with the reason its worker is shown."""
+    """The rejection in force for an assignment, with the reason shown to the worker."""
     if not assignment.is_rejected:
         return None
     return Payment.objects.live().filter(assignment=assignment, kind=Kind.REJECT).first()
 
 
-# What only a person can settle ---------------------------------------------------------------
+# Payments that only a person can settle ------------------------------------------------------
 
 
 @transaction.atomic
 def settle_unknown(*, payment: Payment, was_paid: bool, reason: str, actor: User) -> Payment:
-    """Say what became of a payment that the provider could not tell about."""
+    """Record what became of a payment when the provider could not say."""
     if not reason.strip():
         raise PaymentRefused("Say how you know.")
     state = State.SENT if was_paid else State.FAILED
     unsure = Payment.objects.filter(pk=payment.pk, state=State.UNKNOWN)
-    # Not asked about again: what a person says holds, also where the provider can never tell.
+    # The provider is not asked again: a person's answer is final, even if the provider can never confirm it.
     reset = {} if was_paid else {"n_sends": 0, "prepared": ""}
     if not unsure.update(state=state, settled_at=timezone.now(), problem=reason.strip(), **reset):
-        raise PaymentRefused("This payment is settled already.")
+        raise PaymentRefused("This payment is already settled.")
     if payment.kind == Kind.REJECT and not was_paid:
         Assignment.objects.filter(pk=payment.assignment_id).update(is_rejected=False)
     record_payment("settle_payment", payment, actor=actor, reason=reason.strip(), state=state)
@@ -370,7 +372,7 @@ def settle_unknown(*, payment: Payment, was_paid: bool, reason: str, actor: User
 
 @transaction.atomic
 def write_off(*, payment: Payment, reason: str, actor: User) -> Payment:
-    """Owe a payment no more that the provider refuses for good, such as for work under made-up ids."""
+    """Stop owing a payment that the provider refuses for good, for example for work under made-up ids."""
     if not reason.strip():
         raise PaymentRefused("Say why it is written off.")
     # Rejected work is owed nothing anyway.
@@ -380,7 +382,7 @@ def write_off(*, payment: Payment, reason: str, actor: User) -> Payment:
     if not failed.update(
         state=State.WRITTEN_OFF, settled_at=timezone.now(), problem=reason.strip()
     ):
-        raise PaymentRefused("Only what is owed, and failed when it was sent, can be written off.")
+        raise PaymentRefused("Only a payment that is owed and has failed can be written off.")
     record_payment("write_off_payment", payment, actor=actor, reason=reason.strip())
     payment.refresh_from_db()
     return payment
@@ -417,12 +419,12 @@ def add_rule(
     amount: Decimal | None = None,
     assignment: Assignment | None = None,
 ) -> PayRule:
-    """Promise a bonus or adjustment. It is owed from now on, and paid by a run."""
+    """Promise a bonus or adjustment. It is owed from now on and paid in a run."""
     if assignment and assignment.hit.campaign_id != campaign.pk:
         raise PaymentRefused("That work belongs to another campaign.")
     if assignment and assignment.is_rejected:
         raise PaymentRefused(
-            "This work was rejected, and rejected work is owed nothing. Take the rejection back first."
+            "This work was rejected, and rejected work is not paid. Withdraw the rejection first."
         )
     try:
         with transaction.atomic():
@@ -437,7 +439,7 @@ def add_rule(
     except IntegrityError as error:
         raise PaymentRefused(
             "A bonus needs an amount above 0 and a reason; an adjustment also needs the HIT it is for. "
-            "A share for unfinished work has no amount, and there is one such rule at most."
+            "A share for unfinished work has no amount, and there can be only one such rule."
         ) from error
     details = {"amount": f"{amount:.2f}"} if amount else {}
     record(
@@ -455,10 +457,10 @@ def add_rule(
 
 @transaction.atomic
 def withdraw_rule(*, rule: PayRule, actor: User) -> PayRule:
-    """Promise no more by this rule. What was paid, or is in a run, stays."""
+    """Stop a rule. What it has paid, or has in a run, stays."""
     active = PayRule.objects.filter(pk=rule.pk, withdrawn_at=None)
     if not active.update(withdrawn_at=timezone.now()):
-        raise PaymentRefused("This rule is withdrawn already.")
+        raise PaymentRefused("This rule is already withdrawn.")
     record("withdraw_pay_rule", actor=actor, campaign=rule.campaign, rule=str(rule.code))
     rule.refresh_from_db()
     return rule

@@ -1,8 +1,8 @@
-"""Carrying out a run: each payment once, even if the process dies between any two lines.
+"""Send a run's payments, each exactly once, even if the process dies between any two lines.
 
-A payment is marked as being sent, and that is committed, before the provider is asked. A process that finds it so
-marked does not know whether it happened and asks the provider first: it did, and the ledger says so; it did
-not, and it is sent again under the same key; the provider cannot tell, and a person decides.
+A payment is marked as being sent, and that is committed, before the provider is asked. A process that finds such
+a mark does not know whether the payment happened, so it asks the provider first. If it did happen, the ledger
+records it; if not, it is sent again under the same key; if the provider cannot tell, a person decides.
 """
 
 import logging
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 State = Payment.State
 
-# So many refusals in a row are not about the workers: the account is empty, or the key has expired.
+# This many refusals in a row are not about the workers: the account is empty or the key has expired.
 MAX_FAILURES_IN_A_ROW = 5
 LOOK_SECONDS = 0.5
 
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 def pay_run(*, run: PaymentRun, progress: Progress | None = None) -> dict[str, Any]:
-    """Send what a run has left to send, and return its receipt. May be stopped and called again."""
+    """Send the rest of a run's payments and return its receipt. It can be stopped and called again."""
     provider = provider_for(run.campaign.recruitment)
     pks = list(run.payments.to_do().order_by("pk").values_list("pk", flat=True))
     n_failures = 0
@@ -45,7 +45,7 @@ def pay_run(*, run: PaymentRun, progress: Progress | None = None) -> dict[str, A
         if n_failures >= MAX_FAILURES_IN_A_ROW:
             raise PaymentsHalted(
                 f"{provider.label} refused {n_failures} payments in a row, so the run was stopped. "
-                "The ledger says why; the rest was not tried."
+                "The ledger shows the reasons; the remaining payments were not tried."
             )
     _report(progress, run.n_payments, run)
     close_run(run)
@@ -57,14 +57,14 @@ def _report(progress: Progress | None, n_done: int, run: PaymentRun) -> None:
         progress(n_done, run.n_payments)
 
 
-def _settle(pk: int, provider: Provider, look: Callable[[], None]) -> str:
-    """Bring one payment to its end and return its state."""
-    look()
-    payment = _wait_for_others(pk, look)
+def _settle(pk: int, provider: Provider, report: Callable[[], None]) -> str:
+    """Finish one payment and return its state."""
+    report()
+    payment = _wait_for_others(pk, report)
     if payment.state not in (State.PLANNED, State.SENDING) or not _claim(payment):
         return payment.state
     deed = Deed(payment, provider)
-    # Begun before, by a process that died or in an earlier run: it may have happened.
+    # Started by a process that died, or in an earlier run: it may have been paid.
     if payment.n_sends > 1 and (answer := _ask(deed)) is not State.PLANNED:
         doubt = deed.doubt if answer == State.UNKNOWN else ""
         return _finish(payment, answer, reference=deed.reference, problem=doubt)
@@ -75,15 +75,15 @@ def _settle(pk: int, provider: Provider, look: Callable[[], None]) -> str:
     return _finish(payment, State.SENT, reference=deed.reference)
 
 
-def _wait_for_others(pk: int, look: Callable[[], None]) -> Payment:
-    """Fetch a payment; one being sent right now may be in another process's hands, so give it time."""
+def _wait_for_others(pk: int, report: Callable[[], None]) -> Payment:
+    """Fetch a payment. If another process may be sending it right now, wait for it."""
     grace = timedelta(seconds=settings.PAYMENT_GRACE_SECONDS)
     while True:
         payment = _fetch(pk)
         is_fresh = payment.sending_at and payment.sending_at > timezone.now() - grace
         if payment.state != State.SENDING or not is_fresh:
             return payment
-        look()
+        report()
         time.sleep(LOOK_SECONDS)
 
 
@@ -94,7 +94,7 @@ def _fetch(pk: int) -> Payment:
 
 
 def _claim(payment: Payment) -> bool:
-    """Mark a payment as being sent, before anything is sent. Of two who try, one gets it."""
+    """Mark a payment as being sent, before anything is sent. Only one of two processes can."""
     as_seen = Payment.objects.filter(pk=payment.pk, state=payment.state, n_sends=payment.n_sends)
     payment.n_sends, payment.sending_at = payment.n_sends + 1, timezone.now()
     return bool(
@@ -103,10 +103,10 @@ def _claim(payment: Payment) -> bool:
 
 
 def ask_again(*, payment: Payment) -> str:
-    """Ask the provider once more about a payment in doubt; only a yes changes anything."""
+    """Ask the provider again about an unclear payment. Only a yes changes anything."""
     payment = _fetch(payment.pk)
     if payment.state != State.UNKNOWN:
-        # Also what is paid by hand: no provider knows of it.
+        # A provider knows nothing about payments made by hand.
         return payment.state
     deed = Deed(payment, provider_for(payment.run.campaign.recruitment))
     if _ask(deed) != State.SENT:
@@ -115,18 +115,18 @@ def ask_again(*, payment: Payment) -> str:
 
 
 def _ask(deed: "Deed") -> State:
-    """Ask the provider what became of a payment: it is paid, or may be sent, or a person must decide."""
+    """Ask the provider what became of a payment: paid, safe to send, or for a person to decide."""
     try:
         happened = deed.has_happened()
     except NotOffered:
         return State.UNKNOWN
     except ProviderRefused:
-        # It answers, and knows of no such work: it has not paid for it.
+        # The provider responds but does not know the work, so it has not paid for it.
         happened = False
     except ProviderFailed as silence:
         raise PaymentsHalted(
-            f"{deed.provider.label} does not answer: {silence} One payment is open, and what comes "
-            "after it was not tried. Go on later; nothing is paid twice."
+            f"{deed.provider.label} does not respond: {silence} One payment is open, and those after it "
+            "were not tried. Continue later; nothing is paid twice."
         ) from silence
     if happened:
         return State.SENT
@@ -134,12 +134,12 @@ def _ask(deed: "Deed") -> State:
 
 
 def _after_failure(payment: Payment, deed: "Deed", error: ProviderFailed) -> str:
-    """The provider said no, or said nothing: an answer that was lost may have been a yes, so ask."""
+    """Handle a refusal or a missing response. A lost response may have been a yes, so ask."""
     answer = _ask(deed)
     if answer == State.SENT:
         return _finish(payment, State.SENT, reference=deed.reference)
     if isinstance(error, ProviderRefused):
-        # A clear no: nothing is under way, and a later try begins from the beginning.
+        # A clear no: nothing is pending, so a later attempt starts from scratch.
         return _finish(payment, State.FAILED, problem=str(error), n_sends=0, prepared="")
     if answer == State.UNKNOWN:
         return _finish(payment, State.UNKNOWN, problem=f"{error} {deed.doubt}")
@@ -156,22 +156,22 @@ def _finish(
     was: State = State.SENDING,
     **fields: Any,
 ) -> str:
-    """Store how a payment ended, with its line in the audit log."""
-    # The very attempt that was made: another one has another moment.
+    """Store how a payment ended, with an audit log entry."""
+    # Match the exact attempt: another attempt has another start time.
     sending = Payment.objects.filter(pk=payment.pk, state=was, sending_at=payment.sending_at)
     ended = sending.update(
         state=state, reference=reference, problem=problem, settled_at=timezone.now(), **fields
     )
     if not ended:
-        # Someone took over while we were away, and the provider's word is theirs to hear.
+        # Another process has taken over and will hear the provider's answer.
         logger.warning("Payment %s was taken over by another process.", payment.code)
         return _fetch(payment.pk).state
     if state == State.SENT:
         _note_at_submission(payment)
     elif state == State.FAILED and payment.kind == Kind.REJECT:
-        # Not rejected after all, so it is owed.
+        # The rejection failed, so the work is owed.
         Assignment.objects.filter(pk=payment.assignment_id).update(is_rejected=False)
-    # By our code only: the log stays for ever, and ids and complaints of a provider name people.
+    # Use only our own code: log entries are permanent, and a provider's ids and messages identify people.
     record_payment(f"payment_{state}", payment, actor=payment.run.confirmed_by)
     return state
 
@@ -199,7 +199,7 @@ class Deed:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether doing it a second time is harmless, or it cannot have been done a first time."""
+        """Whether repeating it is harmless, or it cannot have happened yet."""
         return (
             self.payment.kind != Kind.BONUS
             or self.provider.pays_bonus_once
@@ -208,12 +208,12 @@ class Deed:
 
     @property
     def doubt(self) -> str:
-        """Why nobody but a person can tell; empty where there is nothing to doubt."""
+        """Why only a person can tell. Empty if there is no doubt."""
         if self.is_repeatable:
             return ""
         return (
             f"{self.provider.label} does not show this bonus, but may still be about to pay it, and "
-            "would pay it again if asked again. Look there, then say what happened."
+            "would pay it again if asked again. Check there, then record what happened."
         )
 
     def do(self) -> None:
@@ -228,16 +228,16 @@ class Deed:
             self._pay_bonus()
 
     def has_happened(self) -> bool:
-        """Ask the provider, whose word counts."""
+        """Ask the provider, whose answer is final."""
         kind = self.payment.kind
         if kind == Kind.BONUS:
-            # Nothing is paid that was not announced, and the announcement kept, before.
+            # A bonus is paid only after it was announced and the announcement saved.
             return bool(self.payment.prepared) and self.provider.is_bonus_paid(
                 self._bonus, prepared=self.payment.prepared
             )
         status = self.provider.status_of(self.submission)
         if status in Submission.GIVEN_UP:
-            # Kept at once: the provider will never pay for it, so the next list is one by hand.
+            # Saved at once: the provider will never pay this, so the next list is paid by hand.
             Submission.objects.filter(pk=self.submission.pk).update(status=status)
         done = Submission.Status.APPROVED if kind == Kind.APPROVE else Submission.Status.REJECTED
         return status == done

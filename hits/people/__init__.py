@@ -1,1 +1,1 @@
-"""The people behind the pages, and the tokens of their programs."""
+"""Staff accounts: access, logins, two-step login, API tokens and the audit log."""

@@ -1,7 +1,7 @@
-"""Who may open a page: every view has one of these decorators, and a test checks that none is missing.
+"""Access to pages: every view has one of these decorators, and a test checks that none is missing.
 
-`access_rule` on a view says which. A campaign that a visitor does not belong to does not exist for them
-(404); one whose pages need a higher level is refused (403).
+The decorator sets `access_rule` on the view. Visitors get a 404 for a campaign they do not belong to, and a
+403 if a page of their campaign needs a higher level.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Level = Membership.Level
 View = Callable[..., Any]
 Visitor = AbstractBaseUser | AnonymousUser
 
-# A higher level may do all that a lower one may.
+# A higher level includes the lower ones.
 _AT_LEAST = {Level.RESEARCHER: (Level.RESEARCHER, Level.ADMIN), Level.ADMIN: (Level.ADMIN,)}
 
 
@@ -40,7 +40,7 @@ def is_member(user: Visitor) -> bool:
 
 
 def has_level(user: Visitor, level: Level, campaign: Campaign | None = None) -> bool:
-    """Whether a person has this level, or a higher one, in a campaign; without one: everywhere."""
+    """Whether a person has this level or a higher one in a campaign, or everywhere if none is given."""
     levels = _levels(user)
     granted = {levels.get(None), levels.get(campaign.pk) if campaign else None}
     return is_superuser(user) or not granted.isdisjoint(_AT_LEAST[level])
@@ -55,7 +55,7 @@ def campaigns_of(user: Visitor, level: Level = Level.RESEARCHER) -> QuerySet[Cam
 
 
 def _levels(user: Visitor) -> dict[int | None, str]:
-    """The level in each campaign, and under None that in all: looked up once a request."""
+    """A person's level in each campaign, and under None the platform-wide one. Looked up once per request."""
     if not isinstance(user, User) or not user.is_active or user.is_superuser:
         return {}
     if not hasattr(user, "_levels"):
@@ -70,7 +70,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def campaign_for(user: Visitor, code: UUID, level: Level) -> Campaign:
-    """Fetch a campaign for a person: 404 if they are not a member of it."""
+    """Fetch a campaign for a person, or raise a 404 if they are not a member of it."""
     campaign = campaigns_of(user).filter(code=code).first()
     if campaign is None:
         raise Http404("No such campaign.")
@@ -81,7 +81,7 @@ def campaign_for(user: Visitor, code: UUID, level: Level) -> Campaign:
 
 @dataclass(frozen=True)
 class Standing:
-    """What the menu shows to its visitor. Evaluated only by pages with a menu."""
+    """What the menu shows. Evaluated only by pages with a menu."""
 
     user: Visitor
 
@@ -108,7 +108,7 @@ class Standing:
 
 
 def standing(request: HttpRequest) -> dict[str, Standing]:
-    """A context processor. An error may come before it is known who asks."""
+    """A context processor. An error page may be rendered before the user is known."""
     return {"standing": Standing(getattr(request, "user", AnonymousUser()))}
 
 
@@ -121,23 +121,18 @@ def for_anyone(view: View) -> View:
 
 
 def for_workers(view: View) -> View:
-    """Mark a page of workers: no login, never cached; the view itself sees whose work it is."""
+    """Mark a worker's page: no login, never cached. The view itself checks whose work it is."""
     return _ruled(login_not_required(never_cache(view)), "workers")
 
 
 def for_logged_in(view: View) -> View:
-    """Let in everyone with a login: for pages about the login itself."""
+    """Let in every logged-in user, for pages about the login itself."""
     return _ruled(never_cache(view), "logged in")
 
 
 def for_members(view: View) -> View:
     """Let in members of any campaign or of the platform; the view limits what they see."""
     return _guarded(view, "members", is_member)
-
-
-def for_researchers(view: View) -> View:
-    """Let in platform-wide researchers and admins."""
-    return _guarded(view, "researchers", lambda user: has_level(user, Level.RESEARCHER))
 
 
 def for_admins(view: View) -> View:
@@ -165,7 +160,7 @@ def for_campaign_admins(view: View) -> View:
 
 
 def takes_files(view: View) -> View:
-    """Mark a page that takes uploads. Other pages accept only small bodies: see `da_platform.bodies`."""
+    """Mark a page that accepts uploads. Other pages accept only small bodies: see `da_platform.bodies`."""
     view.takes_files = True  # type: ignore[attr-defined]
     return view
 

@@ -1,4 +1,4 @@
-"""The people behind the pages: who may log in, and what they may do."""
+"""Staff accounts: who may log in, and what they may do."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from .audit import record
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A level, in one campaign or without it in all."""
+    """A level of access, in one campaign or, without one, in all."""
 
     level: str
     campaign: Campaign | None = None
@@ -29,7 +29,7 @@ class Part:
 
 @transaction.atomic
 def invite(*, username: str, email: str, part: Part, actor: User) -> User:
-    """Make a person who can log in once they have set a password by the link of `password_link`."""
+    """Create a person, who can log in after setting a password through `password_link`."""
     user = User(username=username, email=email)
     user.set_unusable_password()
     user.full_clean(exclude=["password"])
@@ -40,21 +40,21 @@ def invite(*, username: str, email: str, part: Part, actor: User) -> User:
 
 
 def password_path(user: User) -> str:
-    """Where a person sets their password: once, within the days that settings allow."""
+    """Return the URL where a person sets their password. It works once, for as many days as the settings allow."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     token = default_token_generator.make_token(user)
     return reverse("password_reset_confirm", args=[uid, token])
 
 
 def make_password_link(*, user: User, actor: User) -> str:
-    """Return the link where a person sets a new password. The audit log records who asked for it."""
+    """Return the URL where a person sets a new password, and record who asked for it."""
     record("password link made", actor=actor, person=user.get_username())
     return password_path(user)
 
 
 @transaction.atomic
 def give_part(*, user: User, part: Part, actor: User) -> None:
-    """Give a person a level in a campaign or everywhere, in place of the one they have there."""
+    """Give a person a level in a campaign or everywhere, replacing the one they have there."""
     Membership.objects.update_or_create(
         user=user, campaign=part.campaign, defaults={"level": part.level}
     )
@@ -81,7 +81,7 @@ def take_part_away(*, membership: Membership, actor: User) -> None:
 
 @transaction.atomic
 def set_active(*, user: User, is_active: bool, actor: User) -> None:
-    """Let a person log in, or no longer; logins from before end, so that none comes back to life."""
+    """Allow or forbid logins. Existing sessions end, so that none becomes valid again later."""
     if user == actor and not is_active:
         raise PeopleRefused("You cannot lock yourself out.")
     changed = User.objects.filter(pk=user.pk).exclude(is_active=is_active)
@@ -93,7 +93,7 @@ def set_active(*, user: User, is_active: bool, actor: User) -> None:
 
 @transaction.atomic
 def log_out_everywhere(*, user: User, actor: User) -> int:
-    """End all sessions of a person, and say how many there were. Django does so when a password changes."""
+    """End all sessions of a person and return how many there were. Django does this when a password changes."""
     n_ended = end_sessions_of(user)
     record("person logged out", actor=actor, person=user.get_username(), n_sessions=n_ended)
     return n_ended

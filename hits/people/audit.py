@@ -1,4 +1,4 @@
-"""The audit log: one line for everything that changes how ratings count or what is owed."""
+"""The audit log: an entry for everything that changes how ratings count or what is owed."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def record(
     reason: str = "",
     **details: Any,
 ) -> AuditEntry:
-    """Add a line to the log; without an actor, the platform itself acted."""
+    """Add an entry to the log. Without an actor, the platform itself acted."""
     return AuditEntry.objects.create(
         action=action,
         actor=actor,
@@ -30,7 +30,7 @@ def record(
 
 
 def visible_entries(user: Visitor) -> QuerySet[AuditEntry]:
-    """Entries of campaigns that a person runs; those of the platform itself for admins of all of it."""
+    """The entries of campaigns that a person administers. Platform-wide admins also see those without a campaign."""
     entries = AuditEntry.objects.select_related("actor", "campaign", "worker").order_by("-pk")
     if has_level(user, Level.ADMIN):
         return entries

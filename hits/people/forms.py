@@ -1,4 +1,4 @@
-"""What superusers send about people."""
+"""Forms with which superusers manage people."""
 
 from django import forms
 from django.contrib.auth.models import User
@@ -17,7 +17,7 @@ class PartForm(forms.Form):
         Campaign.objects.order_by("name"),
         required=False,
         to_field_name="code",
-        empty_label="every campaign, those to come included",
+        empty_label="every campaign, including future ones",
         label="Where",
     )
 
@@ -26,13 +26,13 @@ class PartForm(forms.Form):
 
 
 class InviteForm(PartForm):
-    username = forms.CharField(max_length=150, label="Name to log in with")
+    username = forms.CharField(max_length=150, label="Username")
     email = forms.EmailField(required=False, help_text="For setting a new password.")
     field_order = ["username", "email", "level", "campaign"]
 
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
         if User.objects.filter(username__iexact=username).exists():
-            raise ValidationError("Somebody has this name already.")
+            raise ValidationError("This username is already taken.")
         User._meta.get_field("username").clean(username, None)
         return username

@@ -1,4 +1,4 @@
-"""Rate limits, device marks, and the list of allowed exits."""
+"""Rate limits, device marks, and the hosts that workers may be sent to."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -17,21 +17,21 @@ from django.utils.crypto import salted_hmac
 from ..exceptions import TooOften
 from ..models import Campaign, DeviceSighting, RateCount, Worker
 
-# How long a browser is known again, by a worker's code or by the mark of the device.
+# How long a browser is recognised, by a worker's code or a device mark.
 COOKIE_AGE_SECONDS = 180 * 24 * 60 * 60
 
 # Rate limits ---------------------------------------------------------------------------------
 
 WINDOW = timedelta(minutes=10)
 MINUTE = timedelta(minutes=1)
-# Calls of the API in a minute: enough for scripts that poll, too few to be a burden.
+# API calls per minute: enough for scripts that poll, too few to be a burden.
 CALLS_PER_PERSON = 600
-# Nobody hits upon a token. It is for programs that go on with one that has ended.
+# Tokens cannot be guessed. This stops programs that keep using one that has ended.
 WRONG_TOKENS_PER_ADDRESS = 60
-# Counts are of no use once their window is over; kept a little longer for anyone looking into a rush.
+# Counts are useless after their window; kept a little longer to investigate a burst.
 KEPT = timedelta(days=1)
 
-# Read and written in one statement: simultaneous requests each see their own number.
+# One statement reads and writes, so that concurrent requests each see their own number.
 _COUNT = """
     INSERT INTO hits_ratecount (key, began_at, n) VALUES (%s, %s, 1)
     ON CONFLICT (key, began_at) DO UPDATE SET n = hits_ratecount.n + 1
@@ -40,36 +40,36 @@ _COUNT = """
 
 
 def check_arrival(request: HttpRequest) -> None:
-    """Count an arrival from the visitor's address; raise `TooOften` above the limit."""
+    """Count an arrival from the visitor's address; raise `TooOften` beyond the limit."""
     _check("arrival", str(address_of(request)), limit=settings.ARRIVALS_PER_ADDRESS)
 
 
 def check_claim(worker: Worker) -> None:
-    """Count that a worker asks for a HIT; raise `TooOften` beyond the limit."""
+    """Count a worker's request for a HIT; raise `TooOften` beyond the limit."""
     _check("claim", str(worker.code), limit=settings.CLAIMS_PER_WORKER)
 
 
 def check_login(request: HttpRequest) -> None:
-    """Count a try to log in from the visitor's address, whatever the name; raise `TooOften` beyond the limit.
+    """Count a login attempt from the visitor's address, for any username; raise `TooOften` beyond the limit.
 
-    django-axes counts attempts at one name. This stops someone who tries one password at many names.
+    django-axes counts attempts per username. This stops someone who tries one password with many usernames.
     """
     _check("login", str(address_of(request)), limit=settings.LOGINS_PER_ADDRESS)
 
 
 def check_second_step(request: HttpRequest) -> None:
-    """Count a code given after the password, by address; raise `TooOften` beyond the limit for logins."""
+    """Count an attempt at the second step, by address; raise `TooOften` beyond the limit for logins."""
     _check("second step", str(address_of(request)), limit=settings.LOGINS_PER_ADDRESS)
 
 
 def is_locked_out(request: HttpRequest, user: User) -> bool:
-    """Whether django-axes lets nobody in as this person from here; if so, it answers the request."""
+    """Whether django-axes has locked this user out from this address; if so, it handles the request."""
     request.axes_locked_out = not AxesProxyHandler.is_allowed(request, _credentials(user))  # type: ignore[attr-defined]
     return request.axes_locked_out  # type: ignore[attr-defined]
 
 
 def count_wrong_code(request: HttpRequest, user: User) -> None:
-    """Let a wrong code count like a wrong password for django-axes, which may lock."""
+    """Count a wrong code like a wrong password in django-axes, which may lock the user out."""
     AxesProxyHandler.user_login_failed(__name__, _credentials(user), request)
 
 
@@ -78,22 +78,22 @@ def _credentials(user: User) -> dict[str, str]:
 
 
 def check_reset(request: HttpRequest) -> None:
-    """Count a request for a mail that sets a password, by address; raise `TooOften` beyond the limit."""
+    """Count a request for a password mail, by address; raise `TooOften` beyond the limit."""
     _check("reset", str(address_of(request)), limit=settings.RESETS_PER_ADDRESS)
 
 
 def check_mail_to(email: str) -> None:
-    """Count a mail to somebody, from wherever it was asked for; raise `TooOften` beyond the limit."""
+    """Count a password mail by recipient, from any address; raise `TooOften` beyond the limit."""
     _check("mail", email.casefold(), limit=settings.RESETS_PER_MAILBOX)
 
 
 def check_call(person: User) -> None:
-    """Count a call of the API by a person, whatever the token; raise `TooOften` beyond the limit."""
+    """Count an API call by user, with any token; raise `TooOften` beyond the limit."""
     _check("call", str(person.pk), limit=CALLS_PER_PERSON, window=MINUTE)
 
 
 def check_wrong_token(request: HttpRequest) -> None:
-    """Count a token that is none, by address; raise `TooOften` beyond the limit."""
+    """Count an invalid token, by address; raise `TooOften` beyond the limit."""
     _check("token", str(address_of(request)), limit=WRONG_TOKENS_PER_ADDRESS, window=MINUTE)
 
 
@@ -123,12 +123,12 @@ def _window_of(moment: datetime, window: timedelta) -> datetime:
 
 
 def forget_counts(*, at: datetime | None = None) -> int:
-    """Delete the counts of windows that are long over."""
+    """Delete the counts of windows that ended long ago."""
     return RateCount.objects.filter(began_at__lt=(at or timezone.now()) - KEPT).delete()[0]
 
 
 def address_of(request: HttpRequest) -> IPv4Address | IPv6Address | None:
-    """The visitor's address. Of what a proxy forwards only the last entry is the proxy's own word."""
+    """The visitor's address. In a forwarded list, only the last entry was written by our proxy."""
     claimed = request.META.get("REMOTE_ADDR", "")
     if settings.BEHIND_PROXY:
         claimed = request.headers.get("X-Forwarded-For", claimed).rpartition(",")[2].strip()
@@ -140,10 +140,10 @@ def address_of(request: HttpRequest) -> IPv4Address | IPv6Address | None:
 
 
 def page_of(request: HttpRequest) -> str:
-    """The page that is asked for, as logs may name it: the path itself may hold a key to it.
+    """The requested page as logs may show it. The path itself may contain a secret.
 
-    An invite's token opens a campaign, and an address in a frame is its worker's for weeks. The code
-    of a campaign or an assignment opens nothing by itself.
+    An invite's token opens a campaign, and the URL of a framed page identifies its worker for weeks. The
+    code of a campaign or an assignment opens nothing by itself.
     """
     match = request.resolver_match
     assert match is not None
@@ -152,7 +152,7 @@ def page_of(request: HttpRequest) -> str:
 
 
 def client_address(request: HttpRequest) -> str:
-    """The same as text, for what counts logins."""
+    """The same as text, for django-axes."""
     return str(address_of(request) or "")
 
 
@@ -166,7 +166,7 @@ PREFIX_BITS = {4: 24, 6: 48}
 def note_device(
     request: HttpRequest, response: HttpResponse, *, worker: Worker, campaign: Campaign
 ) -> None:
-    """Remember with which device a worker works: as marks that tell nothing by themselves."""
+    """Store which device a worker uses, as marks that reveal nothing by themselves."""
     device = request.COOKIES.get(DEVICE_COOKIE, "")
     if not 16 <= len(device) <= 64:
         device = token_urlsafe(16)
@@ -196,12 +196,12 @@ def _surroundings(request: HttpRequest) -> str:
 
 
 def _mark(campaign: Campaign, value: str) -> str:
-    # Keyed by the secret key and by the campaign: nobody can try out addresses, nor compare campaigns.
+    # Keyed by the secret key and the campaign: nobody can try out addresses or compare campaigns.
     return salted_hmac(f"hits.device.{campaign.code}", value, algorithm="sha256").hexdigest()
 
 
 def shared_devices(campaign: Campaign) -> QuerySet[DeviceSighting]:
-    """The sightings whose device was seen with more than one worker, device by device."""
+    """Sightings of devices used by more than one worker, grouped by device."""
     shared = (
         campaign.device_sightings.values("kind", "mark")
         .annotate(n=Count("worker"))
@@ -216,13 +216,13 @@ def shared_devices(campaign: Campaign) -> QuerySet[DeviceSighting]:
 
 
 def exit_origins() -> set[str]:
-    """Where workers may be sent: Prolific, and the hosts that the settings list."""
+    """Where workers may be sent: Prolific, and the hosts listed in the settings."""
     hosts = [host if "://" in host else f"https://{host}" for host in settings.EXIT_HOSTS]
     return {_origin(url) for url in (settings.PROLIFIC_APP_URL, *hosts)}
 
 
 def is_known_exit(url: str) -> bool:
-    # What browsers read differently from us is not let through.
+    # Refuse URLs that browsers parse differently from us.
     if any(character in url for character in "\\\r\n\t ") or not url.isascii():
         return False
     try:

@@ -20,19 +20,19 @@ def visible_jobs(user: Visitor) -> JobQuerySet:
     if has_level(user, Level.ADMIN):
         return jobs
     confidential = [kind.name for kind in known_kinds().values() if kind.is_confidential]
-    own = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(campaign=None, started_by=user.pk)
+    managed = Q(campaign__in=campaigns_of(user, Level.ADMIN)) | Q(campaign=None, started_by=user.pk)
     shared = Q(campaign__in=campaigns_of(user)) & ~Q(kind__in=confidential)
     if has_level(user, Level.RESEARCHER):
         shared = ~Q(kind__in=confidential)
-    return jobs.filter(own | shared)
+    return jobs.filter(managed | shared)
 
 
 def may_change(user: Visitor, job: Job) -> bool:
-    """Whether a person may cancel or retry a job they see: anyone who may start one like it."""
+    """Whether a person may cancel or retry a job they can see: yes, if they may start one like it."""
     kind = known_kinds().get(job.kind)
     needs = Level(kind.needs) if kind else Level.ADMIN
     if job.campaign is None and needs == Level.RESEARCHER and job.started_by_id == user.pk:
-        # Every member may start a job without a campaign, and look after their own.
+        # Every member may start a job without a campaign, and manage their own.
         return is_member(user)
     return has_level(user, needs, job.campaign)
 

@@ -1,7 +1,7 @@
-"""A line in the log for every login and every failed one: whose, and from where, never the name typed.
+"""Log every login and failed login: who, and from where, but never the name that was typed.
 
-People type their password where the name belongs. So a person is logged by account number, and
-an unknown name is logged as nobody.
+People sometimes type their password into the name field. So a person is logged by account number, and an
+unknown name is logged as nobody.
 """
 
 import logging
@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from .guards import client_address
 
-# Its lines, and no others, keep the address: see da_platform/operation/logs.py.
+# The only logger that keeps addresses: see da_platform/operation/logs.py.
 logger = logging.getLogger("hits.logins")
 
 

@@ -1,4 +1,4 @@
-"""A second factor on top of the password: codes from an app, and recovery codes for when it is lost."""
+"""The second factor of a login: codes from an app, and recovery codes in case it is lost."""
 
 import logging
 from base64 import urlsafe_b64encode
@@ -23,16 +23,14 @@ from .audit import record
 logger = logging.getLogger(__name__)
 
 N_RECOVERY_CODES = 10
-# Without what is easily taken for something else. Twelve of them are 59 bits: nobody guesses one.
+# Without characters that are easily confused. Twelve of them are 59 bits, which cannot be guessed.
 _LETTERS = "".join(sorted({*ascii_lowercase, *digits} - {*"ilo01"}))
 _RECOVERY_LENGTH = 12
-# Of the digest, so that as text it fits where django-otp keeps recovery codes.
+# Short enough, as text, for the column where django-otp keeps recovery codes.
 _DIGEST_BYTES = 12
 _APP_CODE_LENGTH = 6
 
-WRONG = (
-    "That code is not right, or was used already. Codes change every half minute: try the next one."
-)
+WRONG = "That code is wrong or was already used. Codes change every half minute: try the next one."
 UNREADABLE = "The platform can no longer read the key of your app. Ask a superuser to reset your two-step login."
 
 
@@ -40,7 +38,7 @@ UNREADABLE = "The platform can no longer read the key of your app. Ask a superus
 
 
 def authenticator_of(user: User) -> Authenticator | None:
-    """The one that a person logs in with."""
+    """The authenticator a person logs in with."""
     return Authenticator.objects.filter(user=user, confirmed=True).first()
 
 
@@ -57,9 +55,9 @@ def n_recovery_codes(user: User) -> int:
 
 @transaction.atomic
 def begin(*, user: User) -> Authenticator:
-    """Make a key to put into the app. It opens nothing until `turn_on` has seen a code of it."""
+    """Create a key to put into the app. It has no effect until `turn_on` has checked a code."""
     _lock(user)
-    _refuse_a_second(user)
+    _check_is_off(user)
     Authenticator.objects.filter(user=user).delete()
     authenticator = Authenticator(user=user, name="app", confirmed=False)
     authenticator.draw_key()
@@ -68,16 +66,16 @@ def begin(*, user: User) -> Authenticator:
 
 
 def turn_on(*, user: User, code: str) -> tuple[Authenticator, list[str]]:
-    """Use the key that `begin` made, now that the app tells its codes; return it and the recovery codes."""
+    """Activate the key from `begin` once a code from the app is right; return it with the recovery codes."""
     with transaction.atomic():
         _lock(user)
-        _refuse_a_second(user)
+        _check_is_off(user)
         authenticator = authenticator_in_making(user)
         if authenticator is None:
-            raise CodeRefused("Begin again: there is no key to confirm.")
-        refusal = _refusal(authenticator, _tidied(code))
+            raise CodeRefused("There is no key to confirm. Please start again.")
+        refusal = _refusal(authenticator, _normalised(code))
         codes = [] if refusal else _confirm(authenticator)
-    # Outside, so that the count of wrong codes is kept.
+    # Outside the transaction, so that the count of wrong codes is saved.
     if refusal:
         raise refusal
     return authenticator, codes
@@ -93,7 +91,7 @@ def _confirm(authenticator: Authenticator) -> list[str]:
 
 @transaction.atomic
 def make_recovery_codes(*, user: User) -> list[str]:
-    """Make new ones in place of those there are; they are shown this once and only their hashes are kept."""
+    """Replace all recovery codes. They are shown once and only their hashes are stored."""
     _lock(user)
     if authenticator_of(user) is None:
         raise PeopleRefused("Turn two-step login on first.")
@@ -110,9 +108,9 @@ def turn_off(*, user: User) -> None:
 
 @transaction.atomic
 def reset(*, user: User, actor: User | None, reason: str = "") -> None:
-    """Take away the second factor of someone who lost it. Without an actor, by command."""
+    """Remove the second factor of someone who lost it. Without an actor, a command did it."""
     if user == actor:
-        raise PeopleRefused("Your own is turned off on its page, with your password.")
+        raise PeopleRefused("To turn off your own two-step login, use its page and your password.")
     if _remove(user):
         record("two-step login reset", actor=actor, reason=reason, person=user.get_username())
 
@@ -135,13 +133,13 @@ def _draw_codes(user: User) -> list[str]:
     return [f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes]
 
 
-def _refuse_a_second(user: User) -> None:
+def _check_is_off(user: User) -> None:
     if authenticator_of(user):
         raise PeopleRefused("Two-step login is already on. Turn it off to set it up again.")
 
 
 def _lock(user: User) -> None:
-    """Two tabs, or one code sent twice at once: the second waits for the first."""
+    """Make concurrent changes, such as from two tabs, wait for each other."""
     User.objects.select_for_update().get(pk=user.pk)
 
 
@@ -149,11 +147,11 @@ def _lock(user: User) -> None:
 
 
 def check_code(*, user: User, code: str) -> Authenticator:
-    """Take a code of the app or a recovery code, each of which is good once; raise `CodeRefused`.
+    """Accept a code from the app or a recovery code, each of which works once; otherwise raise `CodeRefused`.
 
-    django-otp counts wrong ones for each person, wherever they come from, and waits twice as long after each.
+    django-otp counts wrong codes per person, from any address, and doubles the waiting time after each.
     """
-    typed = _tidied(code)
+    typed = _normalised(code)
     with transaction.atomic():
         _lock(user)
         authenticator = authenticator_of(user)
@@ -171,16 +169,16 @@ def check_code(*, user: User, code: str) -> Authenticator:
 def _recovery_refusal(user: User, typed: str) -> CodeRefused | None:
     device = StaticDevice.objects.get(user=user)
     digests = _digests(user, typed)
-    known = device.token_set.filter(token__in=digests).values_list("token", flat=True).first()
-    refusal = _refusal(device, known or digests[0])
+    token = device.token_set.filter(token__in=digests).values_list("token", flat=True).first()
+    refusal = _refusal(device, token or digests[0])
     if not refusal:
-        left = device.token_set.count()
-        record("recovery code used", actor=user, person=user.get_username(), left=left)
+        n_left = device.token_set.count()
+        record("recovery code used", actor=user, person=user.get_username(), left=n_left)
     return refusal
 
 
 def _refusal(device: Device, token: str) -> CodeRefused | None:
-    """Verify a token; say why it is not taken, if so."""
+    """Verify a token; return why it is refused, or None."""
     is_allowed, details = device.verify_is_allowed()
     if not is_allowed:
         wait = _wait(details["locked_until"])
@@ -199,8 +197,8 @@ def _wait(until: datetime) -> str:
     return f"{-(-seconds // 60)} minutes"
 
 
-def _tidied(code: str) -> str:
-    """As people type it, with spaces, hyphens and capitals, to how it was made."""
+def _normalised(code: str) -> str:
+    """Normalise a typed code: remove spaces and hyphens, and use lower case."""
     return "".join(code.split()).replace("-", "").lower()
 
 
@@ -210,6 +208,6 @@ def _digests(user: User, code: str) -> list[str]:
 
 
 def _digest(user: User, code: str, key: str) -> str:
-    # Keyed: who has the database alone cannot try codes out.
+    # Keyed, so that the database alone is not enough to try out codes.
     mac = salted_hmac(f"hits.recovery_code.{user.pk}", code, secret=key, algorithm="sha256")
     return urlsafe_b64encode(mac.digest()[:_DIGEST_BYTES]).decode()

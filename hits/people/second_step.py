@@ -1,4 +1,4 @@
-"""Between the password and the pages: logins that wait for a code, and sessions that have given one."""
+"""The second login step: logins that wait for a code, and sessions that were opened with one."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -17,15 +17,15 @@ from ..models import Authenticator
 from .access import Standing, Visitor
 from .second_factor import authenticator_of
 
-# Which second factor a session was opened with; without one there is no such key.
+# The session key for the second factor that was used. Absent if there was none.
 MARK = "second_factor"
 PENDING = "login_waits_for_code"
 # Time to find the phone.
 PENDING_SECONDS = 600
 
-# Open to people who still have to set up a second factor: the pages for it, and for logging in and out.
+# Open to people who still have to set up a second factor: its pages, and those for logging in and out.
 OPEN_BEFORE = {"two_step", "two_step_set_up", "login", "admin_login", "login_code", "logout"}
-# Where a session of staff plays no part.
+# Access rules of pages that ignore staff sessions.
 NOT_OF_STAFF = {"workers", "tokens"}
 
 
@@ -34,11 +34,11 @@ NOT_OF_STAFF = {"workers", "tokens"}
 
 @dataclass(frozen=True, slots=True)
 class PendingLogin:
-    """Someone gave the right password. It is kept in a session in which nobody is logged in yet."""
+    """A login with the right password, kept in a session in which nobody is logged in yet."""
 
     person: int
     backend: str
-    # Of the password: a new one ends this too.
+    # Derived from the password: changing it ends the pending login.
     session_hash: str
     at: float
 
@@ -54,11 +54,11 @@ class PendingLogin:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self | None:
-        kept = request.session.get(PENDING)
-        return cls(**kept) if kept else None
+        fields = request.session.get(PENDING)
+        return cls(**fields) if fields else None
 
     def user(self) -> User | None:
-        """Who it is, unless it took too long or they may no longer log in."""
+        """The user, unless it took too long or they may no longer log in."""
         user = User.objects.filter(pk=self.person, is_active=True).first()
         is_fresh = timezone.now().timestamp() - self.at < PENDING_SECONDS
         if user is None or not is_fresh:
@@ -73,7 +73,7 @@ class PendingLogin:
 
 
 def mark(request: HttpRequest, authenticator: Authenticator | None) -> None:
-    """Note in the session that it was opened with this second factor, or with none."""
+    """Record in the session which second factor it was opened with, if any."""
     request.session.pop(PENDING, None)
     request.session.pop(MARK, None)
     if authenticator:
@@ -81,17 +81,16 @@ def mark(request: HttpRequest, authenticator: Authenticator | None) -> None:
 
 
 class SecondStep:
-    """Middleware: who asks, with regard to the second factor.
+    """Middleware: treat a session as anonymous unless it was opened with the user's current second factor.
 
-    A session counts while it has the mark of the second factor that its person has now. So turning it on,
-    turning it off and a reset end all sessions but the one in which it was done.
+    So turning it on or off, or resetting it, ends all sessions except the one in which it was done.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # Looked up on demand: worker pages never need it.
+        # Lazy, because worker pages never need it.
         request.user = SimpleLazyObject(partial(_visitor, request, request.user))  # type: ignore[assignment]
         return self.get_response(request)
 

@@ -14,12 +14,12 @@ from ..exceptions import PeopleRefused
 from ..models import ApiToken
 from .audit import record
 
-# Says what it is when it turns up where it should not, for people and for secret scanners.
+# Makes a leaked token recognisable, to people and to secret scanners.
 PREFIX = "dap_"
 DEFAULT_DAYS, MAX_DAYS = 90, 365
-# That work at once, for one person. Each script can have its own; what is forgotten is not left lying about.
+# Valid tokens per person: enough for each script to have its own, few enough to keep track of.
 MAX_TOKENS = 20
-# "Last used" is for people: once in so long is exact enough, and saves a write on each request.
+# "Last used" need not be more exact than this, which saves a write on most requests.
 USE_NOTED_EVERY = timedelta(minutes=5)
 
 
@@ -27,14 +27,14 @@ USE_NOTED_EVERY = timedelta(minutes=5)
 def make_token(
     *, user: User, name: str, scopes: Collection[str], days: int = DEFAULT_DAYS
 ) -> tuple[ApiToken, str]:
-    """Make a token and return it with its secret, which is shown this once and kept nowhere."""
+    """Create a token and return it with its secret, which is shown once and not stored."""
     if not 1 <= days <= MAX_DAYS:
-        raise ValueError(f"A token lives between 1 and {MAX_DAYS} days.")
-    # Of those who ask at the same time each sees what the others have made.
+        raise ValueError(f"A token is valid for between 1 and {MAX_DAYS} days.")
+    # Locked, so that concurrent requests see each other's tokens.
     User.objects.select_for_update().get(pk=user.pk)
     if user.api_tokens.valid().count() >= MAX_TOKENS:
         raise PeopleRefused(
-            f"You have {MAX_TOKENS} tokens that work, and there cannot be more. Revoke one first."
+            f"You have {MAX_TOKENS} valid tokens, which is the maximum. Revoke one first."
         )
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
@@ -49,7 +49,7 @@ def make_token(
 
 
 def token_of(secret: str) -> ApiToken | None:
-    """Find the valid token with this secret, and note that it was used."""
+    """Find the valid token with this secret, and record that it was used."""
     token = ApiToken.objects.valid().filter(digest=_digest(secret)).first()
     if token:
         now = timezone.now()
@@ -61,7 +61,7 @@ def token_of(secret: str) -> ApiToken | None:
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, actor: User) -> None:
-    """End a token's life. A second time changes nothing."""
+    """Revoke a token. Revoking it twice has no effect."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record("revoke_token", actor=actor, token=str(token.code), name=token.name)
 

@@ -1,8 +1,8 @@
-"""From rows to arrays: the one bridge between the tables and the statistics.
+"""From rows to arrays: the bridge between the tables and the statistics.
 
-A campaign may have millions of ratings, so no model instance is made of them. PostgreSQL copies rows out in
-its binary form, which NumPy reads directly; SQLite's rows go from its cursor into arrays, some thousands at a
-time. Ratings are fetched without joins to texts; what items and assignments know is looked up here.
+A campaign may have millions of ratings, so they are not turned into model instances. PostgreSQL copies rows out
+in its binary format, which NumPy reads directly; SQLite's rows go from the cursor into arrays, a chunk at a time.
+Ratings are fetched without joins to texts; columns of items and assignments are added here.
 One worker's ratings are few, and come through the ORM.
 """
 
@@ -22,25 +22,25 @@ from ..models import Assignment, Campaign, Participation, Rating, SystemOutput, 
 Ids = NDArray[np.int64]
 Moments = NDArray[np.datetime64]
 
-# Rows turned into arrays at a time: what waits as Python objects or bytes stays small.
+# Rows turned into arrays at a time, which limits the memory for Python objects and bytes.
 CHUNK_ROWS = 50_000
 
-# Column types as PostgreSQL sends them, biggest byte first, and as NumPy is to keep them.
+# Column types in NumPy, and as PostgreSQL sends them (big-endian).
 _ID, _SMALL, _COUNT, _FLAG, _MOMENT = "i8", "i2", "i4", "?", "M8[us]"
 _SENT = {_ID: ">i8", _SMALL: ">i2", _COUNT: ">i4", _FLAG: "?", _MOMENT: ">i8"}
 _CAST = {_ID: "bigint", _SMALL: "smallint", _COUNT: "integer", _FLAG: "boolean"}
-# PostgreSQL counts microseconds from here.
+# PostgreSQL counts microseconds from this moment.
 _POSTGRES_EPOCH = np.datetime64("2000-01-01T00:00:00", "us")
-# What stands before the first row of a binary copy (signature, flags, empty extension) and after the last.
+# Bytes before the first row of a binary copy (signature, flags, empty extension) and after the last.
 _COPY_HEADER, _COPY_TRAILER = 19, 2
 
 
 @dataclass(frozen=True, slots=True)
 class RatingArrays:
-    """The ratings of submitted assignments, one element each, in order of assignment, then item.
+    """The ratings of submitted assignments, one element each, ordered by assignment, then item.
 
-    `partner` is `NO_PARTNER` for genuine items. Times are UTC. `elapsed_ms` and `active_ms` are -1 where
-    the browser said nothing.
+    `partner` is `NO_PARTNER` for genuine items. Times are UTC. `elapsed_ms` and `active_ms` are -1 if
+    the browser did not send them.
     """
 
     assignment: Ids
@@ -62,7 +62,7 @@ class RatingArrays:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentArrays:
-    """Submitted assignments, one element each, in order of their keys. Times are UTC."""
+    """Submitted assignments, one element each, ordered by key. Times are UTC."""
 
     assignment: Ids
     hit: Ids
@@ -78,7 +78,7 @@ class AssignmentArrays:
 
 @dataclass(frozen=True, slots=True)
 class OutputArrays:
-    """Which system gave which translation; a translation that systems share has a row for each."""
+    """Which system produced which translation. A translation shared by systems has a row for each."""
 
     translation: Ids
     system: NDArray[np.str_]
@@ -97,16 +97,16 @@ def load_ratings(campaign: Campaign) -> RatingArrays:
     Returns
     -------
     RatingArrays
-        As of one moment, that of the look at the assignments: their ratings are frozen, and what is
-        submitted while the ratings are being read is left for next time.
+        As of the moment the assignments were read: their ratings are frozen, and assignments
+        submitted later are left out.
     """
     assignments = load_assignments(campaign)
     items = _fetch(_ITEMS, campaign)
     ratings = _in_order(_fetch(_RATINGS, campaign))
-    known, at_assignment = _look_up(assignments.assignment, ratings["assignment"])
-    if not known.all():
-        ratings = {name: values[known] for name, values in ratings.items()}
-        at_assignment = at_assignment[known]
+    is_loaded, at_assignment = _look_up(assignments.assignment, ratings["assignment"])
+    if not is_loaded.all():
+        ratings = {name: values[is_loaded] for name, values in ratings.items()}
+        at_assignment = at_assignment[is_loaded]
     _, at_item = _look_up(items.pop("item"), ratings["item"])
     return RatingArrays(
         **ratings,
@@ -122,7 +122,7 @@ def load_assignments(campaign: Campaign) -> AssignmentArrays:
 
 
 def load_worker_ratings(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted ratings in a campaign, as a structured array in order of assignment and position.
+    """Load one worker's submitted ratings in a campaign, as a structured array ordered by assignment and position.
 
     `received` is in seconds since the epoch.
     """
@@ -165,7 +165,7 @@ def load_worker_assignments(participation: Participation) -> NDArray[Any]:
 
 
 def load_outputs(campaign: Campaign) -> OutputArrays:
-    """Load who gave what: pairs of a translation and a system's name."""
+    """Load pairs of a translation and the name of a system that produced it."""
     rows = SystemOutput.objects.filter(system__campaign=campaign).order_by("translation", "system")
     pairs = list(rows.values_list("translation_id", "system__name"))
     return OutputArrays(
@@ -185,7 +185,7 @@ def load_translations(campaign: Campaign) -> Ids:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """Columns (name, type, SQL), none of them ever NULL, and where the rows come from."""
+    """Columns (name, type, SQL), none of which is ever NULL, and where the rows come from."""
 
     columns: tuple[tuple[str, str, str], ...]
     source: str
@@ -252,7 +252,7 @@ def _fetch(query: _Query, campaign: Campaign) -> dict[str, NDArray[Any]]:
 
 
 def _columns_of(chunk: NDArray[Any], query: _Query) -> dict[str, NDArray[Any]]:
-    """Take a chunk of rows apart, each column in memory of its own."""
+    """Split a chunk of rows into columns, each a separate copy."""
     columns = {}
     for name, kind, _ in query.columns:
         values = chunk[name]
@@ -268,7 +268,7 @@ def _columns_of(chunk: NDArray[Any], query: _Query) -> dict[str, NDArray[Any]]:
 def _copied_chunks(
     connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
 ) -> Iterator[NDArray[Any]]:
-    """Give rows as a binary copy has them: a count of fields, then size and bytes of each.
+    """Yield rows in the layout of a binary copy: a count of fields, then the size and bytes of each.
 
     No column is NULL and all have a fixed width, so every row has the same layout.
     """
@@ -287,7 +287,7 @@ def _copied_chunks(
             waiting += block
             if len(waiting) > n_to_skip + CHUNK_ROWS * row.itemsize:
                 n_rows = (len(waiting) - n_to_skip) // row.itemsize
-                # A last chunk may hold the trailer, which is shorter than any row.
+                # The last chunk may contain the trailer, which is shorter than any row.
                 end = n_to_skip + n_rows * row.itemsize
                 yield np.frombuffer(bytes(waiting[n_to_skip:end]), row)
                 del waiting[:end]
@@ -300,7 +300,7 @@ def _copy_statement(query: _Query, campaign: Campaign) -> str:
         f"({sql})::{_CAST[kind]}" if kind in _CAST else sql for _, kind, sql in query.columns
     )
     order = f"ORDER BY {query.order}" if query.order else ""
-    # A copy takes no parameters; the key is a number, and made one once more.
+    # COPY takes no parameters. The key is a number; `int` makes sure of it.
     source = query.source.format(campaign=int(campaign.pk))
     return f"COPY (SELECT {columns} FROM {source} {order}) TO STDOUT (FORMAT BINARY)"
 
@@ -311,8 +311,8 @@ def _copy_statement(query: _Query, campaign: Campaign) -> str:
 def _fetched_chunks(
     connection: BaseDatabaseWrapper, query: _Query, campaign: Campaign
 ) -> Iterator[NDArray[Any]]:
-    """Give rows from a plain cursor."""
-    # As an expression a time stays text, which NumPy reads faster than Python does.
+    """Yield rows from a plain cursor."""
+    # The cast keeps times as text, which NumPy parses faster than Python does.
     columns = ", ".join(
         f"CAST({sql} AS TEXT)" if kind == _MOMENT else sql for _, kind, sql in query.columns
     )
@@ -326,11 +326,11 @@ def _fetched_chunks(
             yield np.fromiter(rows, dtype=row, count=len(rows))
 
 
-# Putting together -----------------------------------------------------------------------------
+# Joining --------------------------------------------------------------------------------------
 
 
 def _in_order(ratings: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Sort by assignment, then item: databases give rows as they find them."""
+    """Sort by assignment, then item, since the query does not order its rows."""
     assignments, items = ratings["assignment"], ratings["item"]
     step, same = np.diff(assignments), np.diff(assignments) == 0
     if (step >= 0).all() and (np.diff(items)[same] > 0).all():

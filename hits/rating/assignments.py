@@ -1,7 +1,7 @@
-"""Taking, submitting and giving back a HIT.
+"""Taking, submitting and returning a HIT.
 
-No step trusts an earlier look at the database. A place is claimed with a conditional UPDATE, and every step
-can be asked for twice without harm.
+No step relies on an earlier read. A place is claimed with a conditional UPDATE, and every step can be repeated
+without harm.
 """
 
 import logging
@@ -30,7 +30,7 @@ from .places import is_affordable, settle_after_return, settle_places
 logger = logging.getLogger(__name__)
 
 
-# No 0/O, 1/I/L or U: a code may be typed from a screen.
+# Without 0/O, 1/I/L and U, since people may type the code from a screen.
 CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret
 CODE_LENGTH = 12
 
@@ -38,7 +38,7 @@ CODE_LENGTH = 12
 def take_assignment(
     *, campaign: Campaign, worker: Worker, at: datetime | None = None
 ) -> Assignment | None:
-    """Give the worker the HIT in hand or the next open one, or None when there is none left."""
+    """Give the worker their current HIT or the next open one, or None when there is none left."""
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
@@ -46,7 +46,7 @@ def take_assignment(
     is_discarded = standing is not None and standing.is_discarded
     if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
         if is_discarded:
-            # It may be finished, and paid; a place that others could fill is not spent on it.
+            # They may finish it and are paid, but it does not take a place that others could fill.
             return expired
         return _renew_lease(expired, campaign, now=now)
     if is_discarded or not is_affordable(campaign):
@@ -54,7 +54,7 @@ def take_assignment(
     try:
         assignment = _claim_next_place(campaign, worker, now=now)
     except IntegrityError:
-        # The same worker in another tab was faster; the constraint let only one through.
+        # The same worker was faster in another tab; the constraint let only one through.
         return _assignment_in_hand(campaign, worker)
     except _MoneyIsSpent:
         assignment = None
@@ -65,8 +65,8 @@ def take_assignment(
 
 
 def _renew_lease(expired: Assignment, campaign: Campaign, *, now: datetime) -> Assignment:
-    """Give a late worker the place back if it is still free; otherwise the work goes on without one."""
-    # Refused by the database where the worker has taken up another HIT in another tab.
+    """Give a late worker their place back if it is still free; otherwise they continue without one."""
+    # The database refuses this if the worker has taken another HIT in another tab.
     with suppress(IntegrityError):
         _take_place_again(expired, campaign, now=now)
     expired.refresh_from_db()
@@ -77,7 +77,7 @@ def _renew_lease(expired: Assignment, campaign: Campaign, *, now: datetime) -> A
 def _take_place_again(expired: Assignment, campaign: Campaign, *, now: datetime) -> None:
     if campaign.spending_cap is not None and not _has_room_for_one(campaign):
         return
-    # The assignment first, as wherever both rows change: another tab may be renewing it or handing it in.
+    # The assignment first, as wherever both rows change: another tab may be renewing or submitting it.
     renewed = (
         Assignment.objects.expired()
         .filter(pk=expired.pk)
@@ -101,14 +101,14 @@ def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None
 
 
 class _MoneyIsSpent(Exception):
-    """The campaign cannot pay for another HIT, whichever it is."""
+    """The campaign cannot pay for another HIT."""
 
 
 def _claim_next_place(campaign: Campaign, worker: Worker, *, now: datetime) -> Assignment | None:
     """Take a place on the first HIT that has one for this worker, or None when there is none left."""
     open_hits = campaign.hits.open().not_taken_by(worker).order_by("number")
     number = 0
-    # One row at a time, of however many, and none twice: this ends, however places come and go.
+    # In order and never the same HIT twice, so that this ends however places change meanwhile.
     while hit := open_hits.filter(number__gt=number).first():
         hit.campaign, number = campaign, hit.number
         if assignment := _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes):
@@ -131,22 +131,22 @@ def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> As
 
 
 def _has_room_for_one(campaign: Campaign) -> bool:
-    # Locked: two claims at once could otherwise each see room for one. Not against those who only
-    # refer to the campaign: they may hold the very HIT that is claimed next.
+    # Locked, or two claims at once could each see room for one. `no_key` does not block rows that refer
+    # to the campaign, whose transactions may hold the HIT that is claimed next.
     return is_affordable(Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk))
 
 
 def submit_assignment(
     *, assignment: Assignment, comment: str = "", at: datetime | None = None
 ) -> Assignment:
-    """Freeze a finished assignment and give it its completion code; a second call finds the first one's."""
+    """Freeze a finished assignment and give it a completion code. A second call returns the same code."""
     n_rated, size = assignment.ratings.count(), assignment.hit.size
     if n_rated < size:
         raise NotFinished(f"{size - n_rated} of {size} items have no rating yet.")
     _submit(assignment, comment, at or timezone.now())
     assignment.refresh_from_db()
     if assignment.status != Assignment.Status.SUBMITTED:
-        raise NotFinished("This HIT was given back.")
+        raise NotFinished("This HIT was returned.")
     return assignment
 
 
@@ -164,9 +164,9 @@ def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
     if not submitted:
         return
     if this_assignment.filter(is_late=True).exists():
-        # Its place was offered again; if nobody has taken it yet, nobody needs to.
+        # Its place was offered again. If nobody has taken it yet, it is no longer needed.
         settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])
-    # Not waited for. If the message is lost, the chores find the assignment without evidence.
+    # Asynchronous. If the message is lost, the chores find the assignment without evidence.
     transaction.on_commit(partial(enqueue, "hits.weigh_assignment", assignment.pk))
 
 
@@ -176,7 +176,7 @@ def new_completion_code() -> str:
 
 @transaction.atomic
 def return_assignment(*, assignment: Assignment) -> bool:
-    """Give an unfinished assignment back for good: its place is offered again, its ratings stay."""
+    """Return an unfinished assignment for good. Its place is offered again and its ratings stay."""
     returned = (
         Assignment.objects.open().filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     )
@@ -186,21 +186,21 @@ def return_assignment(*, assignment: Assignment) -> bool:
 
 
 def release_assignment(*, assignment: Assignment) -> bool:
-    """Offer the place of an assignment again before its time is up; the worker may still finish it."""
+    """Offer an assignment's place again before its time is up. The worker may still finish it."""
     return _release(assignment)
 
 
 def release_expired(*, at: datetime | None = None) -> int:
-    """Offer the places of abandoned assignments again; their ratings stay. Return how many."""
+    """Offer the places of abandoned assignments again, keeping their ratings. Return how many."""
     now = at or timezone.now()
     overdue = Assignment.objects.in_progress().filter(expires_at__lte=now)
-    # Read to the end before the first write: SQLite refuses to write during a half-read query.
+    # Read everything before the first write: SQLite refuses to write during a half-read query.
     return sum(_release(assignment) for assignment in list(overdue.select_related("hit__campaign")))
 
 
 @transaction.atomic
 def _release(assignment: Assignment) -> bool:
-    # Conditional: the worker may submit, or another sweep come by, at this very moment.
+    # Conditional, because the worker may submit, or another sweep may run, at the same moment.
     expired = (
         Assignment.objects.in_progress()
         .filter(pk=assignment.pk)

@@ -1,4 +1,4 @@
-"""What a worker's browser is given to rate: the same few fields for every item, whatever its role."""
+"""What a worker's browser gets to rate: the same few fields for every item, whatever its role."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from django.db import connection
 from ..hit_sizes import HIT_SIZES, SET_SIZE
 from ..models import HIT, Assignment, Campaign, Recruitment, Worker
 
-# Items sent ahead at most, so that a worker can go on while the network is away.
+# The most items sent ahead, so that a worker can continue while the network is down.
 N_AHEAD = SET_SIZE + 5
 
 SECONDS_PER_ITEM = 12
@@ -19,7 +19,7 @@ SECONDS_PER_ITEM = 12
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far an assignment is."""
+    """How far an assignment has got."""
 
     n_rated: int
     size: int
@@ -38,14 +38,14 @@ def place_of(assignment: Assignment) -> Place:
 
 
 def n_ahead(size: int) -> int:
-    """Return how many items lie in the browser at once: never an item together with its partner."""
-    # Partners stand half a HIT apart, give or take a set (`composition`).
+    """Return how many items the browser holds at once: never an item together with its partner."""
+    # Partners are half a HIT apart, plus or minus one set (`composition`).
     nearest_partners = (size // 2) - SET_SIZE + 1
     return min(N_AHEAD, nearest_partners)
 
 
-# Every rating asks this question, so it is written out: to have the ORM put it together takes ten
-# times as long as to have it answered.
+# Written in SQL because every rating runs this query: building it with the ORM takes ten times as
+# long as running it.
 _ITEM_ABOVE = (
     f"CASE campaign.task WHEN '{Campaign.Task.REFERENCE_ADEQUACY.value}' THEN segment.reference"
     f" WHEN '{Campaign.Task.SOURCE_ADEQUACY.value}' THEN segment.source ELSE '' END"
@@ -77,7 +77,7 @@ _SHOWN_ITEMS = f"""
     WHERE item.hit_id = %s AND item.position BETWEEN %s AND %s
     ORDER BY item.position
 """
-# In the order of the model, as `from_db` takes them.
+# In the order of the model's fields, as `from_db` expects them.
 _ASSIGNMENT_FIELDS = ["id", "hit_id", "code", "status", "started_at"]
 
 ShownItem = dict[str, object]
@@ -85,10 +85,10 @@ ShownItem = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """A worker's assignment, and the items that follow those lying in the browser: one, or none.
+    """A worker's assignment, and the next item that the browser does not hold yet, if any.
 
-    `sent_by` is the campaign's recruitment where its provider sent the worker, with what says whether
-    they are trusted, and no more; None for someone who came by a link.
+    `sent_by` is the campaign's recruitment if its provider sent the worker, with only the fields that say
+    whether they are trusted. It is None for someone who came by a link.
     """
 
     assignment: Assignment
@@ -99,7 +99,7 @@ class OwnDesk:
 def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
     """Fetch what a rating of the item at this position needs, in one query.
 
-    Of the assignment that is little; the rest loads when asked for.
+    Only a few fields of the assignment are loaded; the others load on access.
     """
     parameters: list[Any] = [position, *_stored_codes(code, worker_code)]
     with connection.cursor() as cursor:
@@ -107,10 +107,10 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    pk, hit_id, status, started_at, size, *rest = row
-    worker_id, campaign_id, campaign_code, provider, settings, *item = rest
+    pk, hit_id, status, started_at, size, *columns = row
+    worker_id, campaign_id, campaign_code, provider, settings, *item = columns
     if started_at.tzinfo is None:
-        # SQLite keeps no time zone: all its moments are in UTC.
+        # SQLite does not store time zones; all times are in UTC.
         started_at = started_at.replace(tzinfo=UTC)
     assignment = Assignment.from_db(
         connection.alias, _ASSIGNMENT_FIELDS, [pk, hit_id, code, status, started_at]
@@ -125,18 +125,18 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
             connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
         )
         sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
-    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_shown(*item)])
+    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_as_shown(*item)])
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
     """Return the items at these positions as the browser gets them, in one query."""
     with connection.cursor() as cursor:
         cursor.execute(_SHOWN_ITEMS, [assignment.hit_id, first, last])
-        return [_shown(*row) for row in cursor.fetchall()]
+        return [_as_shown(*row) for row in cursor.fetchall()]
 
 
-def _shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
-    # SQLite has no type for codes and keeps them as text.
+def _as_shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
+    # SQLite has no UUID type and stores them as text.
     return {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
 
 

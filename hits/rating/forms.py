@@ -1,4 +1,4 @@
-"""What workers send, checked before anything else looks at it."""
+"""Forms that workers submit."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from django import forms
 from ..hit_sizes import MAX_HIT_SIZE
 from ..models import SCORE_MAX, SCORE_MIN
 
-# PostgreSQL's integer: what a browser claims beyond it is no time anyone spent.
+# PostgreSQL's largest integer. A larger value is not a time anyone spent.
 MAX_MS = 2**31 - 1
 MAX_COMMENT_LENGTH = 2_000
 
@@ -28,7 +28,7 @@ class RatingForm(ScoreForm):
     def clean(self) -> None:
         elapsed, active = self.cleaned_data.get("elapsed_ms"), self.cleaned_data.get("active_ms")
         if active is not None and (elapsed is None or active > elapsed):
-            self.add_error("active_ms", "Nobody looks at an item longer than it is shown.")
+            self.add_error("active_ms", "Active time cannot exceed elapsed time.")
 
 
 _SHORT_NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
@@ -36,9 +36,9 @@ _USUAL_CODE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 
 def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return what `RatingForm` would clean, if it is written as our own pages write it; otherwise None.
+    """Return what `RatingForm` would clean if the input is written as our own pages write it; otherwise None.
 
-    The form, slow to build for every rating, handles everything else.
+    The form, which is slow to build for every rating, handles everything else.
     """
     numbers = {
         name: sent.get(name, "") for name in ("score", "position", "elapsed_ms", "active_ms")
@@ -56,7 +56,7 @@ def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 class LinesField(forms.CharField):
-    """Text of several lines, in which a line break counts as one character, as it does in the browser's box."""
+    """A multi-line text in which a line break counts as one character, as it does in the browser's box."""
 
     def to_python(self, value: Any) -> str | None:
         # Browsers send CR LF.

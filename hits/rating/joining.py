@@ -1,4 +1,4 @@
-"""How a worker joins a campaign: the row of the worker, consent and the comprehension check."""
+"""How a worker joins a campaign: creating the worker, consent, and the comprehension check."""
 
 from django.db.models import F
 from django.utils import timezone
@@ -15,14 +15,14 @@ def find_or_make_worker(*, provider: str, external_id: str) -> Worker:
 
 
 def take_part(*, campaign: Campaign, worker: Worker) -> Participation:
-    """Note that the worker has agreed to take part; the first time counts."""
+    """Record that the worker has agreed to take part. Only the first time counts."""
     return Participation.objects.get_or_create(
         campaign=campaign, worker=worker, defaults={"consented_at": timezone.now()}
     )[0]
 
 
 def answer_check(*, participation: Participation, is_right: bool) -> Participation:
-    """Count an answer to the question about the instructions: right qualifies, two wrong ones do not."""
+    """Count an answer to the question about the instructions: a right one qualifies, two wrong ones screen out."""
     unqualified = Participation.objects.filter(pk=participation.pk, qualified_at=None)
     unqualified = unqualified.filter(n_check_tries__lt=Participation.MAX_CHECK_TRIES)
     if is_right:

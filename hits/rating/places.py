@@ -1,9 +1,8 @@
-"""How many workers each HIT still needs, and what it will cost.
+"""How many workers each HIT still needs, and what that will cost.
 
 A campaign wants a number of trusted ratings for each translation, so each HIT wants that many assignments
-by trusted workers. Work in progress counts as promised, and so does work of unproven workers
-while they may still prove themselves. Work that is discarded, or whose worker has not come back,
-opens its place again.
+by trusted workers. Work in progress counts as promised, and so does work by unproven workers who may
+still prove themselves. If work is discarded, or its worker does not come back, its place opens again.
 """
 
 from collections import defaultdict
@@ -33,9 +32,9 @@ from analysis.stats.thresholds import MINIMUM_PAIRS
 from ..hit_sizes import SET_SIZE
 from ..models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
 
-# Pass rate to plan with before anyone has been judged: about half the workers of WMT13 passed.
+# The pass rate to assume before anyone has been judged: about half the workers of WMT13 passed.
 ASSUMED_PASS_RATE = 0.5
-# The pace is that of the last day, or of the whole campaign while it is younger.
+# The pace is that of the last day, or of the whole campaign if it is younger.
 PACE_WINDOW = timedelta(days=1)
 
 NOTHING = Decimal(0)
@@ -45,16 +44,16 @@ HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
 
 # The promise rule ----------------------------------------------------------------------------
 
-# Outcomes of a held assignment that may still give, or have given, a trusted rating of each item.
+# Outcomes of a held assignment that provide, or may still provide, a trusted rating of each item.
 PROMISED = frozenset({"trusted", "unproven", "in_progress"})
 
 
 def expected_outcome(
     status: str, *, is_trusted: bool, is_discarded: bool, may_prove: bool
 ) -> str | None:
-    """What a held assignment counts as; None if it counts as nothing.
+    """What a held assignment counts as, or None if it does not count.
 
-    Discarded work in progress may be finished and paid, but its place is offered again.
+    Discarded work in progress may be finished and is paid, but its place is offered again.
     """
     if status == Assignment.Status.IN_PROGRESS:
         return None if is_discarded else "in_progress"
@@ -66,7 +65,7 @@ def expected_outcome(
 
 
 def places_wanted(campaign: Campaign, n_promised: int) -> int:
-    """How many places a HIT offers when so many assignments are promised."""
+    """How many places a HIT offers when this many assignments are promised."""
     return max(0, campaign.min_ratings - n_promised)
 
 
@@ -77,7 +76,7 @@ def with_prospects(
     *,
     n_hits: int | None = None,
 ) -> QuerySet[Any]:
-    """Annotate held assignments with what `expected_outcome` asks for. Pass `n_hits` to save a query."""
+    """Annotate held assignments with what `expected_outcome` needs. Pass `n_hits` to save a query."""
     may_prove = (
         _may_prove_themselves(campaign, now)
         if can_prove_workers(campaign, n_hits)
@@ -97,37 +96,37 @@ def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
 
 
 def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
-    """Whether someone who does every HIT has pairs enough to be judged.
+    """Whether someone who does every HIT has enough pairs to be judged.
 
-    Where nobody has, places opened for want of proof would only ever bring more unproven work: they
+    If nobody can, opening places for lack of proof would only collect more unproven work. The places
     stay closed, and a person has to decide.
     """
-    # Every set of a HIT holds one pair.
+    # Every set of a HIT contains one pair.
     n_hits = campaign.hits.count() if n_hits is None else n_hits
     return n_hits * (campaign.hit_size // SET_SIZE) >= MINIMUM_PAIRS
 
 
 def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
-    """Whether the worker's evidence is still to come: from a HIT in hand, unweighed, or to be taken.
+    """Whether more evidence about the worker may come: from a HIT in progress, not yet weighed, or still to be taken.
 
-    A worker who has done something within the time a HIT may take is expected back. Whether a place
-    is open just now plays no part: two who wait for each other's places would open and close them
-    in turn. One who has done every HIT is not waited for.
+    A worker who was active within the time a HIT may take is expected back. It does not matter
+    whether a place is open right now: otherwise two workers waiting for each other's places would
+    open and close them in turn. A worker who has done every HIT is not expected back.
     """
     own_assignments = Assignment.objects.filter(
         hit__campaign=campaign, worker=OuterRef("worker")
     ).order_by()
-    others = HIT.objects.filter(campaign=campaign).exclude(
+    untaken = HIT.objects.filter(campaign=campaign).exclude(
         Exists(Assignment.objects.filter(hit=OuterRef("pk"), worker=OuterRef(OuterRef("worker"))))
     )
     patience = now - timedelta(minutes=campaign.lease_minutes)
     is_unweighed = Q(status=Assignment.Status.SUBMITTED, evidence_at=None)
     is_recent = Q(status=Assignment.Status.SUBMITTED, submitted_at__gt=patience)
     return Exists(
-        own_assignments.annotate(has_others=Exists(others)).filter(
+        own_assignments.annotate(has_untaken=Exists(untaken)).filter(
             Q(status=Assignment.Status.IN_PROGRESS)
             | is_unweighed
-            | (is_recent & Q(has_others=True))
+            | (is_recent & Q(has_untaken=True))
         )
     )
 
@@ -139,18 +138,18 @@ def settle_places(*, campaign: Campaign, hits: Iterable[int], at: datetime | Non
     """Set how many places these HITs offer, from what is wanted and what is promised."""
     if campaign.is_archive:
         return
-    # In one order everywhere, so that two of these never wait for each other.
+    # Always in the same order, to avoid deadlocks.
     for pk in sorted(set(hits)):
         _settle(campaign, pk, at or timezone.now())
 
 
 @transaction.atomic
 def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
-    # Taking a place changes this row first: with it locked, nobody slips in between.
+    # Taking a place updates this row first, so with the row locked nobody can take one in between.
     HIT.objects.select_for_update(no_key=True).get(pk=pk)
-    # Only now, and not joined to the HIT: after waiting for a lock, PostgreSQL rereads the locked
-    # row and nothing else.
-    campaign = _as_it_is_now(campaign)
+    # A separate query after the lock: PostgreSQL rereads only the locked row after waiting, not what
+    # is joined to it.
+    campaign = _reread(campaign)
     held = with_prospects(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
     facts = held.values("status", "is_trusted", "is_discarded", "may_prove")
     n_promised = sum(expected_outcome(**fact) in PROMISED for fact in facts)
@@ -158,13 +157,13 @@ def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
 
 
-def _as_it_is_now(campaign: Campaign) -> Campaign:
-    """Reread the campaign: a job may hold it for an hour while someone changes what is wanted."""
+def _reread(campaign: Campaign) -> Campaign:
+    """Reread the campaign: a job may hold an instance for an hour while its settings change."""
     return Campaign.objects.get(pk=campaign.pk)
 
 
 def settle_after_return(*, campaign: Campaign, worker: Worker) -> None:
-    """Close places that were opened while this worker, now back, was not expected."""
+    """Close places that were opened because this worker, who is now back, was not expected."""
     hits = worker.assignments.submitted().filter(hit__campaign=campaign, hit__places_left__gt=0)
     settle_places(campaign=campaign, hits=hits.values_list("hit", flat=True))
 
@@ -175,10 +174,11 @@ def settle_unproven(*, at: datetime | None = None) -> int:
     n_changed = 0
     for campaign in Campaign.objects.filter(status=Campaign.Status.OPEN):
         unproven = campaign.participations.filter(decision="", trust=Participation.Trust.UNPROVEN)
-        theirs = Assignment.objects.submitted().filter(
+        unproven_work = Assignment.objects.submitted().filter(
             hit__campaign=campaign, worker__in=unproven.values("worker")
         )
-        changed = unsettled_hits(campaign, campaign.hits.filter(pk__in=theirs.values("hit")), now)
+        hits = campaign.hits.filter(pk__in=unproven_work.values("hit"))
+        changed = unsettled_hits(campaign, hits, now)
         settle_places(campaign=campaign, hits=changed, at=now)
         n_changed += len(changed)
     return n_changed
@@ -186,7 +186,7 @@ def settle_unproven(*, at: datetime | None = None) -> int:
 
 def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> list[int]:
     """Return the HITs that offer a wrong number of places."""
-    campaign = _as_it_is_now(campaign)
+    campaign = _reread(campaign)
     work = work_by_hit(campaign, hits, now)
     return [
         pk
@@ -197,7 +197,7 @@ def unsettled_hits(campaign: Campaign, hits: QuerySet[HIT], now: datetime) -> li
 
 @dataclass(slots=True)
 class Work:
-    """Assignments of a HIT, or of many, by their expected outcome."""
+    """The assignments of one or more HITs, counted by expected outcome."""
 
     n_trusted: int = 0
     n_unproven: int = 0
@@ -217,7 +217,7 @@ class Work:
 def work_by_hit(
     campaign: Campaign, hits: QuerySet[HIT], now: datetime, *, n_hits: int | None = None
 ) -> dict[int, Work]:
-    """Count the held assignments of these HITs by expected outcome, in two queries however many there are."""
+    """Count the held assignments of these HITs by expected outcome, always in two queries."""
     standing = FilteredRelation(
         "worker__participations", condition=Q(worker__participations__campaign=campaign)
     )
@@ -232,7 +232,7 @@ def work_by_hit(
             status,
             is_trusted=worker.is_trusted,
             is_discarded=worker.is_discarded,
-            # Asked below, of those for whom it matters.
+            # Set below, where it matters.
             may_prove=False,
         )
         work[hit].add(outcome, n)
@@ -257,7 +257,7 @@ def cost_per_hit(campaign: Campaign) -> Decimal:
 
 
 def amount_owed(campaign: Campaign, per_hit: Decimal | None = None) -> Decimal:
-    """The cost of submitted and ongoing HITs, and other payments: what the spending cap limits.
+    """The cost of submitted HITs, HITs in progress, and other payments: what the spending cap limits.
 
     It does not depend on whether ratings count. Pass `per_hit` to save a query.
     """
@@ -267,11 +267,11 @@ def amount_owed(campaign: Campaign, per_hit: Decimal | None = None) -> Decimal:
 
 
 def _other_payments(campaign: Campaign) -> Decimal:
-    """Payments, made or due, outside the cost of HITs, less what was written off."""
+    """Payments made or due beyond the cost of HITs, minus what was written off."""
     is_of_hits = Q(kind=PaymentRun.Kind.APPROVE) | Q(
         rule__kind=PayRule.Kind.FLAT, rule__withdrawn_at=None
     )
-    # Paid by hand, a share is part of the pay once the work is submitted.
+    # A share paid by hand is deducted from the pay once the work is submitted.
     is_of_pay = Q(
         rule__kind=PayRule.Kind.PARTIAL, run__is_by_hand=True, assignment__status__in=HELD
     )
@@ -284,28 +284,28 @@ def _other_payments(campaign: Campaign) -> Decimal:
 
 
 def n_affordable(campaign: Campaign, n: int) -> int:
-    """How many of so many more HITs stay within the spending cap."""
+    """How many of `n` more HITs stay within the spending cap."""
     if campaign.spending_cap is None:
         return n
     per_hit = cost_per_hit(campaign)
-    left = campaign.spending_cap - amount_owed(campaign, per_hit)
-    if left < 0:
+    budget = campaign.spending_cap - amount_owed(campaign, per_hit)
+    if budget < 0:
         return 0
-    return min(n, int(left // per_hit)) if per_hit else n
+    return min(n, int(budget // per_hit)) if per_hit else n
 
 
 def is_affordable(campaign: Campaign) -> bool:
-    """Whether one more HIT stays within the spending cap. To be asked with the campaign locked."""
+    """Whether one more HIT stays within the spending cap. Call it with the campaign locked."""
     return n_affordable(campaign, 1) == 1
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a campaign has, what it lacks, and what completing it will likely cost.
+    """What a campaign has, what it lacks, and what it will probably cost to complete.
 
-    Counts are of assignments; each gives every genuine item of its HIT a rating. `n_unproven` are
-    waited for and `n_stalled`, unproven too, no longer; `n_surplus` are trusted beyond what their
-    HIT wanted, by workers who proved reliable after their place had been given away.
+    Counts are of assignments, each of which rates every genuine item of its HIT. `n_unproven` may still
+    become trusted; `n_stalled` are unproven too, but not expected to. `n_surplus` are trusted beyond what
+    their HIT wanted, by workers who proved reliable after their place was given away.
     """
 
     n_wanted: int
@@ -328,9 +328,9 @@ class Forecast:
 
     @property
     def n_expected(self) -> int:
-        """Assignments still to be submitted, counting those that will not pass.
+        """Assignments still to be submitted, including those that will not pass.
 
-        Unproven work and work in progress will partly fail as well.
+        Some of the unproven work and work in progress will fail as well.
         """
         promised = self.n_unproven + self.n_in_progress
         lacking = self.n_missing + promised * (1 - self.pass_rate)
@@ -354,7 +354,7 @@ class Forecast:
 
     @property
     def done_at(self) -> datetime | None:
-        """When it will be complete at the present pace; None while there is no pace."""
+        """When it will be complete at the current pace, or None if there is no pace."""
         n_left = self.n_expected + self.n_in_progress
         return self.at + timedelta(days=n_left / self.per_day) if self.per_day else None
 
@@ -374,7 +374,7 @@ def forecast(
     names = ("n_trusted", "n_unproven", "n_stalled", "n_in_progress", "n_discarded")
     counts = {name: sum(getattr(hit_work, name) for hit_work in work) for name in names}
     n_judged = counts["n_trusted"] + counts["n_discarded"]
-    # HIT by HIT: one's surplus is not another's.
+    # Per HIT, because the surplus of one does not help another.
     n_promised = sum(min(hit_work.n_promised, campaign.min_ratings) for hit_work in work)
     n_surplus = sum(max(0, hit_work.n_trusted - campaign.min_ratings) for hit_work in work)
     per_hit = cost_per_hit(campaign)
@@ -383,7 +383,7 @@ def forecast(
         n_missing=n_hits * campaign.min_ratings - n_promised,
         n_surplus=n_surplus,
         can_prove_workers=can_prove_workers(campaign, n_hits),
-        # At least something, or nothing could ever be finished.
+        # Above 0, because the expected number of assignments is divided by it.
         pass_rate=max(counts["n_trusted"], 0.5) / n_judged if n_judged else ASSUMED_PASS_RATE,
         is_pass_rate_measured=bool(n_judged),
         cost_per_hit=per_hit,

@@ -1,9 +1,9 @@
 """What a worker reads before the first HIT: the statement to rate, worked examples, practice and a check.
 
-The texts are in `practice.json`, by target language, each in that language. The items of adequacy
-are a free wording, a reversed meaning and half the meaning, and say the same in every language,
-place by place; those of fluency are a fluent text, a garbled one and one with two mistakes. No text speaks of
-left, right or a number on the slider, so all hold for languages written from right to left too.
+The texts are in `practice.json`, by target language, each in that language. The adequacy items are a free
+wording, a reversed meaning and half the meaning, and say the same in every language. The fluency items are a
+fluent text, a garbled one and one with two mistakes. No text mentions left, right or a number on the slider,
+so all of them work for right-to-left languages too.
 """
 
 import json
@@ -18,9 +18,9 @@ from hits.languages import name_of
 
 PRACTICE_FILE = Path(__file__).with_name("practice.json")
 FALLBACK_LANGUAGE = "en"
-# Which texts a task uses. Adequacy reads the same whether the gray text is a reference or a source.
+# The texts each task uses. Adequacy reads the same whether the gray text is a reference or a source.
 SECTIONS = {"reference": "adequacy", "source": "adequacy", "fluency": "fluency"}
-# Fields of an entry that only the gray text is made from.
+# Fields of an entry that are used only for the gray text.
 GRAY_FIELDS = frozenset({"reference", "source", "source_language"})
 
 Verdict = Literal["too_low", "too_high", "fine"]
@@ -28,7 +28,7 @@ Verdict = Literal["too_low", "too_high", "fine"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTexts:
-    """What stands on the page; the gray text and its language are empty for fluency."""
+    """What the page shows. The gray text and its language are empty for fluency."""
 
     translation: str
     gray_text: str
@@ -37,7 +37,7 @@ class ShownTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkedExample(ShownTexts):
-    """A translation with where its score should lie, in words, and the reason."""
+    """A translation, where its score should lie (in words), and why."""
 
     score: str
     why: str
@@ -45,7 +45,7 @@ class WorkedExample(ShownTexts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeItem(ShownTexts):
-    """A translation to try, with the scores accepted, `low` to `high`, and what to say to each score."""
+    """A practice translation, the range of accepted scores, and the feedback for each score."""
 
     low: int
     high: int
@@ -76,9 +76,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Practice:
-    """All that comes before the first HIT, in `language`, with the statement that fits it.
+    """Everything that comes before the first HIT, in `language`, with the matching statement.
 
-    For a target language that has no texts of its own this is English and speaks of English.
+    For a target language without its own texts this is English, and the texts are about English.
     """
 
     language: str
@@ -140,9 +140,8 @@ def practice_for(
 ) -> Practice:
     """Return what to read and try before the first HIT of a campaign into this language.
 
-    The task `source` takes its gray texts in the campaign's source language when that is given.
-    Where there are none in it, they are in the language of the practice itself: a worker who reads
-    the practice can read them too.
+    The task `source` takes its gray texts from the campaign's source language if it is given and has
+    texts. Otherwise they are in the language of the practice itself, which the worker can read.
     """
     language = wording_language(language_code)
     section = _texts()[language][SECTIONS[task]]

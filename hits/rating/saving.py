@@ -21,7 +21,7 @@ from ..models import (
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """What the database holds for an item now; not new when the item had been rated before."""
+    """What the database holds for an item now. `is_new` is False if the item had already been rated."""
 
     score: int
     is_new: bool
@@ -37,10 +37,10 @@ def save_rating(
     active_ms: int | None = None,
     at: datetime | None = None,
 ) -> SavedRating:
-    """Store the score of the assignment's next item and say what is stored.
+    """Store the score of the assignment's next item and return what is stored.
 
-    A second score for the same item changes nothing: the first one comes back. Ratings are never
-    changed or removed and are given in order, so nothing seen here can become untrue later.
+    A second score for the same item changes nothing: the first one is returned. Ratings are never
+    changed or removed and are given in order, so what is read here stays true.
     """
     _check_rating(assignment, score)
     is_new = _insert_rating(
@@ -55,21 +55,21 @@ def save_rating(
     if stored:
         RATINGS.labels("repeated").inc()
         return SavedRating(stored.score, is_new=False)
-    raise RatingRefused("This is not the next item of your HIT. Items are rated in their order.")
+    raise RatingRefused("This is not the next item of your HIT. Items are rated in order.")
 
 
 def _check_rating(assignment: Assignment, score: int) -> None:
     if isinstance(score, bool) or not isinstance(score, int):
-        raise RatingRefused("A score is a whole number.")
+        raise RatingRefused("A score must be a whole number.")
     if not SCORE_MIN <= score <= SCORE_MAX:
-        raise RatingRefused(f"A score lies between {SCORE_MIN} and {SCORE_MAX}.")
+        raise RatingRefused(f"A score must be between {SCORE_MIN} and {SCORE_MAX}.")
     if assignment.status == Assignment.Status.RETURNED:
-        raise RatingRefused("This HIT was given back.")
+        raise RatingRefused("This HIT was returned.")
 
 
-# One statement looks and writes, so that nothing can come between: the item must be the HIT's, at
-# that position, with the one before it rated. The inner question leans on nothing outside it:
-# otherwise PostgreSQL reads all earlier ratings of the assignment to answer it.
+# One statement checks and writes, so that nothing can happen in between: the item must belong to the
+# HIT at this position, and the one before it must be rated. The subquery does not refer to the outer
+# query, or PostgreSQL would read all earlier ratings of the assignment to answer it.
 _INSERT_RATING = """
     INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
     SELECT %s, item.id, %s, %s, %s, %s

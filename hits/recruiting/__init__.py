@@ -1,1 +1,1 @@
-"""How workers arrive and are sent back, whichever provider they come from."""
+"""How workers arrive and are sent back, for every provider."""

@@ -1,4 +1,4 @@
-"""From an arrival to a worker, and from what a provider reports to places that are free again."""
+"""From an arrival to a worker, and from a provider's reports to free places."""
 
 import logging
 import secrets
@@ -36,8 +36,8 @@ from .providers.link import LinkProvider
 
 logger = logging.getLogger(__name__)
 
-# Webhooks that got no answer are sent again for days, not weeks. A copy that comes later still brings no old news
-# back: the latest report about a submission counts.
+# Providers resend unanswered webhooks for days, not weeks. A later copy does no harm: only the latest report
+# about a submission counts.
 EVENTS_KEPT = timedelta(days=30)
 
 ANOTHER_OPEN = gettext_noop(
@@ -49,13 +49,13 @@ GIVEN_BACK = gettext_noop(
 
 
 def recruitment_of(campaign: Campaign) -> Recruitment:
-    """A campaign's way in. Without one it is for invited people only."""
+    """How a campaign recruits. By default, only invited people take part."""
     recruitment: Recruitment | None = getattr(campaign, "recruitment", None)
     return recruitment or Recruitment(campaign=campaign)
 
 
 def provider_of(recruitment: Recruitment, worker: Worker | None) -> Provider:
-    """The provider a worker came by: a campaign on a panel may have invited some people itself."""
+    """The provider a worker came from: a campaign on a panel may also have invited people itself."""
     if worker and worker.provider != recruitment.provider:
         return LinkProvider(recruitment)
     return provider_for(recruitment)
@@ -66,7 +66,7 @@ def provider_of(recruitment: Recruitment, worker: Worker | None) -> Provider:
 
 @transaction.atomic
 def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
-    """Make or find the worker of an arrival, and bind the visit to them."""
+    """Find or create the worker of an arrival, and link the visit to them."""
     worker = find_or_make_worker(provider=recruitment.provider, external_id=arrival.external_id)
     submission, is_new = Submission.objects.get_or_create(
         recruitment=recruitment,
@@ -78,7 +78,7 @@ def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
     if submission.status in {Submission.Status.RETURNED, Submission.Status.SCREENED_OUT}:
         raise ArrivalRefused(GIVEN_BACK)
     if is_new and not arrival.is_verified and _has_other_visit(submission):
-        # Anyone can write an id into an address: it lets in once, by the visit it came with first.
+        # Anyone can put an id into a URL, so an id is admitted only with the visit it first came with.
         raise ArrivalRefused(ANOTHER_OPEN)
     if arrival.is_verified and not submission.is_verified:
         Submission.objects.filter(pk=submission.pk).update(is_verified=True)
@@ -95,7 +95,7 @@ def _has_other_visit(submission: Submission) -> bool:
 def may_take_part(
     *, recruitment: Recruitment, worker: Worker | None, invite: Invite | None
 ) -> bool:
-    """Whether a visitor may agree to take part: let in by the provider, invited, or the link is open."""
+    """Whether a visitor may agree to take part: sent by the provider, invited, or the link is open."""
     if invite or (recruitment.is_open and recruitment.provider == Recruitment.Provider.LINK):
         return True
     if worker is None:
@@ -105,7 +105,7 @@ def may_take_part(
 
 
 def current_submission(recruitment: Recruitment, worker: Worker | None) -> Submission | None:
-    """The visit a worker is on: the latest."""
+    """A worker's current visit: the latest."""
     if worker is None or recruitment.pk is None:
         return None
     submissions = Submission.objects.filter(recruitment=recruitment, worker=worker)
@@ -117,7 +117,7 @@ def current_submission(recruitment: Recruitment, worker: Worker | None) -> Submi
 
 
 def take_hit(*, campaign: Campaign, worker: Worker) -> Assignment | None:
-    """Give a worker the next HIT; where a visit is paid by its provider, one HIT to each visit."""
+    """Give a worker the next HIT. If the provider pays per visit, each visit gets one HIT."""
     recruitment = recruitment_of(campaign)
     if not provider_of(recruitment, worker).has_submissions:
         return take_assignment(campaign=campaign, worker=worker)
@@ -136,7 +136,7 @@ def take_hit(*, campaign: Campaign, worker: Worker) -> Assignment | None:
 
 @transaction.atomic
 def _bind(submission: Submission, assignment: Assignment) -> None:
-    """Note which HIT a visit is for; one from an earlier visit that was given up moves over."""
+    """Record which HIT a visit is for. A HIT from an earlier visit that was given up moves to this one."""
     earlier = Submission.objects.filter(assignment=assignment)
     earlier.given_up().update(assignment=None)
     if not earlier.exists():
@@ -153,9 +153,9 @@ def exit_of(
     ending: Ending,
     assignment: Assignment | None = None,
 ) -> Exit:
-    """Where a worker goes at the end; an address that is not on the list is left out."""
+    """Where a worker goes at the end. A URL that is not on the allowed list is left out."""
     recruitment = recruitment_of(campaign)
-    # A HIT ends the visit it was taken in, though its worker may be on another by now.
+    # A HIT ends the visit it was taken in, even if its worker is on another by now.
     submission = (
         getattr(assignment, "submission", None)
         if assignment
@@ -177,9 +177,9 @@ def exit_of(
 def apply_report(
     *, recruitment: Recruitment, report: ReportedSubmission, at: datetime | None = None
 ) -> bool:
-    """Take over what the provider says of a submission; return whether that was news.
+    """Store what the provider reports about a submission; return whether that was new.
 
-    Reports may come late, twice and out of order: an older one than the last changes nothing.
+    Reports may arrive late, twice and out of order: one older than the last changes nothing.
     """
     now = at or timezone.now()
     submission = _reported_submission(recruitment, report)
@@ -192,7 +192,7 @@ def apply_report(
         .update(status=report.status, reported_at=now)
     )
     if submission.reported_at is None and not changed:
-        # No news, but now we know that it is none that someone made up.
+        # The status is the same, but now we know that nobody made the submission up.
         this_submission.filter(reported_at=None).update(reported_at=now)
     if changed and submission.assignment and report.status in Submission.GIVEN_UP:
         _free_place(submission.assignment, report.status)
@@ -200,15 +200,14 @@ def apply_report(
 
 
 def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -> Submission | None:
-    """Find the submission, or note one whose worker has not come here yet.
+    """Find the submission, or create one whose worker has not arrived yet.
 
-    One that is over and that we do not know is left alone: its worker never came. So is one whose
+    An unknown submission that is already over is ignored: its worker never came. So is one whose
     worker was forgotten, or the next report would bring the id back.
     """
-    known = Submission.objects.filter(recruitment=recruitment, reference=report.reference)
-    known = known.select_related("assignment__hit__campaign")
-    if known_submission := known.first():
-        return known_submission
+    submissions = recruitment.submissions.select_related("assignment__hit__campaign")
+    if submission := submissions.filter(reference=report.reference).first():
+        return submission
     if report.status not in {Submission.Status.ACTIVE, Submission.Status.AWAITING_REVIEW}:
         return None
     if is_forgotten(visit(recruitment, report.reference)):
@@ -221,7 +220,7 @@ def _reported_submission(recruitment: Recruitment, report: ReportedSubmission) -
 
 def _free_place(assignment: Assignment, status: Submission.Status) -> None:
     if status == Submission.Status.TIMED_OUT:
-        # Work that comes after all is welcome, as it is where our own time was up.
+        # The worker may still submit, as after our own time limit.
         release_assignment(assignment=assignment)
     else:
         return_assignment(assignment=assignment)
@@ -231,8 +230,8 @@ def _free_place(assignment: Assignment, status: Submission.Status) -> None:
 def hear_event(
     *, provider: str, event_id: str, study: str, report: ReportedSubmission, at: datetime
 ) -> bool:
-    """Act on a provider's message once; a second copy of it changes nothing."""
-    # In one transaction with what it brings about: where that fails, the next copy is the first.
+    """Handle a provider's message once. A second copy changes nothing."""
+    # In one transaction with its effects: if they fail, the next copy counts as the first.
     try:
         with transaction.atomic():
             ProviderEvent.objects.create(provider=provider, event_id=event_id)
@@ -245,25 +244,25 @@ def hear_event(
 
 
 def drop_old_events(*, at: datetime | None = None) -> int:
-    """Delete the ids of messages that no provider sends again any more; return how many."""
+    """Delete the ids of messages that no provider will send again. Return how many."""
     old = ProviderEvent.objects.filter(received_at__lt=(at or timezone.now()) - EVENTS_KEPT)
     return old.delete()[0]
 
 
 def _recruitment_for(provider: str, study: str, report: ReportedSubmission) -> Recruitment | None:
-    """The campaign a message is about: by its study where it is named, or else by the submission."""
-    ours = Recruitment.objects.filter(provider=provider).select_related("campaign")
+    """The campaign a message is about: by its study if named, otherwise by the submission."""
+    recruitments = Recruitment.objects.filter(provider=provider).select_related("campaign")
     if study:
-        return ours.filter(study=study).first()
-    return ours.filter(submissions__reference=report.reference).first()
+        return recruitments.filter(study=study).first()
+    return recruitments.filter(submissions__reference=report.reference).first()
 
 
 def sync_submissions(*, recruitment: Recruitment, at: datetime | None = None) -> int:
-    """Ask the provider for all submissions and take over what is new; return how many were."""
+    """Fetch all submissions from the provider and store what is new. Return how many were."""
     provider = provider_for(recruitment)
     if not provider.has_submissions:
         raise NotOffered(f"{provider.label} has no submissions to report.")
-    # Before the question: what changes while it is answered must not look older than the answer.
+    # Before the request, so that changes made during it do not look older than the response.
     now = at or timezone.now()
     n_changed = sum(
         apply_report(recruitment=recruitment, report=report, at=now)
@@ -274,7 +273,7 @@ def sync_submissions(*, recruitment: Recruitment, at: datetime | None = None) ->
 
 
 def forget_arrivals(*, worker: Worker) -> None:
-    """Remove what says how a worker came here: ids of visits, marks of devices, their own link."""
+    """Remove what shows how a worker came here: ids of visits, device marks, personal links."""
     worker.device_sightings.all().delete()
     worker.invites.update(
         worker=None,
@@ -282,7 +281,7 @@ def forget_arrivals(*, worker: Worker) -> None:
         revoked_at=Coalesce("revoked_at", Now(), output_field=DateTimeField()),
     )
     visits = worker.submissions.select_related("recruitment__campaign")
-    mark_as_forgotten(visit(one.recruitment, one.reference) for one in visits)
+    mark_as_forgotten(visit(submission.recruitment, submission.reference) for submission in visits)
     worker.submissions.filter(assignment=None).delete()
     for submission in worker.submissions.only("pk"):
         reference = f"{Worker.FORGOTTEN}{secrets.token_hex(12)}"
@@ -292,16 +291,16 @@ def forget_arrivals(*, worker: Worker) -> None:
 # What admins choose --------------------------------------------------------------------------
 
 
-# Prolific knows these, so they must not change here alone.
+# Prolific has these too, so they must not change here only.
 KNOWN_TO_PROLIFIC = ("study", "completed_code", "no_consent_code", "screened_out_code")
 
 
 def settings_form(
     recruitment: Recruitment, provider: str, data: dict[str, Any] | None = None
 ) -> forms.Form:
-    """The form of a provider's settings, as far as they may still change."""
-    known = recruitment.settings if recruitment.provider == provider else {}
-    initial = known | {"is_open": recruitment.is_open, "study": recruitment.study}
+    """The form of a provider's settings, with the fields that may still change."""
+    stored = recruitment.settings if recruitment.provider == provider else {}
+    initial = stored | {"is_open": recruitment.is_open, "study": recruitment.study}
     form = provider_class(provider).form_class(data, initial=initial)
     if recruitment.study:
         for name in form.fields.keys() & set(KNOWN_TO_PROLIFIC):
@@ -313,27 +312,27 @@ def settings_form(
 def save_recruitment(
     *, campaign: Campaign, provider: str, values: dict[str, Any], actor: User | None
 ) -> Recruitment:
-    """Keep a campaign's provider and its settings; `values` are those of the provider's form."""
+    """Save a campaign's provider and its settings; `values` are those of the provider's form."""
     recruitment = Recruitment.objects.select_for_update(no_key=True).get_or_create(
         campaign=campaign
     )[0]
     if recruitment.provider != provider and (recruitment.study or recruitment.submissions.exists()):
         raise RecruitmentRefused(
-            f"People have come by {recruitment.get_provider_display()} already; "
-            "the campaign stays there. Invite links can be added at any time."
+            f"Workers have already arrived through {recruitment.get_provider_display()}, "
+            "so the provider can no longer change. You can add invite links at any time."
         )
     values = dict(values)
     recruitment.provider = provider
     recruitment.is_open = bool(values.pop("is_open", False))
     recruitment.study = values.pop("study", "") or recruitment.study
     recruitment.settings = values
-    if recruitment.study and _is_anothers(recruitment):
-        raise RecruitmentRefused("Another campaign has this study already.")
+    if recruitment.study and _is_taken(recruitment):
+        raise RecruitmentRefused("Another campaign already has this study.")
     recruitment.save()
     record("recruiting changed", actor=actor, campaign=campaign, provider=provider, settings=values)
     return recruitment
 
 
-def _is_anothers(recruitment: Recruitment) -> bool:
+def _is_taken(recruitment: Recruitment) -> bool:
     same = Recruitment.objects.filter(provider=recruitment.provider, study=recruitment.study)
     return same.exclude(pk=recruitment.pk).exists()

@@ -1,6 +1,6 @@
-"""Forgotten ids that a provider's list or a results file may bring back: they are ignored.
+"""Forgotten ids that a provider's list or a results file may contain again: they are ignored.
 
-Only a keyed hash is kept, linked to no worker. With the key and an id one can check whether it was forgotten.
+Only a keyed hash is stored, linked to no worker. With the key and an id, one can check whether it was forgotten.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ from ..models import HIT, ForgottenMark, Recruitment
 
 
 def visit(recruitment: Recruitment, reference: str) -> str:
-    """Name a visit as its provider counts it."""
+    """Identify a visit by the provider's reference."""
     return f"visit {recruitment.campaign.code} {reference}"
 
 
 def work(hit: HIT, provider: str, external_id: str) -> str:
-    """Name what somebody did of one HIT."""
+    """Identify a worker's work on one HIT."""
     return f"work {hit.code} {provider} {external_id}"
 
 

@@ -1,9 +1,9 @@
-"""Our pages inside Mechanical Turk's: who may frame them, and how the worker is known there.
+"""Our pages in a frame at Mechanical Turk: who may frame them, and how the worker is identified.
 
-In a frame our pages are a third party, and browsers more and more keep or give such pages no cookies. So the
-address itself says who is asking: it begins with a signed token for one worker and one campaign, and every link,
-form and redirect below it keeps that beginning. Such a request has no cookies, not even those the browser sent;
-nobody can be made to send one without knowing the token, so there is nothing for a CSRF check to guard.
+In a frame our pages are a third party, to which browsers increasingly deny cookies. So the URL itself identifies
+the visitor: it begins with a signed token for one worker and one campaign, and every link, form and redirect keeps
+that prefix. All cookies of such a request are dropped. Nobody can forge one without knowing the token, so there is
+nothing for a CSRF check to protect.
 """
 
 from collections.abc import Callable
@@ -20,15 +20,13 @@ from ..models import Assignment, Campaign, Worker
 
 PREFIX = "framed/"
 SALT = "hits.framing"
-# Longer than any assignment at Mechanical Turk may be worked on.
+# Longer than anyone may work on an assignment at Mechanical Turk.
 MAX_AGE_SECONDS = 30 * 24 * 60 * 60
-# Pages of workers, and no others, can be framed.
-FRAMED_PAGES = ("work/", "hit/")
 
 
 @dataclass(frozen=True, slots=True)
 class FramedVisit:
-    """Who works in a frame, at what, and where the finished work is posted."""
+    """Who works in a frame, on what, and where the finished work is posted."""
 
     worker: UUID
     campaign: UUID
@@ -43,7 +41,7 @@ class FramedVisit:
 def framed_address(
     path: str, *, worker: Worker, campaign: Campaign, assignment_id: str, submit_origin: str
 ) -> str:
-    """An address of ours, such as `reverse` gives it, for use in a frame."""
+    """Return one of our URLs, such as from `reverse`, for use in a frame."""
     visit = [worker.code.hex, campaign.code.hex, assignment_id, submit_origin]
     token = signing.dumps(visit, salt=SALT)
     root = get_script_prefix()
@@ -65,21 +63,21 @@ def visit_of(request: HttpRequest) -> FramedVisit | None:
 
 
 def framed_exit(request: HttpRequest, assignment: Assignment) -> FramedVisit | None:
-    """Where a framed worker posts this very work; None where the frame is for another."""
+    """Where a framed worker posts this assignment; None if the frame is for another one."""
     visit = visit_of(request)
     submission = getattr(assignment, "submission", None)
     return visit if visit and submission and submission.reference == visit.assignment_id else None
 
 
 def allow_framing(response: HttpResponse) -> HttpResponse:
-    """Let the hosts that we know show this page in a frame, and no others."""
+    """Let only the known hosts show this page in a frame."""
     response._csp_replace = {"frame-ancestors": settings.MTURK_FRAME_ORIGINS}  # type: ignore[attr-defined]
     response.xframe_options_exempt = True
     return response
 
 
 class FramedPages:
-    """Middleware: takes the token out of the address, and puts it before every address made below."""
+    """Middleware: take the token out of the URL, and prefix every URL made during the request with it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -88,35 +86,31 @@ class FramedPages:
         path = request.path_info.removeprefix("/")
         if not path.startswith(PREFIX):
             return self._get_response(request)
-        token, _, rest = path.removeprefix(PREFIX).partition("/")
-        return self._answer(request, token, rest)
+        token, _, page = path.removeprefix(PREFIX).partition("/")
+        return self._answer(request, token, page)
 
-    def _answer(self, request: HttpRequest, token: str, rest: str) -> HttpResponse:
+    def _answer(self, request: HttpRequest, token: str, page: str) -> HttpResponse:
         try:
             visit = read_visit(token)
         except Http404:
-            # The address has no page of its own and ends as a 404.
+            # There is no such page, so it ends as a 404.
             return self._get_response(request)
-        if not rest.startswith(FRAMED_PAGES) or not _is_of(visit, rest):
+        # Only worker pages can be framed. The view of an assignment checks its owner itself.
+        if not page.startswith(("hit/", f"work/{visit.campaign}/")):
             return self._get_response(request)
         root = get_script_prefix()
-        # Read once while the root is the real one: it is remembered, and must not hold a token.
+        # Call it once with the real script prefix: the result is cached and must not contain a token.
         _ = staticfiles_storage.base_url  # type: ignore[attr-defined]
         request.framed_visit = visit  # type: ignore[attr-defined]
         request.COOKIES = {}
         request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
-        request.path_info = f"/{rest}"
+        request.path_info = f"/{page}"
         set_script_prefix(f"{root}{PREFIX}{token}/")
         try:
             response = allow_framing(self._get_response(request))
         finally:
             set_script_prefix(root)
         response.cookies.clear()
-        # In addition to our own host: the last page posts the finished work.
+        # In addition to our own host: the last page posts the finished work there.
         response._csp_update = {"form-action": [visit.submit_origin]}  # type: ignore[attr-defined]
         return response
-
-
-def _is_of(visit: FramedVisit, rest: str) -> bool:
-    """Whether a page is of the visit's campaign; an assignment says itself whose it is."""
-    return rest.startswith("hit/") or rest.startswith(f"work/{visit.campaign}/")

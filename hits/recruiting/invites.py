@@ -1,4 +1,4 @@
-"""Invite links: made in numbers, shown once, kept as hashes."""
+"""Invite links: created in bulk, shown once, stored as hashes."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ from ..people.audit import record
 from .arrivals import current_submission, provider_of, recruitment_of
 from .providers.base import EXPIRED
 
-# 16 bytes, 128 bits: nobody guesses one.
+# 16 bytes, 128 bits: cannot be guessed.
 TOKEN_BYTES = 16
 MAX_INVITES = 5_000
 
@@ -33,14 +33,14 @@ ALL_USED = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class NewInvite:
-    """An invite together with its token, which nobody can look up later."""
+    """An invite with its token, which cannot be looked up later."""
 
     invite: Invite
     token: str
 
 
 def hash_of(token: str) -> str:
-    # A plain hash is enough: what cannot be guessed cannot be tried out either.
+    # A plain hash is enough, because the token cannot be guessed.
     return sha256(token.encode()).hexdigest()
 
 
@@ -55,7 +55,7 @@ def make_invites(
     max_uses: int | None = None,
     expires_at: datetime | None = None,
 ) -> list[NewInvite]:
-    """Make links: each for one person, or for as many as may follow it."""
+    """Create links, each for one person or for up to `max_uses`."""
     tokens = [secrets.token_urlsafe(TOKEN_BYTES) for _ in range(n)]
     invites = [
         Invite(
@@ -74,7 +74,7 @@ def make_invites(
 
 
 def revoke_invites(*, campaign: Campaign, pks: Iterable[int] | None, actor: User | None) -> int:
-    """Withdraw links, or all of a campaign. Who has come in by one stays in."""
+    """Revoke links, or all links of a campaign. Workers who used one keep their access."""
     invites = Invite.objects.filter(campaign=campaign, revoked_at=None)
     if pks is not None:
         invites = invites.filter(pk__in=list(pks))
@@ -85,7 +85,7 @@ def revoke_invites(*, campaign: Campaign, pks: Iterable[int] | None, actor: User
 
 
 def invite_with(token: str) -> Invite:
-    """Find the invite of a token that is still good for something."""
+    """Find the valid invite with this token."""
     invite = (
         Invite.objects.usable()
         .filter(token_hash=hash_of(token))
@@ -103,23 +103,21 @@ def invite_with(token: str) -> Invite:
 def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     """Use an invite for someone who has just agreed to take part, and return the worker.
 
-    A personal link is its worker's from then on. Two who agree at the same moment by one personal
-    link are one worker: the conditional UPDATE lets one of them make it.
+    A personal link belongs to its worker from then on. If two people use one at the same moment, they
+    become the same worker: the conditional UPDATE lets only one of them create it.
     """
-    invite = (
-        Invite.objects.usable()
-        .select_related("worker", "campaign__recruitment")
-        .filter(pk=invite.pk)
-        .first()
-        or _gone()
-    )
+    usable = Invite.objects.usable().select_related("worker", "campaign__recruitment")
+    try:
+        invite = usable.get(pk=invite.pk)
+    except Invite.DoesNotExist:
+        raise ArrivalRefused(EXPIRED) from None
     if invite.worker:
         return invite.worker
     if worker and not invite.is_personal and _is_in(invite.campaign, worker):
         return worker
     if worker is None or invite.is_personal or worker.provider != Recruitment.Provider.LINK:
-        # Whatever worker used this browser before: a personal link is for a person, not for a browser, and
-        # someone of a provider would have to be sent by it.
+        # Ignore which worker used this browser before: a personal link is for a person, not a browser, and
+        # a provider's worker has to be sent by the provider.
         worker = find_or_make_worker(
             provider=Recruitment.Provider.LINK, external_id=secrets.token_urlsafe(16)
         )
@@ -130,26 +128,22 @@ def accept_invite(*, invite: Invite, worker: Worker | None) -> Worker:
     invite.refresh_from_db()
     if invite.worker is None:
         raise ArrivalRefused(ALL_USED)
-    # Made in vain a moment ago: the link is personal.
+    # Delete the worker just created: someone else has used the personal link.
     worker.delete()
     return invite.worker
 
 
 def _is_in(campaign: Campaign, worker: Worker) -> bool:
-    """Whether a worker can work here without a link: sent by the provider, or having agreed before."""
+    """Whether a worker can work here without a link: sent by the provider, or agreed earlier."""
     recruitment = recruitment_of(campaign)
     if provider_of(recruitment, worker).has_submissions:
         return current_submission(recruitment, worker) is not None
     return Participation.objects.filter(campaign=campaign, worker=worker).exists()
 
 
-def _gone() -> Invite:
-    raise ArrivalRefused(EXPIRED)
-
-
 def links_csv(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Rows of label, link and expiry as CSV, with cells that no spreadsheet takes for a formula."""
-    # Here and not above: exports load more than a worker's page needs.
+    """Return label, link and expiry as CSV, with cells escaped for spreadsheets."""
+    # Imported here because exports load more than a worker's page needs.
     from da_platform.files.cells import defuse
 
     file = io.StringIO()

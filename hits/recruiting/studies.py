@@ -1,4 +1,4 @@
-"""Our studies at Prolific: made once, published once, and given more places as the top-up asks for them."""
+"""Studies at Prolific: created once, published once, and given more places when the campaign needs them."""
 
 import logging
 from datetime import datetime, timedelta
@@ -20,10 +20,10 @@ from .providers.prolific import ProlificProvider
 
 logger = logging.getLogger(__name__)
 
-# Webhooks bring news at once; this finds what they lost.
+# Webhooks report changes at once; this finds the ones that were lost.
 SYNC_EVERY = timedelta(minutes=10)
 
-# A study that is not shown to people yet, and will be without anyone's doing.
+# Statuses of a study that is not visible yet but will be without further action.
 ABOUT_TO_RUN = {"PUBLISHING", "SCHEDULED"}
 
 
@@ -35,22 +35,22 @@ def _prolific(recruitment: Recruitment) -> ProlificProvider:
 
 
 def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | None) -> Recruitment:
-    """Make a draft at Prolific. Of two made at once one is kept and the other deleted."""
+    """Create a draft at Prolific. If two are created at once, one is kept and the other deleted."""
     provider = _prolific(recruitment)
     if recruitment.study:
-        raise ProviderFailed("There is a study at Prolific already.")
+        raise ProviderFailed("There is already a study at Prolific.")
     if not provider.settings:
         raise ProviderFailed("Save the settings for Prolific first.")
     n_places = places_wanted(recruitment)
     if not n_places:
-        raise ProviderFailed("There is no open place to offer. Build HITs first.")
+        raise ProviderFailed("There are no open places to offer. Build HITs first.")
     study = provider.api.create_study(
         provider.study_body(landing_url=landing_url, n_places=n_places)
     )["id"]
-    if not _keep(recruitment, study, n_places):
+    if not _store_study(recruitment, study, n_places):
         provider.api.delete_study(study)
         raise ProviderFailed(
-            "Someone else made a study, or changed the pay, at the same moment. Look again."
+            "Someone else created a study or changed the pay at the same moment. Check and try again."
         )
     record(
         "study created", actor=actor, campaign=recruitment.campaign, study=study, n_places=n_places
@@ -60,26 +60,24 @@ def create_study(*, recruitment: Recruitment, landing_url: str, actor: User | No
 
 
 @transaction.atomic
-def _keep(recruitment: Recruitment, study: str, n_places: int) -> bool:
-    """Note a study, unless there is another by now or it was made with a pay that has changed since."""
-    known = recruitment.campaign
-    # Locked against edits of the campaign: from here on its pay stays.
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=known.pk)
-    if (campaign.pay_per_hit, campaign.currency) != (known.pay_per_hit, known.currency):
+def _store_study(recruitment: Recruitment, study: str, n_places: int) -> bool:
+    """Store a study, unless there is another one by now or the pay has changed since it was created."""
+    before = recruitment.campaign
+    # Locked against edits of the campaign: its pay can no longer change.
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=before.pk)
+    if (campaign.pay_per_hit, campaign.currency) != (before.pay_per_hit, before.currency):
         return False
     free = Recruitment.objects.filter(pk=recruitment.pk, study="")
     return bool(free.update(study=study, n_places=n_places))
 
 
 def publish_study(*, recruitment: Recruitment, actor: User | None) -> str:
-    """Let Prolific show the study to people. Asking for it twice changes nothing."""
+    """Publish the study at Prolific. Publishing twice has no effect."""
     provider = _prolific(recruitment)
     if not recruitment.study:
         raise ProviderFailed("There is no study yet. Create it first.")
     if recruitment.campaign.status != Campaign.Status.OPEN:
-        raise ProviderFailed(
-            "The campaign is not open, so people would come in vain. Open it first."
-        )
+        raise ProviderFailed("The campaign is not open, so nobody could take part. Open it first.")
     status = provider.api.study(recruitment.study)["status"]
     if status == "UNPUBLISHED":
         status = provider.api.publish(recruitment.study)["status"]
@@ -90,11 +88,11 @@ def publish_study(*, recruitment: Recruitment, actor: User | None) -> str:
 
 
 def places_wanted(recruitment: Recruitment) -> int:
-    """How many places the study needs in all: those that are taken, and those that HITs offer.
+    """How many places the study needs in total: those taken, and those that HITs still offer.
 
-    Someone who has arrived but not yet taken a HIT will take one of the latter. A place that was given
-    up or rejected is offered again by Prolific itself. What Prolific does not know of takes up none:
-    arrivals that someone made up must not buy places.
+    Someone who has arrived but not taken a HIT will take one of the latter. Prolific itself offers a
+    place again if its submission is given up or rejected. Arrivals that Prolific does not know are not
+    counted, so that made-up ones cannot buy places.
     """
     campaign = recruitment.campaign
     n_open = campaign.hits.aggregate(n=Sum("places_left"))["n"] or 0
@@ -104,33 +102,34 @@ def places_wanted(recruitment: Recruitment) -> int:
 
 
 def raise_places(*, recruitment: Recruitment) -> int:
-    """Ask Prolific for as many places as the campaign wants by now, and return the number.
+    """Raise the places at Prolific to what the campaign needs now, and return the number.
 
-    Places only grow: fewer are never asked for.
+    The number never decreases.
     """
     provider = _prolific(recruitment)
-    wanted = places_wanted(recruitment)
-    if not recruitment.study or wanted <= recruitment.n_places:
+    n_places = places_wanted(recruitment)
+    if not recruitment.study or n_places <= recruitment.n_places:
         return recruitment.n_places
-    provider.api.set_places(recruitment.study, wanted)
-    # Two who ask at once: the larger number stays.
-    Recruitment.objects.filter(pk=recruitment.pk, n_places__lt=wanted).update(n_places=wanted)
+    provider.api.set_places(recruitment.study, n_places)
+    # If two requests run at once, the larger number stays.
+    Recruitment.objects.filter(pk=recruitment.pk, n_places__lt=n_places).update(n_places=n_places)
     recruitment.refresh_from_db(fields=["n_places"])
-    record("places raised", campaign=recruitment.campaign, n_places=wanted)
+    record("places raised", campaign=recruitment.campaign, n_places=n_places)
     return recruitment.n_places
 
 
 def follow_campaign(*, recruitment: Recruitment) -> bool:
-    """Pause the study of a campaign that lets nobody in, start it with the campaign; return whether either.
+    """Pause or resume the study along with its campaign. Return whether anything was done.
 
-    A closed campaign can be opened again, and a study that was stopped cannot: so none is stopped. One
-    that people paused at Prolific while the campaign was open stays paused until they open it again.
+    A closed campaign can be reopened but a stopped study cannot, so studies are never stopped. If
+    someone paused the study at Prolific while the campaign was open, it stays paused until the campaign
+    is opened again.
     """
     provider, study = _prolific(recruitment), recruitment.study
     is_open = recruitment.campaign.status == Campaign.Status.OPEN
     status = provider.api.study(study)["status"]
     if status in ABOUT_TO_RUN and not is_open:
-        # It cannot be paused yet: to be asked again.
+        # It cannot be paused yet; try again later.
         return False
     deed = ""
     if status == "PAUSED" and is_open:
@@ -146,9 +145,9 @@ def follow_campaign(*, recruitment: Recruitment) -> bool:
 
 
 def look_after_studies(*, at: datetime | None = None) -> int:
-    """Hold studies or let them go on with their campaigns, and for open ones raise places and fetch news.
+    """Pause or resume studies with their campaigns; for open ones, raise places and fetch submissions.
 
-    Return how many had any of these.
+    Return how many studies needed any of this.
     """
     now = at or timezone.now()
     studies = Recruitment.objects.with_study().select_related("campaign")
@@ -157,8 +156,8 @@ def look_after_studies(*, at: datetime | None = None) -> int:
         try:
             n_looked_after += _look_after(recruitment, now)
         except PlatformError:
-            # Prolific may be out of reach; the others are not to wait for it.
-            logger.exception("The study of campaign %s was left.", recruitment.campaign.code)
+            # Prolific may be unreachable; the other studies must not wait for it.
+            logger.exception("The study of campaign %s was skipped.", recruitment.campaign.code)
     return n_looked_after
 
 
@@ -168,7 +167,7 @@ def _look_after(recruitment: Recruitment, now: datetime) -> bool:
         return True
     if not is_open:
         return False
-    # Claimed first: of several who do the chores at once, one asks Prolific.
+    # Claimed first, so that only one of several processes asks Prolific.
     is_due = Recruitment.objects.filter(
         Q(synced_at=None) | Q(synced_at__lte=now - SYNC_EVERY), pk=recruitment.pk
     ).update(synced_at=now)

@@ -1,6 +1,6 @@
-"""Who is asking: a worker is known by a signed cookie.
+"""Who the visitor is: a worker is recognised by a signed cookie.
 
-It carries a random code and the campaigns that the worker came to by a signed arrival, and nothing else.
+It holds only a random code and the campaigns that the worker came to by a signed arrival.
 """
 
 from collections.abc import Iterable
@@ -15,35 +15,35 @@ from .arrivals import provider_of, recruitment_of
 from .framing import visit_of
 
 COOKIE = f"{settings.COOKIE_PREFIX}worker"
-# An invite that was followed and not accepted yet.
+# An invite that was followed but not accepted yet.
 INVITE_COOKIE = f"{settings.COOKIE_PREFIX}invite"
 INVITE_AGE_SECONDS = 24 * 60 * 60
-# The latest are kept, so that the cookie stays small.
+# Only the latest, to keep the cookie small.
 MAX_SIGNED_ARRIVALS = 20
 
 
-# The code of someone we do not know: no worker has it.
+# The code of an unknown visitor: no worker has it.
 NOBODY = UUID(int=0)
 
 
 def worker_code(request: HttpRequest) -> UUID:
-    """Return the visitor's code without a look at the database."""
+    """Return the visitor's code without a database query."""
     if visit := visit_of(request):
         return visit.worker
     return _read_cookie(request)[0]
 
 
 def worker_of(request: HttpRequest, campaign: Campaign) -> Worker | None:
-    """Who the visitor is to a campaign."""
+    """Who the visitor is in a campaign."""
     worker = Worker.objects.filter(code=worker_code(request)).first()
     return worker if worker and is_believed(request, recruitment_of(campaign), worker) else None
 
 
 def is_believed(request: HttpRequest, recruitment: Recruitment, worker: Worker) -> bool:
-    """Whether the visitor is their cookie's worker to this campaign, too.
+    """Whether to trust that the visitor is their cookie's worker in this campaign too.
 
-    Elsewhere anyone may have come under this worker's id: where a provider signs arrivals, only
-    those who came to this very campaign by such a one are who they say.
+    In another campaign anyone may have arrived with this worker's id. If the provider signs
+    arrivals, only a signed arrival at this campaign proves who the visitor is.
     """
     if not provider_of(recruitment, worker).is_signed_only:
         return True
@@ -79,7 +79,7 @@ def remember_worker(
 
 
 def remember_invite(response: HttpResponse, invite: Invite) -> None:
-    """Let someone read what they were invited to before they say yes."""
+    """Remember the invite while its visitor reads about the task, before they agree."""
     response.set_signed_cookie(
         INVITE_COOKIE,
         str(invite.pk),
@@ -91,7 +91,7 @@ def remember_invite(response: HttpResponse, invite: Invite) -> None:
 
 
 def invite_of(request: HttpRequest, campaign: Campaign) -> Invite | None:
-    """The invite to this campaign that the visitor has followed, if it still holds."""
+    """The invite to this campaign that the visitor has followed, if it is still valid."""
     value = request.get_signed_cookie(INVITE_COOKIE, default=None, max_age=INVITE_AGE_SECONDS)
     if not value:
         return None

@@ -1,4 +1,4 @@
-"""The menu, a campaign's tabs, and small things that pages of staff share."""
+"""The menu, a campaign's tabs, and other parts of staff pages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,8 @@ from ..people.access import Level, Standing, has_level
 
 register = template.Library()
 
-# What is said, the name of its URL, and the property of `Standing` that it needs. A page that
-# does not exist is not shown.
+# Label, URL name, and the property of `Standing` that is required. Pages whose URL does not exist
+# are left out.
 MENU = [
     ("Campaigns", "home", "is_member"),
     ("Evaluations", "evaluations", "is_member"),
@@ -25,14 +25,14 @@ MENU = [
     ("API tokens", "api_tokens", "is_member"),
 ]
 
-# About the visitor's own login. The last of them is for members alone.
+# About the visitor's own login. The last one is only for members.
 ACCOUNT = [
     ("Password", "password_change"),
     ("Two-step login", "two_step"),
     ("API tokens", "api_tokens"),
 ]
 
-# What is said, the name of its URL, and the level it needs in the campaign.
+# Label, URL name, and the level required in the campaign.
 TABS = [
     ("Overview", "campaign_overview", Level.RESEARCHER),
     ("Workers", "campaign_workers", Level.ADMIN),
@@ -84,15 +84,15 @@ def runs(standing: Standing, campaign: Campaign) -> bool:
 
 
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:
-    known = [(label, url) for label, name in pages if (url := _url(name, *args))]
+    links = [(label, url) for label, name in pages if (url := _url(name, *args))]
     # The page itself or the nearest one above it.
-    above = [url for _, url in known if _lies_below(_path(request), url)]
+    above = [url for _, url in links if _lies_below(_path(request), url)]
     current = max(above, key=len, default="")
-    return [Link(label, url, url == current) for label, url in known]
+    return [Link(label, url, url == current) for label, url in links]
 
 
 def _path(request: HttpRequest) -> str:
-    """Where a page belongs: the report is one of the results, whatever its address."""
+    """The page that a page belongs to: the report is part of the results, whatever its URL."""
     match = request.resolver_match
     if match and match.url_name == "campaign_report":
         return reverse("campaign_results", kwargs=match.kwargs)

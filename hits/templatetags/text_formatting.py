@@ -1,4 +1,4 @@
-"""An admin's plain text as safe HTML: paragraphs and lists, and nothing else. Any markup in it is shown as text."""
+"""Render an admin's plain text as safe HTML: only paragraphs and lists. Any markup in it is shown as text."""
 
 import re
 from itertools import groupby
@@ -7,13 +7,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 _BULLET = re.compile(r"\s*[-*•]\s+")
-# A constant: nothing from outside is in it.
+# A constant, with nothing from outside in it.
 _BREAK = mark_safe("<br>")  # nosec B308
 _NUMBER = re.compile(r"\s*\d{1,3}[.)]\s+")
 
 
 def format_text(text: str) -> SafeString:
-    """Make paragraphs of what blank lines part, and lists of lines that begin with `- ` or `1. `."""
+    """Turn blocks separated by blank lines into paragraphs, and lines beginning with `- ` or `1. ` into lists."""
     blocks = re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").strip())
     return format_html_join("\n", "{}", ((_block(block),) for block in blocks if block.strip()))
 

@@ -1,4 +1,4 @@
-"""Numbers about workers, as people read them."""
+"""Format numbers about workers."""
 
 from django import template
 

@@ -115,10 +115,10 @@ def _coverage_chart(counts: Counts) -> charts.ColumnChart | None:
     """Chart HITs by their number of trusted ratings, up to the number wanted."""
     if not counts.n_hits:
         return None
-    wanted = counts.min_ratings
-    heights = [0] * (wanted + 1)
+    n_wanted = counts.min_ratings
+    heights = [0] * (n_wanted + 1)
     for n, hits in counts.hits_by_trusted.items():
-        heights[min(n, wanted)] += hits
-    values = [(f"{n} of {wanted} ratings", hits) for n, hits in enumerate(heights)]
-    kinds = [*["wait"] * wanted, "good"]
-    return charts.columns(values, labels=("0", f"{wanted} or more"), kinds=kinds)
+        heights[min(n, n_wanted)] += hits
+    values = [(f"{n} of {n_wanted} ratings", hits) for n, hits in enumerate(heights)]
+    kinds = [*["wait"] * n_wanted, "good"]
+    return charts.columns(values, labels=("0", f"{n_wanted} or more"), kinds=kinds)

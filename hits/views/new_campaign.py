@@ -112,7 +112,6 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
             return _show_campaign(request, draft, campaign)
         refusal = error
     job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
-    shown = Campaign(**draft.basics, **draft.settings)
     return _page(
         request,
         "hits/new_campaign_check.html",
@@ -120,7 +119,7 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         3,
         found=summary,
         refusal=refusal,
-        shown=shown,
+        shown=Campaign(**draft.basics, **draft.settings),
         job=job,
         is_running=job is not None and job.finished_at is None,
     )

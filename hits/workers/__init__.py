@@ -1,1 +1,1 @@
-"""Workers as admins see them: evidence, decisions, and being forgotten."""
+"""Workers as admins see them: evidence, decisions, and removing their data."""

@@ -1,6 +1,6 @@
 """Preview and apply decisions about workers.
 
-A decision is about whether ratings count. What is owed for them does not change.
+A decision is about whether ratings count. It does not change what is owed for them.
 """
 
 import hashlib
@@ -71,13 +71,13 @@ class Change:
 
     @property
     def matters(self) -> bool:
-        """Whether ratings begin or cease to count."""
+        """Whether ratings start or stop counting."""
         return self.participation.standing != self._after.standing
 
 
 @dataclass(frozen=True, slots=True)
 class GoldEffect:
-    """Translations, and segments that have one, that fall below the minimum or reach it."""
+    """Translations, and their segments, that fall below the minimum number of ratings or reach it."""
 
     n_translations_lost: int = 0
     n_segments_lost: int = 0
@@ -87,7 +87,7 @@ class GoldEffect:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a decision would do, without having done any of it."""
+    """What a decision would do. Nothing has been changed."""
 
     choice: Choice
     changes: tuple[Change, ...]
@@ -109,14 +109,14 @@ class Preview:
 
     @property
     def n_hits_changed(self) -> int:
-        """Submitted HITs whose ratings begin or cease to count."""
+        """Submitted HITs whose ratings start or stop counting."""
         return sum(change.n_hits for change in self.changes if change.matters)
 
     @property
     def fingerprint(self) -> str:
-        """What was looked at: another if a worker's state has changed since."""
-        seen = [(change.participation.pk, change.before) for change in self.changes]
-        return hashlib.sha256(repr((str(self.choice), seen)).encode()).hexdigest()[:16]
+        """Identifies the choice and the workers' states, to detect changes since the preview."""
+        states = [(change.participation.pk, change.before) for change in self.changes]
+        return hashlib.sha256(repr((str(self.choice), states)).encode()).hexdigest()[:16]
 
 
 def preview_decision(
@@ -128,8 +128,8 @@ def preview_decision(
 ) -> Preview:
     """Work out what a decision about these workers would change. Nothing is written.
 
-    Counted as gold counts: workers for each translation. A worker whose scores never vary has no part in
-    gold even if trusted; that is seen only when gold is built.
+    Counts workers for each translation, as gold does. A worker whose scores never vary does not count
+    in gold even if trusted; this is not known until gold is built.
     """
     n_hits = _n_hits(campaign, participations)
     changes = tuple(
@@ -205,7 +205,7 @@ def decide(
 def decide_as_seen(
     *, campaign: Campaign, preview: Preview, seen: str, actor: User, reason: str
 ) -> Decided:
-    """Decide as a preview says, if it is the one that the person saw: `seen` is its fingerprint."""
+    """Apply the previewed decision if the person saw this preview: `seen` is its fingerprint."""
     if seen != preview.fingerprint:
         raise DecisionRefused(CHANGED)
     return decide(
@@ -222,7 +222,7 @@ def _n_hits(
 ) -> dict[int, int]:
     """Count each worker's submitted HITs."""
     submitted = Assignment.objects.submitted().filter(
-        hit__campaign=campaign, worker__in=[each.worker_id for each in participations], **only
+        hit__campaign=campaign, worker__in=[row.worker_id for row in participations], **only
     )
     return dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
 
@@ -231,7 +231,7 @@ def _n_hits(
 
 
 def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tuple[int, int]:
-    """Count the places that would open and those that would close, as `places` would settle them."""
+    """Count the places that would open and those that would close, by the rules of `places`."""
     if campaign.is_archive:
         return 0, 0
     standings = {change.participation.worker_id: change.standing_after for change in changes}
@@ -259,7 +259,7 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
 
 # Gold ----------------------------------------------------------------------------------------
 
-# A translation and its segment, and who has rated it.
+# The raters of each translation, by the keys of the translation and its segment.
 _Raters = dict[tuple[int, int], frozenset[int]]
 
 
@@ -286,14 +286,14 @@ def _n_segments(keys: set[tuple[int, int]]) -> int:
 
 
 def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
-    """Who rated the translations of these workers' HITs. A submitted HIT is rated completely."""
+    """Who rated the translations of these workers' HITs. A submitted HIT is always complete."""
     submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
-    theirs = submitted.filter(worker__in=workers).order_by().values("hit")
+    own_hits = submitted.filter(worker__in=workers).order_by().values("hit")
     genuine = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE.value)
-    shown = genuine.filter(hit__in=theirs).order_by().values("translation")
+    translations = genuine.filter(hit__in=own_hits).order_by().values("translation")
     # The last HIT repeats translations of the first, so a translation may be in two.
     hits_of: dict[tuple[int, int], list[int]] = defaultdict(list)
-    rows = genuine.filter(translation__in=shown).order_by("hit")
+    rows = genuine.filter(translation__in=translations).order_by("hit")
     for translation, segment, hit in rows.values_list("translation", "translation__segment", "hit"):
         hits_of[translation, segment].append(hit)
     workers_of: dict[int, set[int]] = defaultdict(set)
@@ -307,14 +307,14 @@ def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
 
 
 def _raters_in_archive(campaign: Campaign, workers: set[int]) -> _Raters:
-    """The same for an archive, whose HITs may be rated in part."""
+    """The same for an archive, whose HITs may be incomplete."""
     counted = Rating.objects.filter(
         assignment__hit__campaign=campaign,
         assignment__status=Assignment.Status.SUBMITTED,
         item__role__in=[Item.Role.GENUINE.value, Item.Role.REPEAT.value],
     )
-    theirs = counted.filter(assignment__worker__in=workers).values("item__translation")
-    rows = counted.filter(item__translation__in=theirs).values_list(
+    translations = counted.filter(assignment__worker__in=workers).values("item__translation")
+    rows = counted.filter(item__translation__in=translations).values_list(
         "item__translation", "item__translation__segment", "assignment__worker"
     )
     raters: dict[tuple[int, int], set[int]] = defaultdict(set)

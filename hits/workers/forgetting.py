@@ -1,10 +1,10 @@
-"""Removing what could name a worker: on request, and some time after the worker was last here.
+"""Removing what could identify a worker: on request, and some time after their last activity.
 
-Ratings are history and gold is made of them, so they stay, under a number that leads to nobody any more: the
-id from the way in, the code in the cookie, completion codes and comments go. What was never work goes
-altogether. Gold made afterwards is the same to the last digit; a worker's made-up name in exports changes.
+Ratings are history and gold is computed from them, so they stay, under a number that no longer leads to
+anyone. The provider's id, the code in the cookie, completion codes and comments are removed, and visits without
+work are deleted. Gold computed later is exactly the same; a worker's pseudonym in exports changes.
 
-Someone without an id cannot be paid, so a worker who is owed money is kept until it is paid.
+Nobody can be paid without an id, so a worker who is owed money is kept until it is paid.
 """
 
 import logging
@@ -43,13 +43,13 @@ from ..recruiting.forgotten_ids import mark_as_forgotten, work
 logger = logging.getLogger(__name__)
 
 ACTION = "worker forgotten"
-# Workers handled in one go; the rest waits for the next night.
+# Workers handled per run; the others wait for the next night.
 LIMIT = 10_000
 
 PAYMENT_TEXTS = ("key", "kind", "currency", "message", "category", "state")
-# Every text that hangs on a worker, and what becomes of it: a test sees to it that none is left out.
+# What happens to every text field related to a worker. A test checks that none is missing.
 CLEARED = {
-    "Worker.provider": "kept: the way in, shared by thousands",
+    "Worker.provider": "kept: the provider, shared by thousands",
     "Worker.external_id": "replaced",
     "Assignment.status": "kept",
     "Assignment.completion_code": "replaced",
@@ -57,36 +57,36 @@ CLEARED = {
     "Participation.trust": "kept",
     "Participation.decision": "kept: whether ratings count",
     "Participation.decision_reason": "replaced, it is free text",
-    "Submission.reference": "replaced, or deleted where no work came of it",
+    "Submission.reference": "replaced, or deleted if no work came of it",
     "Submission.status": "kept",
     "DeviceSighting.kind": "deleted",
     "DeviceSighting.mark": "deleted",
-    "Invite.token_hash": "kept: of a link that is withdrawn and leads to nobody",
+    "Invite.token_hash": "kept: the hash of a revoked link that leads to nobody",
     "Invite.label": "emptied",
     "Evidence.verdict": "kept",
-    "Evidence.signature": "kept: how the numbers were made",
+    "Evidence.signature": "kept: how the numbers were computed",
     "Evidence.origin": "kept",
-    **{f"Payment.{name}": "kept: books of what was paid stay whole" for name in PAYMENT_TEXTS},
-    "Payment.prepared": "emptied: an id of the provider's",
-    "Payment.reference": "emptied, except of lists paid by hand: there it is the transfer's, for all of the list",
+    **{f"Payment.{name}": "kept: the ledger must stay complete" for name in PAYMENT_TEXTS},
+    "Payment.prepared": "emptied: the provider's id",
+    "Payment.reference": "emptied, except for lists paid by hand, where it is that of the transfer for the whole list",
     "Payment.problem": "emptied: it may quote the provider",
-    "PayRule.kind": "kept, as payments",
-    "PayRule.reason": "kept, as payments",
+    "PayRule.kind": "kept, like payments",
+    "PayRule.reason": "kept, like payments",
     "AuditEntry.action": "kept",
-    "AuditEntry.reason": "kept: the log cannot be changed; whatever a person wrote as a reason stays there",
-    "AuditEntry.details": "kept: workers and payments go by our own numbers",
+    "AuditEntry.reason": "kept: the log cannot be changed; what a person wrote as a reason stays there",
+    "AuditEntry.details": "kept: workers and payments are identified by our own numbers",
 }
 
 
 def find_worker(*, provider: str = "", external_id: str = "", code: str = "") -> Worker:
-    """Find whom a request is about, by the code from the privacy page or by the id from the way in."""
+    """Find the worker a request is about, by the code from the privacy page or by the provider's id."""
     try:
-        known = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
+        matches = Q(code=uuid.UUID(code)) if code else Q(provider=provider, external_id=external_id)
     except ValueError as error:
         raise ForgettingRefused(f"{code} is not a worker's code.") from error
-    worker = Worker.objects.filter(known).first()
+    worker = Worker.objects.filter(matches).first()
     if worker is None:
-        raise ForgettingRefused("There is no such worker, or the worker was forgotten already.")
+        raise ForgettingRefused("There is no such worker, or they have already been forgotten.")
     return worker
 
 
@@ -99,15 +99,15 @@ def forget_worker(
     at: datetime | None = None,
     even_if_owed: bool = False,
 ) -> bool:
-    """Remove what could name the worker; say whether there was anything left to remove.
+    """Remove what could identify the worker; return whether there was anything to remove.
 
-    Raise `ForgettingRefused` while a payment is under way, and while money is owed, unless it is said
-    that the worker goes without it.
+    Raise `ForgettingRefused` while a payment is pending, or while money is owed unless the caller
+    accepts that it will never be paid.
     """
     _lock(worker)
     if Payment.objects.unsettled().filter(assignment__worker=worker).exists():
         raise ForgettingRefused(
-            "A payment to this worker is under way, or in doubt. Let its run end and settle it first."
+            "A payment to this worker is pending or unclear. Let its run finish and settle it first."
         )
     owed = owed_to(worker)
     if owed and not even_if_owed:
@@ -122,9 +122,9 @@ def forget_worker(
 
 def _lock(worker: Worker) -> None:
     """Lock the worker against payments and new HITs until this is done."""
-    # Where work is, as that is what is owed for. Campaigns first, as all others do who lock both.
-    own = Campaign.objects.filter(hits__assignments__worker=worker)
-    campaigns = Campaign.objects.filter(pk__in=own.values("pk"))
+    # The campaigns with work, since only those owe money. Campaigns first, as everywhere that locks both.
+    with_work = Campaign.objects.filter(hits__assignments__worker=worker)
+    campaigns = Campaign.objects.filter(pk__in=with_work.values("pk"))
     list(campaigns.select_for_update(no_key=True).order_by("pk"))
     list(Worker.objects.select_for_update().filter(pk=worker.pk))
 
@@ -145,7 +145,7 @@ def _forget(
     details: dict[str, Any],
 ) -> bool:
     unforgotten = Worker.objects.filter(pk=worker.pk, forgotten_at=None)
-    # Conditional: of two who forget the same worker at once, one does it.
+    # Conditional, so that only one of two concurrent calls does it.
     changed = unforgotten.update(
         external_id=f"{Worker.FORGOTTEN}{secrets.token_hex(12)}",
         code=uuid.uuid4(),
@@ -155,10 +155,12 @@ def _forget(
         return False
     own_work = Assignment.objects.filter(worker=worker).select_related("hit")
     if worker.provider == Recruitment.Provider.MTURK:
-        # A file of results that is read again names them again.
-        mark_as_forgotten(work(one.hit, worker.provider, worker.external_id) for one in own_work)
+        # A results file that is imported again contains them again.
+        mark_as_forgotten(
+            work(assignment.hit, worker.provider, worker.external_id) for assignment in own_work
+        )
     for assignment in own_work:
-        # A finished one must have a code; a new one leads nowhere.
+        # A submitted assignment must have a code; a new one leads nowhere.
         is_done = assignment.status == Assignment.Status.SUBMITTED
         Assignment.objects.filter(pk=assignment.pk).update(
             comment="", completion_code=new_completion_code() if is_done else ""
@@ -170,7 +172,7 @@ def _forget(
     Participation.objects.filter(worker=worker).exclude(decision="").update(
         decision_reason="removed with the worker's data"
     )
-    # The number, because a restored backup has the worker again.
+    # Our own number, for forgetting the worker again after a backup is restored.
     if _has_history(worker):
         record(ACTION, actor=actor, worker=worker, reason=reason, number=worker.pk, **details)
     else:
@@ -189,7 +191,7 @@ def _has_history(worker: Worker) -> bool:
 
 
 def forget_inactive_workers(*, at: datetime | None = None, days: int | None = None) -> int:
-    """Forget those who have not been here for the configured time; return how many.
+    """Forget workers who have been inactive for the configured time. Return how many.
 
     A worker who is owed money is forgotten on a later night, once paid.
     """
@@ -200,8 +202,8 @@ def forget_inactive_workers(*, at: datetime | None = None, days: int | None = No
     since = now - timedelta(days=days)
     inactive = _inactive(since)
     waiting = _waiting_for_money(inactive)
-    # Left out before the limit, or those who wait would let nobody past.
-    workers = (one for one in inactive.order_by("pk").iterator() if one.pk not in waiting)
+    # Excluded before the limit, or those who are owed money could block all others.
+    workers = (worker for worker in inactive.order_by("pk").iterator() if worker.pk not in waiting)
     reason = f"{days} days without activity"
     return sum(
         _forget_if_inactive(worker, since=since, reason=reason, at=now)
@@ -213,7 +215,7 @@ def _inactive(since: datetime) -> QuerySet[Worker]:
     assignments = Assignment.objects.filter(worker=OuterRef("pk"))
     is_recent = Q(started_at__gte=since) | Q(submitted_at__gte=since)
     joined = Participation.objects.filter(worker=OuterRef("pk"), consented_at__gte=since)
-    # Ids in collections from elsewhere are published there; they are removed on request only.
+    # Ids in imported collections are already published; they are removed only on request.
     is_archived = Q(hit__is_archived=True)
     return Worker.objects.filter(forgotten_at=None, created_at__lt=since).exclude(
         Exists(assignments.filter(is_recent | is_archived)) | Exists(joined)
@@ -222,27 +224,27 @@ def _inactive(since: datetime) -> QuerySet[Worker]:
 
 @transaction.atomic
 def _forget_if_inactive(worker: Worker, *, since: datetime, reason: str, at: datetime) -> bool:
-    """Look once more, under the locks: thousands may come first, and this one back meanwhile."""
+    """Check again under the locks, since the worker may have come back in the meantime."""
     _lock(worker)
     if not _inactive(since).filter(pk=worker.pk).exists():
         return False
     try:
         return forget_worker(worker=worker, reason=reason, at=at)
     except ForgettingRefused:
-        # Owed something by now: for a later night.
+        # Now owed money: try again on a later night.
         return False
 
 
 def _waiting_for_money(workers: QuerySet[Worker]) -> set[int]:
-    """The keys of those of these workers to whom something is owed or under way; the log says how many."""
+    """The keys of the workers who are owed money or have a pending payment. Logs how many."""
     waiting = set(Payment.objects.unsettled().values_list("assignment__worker", flat=True))
     campaigns = Campaign.objects.filter(hits__assignments__worker__in=workers).distinct()
     for campaign in campaigns:
         waiting |= creditors(campaign).keys()
-    # Here and not in the query, which takes only so many keys.
+    # Not in the query, which accepts a limited number of keys.
     waiting &= set(workers.values_list("pk", flat=True))
     if waiting:
         logger.warning(
-            "%d inactive workers are not forgotten: money is owed to them.", len(waiting)
+            "%d inactive workers were not forgotten, because they are owed money.", len(waiting)
         )
     return waiting

@@ -1,4 +1,4 @@
-"""What admins ask about workers and decide about them, checked before anything else looks at it."""
+"""Forms with which admins filter workers and decide about them."""
 
 from typing import Any
 from uuid import UUID
@@ -10,20 +10,20 @@ from .reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
 
 MAX_REASON_LENGTH = 1_000
 MAX_SEARCH_LENGTH = 200
-# Decided about at once on the pages: as many as fit an address. More than a page of the table.
+# On the pages: as many as fit in a URL, and more than a page of the table.
 MAX_WORKERS = 60
-# By a program, whose message has more room: thousands are decided about in a few calls.
+# In the API, where bodies can be larger.
 MAX_WORKERS_OF_A_PROGRAM = 500
 
 
 class UuidsField(forms.Field):
-    """Any number of UUIDs under one name, as boxes that were ticked."""
+    """Any number of UUIDs under one name, from checkboxes."""
 
     widget = forms.MultipleHiddenInput
     default_error_messages = {
         "required": "Select at least one worker.",
         "invalid": "This is not a worker.",
-        "too_many": f"Decide about {MAX_WORKERS} workers at most at once.",
+        "too_many": f"Decide about at most {MAX_WORKERS} workers at once.",
     }
 
     def clean(self, value: Any) -> list[UUID]:
@@ -41,7 +41,7 @@ class UuidsField(forms.Field):
 
 
 class WorkersForm(forms.Form):
-    """Filters and order of the table; all of them in its address."""
+    """Filters and order of the table, all of them in its URL."""
 
     search = forms.CharField(
         label="Worker", max_length=MAX_SEARCH_LENGTH, required=False, strip=True
@@ -68,14 +68,14 @@ class WorkersForm(forms.Form):
 
     @property
     def filters(self) -> WorkerFilters:
-        """What was asked for; what is not understood is left out."""
+        """The valid filters; invalid ones are ignored."""
         self.full_clean()
-        known = {name: value for name, value in self.cleaned_data.items() if value}
-        return WorkerFilters(**{"sort": DEFAULT_SORT} | known)
+        values = {name: value for name, value in self.cleaned_data.items() if value}
+        return WorkerFilters(**{"sort": DEFAULT_SORT} | values)
 
 
 class ChoiceForm(forms.Form):
-    """Whom a decision would be about, and which."""
+    """A choice, and the workers it is about."""
 
     choice = forms.ChoiceField(choices=Choice.choices)
     worker = UuidsField()
@@ -87,6 +87,6 @@ class DecisionForm(forms.Form):
     reason = forms.CharField(
         max_length=MAX_REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="It goes into the audit log with your name, and cannot be changed there.",
+        help_text="Recorded in the audit log with your name. It cannot be changed there.",
     )
     seen = forms.CharField(max_length=16, widget=forms.HiddenInput)

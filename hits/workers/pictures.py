@@ -1,4 +1,4 @@
-"""From one worker's rows to the pictures of `hits.workers.plots`."""
+"""From one worker's rows to the plots of `hits.workers.plots`."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from .plots import WorkerRatings, worker_pictures
 
 
 def pictures_of(participation: Participation) -> list[Picture]:
-    """Draw the pictures that have something to show."""
+    """Draw the plots that have something to show."""
     # In this order, as in `hits.workers.trust.weigh`.
     ratings = load_worker_ratings(participation)
     assignments = load_worker_assignments(participation)
-    # HITs count from 1, in order of submission.
+    # HITs are numbered from 1, in order of submission.
     hit_numbers = {pk: number for number, pk in enumerate(assignments["pk"], start=1)}
     number = np.array([hit_numbers[pk] for pk in ratings["assignment"]], dtype=np.int64)
     order = np.argsort(number, kind="stable")
@@ -34,7 +34,7 @@ def pictures_of(participation: Participation) -> list[Picture]:
 
 
 def _seconds(received: np.ndarray, number: np.ndarray, started: np.ndarray) -> np.ndarray:
-    """Time since the previous rating in the same HIT, or since its start; NaN if clocks went back."""
+    """Time since the previous rating in the same HIT, or since its start. NaN if the clock went back."""
     if not len(received):
         return received
     before = np.concatenate([[np.nan], received[:-1]])

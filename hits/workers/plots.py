@@ -1,4 +1,4 @@
-"""What is known of one worker, in pictures: each with its words and its numbers."""
+"""Plots about one worker, each with a description and its data."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# A bar of the histogram spans this much of the scale.
+# Width of a histogram bar, in points.
 BIN_WIDTH = 10
-# Ratings that the line through the scores averages over: two sets of a HIT.
+# Ratings in the running mean of the scores: two sets of a HIT.
 RUNNING_MEAN = 20
-# p-values below this are drawn here: the axis has to end somewhere.
+# Smaller p-values are drawn here, because a logarithmic axis has to end somewhere.
 LOWEST_P = 1e-6
-# The shortest time that the axis of seconds shows.
+# The shortest time on the axis of seconds.
 LOWEST_SECONDS = 0.1
 
 
@@ -49,8 +49,8 @@ LOWEST_SECONDS = 0.1
 class WorkerRatings:
     """All submitted ratings of one worker, in the order they were given.
 
-    `seconds` lie between a rating and the one before it in its HIT, by the server's clock; NaN where
-    that is not known. `submitted` is when the rating's HIT was submitted; HITs count from 1.
+    `seconds` is the time since the previous rating in the same HIT, by the server's clock; NaN if
+    unknown. `submitted` is when the rating's HIT was submitted. HITs are numbered from 1.
     """
 
     assignment: Ints
@@ -67,7 +67,7 @@ class WorkerRatings:
 
 
 def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
-    """Return the pictures there is something to show in, in the order of their weight.
+    """Return the plots that have something to show, most important first.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
     Returns
     -------
     list of Picture
-        Without ratings, or without the kind of pair a picture is about, it is left out.
+        A plot is left out if there are no ratings, or none of the pairs it needs.
     """
     if not len(ratings):
         return []
@@ -97,7 +97,7 @@ def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
 
 @dataclass(frozen=True, slots=True)
 class _PairScores:
-    """Scores of partners and of the items compared with them, and the HIT of each pair."""
+    """Scores of items and of their partners, and the HIT of each pair."""
 
     partner: Floats
     item: Floats
@@ -205,9 +205,9 @@ def _drift_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
 def window_pvalues(
     ratings: WorkerRatings, pairs: Pairs
 ) -> list[tuple[int, int, int, float | None, float | None]]:
-    """Return for each HIT: its number, pairs in the window and so far, and p over either.
+    """Return for each HIT: its number, the pairs in the window and so far, and the p-value of each.
 
-    p is None where there are fewer than `MINIMUM_PAIRS` pairs.
+    p is None if there are fewer than `MINIMUM_PAIRS` pairs.
     """
     is_degraded = ratings.role[pairs.rows] == Role.BAD_REFERENCE
     differences, hits = pairs.differences[is_degraded], ratings.hit_number[pairs.rows[is_degraded]]
@@ -230,9 +230,9 @@ def _draw_drift(rows: list[tuple[int, int, int, float | None, float | None]]) ->
     figure = new_figure(TWO_COLUMNS, 2.6)
     axes = figure.add_subplot()
     for place, label in ((4, "all HITs so far"), (3, f"latest {WINDOW_HITS} HITs")):
-        known = [(row[0], max(p, LOWEST_P)) for row in rows if (p := row[place]) is not None]
+        points = [(row[0], max(p, LOWEST_P)) for row in rows if (p := row[place]) is not None]
         axes.plot(
-            *zip(*known, strict=True),
+            *zip(*points, strict=True),
             color=COLOURS[4 - place],
             marker=MARKERS[4 - place],
             linestyle="-" if place == 3 else "--",
@@ -267,13 +267,13 @@ _SHOWN_ROLES = (
 
 def _distribution_picture(ratings: WorkerRatings) -> Picture:
     edges = np.arange(0, 101, BIN_WIDTH)
-    shown = [
+    scores_by_role = [
         (name, ratings.score[ratings.role == role])
         for role, name in _SHOWN_ROLES
         if (ratings.role == role).any()
     ]
-    counts = [np.histogram(scores, edges)[0] for _, scores in shown]
-    means = ", ".join(f"{name} {float(scores.mean()):.0f}" for name, scores in shown)
+    counts = [np.histogram(scores, edges)[0] for _, scores in scores_by_role]
+    means = ", ".join(f"{name} {float(scores.mean()):.0f}" for name, scores in scores_by_role)
     rows = [
         (int(low), int(low) + BIN_WIDTH, *(int(counts_of_role[place]) for counts_of_role in counts))
         for place, low in enumerate(edges[:-1])
@@ -282,16 +282,16 @@ def _distribution_picture(ratings: WorkerRatings) -> Picture:
         name="score-distribution",
         title="How the scale is used",
         alternative=f"Histogram of scores by kind of text, in steps of {BIN_WIDTH}. Means: {means}.",
-        draw=lambda: _draw_distribution(shown, edges),
-        columns=("from", "to", *(name for name, _ in shown)),
+        draw=lambda: _draw_distribution(scores_by_role, edges),
+        columns=("from", "to", *(name for name, _ in scores_by_role)),
         rows=rows,
     )
 
 
-def _draw_distribution(shown: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
+def _draw_distribution(scores_by_role: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
     figure = new_figure(TWO_COLUMNS, 2.4)
-    panels = figure.subplots(1, len(shown), sharex=True, squeeze=False)[0]
-    for place, (axes, (name, scores)) in enumerate(zip(panels, shown, strict=True)):
+    panels = figure.subplots(1, len(scores_by_role), sharex=True, squeeze=False)[0]
+    for place, (axes, (name, scores)) in enumerate(zip(panels, scores_by_role, strict=True)):
         axes.hist(scores, edges, color=COLOURS[place], edgecolor="white", linewidth=0.6)
         axes.axvline(float(scores.mean()), color=QUIET, linewidth=1, linestyle="--")
         axes.set_title(f"{name}, {len(scores)}")
@@ -303,10 +303,11 @@ def _draw_distribution(shown: list[tuple[str, Floats]], edges: NDArray[Any]) -> 
 def _scores_picture(ratings: WorkerRatings) -> Picture:
     numbers = np.arange(1, len(ratings) + 1)
     means = running_means(ratings.score, RUNNING_MEAN)
-    known = means[~np.isnan(means)]
+    finite_means = means[~np.isnan(means)]
     span = (
-        f" The mean of {RUNNING_MEAN} in a row moves between {known.min():.0f} and {known.max():.0f}."
-        if len(known)
+        f" The mean of {RUNNING_MEAN} in a row moves between {finite_means.min():.0f} and "
+        f"{finite_means.max():.0f}."
+        if len(finite_means)
         else ""
     )
     return Picture(
@@ -328,7 +329,7 @@ def _scores_picture(ratings: WorkerRatings) -> Picture:
 
 
 def running_means(values: Floats, width: int) -> Floats:
-    """Return the mean of each value and those before it, `width` in all; NaN before there are so many."""
+    """Return the mean of each value and the `width - 1` before it; NaN where there are fewer."""
     means = np.full(len(values), np.nan)
     if len(values) >= width:
         total = np.concatenate([[0.0], np.cumsum(values)])
@@ -363,18 +364,18 @@ def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure
 
 
 def _seconds_picture(ratings: WorkerRatings) -> Picture | None:
-    known = np.isfinite(ratings.seconds)
-    if not (ratings.seconds[known] > 0).any():
+    is_known = np.isfinite(ratings.seconds)
+    if not (ratings.seconds[is_known] > 0).any():
         return None
-    median = float(np.median(ratings.seconds[known]))
+    median = float(np.median(ratings.seconds[is_known]))
     numbers = np.arange(1, len(ratings) + 1)
     return Picture(
         name="seconds-per-item",
         title="Seconds per item",
         alternative=(
             f"Scatter plot of the seconds between one rating and the next, on a logarithmic axis. "
-            f"The median is {median:.1f} s; {int((ratings.seconds[known] < 2).sum())} of "
-            f"{int(known.sum())} ratings came within 2 s."
+            f"The median is {median:.1f} s; {int((ratings.seconds[is_known] < 2).sum())} of "
+            f"{int(is_known.sum())} ratings came within 2 s."
         ),
         draw=lambda: _draw_seconds(ratings, numbers, median),
         columns=("rating", "hit", "seconds"),
@@ -407,7 +408,7 @@ def _draw_seconds(ratings: WorkerRatings, numbers: Ints, median: float) -> Figur
 
 
 def _scale_by_tens(axes: Axes, *, subs: tuple[float, ...] = (1.0,)) -> None:
-    """Make the upright axis logarithmic, with numbers as people write them at these steps."""
+    """Make the y-axis logarithmic, with plain numbers at these ticks."""
     axes.set_yscale("log")
     from matplotlib.ticker import LogLocator, NullFormatter
 

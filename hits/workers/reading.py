@@ -1,4 +1,4 @@
-"""What pages of admins read about workers: the table, one worker, and what is behind the flags."""
+"""What admin pages show about workers: the table, one worker, and the numbers behind the flags."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ WORKERS_PER_PAGE = 50
 
 STATES: dict[str, str] = dict([*Participation.Trust.choices, *Participation.Decision.choices])
 
-# The flags by the names of the published files, and the fields that hold them.
+# The flags, named as in the published files, and the fields that hold them.
 FLAGS = {
     "scrs": "has_scores_flag",
     "time": "has_time_flag",
@@ -35,7 +35,7 @@ FLAG_LABELS = {
     "rej": "Work rejected before",
 }
 
-# Columns by which the table can be sorted: those of the latest evidence by their field.
+# Columns by which the table can be sorted. Those of the latest evidence are named by their field.
 EVIDENCE_SORTS = {
     "hits": "n_hits",
     "pairs": "n_pairs",
@@ -44,7 +44,7 @@ EVIDENCE_SORTS = {
     "repeats": "repeat_mean_absolute_difference",
     "time": "fastest_hit_seconds",
 }
-# All of them, as headings say them.
+# All columns, with their headings.
 SORTS = {
     "worker": "Worker",
     "state": "State",
@@ -65,7 +65,7 @@ DEFAULT_SORT = "-active"
 
 @dataclass(frozen=True, slots=True)
 class WorkerFilters:
-    """What a table of workers is narrowed down to. An empty one keeps all."""
+    """Filters for the table of workers. Empty ones match all."""
 
     state: str = ""
     flag: str = ""
@@ -76,7 +76,7 @@ class WorkerFilters:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """A line of the table."""
+    """A row of the table."""
 
     participation: Participation
     evidence: Evidence | None
@@ -92,7 +92,7 @@ class WorkerRow:
 
     @property
     def flags(self) -> list["FlagInWords"]:
-        """Those that are raised."""
+        """The flags that are raised."""
         flags = flags_in_words(self.evidence) if self.evidence else []
         return [flag for flag in flags if flag.is_raised]
 
@@ -104,7 +104,7 @@ class WorkerRow:
 
 @dataclass(frozen=True, slots=True)
 class WorkersPage:
-    """One page of the table, and how many workers of each state the campaign has."""
+    """One page of the table, and the number of workers in each state."""
 
     page: Page[Participation]
     rows: list[WorkerRow]
@@ -118,25 +118,25 @@ class WorkersPage:
 def workers_page(
     campaign: Campaign, filters: WorkerFilters, number: str | int | None = 1
 ) -> WorkersPage:
-    """Read one page of a campaign's workers, in as many queries for a million as for one."""
+    """Read one page of a campaign's workers. The number of queries does not depend on the number of workers."""
     page = Paginator(found_workers(campaign, filters), WORKERS_PER_PAGE).get_page(number)
     states = [(state, STATES[state], n) for state, n in worker_states(campaign).items()]
     return WorkersPage(page, worker_rows(campaign, list(page)), states)
 
 
 def found_workers(campaign: Campaign, filters: WorkerFilters) -> QuerySet[Participation]:
-    """The workers that filters leave, in their order."""
+    """The workers that match the filters, in order."""
     return _sorted(_filtered(campaign.participations.select_related("worker"), filters), filters)
 
 
 def participation_of(campaign: Campaign, worker: UUID) -> Participation:
-    """The worker of that code in the campaign, or 404."""
+    """The worker with this code in the campaign, or a 404."""
     participations = campaign.participations.select_related("worker", "campaign")
     return get_object_or_404(participations, worker__code=worker)
 
 
 def participations_of(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
-    """Those of these workers who are in the campaign; the code of somebody else is as good as none."""
+    """The workers with these codes in the campaign. Codes of other workers are ignored."""
     participations = campaign.participations.select_related("worker").filter(
         worker__code__in=workers
     )
@@ -165,7 +165,7 @@ def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> 
     ]
 
 
-# Not the latest rating: assignments are a hundred times fewer, and hours matter here, not minutes.
+# Not the latest rating: there are a hundred times fewer assignments, and hours are exact enough.
 _LAST_DEED = Coalesce("submitted_at", "started_at")
 
 
@@ -195,7 +195,7 @@ def _filtered(
 
 
 def _named(search: str) -> Q:
-    """Match a part of the id, alone or after its provider as in `link:ann`."""
+    """Match part of the id, alone or after its provider as in `link:ann`."""
     provider, _, name = search.partition(":")
     matches = Q(worker__external_id__icontains=search)
     if name:
@@ -229,7 +229,7 @@ def _sorted(
         )
         per_worker = own_work.order_by().values("worker").annotate(last=Max(_LAST_DEED))
         key = Subquery(per_worker.values("last"))
-    # What is not known comes last either way.
+    # Unknown values come last in either direction.
     order = OrderBy(F("key"), descending=filters.sort.startswith("-"), nulls_last=True)
     return participations.annotate(key=key).order_by(order, "pk")
 
@@ -253,7 +253,7 @@ class FlagInWords:
 
 
 def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
-    """Tell each flag, raised or not, with the numbers behind it."""
+    """Describe each flag, raised or not, with the numbers behind it."""
     means = [
         f"{kind} {value:.1f}"
         for kind, value in (
@@ -268,7 +268,7 @@ def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
         "scrs": f"Means: {', '.join(means) or 'none'}. They should rise in this order, to "
         f"{LOWEST_REFERENCE_MEAN} or more for references.",
         "time": (
-            "Times are not known."
+            "Times are unknown."
             if fastest is None
             else f"The fastest HIT took {duration(fastest)} of work; under "
             f"{duration(FASTEST_HIT_SECONDS)} a full one was hardly read."
@@ -285,9 +285,9 @@ def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
 
 def duration(seconds: float) -> str:
     """Write a time as minutes and seconds, or as hours and minutes."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+        return f"{minutes} min {remainder:02d} s" if minutes else f"{remainder} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
@@ -295,13 +295,13 @@ def duration(seconds: float) -> str:
 
 
 def assignments_of(participation: Participation) -> QuerySet[Assignment]:
-    """All work of the worker in this campaign, the latest first."""
+    """All of the worker's assignments in this campaign, latest first."""
     assignments = Assignment.objects.of(participation)
     return assignments.select_related("hit").order_by("-started_at", "-pk")
 
 
 def decisions_about(participation: Participation) -> QuerySet[AuditEntry]:
-    """Every entry of the log about the worker in this campaign, the latest first."""
+    """Every audit log entry about the worker in this campaign, latest first."""
     return AuditEntry.objects.filter(
         campaign=participation.campaign_id, worker=participation.worker_id
     ).select_related("actor")

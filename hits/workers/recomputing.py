@@ -1,6 +1,6 @@
-"""What is known of a campaign's workers, worked out again from their ratings and nothing else.
+"""Recompute the evidence about a campaign's workers from their ratings alone.
 
-To be done after thresholds have changed, or to see that trust is what the ratings say.
+Do this after thresholds have changed, or to check that trust matches the ratings.
 """
 
 import math
@@ -16,13 +16,13 @@ from ..models import Assignment, Campaign, Evidence, Participation
 from ..rating.places import settle_places, unsettled_hits
 from .trust import follow, locked_participation, weigh
 
-# Databases give rows in any order, and sums of the same numbers differ in their last digits.
+# Rows come in any order, and sums of the same numbers may differ in the last digits.
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class RecomputingSummary:
-    """How many workers were judged, and for how many evidence or trust is another now."""
+    """How many workers were judged, and for how many the evidence or the trust changed."""
 
     n_workers: int
     n_evidence_changed: int
@@ -35,13 +35,13 @@ def recompute_workers(
 ) -> RecomputingSummary:
     """Judge every worker of the campaign again. A second run changes nothing.
 
-    Workers are taken one by one, so that it can be stopped and begun again, and nobody who hands in a
-    HIT meanwhile waits for more than one of them. A person's decision holds whatever comes out.
+    Workers are handled one by one, so that it can be interrupted and repeated, and a worker who submits a
+    HIT meanwhile waits for at most one of them. People's decisions stay in force.
     """
     if campaign.is_archive:
         raise RecomputingRefused(
-            f"{campaign.name} was collected elsewhere, with less known about times and order than "
-            "evidence needs. Import the collection again instead."
+            f"{campaign.name} was collected elsewhere and lacks the times and order that evidence needs. "
+            "Import the collection again instead."
         )
     workers = list(campaign.participations.order_by("pk").values_list("worker", flat=True))
     n_evidence = n_trust = 0
@@ -65,7 +65,9 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     is_new = False
     if latest := _latest_assignment(participation):
         fields = weigh(participation)
-        is_new = evidence is None or not _says(evidence, fields)
+        is_new = evidence is None or not all(
+            _is_same(getattr(evidence, name), value) for name, value in fields.items()
+        )
         if is_new:
             evidence = participation.evidence.create(
                 assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
@@ -77,10 +79,6 @@ def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
 def _latest_assignment(participation: Participation) -> Assignment | None:
     submitted = Assignment.objects.submitted().of(participation)
     return submitted.order_by("submitted_at", "pk").last()
-
-
-def _says(evidence: Evidence, fields: dict[str, Any]) -> bool:
-    return all(_is_same(getattr(evidence, name), value) for name, value in fields.items())
 
 
 def _is_same(stored: Any, computed: Any) -> bool:

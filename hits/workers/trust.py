@@ -27,10 +27,10 @@ TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values)
 
 @transaction.atomic
 def update_evidence(*, assignment: Assignment) -> Evidence:
-    """Weigh all of the worker's ratings, this HIT included.
+    """Weigh all of the worker's ratings, including this HIT.
 
-    Only this worker's rows are read, however large the campaign. A second call finds the first
-    one's evidence. Where the verdict changes whether the ratings count, places follow.
+    Only this worker's rows are read, however large the campaign is. A second call returns the existing
+    evidence. If the verdict changes whether the ratings count, places are updated.
     """
     campaign = assignment.hit.campaign
     participation = locked_participation(campaign, assignment.worker_id)
@@ -47,9 +47,9 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
 
 
 def follow(participation: Participation, evidence: Evidence | None) -> bool:
-    """Trust the worker as the evidence says; return whether places had to follow.
+    """Set the worker's trust from the evidence; return whether places had to be updated.
 
-    Without evidence there is nothing to trust yet.
+    Without evidence, trust does not change.
     """
     before, was_discarded = participation.standing, participation.is_discarded
     verdict = evidence.verdict if evidence else Participation.Trust.UNPROVEN
@@ -59,7 +59,7 @@ def follow(participation: Participation, evidence: Evidence | None) -> bool:
         return False
     hits = Assignment.objects.of(participation)
     if participation.is_discarded == was_discarded:
-        # Work that is only now weighed was promised until now, and still is.
+        # Work weighed only now was promised until now, and still is.
         hits = hits.exclude(evidence_at=None)
     settle_places(campaign=participation.campaign, hits=hits.values_list("hit", flat=True))
     return True
@@ -75,7 +75,7 @@ def weigh_pending(*, limit: int = 1_000) -> int:
         try:
             update_evidence(assignment=assignment)
         except Exception:
-            # One that cannot be weighed must not keep the others waiting; it is tried again later.
+            # A failure must not hold up the other assignments; it is tried again later.
             logger.exception("Assignment %s could not be weighed.", assignment.code)
         else:
             n_weighed += 1
@@ -83,7 +83,7 @@ def weigh_pending(*, limit: int = 1_000) -> int:
 
 
 def locked_participation(campaign: Campaign, worker: int) -> Participation:
-    """Fetch the participation and lock it: one worker's evidence is weighed one HIT at a time."""
+    """Fetch the participation and lock it, so that a worker's HITs are weighed one at a time."""
     participations = (
         Participation.objects.select_for_update(of=("self",), no_key=True)
         .select_related("worker")
@@ -91,7 +91,7 @@ def locked_participation(campaign: Campaign, worker: int) -> Participation:
     )
     participation = participations.first()
     if participation is None:
-        # Another process may be just as quick: the constraint lets one row through.
+        # Another process may create it at the same moment; the constraint allows one row.
         missing = Participation(campaign=campaign, worker_id=worker)
         Participation.objects.bulk_create([missing], ignore_conflicts=True)
         participation = participations.get()
@@ -115,7 +115,7 @@ def _change_trust(participation: Participation, evidence: Evidence | None) -> No
 
 
 def explain(evidence: Evidence) -> str:
-    """Say in words what the evidence rests on."""
+    """Describe in words what the evidence is based on."""
     sentences = [pairs_in_words(evidence)]
     if evidence.verdict == Participation.Trust.DRIFTING:
         sentences.append(window_in_words(evidence))
@@ -127,7 +127,7 @@ def explain(evidence: Evidence) -> str:
 
 def weigh(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
-    # In this order: a HIT submitted meanwhile then has no ratings, rather than ratings without a time.
+    # In this order: a HIT submitted in between then has no ratings, rather than ratings without a time.
     ratings = load_worker_ratings(participation)
     assignments = load_worker_assignments(participation)
     worker = np.zeros(len(ratings), dtype=np.int64)
@@ -156,14 +156,14 @@ def weigh(participation: Participation) -> dict[str, Any]:
 
 
 def evidence_fields(qc: QualityControl, flags: WorkerFlags, place: int) -> dict[str, Any]:
-    """Return the fields of `Evidence` for the worker at this place of both results."""
+    """Return the fields of `Evidence` for the worker at this index of both results."""
     latest = qc.latest
     return {
         "verdict": str(qc.verdicts[place]),
         "n_hits": int(flags.n_hits[place]),
         "n_pairs": int(qc.degraded.n_pairs[place]),
         "mean_difference": known(qc.degraded.mean_difference[place]),
-        # An infinite t is as good as none to store.
+        # An infinite t cannot be stored.
         "t": known(qc.degraded.statistic[place]),
         "p": known(qc.degraded.pvalue[place]),
         "wilcoxon_p": known(qc.degraded_ranks.pvalue[place]),
@@ -201,7 +201,7 @@ def decide_about(
 ) -> Participation:
     """Exclude or reinstate a worker whatever the evidence says, or let it decide again (an empty decision).
 
-    `seen` is the state the person looked at; the decision is refused if it has changed since.
+    `seen` is the state that the person saw; the decision is refused if it has changed since.
     """
     if not reason.strip():
         raise DecisionRefused("A decision about a worker needs a reason.")
@@ -212,7 +212,7 @@ def decide_about(
     )
     before, standing_before = locked.state, locked.standing
     if seen is not None and before != seen:
-        raise DecisionOutdated(f"The worker was {seen} and is {before} now.")
+        raise DecisionOutdated(f"The worker was {seen} and is now {before}.")
     locked.decision = decision
     locked.decision_reason = reason.strip() if decision else ""
     locked.save(update_fields=["decision", "decision_reason"])

@@ -18,7 +18,7 @@ def p_in_words(p: float | None) -> str:
 
 
 def pairs_in_words(evidence: Evidence) -> str:
-    """Say whether the worker tells degraded from genuine items, and on what evidence."""
+    """Say whether the worker distinguishes degraded from genuine items, and on what evidence."""
     pairs = f"{evidence.n_pairs} pairs"
     if evidence.n_pairs < MINIMUM_PAIRS or evidence.p is None:
         return f"Too little evidence: {pairs}, and at least {MINIMUM_PAIRS} are needed."

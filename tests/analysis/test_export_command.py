@@ -70,7 +70,7 @@ def test_an_admin_gets_real_ids(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ratings", "Other", "x.csv"), "There is no campaign named 'Other'. There are: News."),
+        (("ratings", "Other", "x.csv"), "There is no campaign named 'Other'. Choose from: News."),
         (("segments", "News", "x.csv", "--run", "7"), "has no gold run 7. Choose from: 1."),
         (("ratings", "News", "x.csv", "--real-ids"), "Only an admin"),
         (("ratings", "News", "x.csv", "--real-ids", "--actor", "eve"), "no user named 'eve'"),

@@ -73,12 +73,12 @@ def test_a_job_that_takes_too_long_is_ended_with_the_reason(settings):
     settings.JOB_MAX_SECONDS = -1
     job = run_job(make_job().pk)
     assert job.state == Job.State.FAILED and job.result is None
-    assert "was ended after" in job.error and "DA_JOB_MAX_SECONDS" in job.error
+    assert "was stopped after" in job.error and "DA_JOB_MAX_SECONDS" in job.error
 
 
 def test_celerys_time_limit_ends_a_job_that_reports_nothing():
     job = run_job(make_job("exceed_the_time_limit").pk)
-    assert job.state == Job.State.FAILED and "was ended after" in job.error
+    assert job.state == Job.State.FAILED and "was stopped after" in job.error
 
 
 def make_job(kind: str = "count_slowly", steps: int = 3, **fields) -> Job:
@@ -179,7 +179,7 @@ def test_a_finished_job_cannot_be_cancelled_but_asking_twice_is_fine():
     _claim(running.pk)
     first = request_cancel(running).cancel_requested_at
     assert request_cancel(running).cancel_requested_at == first
-    with pytest.raises(JobRefused, match="finished already"):
+    with pytest.raises(JobRefused, match="already finished"):
         request_cancel(run_job(make_job().pk))
 
 
@@ -304,7 +304,7 @@ def test_a_log_has_a_maximum_length():
     _finish(job, report, state="done", result={})
     job.refresh_from_db()
     assert job.log.count("\n") == reporting.MAX_LOG_LINES + 1
-    assert job.log.endswith("Further lines are left out.\n")
+    assert job.log.endswith("Further lines are omitted.\n")
 
 
 # Kinds ---------------------------------------------------------------------------------------
@@ -494,7 +494,7 @@ def test_commands_start_and_run_a_job(capsys):
     assert started["state"] == "queued"
     call_command("run_job", started["code"])
     assert "count_slowly" in (text := capsys.readouterr().out) and "n_steps: 2" in text
-    with pytest.raises(CommandError, match="only a waiting one"):
+    with pytest.raises(CommandError, match="only a waiting job"):
         call_command("run_job", started["code"])
 
 

@@ -158,7 +158,7 @@ def test_staff_can_cancel_and_retry_with_buttons():
 def test_cancelling_a_finished_job_is_refused():
     client, job = client_of("researcher"), run_job(make_job().pk)
     answer = client.post(address("cancel_job", job))
-    assert answer.status_code == 409 and "finished already" in answer.content.decode()
+    assert answer.status_code == 409 and "already finished" in answer.content.decode()
 
 
 # Kinds of jobs, by who can cancel and retry those that somebody else started.

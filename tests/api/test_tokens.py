@@ -162,7 +162,7 @@ def test_the_number_of_active_tokens_per_person_is_limited(monkeypatch):
     make_token(user=make_person("admin"), name="another's", scopes=["read"])
     form = {"name": "third", "scopes": ["read"], "days": 30}
     page = client.post(reverse("api_tokens"), form).content.decode()
-    assert "You have 2 tokens that work" in page and alice.api_tokens.count() == 2
+    assert "You have 2 valid tokens" in page and alice.api_tokens.count() == 2
     revoke_token(token=first, actor=alice)
     assert "Your new token" in client.post(reverse("api_tokens"), form).content.decode()
 

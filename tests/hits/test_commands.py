@@ -86,7 +86,7 @@ def test_for_an_unknown_campaign_the_error_lists_the_existing_ones(command):
         run(command, "Newz")
     make_campaign(name="News")
     make_campaign(name="Medical")
-    with pytest.raises(CommandError, match="There are: Medical, News"):
+    with pytest.raises(CommandError, match="Choose from: Medical, News"):
         run(command, "Newz")
 
 
@@ -123,7 +123,7 @@ def test_campaign_status_prints_one_json_object_per_line():
     draft_campaign(name="Medical")
     rows = [json.loads(line) for line in run("campaign_status", "--json").splitlines()]
     assert [(row["name"], row["n_hits"]) for row in rows] == [("Medical", 0), ("News", 1)]
-    assert "none yet: build_hits" in run("campaign_status", "Medical")
+    assert "none yet; build them" in run("campaign_status", "Medical")
 
 
 @database
@@ -155,7 +155,7 @@ def test_simulate_workers_reports_what_was_done():
 def test_simulate_workers_refuses_a_campaign_that_is_not_open(status):
     campaign = make_hits(name="News")
     Campaign.objects.filter(pk=campaign.pk).update(status=status)
-    with pytest.raises(CommandError, match=f"News is {status}; only open ones"):
+    with pytest.raises(CommandError, match=f"News is {status}; workers can only"):
         run("simulate_workers", "News")
 
 
@@ -175,10 +175,10 @@ def test_simulate_workers_needs_an_option_for_a_campaign_with_real_workers(is_pa
 @pytest.mark.parametrize(
     ("option", "value", "reason"),
     [
-        ("--crowd", "lazy=3", "'lazy' is no kind of worker. Known: honest, noisy"),
-        ("--crowd", "honest", "write how many, as in honest=10"),
-        ("--crowd", "honest=-1", "write how many"),
-        ("--crowd", "", "is no kind of worker"),
+        ("--crowd", "lazy=3", "'lazy' is not a kind of worker. Choose from: honest, noisy"),
+        ("--crowd", "honest", "write a number, as in honest=10"),
+        ("--crowd", "honest=-1", "write a number"),
+        ("--crowd", "", "is not a kind of worker"),
         ("--hits", "two", "'two' is not a whole number"),
         ("--seed", "-1", "'-1' is not a whole number"),
     ],

@@ -243,7 +243,7 @@ def test_a_decision_made_before_leaves_nothing_to_confirm(campaign):
         ("", "Select at least one worker."),
         ("?choice=exclude", "Select at least one worker."),
         ("?choice=exclude&worker=nonsense", "This is not a worker."),
-        ("?choice=exclude" + "&worker=" + "&worker=".join(["0" * 32] * 61), "60 workers at most"),
+        ("?choice=exclude" + "&worker=" + "&worker=".join(["0" * 32] * 61), "at most 60 workers"),
     ],
 )
 def test_an_invalid_choice_leads_back_to_the_table(campaign, query, message):

@@ -45,7 +45,7 @@ def test_common_passwords_and_obvious_words_are_refused(word: str, settings: Any
 
 def test_an_obvious_word_among_others_is_accepted():
     validate_password("platform of a hundred trains")
-    with pytest.raises(ValidationError, match="everybody here would try"):
+    with pytest.raises(ValidationError, match="others would try"):
         validate_password("TranslationPlatform1!")
 
 

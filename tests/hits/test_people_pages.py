@@ -86,7 +86,7 @@ def test_a_weak_password_is_refused():
     ("fields", "message"),
     [
         ({"username": "a b<"}, "Enter a valid username"),
-        ({"username": "BOB"}, "Somebody has this name already"),
+        ({"username": "BOB"}, "This username is already taken"),
         ({"level": "emperor"}, "Select a valid choice"),
         ({"campaign": "x"}, "is not a valid UUID"),
         ({"email": "nowhere"}, "valid email"),

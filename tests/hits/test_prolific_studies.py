@@ -151,7 +151,7 @@ def test_a_campaign_with_links_has_no_study():
 
 
 def test_a_campaign_with_a_study_stays_with_its_provider(prolific, campaign):
-    with pytest.raises(RecruitmentRefused, match="stays there"):
+    with pytest.raises(RecruitmentRefused, match="can no longer change"):
         save_recruitment(campaign=campaign, provider="link", values={}, actor=None)
 
 

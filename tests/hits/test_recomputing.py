@@ -131,7 +131,7 @@ def test_it_can_run_as_a_job_with_progress(campaign):
 
 def test_it_can_run_as_a_command(campaign, capsys):
     call_command("recompute_workers", campaign.name)
-    assert "2 workers judged anew" in capsys.readouterr().out
+    assert "2 workers judged again" in capsys.readouterr().out
 
 
 def test_an_archive_cannot_be_recomputed():

@@ -85,7 +85,7 @@ def test_a_returned_assignment_accepts_no_rating(assignment):
     rate_items(assignment, n_items=39)
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     assignment.refresh_from_db()
-    with pytest.raises(RatingRefused, match="given back"):
+    with pytest.raises(RatingRefused, match="returned"):
         rate(assignment, item_at(assignment, 40), score=50)
 
 

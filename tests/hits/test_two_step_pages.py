@@ -68,7 +68,7 @@ def test_a_wrong_code_turns_nothing_on_and_shows_the_same_key_again():
     do(client, "begin")
     before = client.get(SET_UP).content.decode()
     after = client.post(SET_UP, {"code": "nonsense"})
-    assert after.status_code == 422 and "not right" in after.content.decode()
+    assert after.status_code == 422 and "That code is wrong" in after.content.decode()
     pattern = re.compile(r'class="secret">([A-Z2-7 ]+)<')
     [key] = pattern.findall(before)
     assert pattern.findall(after.content.decode()) == [key]

@@ -137,4 +137,4 @@ def test_the_api_accepts_large_files_where_the_schema_says_so():
     for path, field in ((f"/campaigns/{campaign.code}/metrics", "file"), ("/campaigns", "package")):
         answer = program.upload(path, {field: large_file()})
         # Refused for its content, not for its size.
-        assert answer.status_code == 422 and "more than is taken" not in answer.content.decode()
+        assert answer.status_code == 422 and "too large" not in answer.content.decode()

@@ -62,7 +62,7 @@ def state_of(name: str) -> str:
 
 
 def says_of(name: str) -> str:
-    return next(finding.says for finding in health.findings() if finding.name == name)
+    return next(finding.details for finding in health.findings() if finding.name == name)
 
 
 # Liveness and readiness ----------------------------------------------------------------------
@@ -244,23 +244,23 @@ def test_admins_see_every_check_on_the_health_page():
 
 
 def test_a_queue_without_workers_is_reported_by_name():
-    assert state_of("Workers of the queue") == "bad"
+    assert state_of("Celery workers") == "bad"
     give_sign("worker@one", ["quick"])
-    assert state_of("Workers of the queue") == "warning"
-    assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+    assert state_of("Celery workers") == "warning"
+    assert "start celery worker -Q jobs." in says_of("Celery workers")
     give_sign("worker@two", ["jobs"])
-    assert state_of("Workers of the queue") == "good"
+    assert state_of("Celery workers") == "good"
     # The worker for jobs dies.
     with time_machine.travel(timezone.now() + RECENT + timedelta(minutes=1)):
         give_sign("worker@one", ["quick"])
-        assert "start celery worker -Q jobs." in says_of("Workers of the queue")
+        assert "start celery worker -Q jobs." in says_of("Celery workers")
         give_sign("worker@two", ["jobs"])
-        assert state_of("Workers of the queue") == "good"
+        assert state_of("Celery workers") == "good"
 
 
 def test_a_schedule_that_does_not_run_is_reported():
     give_sign("worker@one", QUEUES)
-    assert state_of("Workers of the queue") == "good"
+    assert state_of("Celery workers") == "good"
     assert state_of("Schedule") == "bad"
     operation_tasks.give_sign()
     assert state_of("Schedule") == "good"

@@ -193,4 +193,4 @@ class TestKeysInAddresses:
 
     def test_an_unknown_address_is_not_logged(self, lines, client):
         client.get("/framed/a-token-é/nowhere/")
-        assert "WARNING django.request: Not Found: an address without a page" in lines()
+        assert "WARNING django.request: Not Found: an unknown URL" in lines()

@@ -136,7 +136,7 @@ def test_a_halted_run_can_be_continued(mturk):
     mturk.mishaps["GetAssignment"] = ["lose_request"] * 2
     run_job(Job.objects.get().pk)
     page = text_of(client.get(url))
-    assert "does not answer" in page and "Continue" in page
+    assert "does not respond" in page and "Continue" in page
     client.post(url, {"action": "go_on"})
     run_job(Job.objects.latest("pk").pk)
     assert mturk.payments.total() == 2 and Payment.objects.filter(state="sent").count() == 2

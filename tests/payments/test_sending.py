@@ -89,7 +89,7 @@ def test_a_provider_that_is_down_halts_the_run_which_can_be_resumed(mturk):
     mturk.mishaps["ApproveAssignment"] = ["lose_answer"]
     mturk.mishaps["GetAssignment"] = ["lose_request", "lose_request"]
     run = confirm(make_paid_campaign())
-    with pytest.raises(PaymentsHalted, match="does not answer"):
+    with pytest.raises(PaymentsHalted, match="does not respond"):
         pay_run(run=run)
     assert states(run) == {"alice": "sending", "bob": "planned"}
     pay_run(run=run)

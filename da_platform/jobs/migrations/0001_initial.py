@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
                     "started_by",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: the platform itself.",
+                        help_text="Empty if the platform started it.",
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="jobs",

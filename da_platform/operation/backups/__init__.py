@@ -1,8 +1,8 @@
-"""Backups that say what is in them, and that are compared with it when they are restored.
+"""Backups with a manifest, against which they are checked when restored.
 
 A backup is a folder: the database as its own tool writes it, the files of the data folder, and a manifest
-with the checksum of each file and, for each table, its number of rows and a sum over them. It is of one
-moment, whatever is written meanwhile, and it appears under its name when it is whole.
+with the checksum of each file and, for each table, the number of rows and a checksum over them. It is consistent
+even if others write meanwhile, and gets its name only when it is complete.
 """
 
 import os
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _PREFIX = "da-"
-# Longer than a backup takes: a draft that was begun earlier is one that a crash or a power cut left behind.
+# Longer than a backup takes: an older draft was left behind by a crash or power cut.
 STALE_DRAFT = timedelta(days=1)
 _TOOLS = {"sqlite": sqlite, "postgresql": postgresql}
 
@@ -47,7 +47,7 @@ class Backup:
 
 
 def back_up(parent: Path | None = None) -> Backup:
-    """Make a backup in a new folder below `parent`, by default the configured one."""
+    """Make a backup in a new folder in `parent`, by default the configured one."""
     parent = parent or settings.BACKUP_DIR
     made_at = timezone.now()
     folder = parent / _name(made_at)
@@ -92,38 +92,40 @@ def _fill(draft: Path, made_at: datetime) -> Manifest:
 
 
 def restore(folder: Path) -> Manifest:
-    """Fill an empty database from a backup and see that it holds what the manifest says."""
+    """Restore a backup to an empty database and check it against the manifest."""
     manifest = read_manifest(folder)
     if manifest.vendor != connection.vendor:
         raise BackupRefused(f"This is a backup of {manifest.vendor}, not of {connection.vendor}.")
     check_files(folder, manifest)
     with connection.cursor() as cursor:
         if connection.introspection.table_names(cursor):
-            raise BackupRefused("The database is not empty. A backup is restored to a new one.")
+            raise BackupRefused("The database is not empty. Restore a backup to a new one.")
     restored = _TOOLS[connection.vendor].load(folder)
     if wrong := sorted(
         name
         for name in manifest.tables.keys() | restored.keys()
         if manifest.tables.get(name) != restored.get(name)
     ):
-        raise BackupRefused(f"Restored, but not as it was: {', '.join(wrong)}. Do not use it.")
+        raise BackupRefused(
+            f"Restored, but it differs from the backup: {', '.join(wrong)}. Do not use it."
+        )
     files.unpack(folder)
     return manifest
 
 
 def contents() -> dict[str, Table]:
-    """Count and sum up the rows of every table as they are now, as a manifest has them."""
+    """Count and checksum the rows of every table now, as in a manifest."""
     return _TOOLS[connection.vendor].contents()
 
 
 def newest_backup(parent: Path | None = None) -> Manifest | None:
-    """Read the manifest of the latest backup, by default in the configured place; refuse one that is not readable."""
+    """Read the manifest of the latest backup, by default in the configured folder; raise if it is not readable."""
     folders = _backups(parent or settings.BACKUP_DIR)
     return read_manifest(folders[-1]) if folders else None
 
 
 def has_backup_since(moment: datetime, parent: Path | None = None) -> bool:
-    """Whether the latest backup was begun after the moment. One that cannot be read is none."""
+    """Whether the latest backup was started after this moment. An unreadable backup does not count."""
     try:
         newest = newest_backup(parent)
     except BackupRefused:
@@ -132,7 +134,7 @@ def has_backup_since(moment: datetime, parent: Path | None = None) -> bool:
 
 
 def prune(keep: int, parent: Path | None = None) -> int:
-    """Delete all but the latest backups; return how many went."""
+    """Delete all but the latest backups. Return how many were deleted."""
     old = _backups(parent or settings.BACKUP_DIR)[:-keep]
     for folder in old:
         shutil.rmtree(folder)

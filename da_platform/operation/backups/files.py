@@ -1,4 +1,4 @@
-"""What the platform keeps in its data folder besides the database: uploads and exports."""
+"""Files in the data folder other than the database: uploads and exports."""
 
 import tarfile
 from fnmatch import fnmatchcase
@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import connection
 
 FILES = "files.tar"
-# Not in a backup: messages and schedules (recreated), other backups, and the key, which must not lie next to
-# the data that it protects.
+# Not in a backup: messages and schedules (recreated), other backups, and the key, which must not be stored with
+# the data it protects.
 LEFT_OUT = (
     "queue",
     "cache",
@@ -27,12 +27,12 @@ _BESIDE_SQLITE = ("", "-wal", "-shm", "-journal")
 def pack(folder: Path) -> None:
     """Put the files into one archive in the folder."""
     with tarfile.open(folder / FILES, "w") as archive:
-        for path in _kept():
+        for path in _included():
             _add(archive, path, path.name)
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
-    """Add a file, or a folder with all in it. What goes meanwhile is left out: drafts come and go."""
+    """Add a file or folder recursively. Files deleted meanwhile are left out: drafts come and go."""
     try:
         archive.add(path, arcname=name, recursive=False)
         inside = sorted(path.iterdir()) if path.is_dir() else []
@@ -43,14 +43,14 @@ def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
 
 
 def unpack(folder: Path) -> None:
-    """Put files back where none of that name is; nothing is overwritten and nothing leaves the folder."""
+    """Restore files that do not exist; nothing is overwritten and nothing is written outside the folder."""
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
     with tarfile.open(folder / FILES) as archive:
         fresh = [member for member in archive if not (settings.DATA_DIR / member.name).exists()]
         archive.extractall(settings.DATA_DIR, members=fresh, filter="data")  # noqa: S202
 
 
-def _kept() -> list[Path]:
+def _included() -> list[Path]:
     if not settings.DATA_DIR.is_dir():
         return []
     elsewhere = {settings.BACKUP_DIR.resolve(), *_database_files()}
@@ -63,7 +63,7 @@ def _kept() -> list[Path]:
 
 
 def _database_files() -> set[Path]:
-    """The files of the database, which is copied in its own way; none where a server keeps them."""
+    """The database's own files, which are copied separately. None for a database server."""
     if connection.vendor != "sqlite":
         return set()
     name = settings.DATABASES["default"]["NAME"]

@@ -21,7 +21,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How many rows a table has, and a sum over all of them that does not depend on their order."""
+    """The number of rows in a table, and a checksum that does not depend on their order."""
 
     n_rows: int
     digest: str
@@ -57,7 +57,7 @@ def read_manifest(folder: Path) -> Manifest:
             tables={name: Table(**table) for name, table in content["tables"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BackupRefused(f"{folder} holds no readable {MANIFEST}: {error}") from error
+        raise BackupRefused(f"{folder} contains no readable {MANIFEST}: {error}") from error
 
 
 def stored_file(path: Path) -> StoredFile:
@@ -65,13 +65,15 @@ def stored_file(path: Path) -> StoredFile:
 
 
 def check_files(folder: Path, manifest: Manifest) -> None:
-    """Refuse a backup of which a file is missing or is not the one that was written."""
+    """Refuse a backup if a file is missing or changed."""
     for name, file in manifest.files.items():
         path = folder / name
         if not path.is_file():
             raise BackupRefused(f"{name} is missing from {folder}.")
         if stored_file(path) != file:
-            raise BackupRefused(f"{name} is damaged: its size or checksum is not the manifest's.")
+            raise BackupRefused(
+                f"{name} is damaged: its size or checksum differs from the manifest."
+            )
 
 
 def _sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""PostgreSQL through pg_dump and pg_restore, of one moment: the rows counted are the rows dumped."""
+"""PostgreSQL backups with pg_dump and pg_restore, from one snapshot: the rows counted are the rows dumped."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from ..exceptions import BackupRefused
 from .manifest import Table
 
 DATABASE_FILE = "database.dump"
-# Through the environment: arguments of a process can be read by others on the machine.
+# In the environment, because other users of the machine can see a process's arguments.
 _VARIABLES = {
     "host": "PGHOST",
     "port": "PGPORT",
@@ -30,7 +30,7 @@ _VARIABLES = {
 
 
 def dump(folder: Path) -> dict[str, Table]:
-    """Dump the database into the folder; return what the dump holds."""
+    """Dump the database into the folder; return what the dump contains."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -49,7 +49,7 @@ def dump(folder: Path) -> dict[str, Table]:
 
 
 def load(folder: Path) -> dict[str, Table]:
-    """Fill the empty database from the folder, all or nothing; return what it holds then."""
+    """Restore the dump to the empty database, all or nothing; return what it then contains."""
     connection.close()
     name = str(connection.get_connection_params()["dbname"])
     _run(
@@ -62,7 +62,7 @@ def load(folder: Path) -> dict[str, Table]:
         str(folder / DATABASE_FILE),
     )
     with connection.cursor() as cursor:
-        # Without statistics the first questions would be answered slowly.
+        # Without statistics the first queries would be slow.
         cursor.execute("ANALYZE")
     return contents()
 
@@ -88,8 +88,8 @@ def _run(program: str, *arguments: str) -> None:
     path = shutil.which(program, path=settings.PG_BIN_DIR or None)
     if path is None:
         raise BackupRefused(
-            f"{program} is not on this machine. Install PostgreSQL's client programs, of the "
-            "server's version or newer, or say in DA_PG_BIN_DIR where they are."
+            f"{program} is not installed. Install PostgreSQL's client programs, of the "
+            "server's version or newer, or set DA_PG_BIN_DIR to their folder."
         )
     parameters = connection.get_connection_params()
     variables = {

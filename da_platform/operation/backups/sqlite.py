@@ -1,4 +1,4 @@
-"""SQLite through its own backup: a consistent copy while others go on writing."""
+"""SQLite backups with its own backup function: a consistent copy while others keep writing."""
 
 import hashlib
 import sqlite3
@@ -14,12 +14,12 @@ DATABASE_FILE = "database.sqlite3"
 
 
 def dump(folder: Path) -> dict[str, Table]:
-    """Copy the database into the folder; return what the copy holds."""
+    """Copy the database into the folder; return what the copy contains."""
     connection.ensure_connection()
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as copy:
-        # All pages in one step: in several, every write of others would make it start again.
+        # All pages in one step: with several, every write by others would restart the copy.
         connection.connection.backup(copy)
-        # One file, without a log next to it.
+        # One file, without a separate write-ahead log.
         copy.execute("PRAGMA journal_mode = DELETE")
         [[verdict]] = copy.execute("PRAGMA integrity_check(1)").fetchall()
         if verdict != "ok":
@@ -28,11 +28,11 @@ def dump(folder: Path) -> dict[str, Table]:
 
 
 def load(folder: Path) -> dict[str, Table]:
-    """Fill the empty database from the folder; return what it holds then."""
+    """Fill the empty database from the folder; return what it then contains."""
     connection.ensure_connection()
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as copy:
         copy.backup(connection.connection)
-    # The copy came without a write-ahead log; with the next connection it has one again.
+    # The copy has no write-ahead log; the next connection turns it on again.
     connection.close()
     return contents()
 
@@ -50,11 +50,11 @@ def _tables_of(database: sqlite3.Connection) -> dict[str, Table]:
 
 
 def _table(database: sqlite3.Connection, name: str) -> Table:
-    # Django's connections turn dates and booleans into Python's; the digest is of what is stored.
+    # Django's connections convert dates and booleans; the digest is of the stored values.
     cursor = sqlite3.Connection.cursor(database)
     n_rows = total = 0
     columns = [row[1] for row in cursor.execute(f'PRAGMA table_info("{name}")')]
-    # A concatenation has no declared type, so nothing converts it.
+    # A concatenation has no declared type, so it is not converted.
     quoted = " || ',' || ".join(f'quote("{column}")' for column in columns)
     for (row,) in cursor.execute(f'SELECT {quoted} FROM "{name}"'):  # noqa: S608
         n_rows += 1

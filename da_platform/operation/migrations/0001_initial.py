@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                         blank=True,
                         db_default="",
                         default="",
-                        help_text="Those that a worker serves, with blanks between; empty: beat or cron.",
+                        help_text="The queues of a worker, separated by spaces. Empty for beat or cron.",
                         max_length=100,
                     ),
                 ),

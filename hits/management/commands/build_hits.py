@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rebuild",
             action="store_true",
-            help="replace HITs that are there; refused once a worker has taken one",
+            help="replace existing HITs; refused once a worker has taken one",
         )
         parser.add_argument(
             "--open", action="store_true", help="open the campaign to workers afterwards"

@@ -12,11 +12,11 @@ from hits.rating.places import Forecast, forecast
 
 
 class Command(BaseCommand):
-    help = "Say where a campaign stands, or all of them when none is named."
+    help = "Show the state of a campaign, or of all campaigns."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", nargs="?", help="the campaign's name")
-        parser.add_argument("--json", action="store_true", help="print JSON: an object a line")
+        parser.add_argument("--json", action="store_true", help="print JSON, one object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
         show = _as_json if options["json"] else _as_text
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         for status in statuses:
             self.stdout.write(show(status, None))
         if not statuses and not options["json"]:
-            self.stdout.write("There are no campaigns yet. import_campaign makes one.")
+            self.stdout.write("There are no campaigns yet. Create one with import_campaign.")
 
 
 def _as_json(status: CampaignStatus, future: Forecast | None) -> str:
@@ -73,12 +73,14 @@ def _as_text(status: CampaignStatus, future: Forecast | None) -> str:
 
 def _hits(status: CampaignStatus) -> str:
     if not status.n_hits:
-        return "none yet: build_hits makes them"
+        return "none yet; build them with build_hits"
     return f"{status.n_hits} of {status.hit_size} items"
 
 
 def _outlook(future: Forecast) -> list[tuple[str, str]]:
-    measured = "so far" if future.is_pass_rate_measured else "assumed: nobody is judged yet"
+    measured = (
+        "so far" if future.is_pass_rate_measured else "assumed: no worker has been judged yet"
+    )
     lines = [
         (
             "Trust",
@@ -106,5 +108,5 @@ def _when(future: Forecast) -> str:
     if future.is_complete:
         return "complete"
     if future.done_at is None:
-        return "unknown: nothing was handed in during the last day"
+        return "unknown: nothing was submitted in the last day"
     return f"about {future.done_at:%d %B %Y %H:%M} UTC at {future.per_day:.0f} assignments a day"

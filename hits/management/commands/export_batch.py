@@ -11,7 +11,7 @@ from hits.management.base import campaign_named
 
 
 class Command(BaseCommand):
-    help = "Write a campaign's HITs, or what was handed in, in the columns of published batches."
+    help = "Write a campaign's HITs or submitted results in the columns of published batches."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", help="its name")
@@ -19,8 +19,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--results", action="store_true", help="one row per assignment, with its scores"
         )
-        parser.add_argument("--real-ids", action="store_true", help="workers by their real ids")
-        parser.add_argument("--force", action="store_true", help="replace a file that is there")
+        parser.add_argument("--real-ids", action="store_true", help="with the workers' real ids")
+        parser.add_argument("--force", action="store_true", help="replace an existing file")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -10,26 +10,29 @@ from hits.workers.forgetting import find_worker, forget_inactive_workers, forget
 
 class Command(BaseCommand):
     help = (
-        "Remove what could name a worker: one who asks (--code, or --provider and --id), some by our own "
-        "numbers (--number), or all who have not been here for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. It can be run twice."
+        "Remove what could identify a worker: one who asks (--code, or --provider and --id), some by our own "
+        "numbers (--number), or all who have been inactive for DA_FORGET_WORKERS_AFTER_DAYS. Ratings stay. "
+        "It is safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--code", default="", help="the code that the privacy notice shows")
-        parser.add_argument("--provider", default="", help="the way in, such as link or prolific")
+        parser.add_argument(
+            "--provider", default="", help="where the worker came from, such as link or prolific"
+        )
         parser.add_argument("--id", default="", help="the worker's id there")
         parser.add_argument(
             "--number",
             type=int,
             nargs="+",
-            help="our own numbers of workers, as told here and by the audit log: to forget them again "
+            help="our own numbers of workers, as printed here and in the audit log: to forget them again "
             "after a restore",
         )
         parser.add_argument("--reason", default="on request", help="for the audit log")
         parser.add_argument(
             "--even-if-owed",
             action="store_true",
-            help="forget a worker who is owed money, which nobody can pay afterwards",
+            help="forget a worker even if they are owed money, which can then no longer be paid",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +43,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{forget_inactive_workers():,} inactive workers forgotten")
             return
         if options["id"] and not options["provider"]:
-            raise CommandError("An id is one of a --provider: say which.")
+            raise CommandError("An --id needs a --provider.")
         try:
             worker = find_worker(
                 provider=options["provider"], external_id=options["id"], code=options["code"]
@@ -51,15 +54,15 @@ class Command(BaseCommand):
         self.stdout.write(f"1 worker forgotten: number {worker.pk}")
 
     def _forget_again(self, options: dict[str, Any]) -> None:
-        """Forget those of the workers who are here again; who cannot be is told at the end."""
-        found = list(Worker.objects.filter(pk__in=options["number"], forgotten_at=None))
+        """Forget these workers again; list those that could not be forgotten at the end."""
+        workers = list(Worker.objects.filter(pk__in=options["number"], forgotten_at=None))
         refusals = []
-        for worker in found:
+        for worker in workers:
             try:
                 _forget(worker, options)
             except ForgettingRefused as refusal:
                 refusals.append(f"{worker.pk}: {refusal}")
-        self.stdout.write(f"{len(found) - len(refusals):,} workers forgotten")
+        self.stdout.write(f"{len(workers) - len(refusals):,} workers forgotten")
         if refusals:
             raise CommandError("\n".join(refusals))
 

@@ -1,4 +1,4 @@
-"""Make a campaign from files."""
+"""Create a campaign from files."""
 
 import argparse
 from decimal import Decimal, InvalidOperation
@@ -47,7 +47,7 @@ SETTINGS = (
 
 
 class Command(CommandWithExamples):
-    help = "Make a campaign from a folder or a file of sources, references and translations."
+    help = "Create a campaign from a folder or file of sources, references and translations."
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -58,14 +58,14 @@ class Command(CommandWithExamples):
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def _add_file_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--format", choices=FORMATS, help="when it is not to be recognised")
+        parser.add_argument("--format", choices=FORMATS, help="if it is not detected correctly")
         parser.add_argument(
-            "--reference", metavar="NAME", help="which reference to show, where there are several"
+            "--reference", metavar="NAME", help="which reference to show, if there are several"
         )
         parser.add_argument(
             "--allow-empty-translations",
             action="store_true",
-            help="take a system's empty outputs as they are; they are rated like any other",
+            help="accept a system's empty outputs; they are rated like any other",
         )
 
     def _add_setting_arguments(self, parser: CommandParser) -> None:
@@ -90,12 +90,12 @@ class Command(CommandWithExamples):
             "--lease-minutes",
             type=int,
             metavar="N",
-            help="how long a worker may take before the place is offered to another",
+            help="how long a worker may take before the place is offered to someone else",
         )
         parser.add_argument(
             "--interface-language",
             choices=[code for code, _ in settings.LANGUAGES],
-            help="of buttons and messages (default: the target language, or English)",
+            help="for buttons and messages (default: the target language, or English)",
         )
         parser.add_argument(
             "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
@@ -103,7 +103,7 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--merge-near-identical",
             action="store_true",
-            help="rate translations once that differ in case, punctuation or white space only",
+            help="rate translations that differ only in case, punctuation or white space once",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

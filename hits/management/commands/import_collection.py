@@ -1,4 +1,4 @@
-"""Take over a finished collection."""
+"""Import a finished collection."""
 
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,16 @@ Nothing is stored unless every file is in order. docs/collections.md describes t
 
 
 class Command(CommandWithExamples):
-    help = "Make a closed campaign from the files of a finished collection, ratings and all."
+    help = (
+        "Create a closed campaign from the files of a finished collection, including its ratings."
+    )
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("paths", type=Path, nargs="+", metavar="file", help="the files")
-        parser.add_argument("--format", required=True, choices=FORMATS, help="what wrote them")
+        parser.add_argument(
+            "--format", required=True, choices=FORMATS, help="the tool that wrote them"
+        )
         add_campaign_arguments(parser)
         parser.add_argument(
             "--min-ratings",
@@ -65,7 +69,7 @@ class Command(CommandWithExamples):
             "--trust",
             type=Path,
             metavar="FILE",
-            help="names the workers judged reliable elsewhere, one a line; all others are excluded",
+            help="a file with the workers judged reliable elsewhere, one per line; all others are excluded",
         )
         parser.add_argument(
             "--exclude-rejected",

@@ -1,4 +1,4 @@
-"""Take over what workers did at Mechanical Turk."""
+"""Import what workers did at Mechanical Turk."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from hits.management.base import campaign_named
 
 
 class Command(BaseCommand):
-    help = "Store the results of Mechanical Turk's batches for a campaign's own HITs."
+    help = "Import the results of Mechanical Turk batches for a campaign's own HITs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", help="its name")
@@ -25,5 +25,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"{summary.n_assignments} assignments with {summary.n_ratings} ratings by "
-            f"{summary.n_workers} workers stored; {summary.n_known} were known already."
+            f"{summary.n_workers} workers stored; {summary.n_known} were already stored."
         )

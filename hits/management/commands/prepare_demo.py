@@ -12,20 +12,20 @@ from hits.campaigns.demo import make_first_admin, prepare_demo_campaign
 
 
 class Command(BaseCommand):
-    # They load every page there is, and the server does that next.
+    # System checks load every page, which the server does next anyway.
     requires_system_checks: list[str] = []
     help = (
-        "Bring the database up to date, make the demo campaign and the first admin if they are not "
-        "there, and say what to open."
+        "Migrate the database, create the demo campaign and the first admin if they do not exist, "
+        "and print what to open."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="the port to name")
+        parser.add_argument("--port", type=int, default=8000, help="the port to print")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("The demo is for development: set DA_DEBUG=1.")
-        # Here and not before: a second start of Django would keep the newcomer waiting.
+        # Called here because a second start of Django would take seconds.
         if _has_pending_migrations():
             call_command("migrate", verbosity=0)
         campaign = prepare_demo_campaign()
@@ -36,13 +36,13 @@ class Command(BaseCommand):
             f"  {site}{campaign.get_absolute_url()}\n"
             "      as a worker: rate translations of the demo campaign\n"
             f"  {site}{reverse('home')}\n"
-            "      as an admin: campaigns and how far they are\n"
+            "      as an admin: campaigns and their progress\n"
         )
         if admin:
             user, password = admin
             self.stdout.write(
                 f"Log in as {user.username} with the password {password}\n"
-                "      It is shown this once. Lost it: .venv/bin/python manage.py "
+                "      It is shown only once. To change it: .venv/bin/python manage.py "
                 f"changepassword {user.username}\n"
             )
         self.stdout.write("Stop with Ctrl-C. Everything is kept for the next start.\n")

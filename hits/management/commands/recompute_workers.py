@@ -12,8 +12,8 @@ from hits.workers.recomputing import recompute_workers
 
 class Command(BaseCommand):
     help = (
-        "Judge every worker of a campaign anew, from the stored ratings alone: after thresholds have "
-        "changed, or to see that nothing has. Decisions of people stay. It can be run twice."
+        "Judge every worker of a campaign again, from the stored ratings alone: after thresholds have "
+        "changed, or to check that nothing has. Decisions by people stay. It is safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"campaign": campaign.name, **asdict(summary)}))
             return
         self.stdout.write(
-            f"{summary.n_workers} workers judged anew: evidence changed for "
+            f"{summary.n_workers} workers judged again: evidence changed for "
             f"{summary.n_evidence_changed}, trust for {summary.n_trust_changed}. "
-            f"{summary.n_hits_settled} HITs had other places to offer than they should."
+            f"{summary.n_hits_settled} HITs offered the wrong number of places."
         )

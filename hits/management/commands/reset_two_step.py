@@ -9,8 +9,8 @@ from hits.people.second_factor import authenticator_of, reset
 
 class Command(BaseCommand):
     help = (
-        "Turn off the two-step login of someone who lost phone and recovery codes, when no superuser can do it "
-        "on their page. The password alone lets them in then. It is in the audit log and can be run twice."
+        "Turn off two-step login for someone who lost their phone and recovery codes, when no superuser can do it "
+        "on their page. They then log in with the password alone. It is recorded in the audit log and safe to run twice."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["username"]).first()
         if user is None:
-            raise CommandError("Nobody logs in with that name.")
+            raise CommandError("There is no user with that name.")
         was_on = authenticator_of(user) is not None
         reset(user=user, actor=None, reason=options["reason"])
         self.stdout.write("Two-step login is off." if was_on else "It was not on.")

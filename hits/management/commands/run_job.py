@@ -10,7 +10,7 @@ from hits.management.job_output import job_bar, report_on
 
 
 class Command(BaseCommand):
-    help = "Run a waiting job here and now instead of by a worker of the queue. Ctrl-C cancels it."
+    help = "Run a waiting job here and now instead of in a Celery worker. Ctrl-C cancels it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("code", type=UUID, help="the job's code, as start_job prints it")
@@ -24,5 +24,5 @@ class Command(BaseCommand):
             done = run_job(job.pk, listener=move)
         if done is None:
             job.refresh_from_db()
-            raise CommandError(f"The job is {job.state}; only a waiting one can be run.")
+            raise CommandError(f"The job is {job.state}; only a waiting job can be run.")
         self.stdout.write(report_on(done, as_json=options["json"]))

@@ -15,14 +15,14 @@ KINDS = ", ".join(Behaviour)
 
 
 def crowd_of(text: str) -> Counter[Behaviour]:
-    """Read `honest=10,random=5`."""
+    """Parse `honest=10,random=5`."""
     crowd: Counter[Behaviour] = Counter()
     for part in text.split(","):
         kind, _, count = part.strip().partition("=")
         if kind not in list(Behaviour):
-            raise ArgumentTypeError(f"{kind!r} is no kind of worker. Known: {KINDS}.")
+            raise ArgumentTypeError(f"{kind!r} is not a kind of worker. Choose from: {KINDS}.")
         if not count.isdecimal():
-            raise ArgumentTypeError(f"{part.strip()!r}: write how many, as in {kind}=10.")
+            raise ArgumentTypeError(f"{part.strip()!r}: write a number, as in {kind}=10.")
         crowd[Behaviour(kind)] += int(count)
     return crowd
 
@@ -34,7 +34,7 @@ def whole_number(text: str) -> int:
 
 
 class Command(CommandWithExamples):
-    help = "Let simulated workers rate an open campaign, through the same services as people."
+    help = "Let simulated workers rate an open campaign, through the same services as real ones."
     examples = (
         f"kinds: {KINDS}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
     )
@@ -55,7 +55,7 @@ class Command(CommandWithExamples):
         parser.add_argument(
             "--even-if-real",
             action="store_true",
-            help="also in a campaign that pays or in which people take part",
+            help="also in a campaign that pays or has real workers",
         )
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -63,12 +63,12 @@ class Command(CommandWithExamples):
         campaign = campaign_named(options["campaign"])
         if campaign.status != Campaign.Status.OPEN:
             raise CommandError(
-                f"{campaign.name} is {campaign.status}; only open ones take workers."
+                f"{campaign.name} is {campaign.status}; workers can only take part in an open campaign."
             )
         if is_for_people(campaign) and not options["even_if_real"]:
             raise CommandError(
-                f"{campaign.name} pays, or people take part in it: simulated ratings would be counted "
-                "among theirs for ever. Nothing was done; --even-if-real does it all the same."
+                f"{campaign.name} pays or has real workers: simulated ratings could never be separated from "
+                "theirs. Nothing was done. Use --even-if-real to do it anyway."
             )
         try:
             with progress_bar(unit="ratings") as progress:

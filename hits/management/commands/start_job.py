@@ -12,7 +12,7 @@ from hits.management.job_output import report_on, wait_for
 
 
 def argument(text: str) -> tuple[str, Any]:
-    """Read `rebuild=true`: a value is JSON where it can be, else a text."""
+    """Parse `rebuild=true`: the value is JSON if possible, otherwise text."""
     name, separator, value = text.partition("=")
     if not separator:
         raise ArgumentTypeError(f"{text!r}: write NAME=VALUE.")
@@ -23,7 +23,7 @@ def argument(text: str) -> tuple[str, Any]:
 
 
 class Command(BaseCommand):
-    help = "Start a job, to be done by a worker of the queue."
+    help = "Start a job, which a Celery worker then runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("kind", help=f"one of {', '.join(sorted(known_kinds()))}")
@@ -35,12 +35,12 @@ class Command(BaseCommand):
             default=[],
             metavar="NAME=VALUE",
             dest="given",
-            help="what the kind of job asks for, such as rebuild=true; can be repeated",
+            help="an argument of the job, such as rebuild=true; can be repeated",
         )
         parser.add_argument(
             "--wait",
             action="store_true",
-            help="stay until it is finished; Ctrl-C leaves it running",
+            help="wait until it is finished; Ctrl-C leaves it running",
         )
         parser.add_argument("--json", action="store_true", help="print the job as JSON")
 

@@ -1,4 +1,4 @@
-"""The ways in, one module each. A campaign's `Recruitment` names its provider."""
+"""The providers, one module each. A campaign's `Recruitment` names its provider."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ...models import Recruitment
     from .base import Provider
 
-# By path: a page that needs one of them does not load the others.
+# As import paths, so that a page loads only the provider it needs.
 PROVIDERS = {
     "link": "hits.recruiting.providers.link.LinkProvider",
     "prolific": "hits.recruiting.providers.prolific.ProlificProvider",

@@ -1,7 +1,7 @@
-"""What every way in has in common: how people arrive, where they go at the end, and how they are paid.
+"""What every provider has in common: how workers arrive, where they go at the end, and how they are paid.
 
-A provider is made for one campaign's `Recruitment` and holds nothing of its own. Arriving and leaving is
-for all of them; approving, rejecting and paying only for those that can, and `can_pay` says which.
+A provider is created for one campaign's `Recruitment` and has no other state. All of them handle arriving and
+leaving; only those with `can_pay` approve, reject and pay.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from ...models import Assignment, Recruitment, Submission, Worker
 
 T = TypeVar("T")
 
-# What someone reads whose arrival is refused; pages say it in the campaign's language.
+# Messages for refused arrivals, which pages translate into the campaign's language.
 INVALID = gettext_noop(
     "This link is not valid. Please go back to where you found it and open it again."
 )
@@ -29,7 +29,7 @@ EXPIRED = gettext_noop(
 
 
 class Ending(StrEnum):
-    """How a visit can end. None of them says anything about how well someone rated."""
+    """How a visit can end. No ending depends on how well someone rated."""
 
     COMPLETED = "completed"
     NO_CONSENT = "no_consent"
@@ -38,10 +38,10 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Who has come, by the id that the provider gave them.
+    """Who has arrived, by the provider's id.
 
     `reference` is the provider's id for this visit (a Prolific session, an MTurk assignment): one
-    submission of theirs, paid once. It is empty where the provider has no such thing.
+    submission, paid once. It is empty if the provider has no such thing.
     """
 
     external_id: str
@@ -51,7 +51,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Where a worker goes at the end, and what they show there. Either may be empty."""
+    """Where a worker goes at the end, and the code to show there. Either may be empty."""
 
     url: str = ""
     code: str = ""
@@ -60,7 +60,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class ReportedSubmission:
-    """A submission as the provider reports it, its status in our words."""
+    """A submission as the provider reports it, with its status in our terms."""
 
     reference: str
     external_id: str
@@ -71,7 +71,7 @@ class ReportedSubmission:
 
 @dataclass(frozen=True, slots=True)
 class Bonus:
-    """A bonus on top of the reward of a submission. `key` is ours, unique and kept before anything is sent."""
+    """A bonus on top of a submission's reward. `key` is our own, unique, and stored before anything is sent."""
 
     key: str
     submission: Submission
@@ -81,44 +81,44 @@ class Bonus:
 
 
 def readable(
-    rows: Iterable[T], read: Callable[[T], ReportedSubmission]
+    rows: Iterable[T], parse: Callable[[T], ReportedSubmission]
 ) -> Iterator[ReportedSubmission]:
-    """Read a provider's rows. One that makes no sense does not keep the others from being read.
+    """Parse a provider's rows, skipping those that are invalid.
 
-    At the end `ProviderFailed` is raised for those that were left out: they are a fault, if a small one.
+    Raise `ProviderFailed` at the end if any were skipped.
     """
     problems = []
     for row in rows:
         try:
-            report = read(row)
+            report = parse(row)
         except (ProviderFailed, KeyError, ValueError) as error:
             problems.append(str(error) if isinstance(error, ProviderFailed) else repr(error))
             continue
         yield report
     if problems:
         raise ProviderFailed(
-            f"Submissions that could not be read: {len(problems)}; the others were taken over. "
+            f"Submissions that could not be read: {len(problems)}; the others were stored. "
             f"The first: {problems[0]}"
         )
 
 
 class Provider:
-    """One way in. Methods raise `ArrivalRefused`, `ProviderFailed` or `NotOffered`, fit to be shown."""
+    """A provider. Methods raise `ArrivalRefused`, `ProviderFailed` or `NotOffered` with messages to show."""
 
-    # Templates call what can be called: a class would be made into nothing.
+    # Or templates would call a class that they are given.
     do_not_call_in_templates: ClassVar[bool] = True
 
     name: ClassVar[str]
     label: ClassVar[str]
-    # The fields an admin fills in for a campaign; its cleaned data is kept in `Recruitment.settings`.
+    # The form for a campaign; its cleaned data is stored in `Recruitment.settings`.
     form_class: ClassVar[type[forms.Form]] = forms.Form
-    # Whether a visit is a submission of theirs that holds one HIT, no more.
+    # Whether a visit is a submission at the provider, which holds one HIT.
     has_submissions: ClassVar[bool] = False
     # Whether approvals, rejections and bonuses can be sent through it.
     can_pay: ClassVar[bool] = False
-    # Whether `pay_bonus` with the same `prepared` pays once, however often it is called.
+    # Whether calling `pay_bonus` again with the same `prepared` pays only once.
     pays_bonus_once: ClassVar[bool] = False
-    # What a rejection must say: the value and label of each category, and how long the reason is at least.
+    # What a rejection needs: the value and label of each category, and the minimum length of its reason.
     rejection_categories: ClassVar[tuple[tuple[str, str], ...]] = ()
     min_rejection_length: ClassVar[int] = 1
 
@@ -130,13 +130,13 @@ class Provider:
 
     @property
     def is_signed_only(self) -> bool:
-        """Whether nobody comes in without a signature of the provider."""
+        """Whether only arrivals signed by the provider are admitted."""
         return False
 
     def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
-        """Read and verify the parameters someone arrives with; None if they are not an arrival.
+        """Read and verify the parameters of an arrival; return None if there are none.
 
-        `url` is the address as asked for. Raise `ArrivalRefused` for one that claims too much.
+        `url` is the requested URL. Raise `ArrivalRefused` if the parameters are not valid.
         """
         return None
 
@@ -148,33 +148,33 @@ class Provider:
         assignment: Assignment | None = None,
         submission: Submission | None = None,
     ) -> Exit:
-        """Where to go at the end. It depends on the ending and on ids, never on how someone rated."""
+        """Where to go at the end. It depends on the ending and on ids, never on the ratings."""
         return Exit(code=assignment.completion_code if assignment else "")
 
     # Paying ----------------------------------------------------------------------------------
 
     def submissions(self) -> Iterator[ReportedSubmission]:
-        """All submissions the provider knows of, with their present status."""
+        """All submissions at the provider, with their current status."""
         self._refuse("list submissions")
 
     def approve(self, submission: Submission) -> None:
-        """Approve, and so pay, a submission. Harmless for one that is approved already."""
+        """Approve, and so pay, a submission. Harmless if it is already approved."""
         self._refuse("approve submissions")
 
     def reject(self, submission: Submission, *, category: str, message: str) -> None:
-        """Refuse payment. Harmless for one that is rejected already."""
+        """Refuse payment. Harmless if it is already rejected."""
         self._refuse("reject submissions")
 
     def status_of(self, submission: Submission) -> Submission.Status:
-        """Ask for the status of one submission: after a crash, whether an approval arrived."""
+        """Fetch the status of one submission: after a crash, whether an approval arrived."""
         self._refuse("report on submissions")
 
     def prepare_bonus(self, bonus: Bonus) -> str:
-        """Announce a bonus without paying it; return what to keep before `pay_bonus` is called."""
+        """Announce a bonus without paying it; return what to store before calling `pay_bonus`."""
         return bonus.key
 
     def pay_bonus(self, bonus: Bonus, *, prepared: str) -> None:
-        """Pay a prepared bonus. Call it once; after a crash ask `is_bonus_paid` first."""
+        """Pay a prepared bonus. Call it once; after a crash, check `is_bonus_paid` first."""
         self._refuse("pay bonuses")
 
     def is_bonus_paid(self, bonus: Bonus, *, prepared: str) -> bool:

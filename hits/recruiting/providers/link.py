@@ -1,4 +1,4 @@
-"""Invite links, and the bare address of a campaign where it is open to anyone."""
+"""Invite links, and the campaign's own address if it is open to anyone."""
 
 from django import forms
 
@@ -14,7 +14,7 @@ class LinkForm(forms.Form):
 
 
 class LinkProvider(Provider):
-    """Workers are let in by `hits.recruiting.invites` or by the open link; they leave with their code."""
+    """Workers come in through `hits.recruiting.invites` or the open link, and leave with their code."""
 
     name = "link"
     label = "Invite links"

@@ -1,7 +1,7 @@
 """Mechanical Turk: workers rate inside its page, and its API pays them.
 
-The adapter is thin: it says each thing in the words of the API. Credentials come from where boto3 looks for
-them (AWS_ACCESS_KEY_ID and so on), never from the database.
+This is a thin adapter around the API. Credentials come from where boto3 looks for them (AWS_ACCESS_KEY_ID and
+so on), never from the database.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,10 +16,10 @@ from ...exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
 from ...models import Submission
 from .base import Arrival, Bonus, Provider, ReportedSubmission, readable
 
-# What MTurk says for an assignment that has not been accepted: someone is looking at the HIT.
+# What MTurk sends as assignment id when someone only previews the HIT.
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_ID_LENGTH = 64
-# One call takes no longer than both together, which is less than the grace a payment is given.
+# One call takes at most both together, which is less than PAYMENT_GRACE_SECONDS.
 CONNECT_SECONDS, READ_SECONDS = 5, 20
 REGION = "us-east-1"
 CURRENCY = "USD"
@@ -45,13 +45,13 @@ class MTurkForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         label="HIT ids at Mechanical Turk",
-        help_text="Of the HITs that show this campaign's page, one per line: submitted work is read from them.",
+        help_text="The HITs that show this campaign's page, one id per line. Submissions are read from them.",
     )
 
     def clean_hit_ids(self) -> list[str]:
         ids = self.cleaned_data["hit_ids"].split()
         if any(not is_id(name) for name in ids):
-            raise forms.ValidationError("An id of Mechanical Turk has letters and digits only.")
+            raise forms.ValidationError("An id at Mechanical Turk has only letters and digits.")
         return list(dict.fromkeys(ids))
 
 
@@ -64,7 +64,7 @@ def is_preview(parameters: Mapping[str, str]) -> bool:
 
 
 def submit_origin(parameters: Mapping[str, str]) -> str:
-    """Where the finished work is to be posted, if that is on our list: nobody is sent elsewhere."""
+    """Where the finished work is posted, if that host is allowed."""
     parts = urlsplit(parameters.get("turkSubmitTo", ""))
     origin = f"{parts.scheme}://{parts.netloc}"
     if origin not in settings.MTURK_SUBMIT_ORIGINS:
@@ -81,7 +81,7 @@ class MTurkProvider(Provider):
     pays_bonus_once = True
 
     def recognise(self, parameters: Mapping[str, str], *, url: str) -> Arrival | None:
-        """MTurk signs nothing, so who claims to come is who is paid: approval goes by its own record."""
+        """MTurk does not sign arrivals, so anyone can claim an id; approval relies on MTurk's own records."""
         if is_preview(parameters):
             return None
         worker, assignment = parameters.get("workerId", ""), parameters["assignmentId"]
@@ -98,7 +98,7 @@ class MTurkProvider(Provider):
                 yield from page["Assignments"]
 
     def approve(self, submission: Submission) -> None:
-        # A rejection that stands there was withdrawn here: otherwise nothing would be owed.
+        # It was rejected there and the rejection withdrawn here; otherwise nothing would be owed.
         self._change(
             submission,
             Submission.Status.APPROVED,
@@ -129,7 +129,7 @@ class MTurkProvider(Provider):
             AssignmentId=bonus.submission.reference,
             BonusAmount=f"{bonus.amount:.2f}",
             Reason=_reason(bonus),
-            # The same token a second time pays nothing.
+            # MTurk pays only once for the same token.
             UniqueRequestToken=prepared,
         )
 
@@ -139,13 +139,13 @@ class MTurkProvider(Provider):
         return any(row["Reason"].endswith(mark) for page in pages for row in page["BonusPayments"])
 
     def _change(
-        self, submission: Submission, wanted: Submission.Status, name: str, **arguments: Any
+        self, submission: Submission, status: Submission.Status, name: str, **arguments: Any
     ) -> None:
-        """Ask for a status. MTurk refuses what is so already; that is no failure here."""
+        """Request a status. MTurk refuses if it is already set, which is not a failure here."""
         try:
             self._call(name, **arguments)
         except ProviderFailed:
-            if self.status_of(submission) != wanted:
+            if self.status_of(submission) != status:
                 raise
 
     # The API ---------------------------------------------------------------------------------
@@ -173,11 +173,11 @@ class MTurkProvider(Provider):
 
     @cached_property
     def _client(self) -> Any:
-        # Here and not above: boto3 is large, and only paying needs it.
+        # Imported here because boto3 is large and only paying needs it.
         import boto3
         from botocore.config import Config
 
-        # No tries behind our back: whether to ask again is the ledger's decision.
+        # No automatic retries: the ledger decides whether to try again.
         config = Config(
             connect_timeout=CONNECT_SECONDS,
             read_timeout=READ_SECONDS,
@@ -202,5 +202,5 @@ def _reason(bonus: Bonus) -> str:
 
 
 def _mark(bonus: Bonus) -> str:
-    """By this a bonus is found in MTurk's list, which does not tell our tokens."""
+    """Identifies a bonus in MTurk's list, which does not show our tokens."""
     return f"[{bonus.key[:16]}]"

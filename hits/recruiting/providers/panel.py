@@ -1,4 +1,4 @@
-"""Any panel that sends people with an id in the address and takes them back at another address."""
+"""Any panel that sends people with an id in the URL and takes them back at another URL."""
 
 import hmac
 from collections.abc import Mapping
@@ -17,30 +17,32 @@ from .base import INVALID, Arrival, Ending, Exit, Provider
 
 MAX_ID_LENGTH = 100
 PLACEHOLDERS = {"id", "session", "code"}
-# Letters, digits and what ids of panels are usually joined with.
+# Letters, digits and the usual separators.
 ID_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 
 
 def validate_exit(template: str) -> None:
-    """Refuse an address that is not on the list, or has a placeholder that we do not know."""
+    """Refuse a URL whose host is not allowed, or with an unknown placeholder."""
     try:
         fields = [parts[1:] for parts in Formatter().parse(template) if parts[1] is not None]
     except ValueError as error:
         raise forms.ValidationError("A brace is not closed.") from error
-    # Nothing but the bare names: formats reach into objects and can fill the memory.
+    # Only the bare names: format strings can access attributes and use up memory.
     if any(name not in PLACEHOLDERS or spec or turn for name, spec, turn in fields):
-        raise forms.ValidationError("Placeholders are {id}, {session} and {code}, and no others.")
+        raise forms.ValidationError("The only placeholders are {id}, {session} and {code}.")
     filled = template.format(**dict.fromkeys(PLACEHOLDERS, "x"))
     if not is_known_exit(filled):
-        known = ", ".join(sorted(exit_origins()))
+        origins = ", ".join(sorted(exit_origins()))
         raise forms.ValidationError(
-            f"Workers may be sent to these only: {known}. DA_EXIT_HOSTS adds others."
+            f"Workers may be sent only to: {origins}. Add hosts in DA_EXIT_HOSTS."
         )
 
 
 class PanelForm(forms.Form):
     panel = forms.SlugField(
-        max_length=40, label="Name of the panel", help_text="Ids of different panels stay apart."
+        max_length=40,
+        label="Name of the panel",
+        help_text="Keeps the ids of different panels apart.",
     )
     id_parameter = forms.SlugField(
         max_length=40, initial="uid", label="Parameter of the person's id"
@@ -49,7 +51,7 @@ class PanelForm(forms.Form):
         max_length=40,
         required=False,
         label="Parameter of the visit's id",
-        help_text="Leave empty if the panel has none: then a person comes once.",
+        help_text="Leave empty if the panel has none; then each person can come only once.",
     )
     signature_parameter = forms.SlugField(
         max_length=40,
@@ -61,7 +63,7 @@ class PanelForm(forms.Form):
         max_length=40,
         required=False,
         label="Name of the secret",
-        help_text="One of those in DA_PANEL_SECRETS. The secret itself is not kept here.",
+        help_text="One of those in DA_PANEL_SECRETS. The secret itself is not stored here.",
     )
     completed_url = forms.CharField(
         max_length=500, required=False, validators=[validate_exit], label="Address when completed"
@@ -86,9 +88,9 @@ class PanelForm(forms.Form):
         elif data.get("secret") and data["secret"] not in settings.PANEL_SECRETS:
             self.add_error("secret", "DA_PANEL_SECRETS has no secret of this name.")
         names = [data.get(f"{what}_parameter") for what in ("id", "session", "signature")]
-        given = [name for name in names if name]
-        if len(given) != len(set(given)):
-            self.add_error("id_parameter", "Each parameter needs a name of its own.")
+        parameters = [name for name in names if name]
+        if len(parameters) != len(set(parameters)):
+            self.add_error("id_parameter", "Each parameter needs a different name.")
         return data
 
 
@@ -121,7 +123,7 @@ class PanelProvider(Provider):
         if not self.is_signed_only:
             return False
         name = self.settings["signature_parameter"]
-        # Without its secret no signature can be checked, so nobody comes in.
+        # Without the secret no signature can be checked, so nobody is admitted.
         secret = settings.PANEL_SECRETS.get(self.settings.get("secret", ""), "")
         signed, mark, signature = url.partition(f"&{name}=")
         is_last = bool(mark) and "&" not in signature

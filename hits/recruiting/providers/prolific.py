@@ -1,4 +1,4 @@
-"""Prolific: arrivals with ids in the address, completion codes, submissions and money."""
+"""Prolific: arrivals with ids in the URL, completion codes, submissions and payments."""
 
 import base64
 import hmac
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ID_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 TOKEN_PARAMETER = "prolific_token"
-# Prolific's ids are 24 hexadecimal digits; room is left for a change of mind.
+# Prolific's ids are 24 hexadecimal digits; allow others in case that changes.
 PROLIFIC_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 COMPLETION_CODE = re.compile(r"[0-9A-Za-z]{1,32}")
 
@@ -48,7 +48,7 @@ REJECTION_CATEGORIES = (
 _STATUSES = {
     "RESERVED": Submission.Status.ACTIVE,
     "ACTIVE": Submission.Status.ACTIVE,
-    # For a moment after a decision.
+    # Briefly, after a decision.
     "PROCESSING": Submission.Status.AWAITING_REVIEW,
     "AWAITING REVIEW": Submission.Status.AWAITING_REVIEW,
     "APPROVED": Submission.Status.APPROVED,
@@ -59,8 +59,8 @@ _STATUSES = {
     "SCREENED OUT": Submission.Status.SCREENED_OUT,
 }
 
-# The type of a completion code and what Prolific does when someone comes back with it. Whoever rated
-# to the end comes back with the same one, and people decide about the money.
+# The type of each completion code and what Prolific does when someone returns with it. Everyone who
+# finishes returns with the same code, and people decide about payment.
 _CODES: dict[Ending, tuple[str, dict[str, str]]] = {
     Ending.COMPLETED: ("COMPLETED", {"action": "MANUALLY_REVIEW"}),
     Ending.NO_CONSENT: (
@@ -75,7 +75,7 @@ _CODES: dict[Ending, tuple[str, dict[str, str]]] = {
 
 
 def status_named(reported: str) -> Submission.Status:
-    """Prolific's word for a status in ours; it writes some of them in several ways."""
+    """Translate Prolific's name of a status, which may be spelled in several ways."""
     try:
         return _STATUSES[reported.upper().replace("_", " ").replace("-", " ")]
     except KeyError as error:
@@ -93,22 +93,22 @@ class ProlificForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4}),
         initial="You read translations one at a time and say with a slider how good each one is.",
     )
-    minutes = forms.IntegerField(min_value=1, max_value=600, initial=20, label="Minutes it takes")
+    minutes = forms.IntegerField(min_value=1, max_value=600, initial=20, label="Estimated minutes")
     project = forms.CharField(
         max_length=64,
         required=False,
-        help_text="Prolific's id of the project. Empty: your default.",
+        help_text="Prolific's id of the project. Leave empty for your default.",
     )
     study = forms.RegexField(
         PROLIFIC_ID,
         required=False,
         label="Id of the study",
-        help_text="Empty: we create it for you. Fill it in if you made the study at Prolific yourself.",
+        help_text="Leave empty to create the study here. Fill it in if you created it at Prolific.",
     )
     requires_token = forms.BooleanField(
         required=False,
         label="Signed launches only",
-        help_text="Prolific's secured external URL: nobody can come with another person's id.",
+        help_text="Prolific's secured external URL: nobody can use another person's id.",
     )
     is_automatic = forms.BooleanField(
         required=False,
@@ -146,7 +146,7 @@ class ProlificProvider(Provider):
 
     @property
     def api(self) -> "ProlificAPI":
-        # Here and not above: few processes ever ask Prolific anything, and its parts load slowly.
+        # Imported here because it loads slowly and few processes need it.
         from .prolific_api import ProlificAPI
 
         return ProlificAPI()
@@ -166,7 +166,7 @@ class ProlificProvider(Provider):
             from .prolific_tokens import verified_ids
 
             signed = verified_ids(token, url=url)
-            # The address may leave ids out where the token has them; it may not say otherwise.
+            # The URL may omit ids that the token has, but not contradict it.
             if any(value and value != signed.get(name) for name, value in reported.items()):
                 raise ArrivalRefused(INVALID)
             reported = {name: signed.get(name, "") for name in ID_PARAMETERS}
@@ -199,7 +199,7 @@ class ProlificProvider(Provider):
     # The study -------------------------------------------------------------------------------
 
     def study_body(self, *, landing_url: str, n_places: int) -> dict[str, Any]:
-        """What Prolific gets to know about our study."""
+        """The study as Prolific's API expects it."""
         campaign = self.recruitment.campaign
         parameters = "&".join(f"{name}={{{{%{name}%}}}}" for name in ID_PARAMETERS)
         body = {
@@ -242,20 +242,20 @@ class ProlificProvider(Provider):
     def reject(self, submission: Submission, *, category: str, message: str) -> None:
         if category not in REJECTION_CATEGORIES:
             raise ProviderRefused(
-                f"Prolific has no category {category!r}. Known: {', '.join(REJECTION_CATEGORIES)}."
+                f"Prolific has no category {category!r}. Choose from: {', '.join(REJECTION_CATEGORIES)}."
             )
         if len(message) < MIN_REJECTION_LENGTH:
             raise ProviderRefused(
-                f"Prolific wants at least {MIN_REJECTION_LENGTH} characters of reason; "
-                f"these are {len(message)}."
+                f"Prolific requires a reason of at least {MIN_REJECTION_LENGTH} characters; "
+                f"this one has {len(message)}."
             )
         self.api.reject(submission.reference, category=category, message=message)
 
     def prepare_bonus(self, bonus: Bonus) -> str:
-        """Announce the bonus. The id of the announcement is what `pay_bonus` needs.
+        """Announce the bonus and return the id of the announcement, which `pay_bonus` needs.
 
-        What had been paid to the submission before stands in it as well: Prolific does not say
-        whether an announcement was paid, only which bonuses a submission has.
+        The id is followed by the number of such bonuses paid so far: Prolific does not say whether an
+        announcement was paid, only which bonuses a submission has.
         """
         row = f"{bonus.submission.reference},{bonus.amount:.2f}"
         n_before = max(self._n_paid(bonus), _n_in_ledger(bonus))
@@ -268,12 +268,12 @@ class ProlificProvider(Provider):
     def is_bonus_paid(self, bonus: Bonus, *, prepared: str) -> bool:
         """Whether the submission has one more bonus of this amount than when it was prepared.
 
-        Prolific pays some minutes after it was asked to: no is certain only after a while.
+        Prolific pays some minutes after the request, so a no is certain only after a while.
         """
         return self._n_paid(bonus) > int(prepared.partition("/")[2])
 
     def _n_paid(self, bonus: Bonus) -> int:
-        """How many bonuses of this amount the submission has; Prolific counts in hundredths."""
+        """How many bonuses of this amount the submission has. Prolific reports them in cents."""
         reported = self.api.submission(bonus.submission.reference).get("bonus_payments") or []
         return sum(Decimal(str(paid)) == bonus.amount * 100 for paid in reported)
 
@@ -282,7 +282,7 @@ def _reported(reported: dict[str, Any]) -> ReportedSubmission:
     started_at = reported.get("started_at")
     return ReportedSubmission(
         reference=reported["id"],
-        # One list names it so, the other page so.
+        # The list and the page of a submission name this differently.
         external_id=reported.get("participant_id") or reported["participant"],
         status=status_named(reported["status"]),
         started_at=parse_datetime(started_at) if started_at else None,
@@ -291,7 +291,7 @@ def _reported(reported: dict[str, Any]) -> ReportedSubmission:
 
 
 def _n_in_ledger(bonus: Bonus) -> int:
-    """How many bonuses of this amount we paid already, or may have: Prolific's list lags behind."""
+    """How many bonuses of this amount we have paid or may have paid, since Prolific's list lags behind."""
     same = Payment.objects.live().filter(assignment__submission=bonus.submission, kind="bonus")
     unpaid = (Payment.State.PLANNED, Payment.State.WRITTEN_OFF)
     same = same.filter(amount=bonus.amount).exclude(state__in=unpaid)
@@ -300,12 +300,12 @@ def _n_in_ledger(bonus: Bonus) -> int:
 
 # Webhooks ------------------------------------------------------------------------------------
 
-# Older messages are not believed, however well signed: they may be copies.
+# Older messages are refused even if signed, because they may be replays.
 FRESH_SECONDS = 5 * 60
 
 
 def is_signed(body: bytes, *, timestamp: str, signature: str) -> bool:
-    """Whether a message is Prolific's: base64 of the HMAC-SHA256 over timestamp and body."""
+    """Whether a message is signed by Prolific: base64 of the HMAC-SHA256 over timestamp and body."""
     if not settings.PROLIFIC_WEBHOOK_SECRET:
         return False
     key, message = settings.PROLIFIC_WEBHOOK_SECRET.encode(), timestamp.encode() + body

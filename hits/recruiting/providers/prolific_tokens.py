@@ -1,4 +1,4 @@
-"""The signed token that Prolific can add to a launch, and the keys it is signed with."""
+"""The signed token that Prolific can add to a launch, and the keys that sign it."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,19 +15,19 @@ from .base import EXPIRED, INVALID
 
 ISSUER = "https://www.prolific.com"
 ALGORITHMS = ["RS256"]
-# A launch is followed at once: a token lives this long.
+# How long a token is accepted: launches are followed at once.
 LIFETIME = timedelta(minutes=2)
-# Clocks differ a little.
+# Allow for small differences between clocks.
 LEEWAY = timedelta(seconds=10)
 
 TIMEOUT_SECONDS = 5.0
-# Keys are renewed at least daily, as Prolific asks, and for an unknown one; the latter not at will.
+# Keys are fetched at least daily, as Prolific asks, and for an unknown key id, but then at most once a minute.
 KEYS_SECONDS = 12 * 60 * 60
 RENEWAL_SECONDS = 60
 
 
 def verified_ids(token: str, *, url: str) -> dict[str, str]:
-    """Return the ids in a token that is signed by Prolific, fresh, and made for this address."""
+    """Return the ids in a token that is signed by Prolific, recent, and meant for this URL."""
     try:
         kid = jwt.get_unverified_header(token).get("kid")
         claims = jwt.decode(
@@ -42,7 +42,9 @@ def verified_ids(token: str, *, url: str) -> dict[str, str]:
         raise ArrivalRefused(EXPIRED) from error
     except jwt.PyJWTError as error:
         raise ArrivalRefused(INVALID) from error
-    _check_age(claims)
+    # Even if the token claims a later expiry.
+    if timezone.now().timestamp() - claims["iat"] > (LIFETIME + LEEWAY).total_seconds():
+        raise ArrivalRefused(EXPIRED)
     if _place(str(claims["aud"])) != _place(url):
         raise ArrivalRefused(INVALID)
     ids = claims.get("prolific")
@@ -51,14 +53,8 @@ def verified_ids(token: str, *, url: str) -> dict[str, str]:
     return {name: str(value) for name, value in ids.items()}
 
 
-def _check_age(claims: dict[str, Any]) -> None:
-    # Whatever expiry a token grants itself.
-    if timezone.now().timestamp() - claims["iat"] > (LIFETIME + LEEWAY).total_seconds():
-        raise ArrivalRefused(EXPIRED)
-
-
 def _place(url: str) -> tuple[str, str, str]:
-    """An address without its parameters: those hold the ids, which are compared one by one."""
+    """A URL without its parameters, which hold the ids and are compared separately."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc.lower(), parts.path.rstrip("/")
 
@@ -80,7 +76,7 @@ def _keys() -> list[dict[str, Any]]:
 
 
 def _renewed_keys() -> list[dict[str, Any]]:
-    """Fetch the keys again, unless that was done just now: anyone can send unknown key ids."""
+    """Fetch the keys again, but not too often: anyone can send unknown key ids."""
     if not cache.add(_cache_key("renewal"), True, RENEWAL_SECONDS):
         return []
     return _fetched_keys()

@@ -14,7 +14,7 @@ from da_platform.operation.backups import BackupRefused, back_up, has_backup_sin
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Let service managers end the body as an error would, so that no draft is left behind."""
+    """Treat SIGTERM as an error, so that no unfinished backup is left behind."""
 
     def end(signum: int, frame: object) -> None:
         raise SystemExit(128 + signum)
@@ -28,20 +28,20 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 class Command(BaseCommand):
     help = (
-        "Back up the database and the data folder while the platform runs. The backup is of one moment "
-        "and holds a manifest with checksums. The secret key is not in it: keep that elsewhere."
+        "Back up the database and the data folder while the platform runs. The backup is consistent "
+        "and includes a manifest with checksums. It does not contain the secret key: store that elsewhere."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--to", type=Path, help="folder of backups (default: DA_BACKUP_DIR)")
         parser.add_argument(
-            "--keep", type=int, default=0, help="then delete all but the latest N (default: none)"
+            "--to", type=Path, help="the folder for backups (default: DA_BACKUP_DIR)"
         )
+        parser.add_argument("--keep", type=int, default=0, help="then delete all but the latest N")
         parser.add_argument(
             "--unless-younger-than",
             type=float,
             metavar="HOURS",
-            help="make none if the latest is younger, so that it can be asked for often",
+            help="do nothing if the latest backup is younger",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

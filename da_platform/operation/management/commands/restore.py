@@ -9,14 +9,14 @@ from da_platform.operation.backups import BackupRefused, restore
 
 class Command(BaseCommand):
     help = (
-        "Fill an empty database (DATABASE_URL) from a backup and compare every table with the backup's "
+        "Restore a backup to an empty database (DATABASE_URL) and compare every table with the backup's "
         "manifest. Then run migrate if the code is newer than the backup."
     )
-    # Django would look into a database that has no tables yet.
+    # System checks would query a database that has no tables yet.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, help="the backup, as `backup` named it")
+        parser.add_argument("folder", type=Path, help="the folder that `backup` printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
