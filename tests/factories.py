@@ -34,6 +34,9 @@ def make_campaign(*, is_open: bool = True, **fields: Any) -> Campaign:
         "target_language": "en",
         "hit_size": 40,
         "seed": 7,
+        # Tests of the published method; those of balanced texts and the guarded rule choose them.
+        "degradation": Campaign.Degradation.PUBLISHED,
+        "trust_rule": Campaign.TrustRule.PUBLISHED,
     }
     campaign = Campaign.objects.create(**defaults | fields)
     if is_open:

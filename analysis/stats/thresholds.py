@@ -6,6 +6,18 @@ MINIMUM_PAIRS = 5
 # A worker is reliable when the one-sided paired t-test finds degraded items scored lower at this
 # level (Graham et al., 2017).
 RELIABLE_P = 0.05
+# Under the guarded rule the evidence may also speak against a worker: above this p-value the scores
+# look no better than chance, and with this many pairs a reader would have passed. In between, the
+# worker stays unproven and may do another HIT.
+AGAINST_P = 0.5
+ENOUGH_PAIRS = 20
+# Agreement with the other workers is asked for once this many items each have this many trusted
+# ratings by others; with `ENOUGH_AGREEMENT_ITEMS` items a reader would have passed. The level is
+# stricter than for pairs because a script may come back with many ids.
+AGREEMENT_P = 0.01
+FEWEST_AGREEMENT_ITEMS = 30
+FEWEST_OTHERS = 3
+ENOUGH_AGREEMENT_ITEMS = 100
 # Number of latest HITs in the sliding window. Three full HITs hold thirty pairs: enough for an
 # attentive worker to pass, few enough to notice one who has stopped reading.
 WINDOW_HITS = 3

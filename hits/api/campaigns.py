@@ -32,7 +32,7 @@ from ..campaigns.forms import (
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
-from ..models import MAX_LEASE_MINUTES, Campaign
+from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
 from .field_types import Money, Name, Text, Total
@@ -128,6 +128,13 @@ class CampaignIn(Schema):
     interface_language: Text = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     merges_near_identical: bool = False
+    degradation: Campaign.Degradation = Campaign.Degradation.BALANCED
+    shows_gray_references: bool = False
+    trust_rule: Campaign.TrustRule = Campaign.TrustRule.GUARDED
+    drift: Campaign.Drift = Campaign.Drift.COUNT
+    max_hits_per_worker: Count | None = DEFAULT_HITS_PER_WORKER
+    records_signals: bool = True
+    has_canary: bool = False
 
 
 class SettingsIn(Schema):
@@ -142,6 +149,13 @@ class SettingsIn(Schema):
     currency: Name | None = None
     hit_size: Count | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    degradation: Campaign.Degradation | None = None
+    shows_gray_references: bool | None = None
+    trust_rule: Campaign.TrustRule | None = None
+    drift: Campaign.Drift | None = None
+    max_hits_per_worker: Count | None = None
+    records_signals: bool | None = None
+    has_canary: bool | None = None
 
 
 class SettingsOut(Schema):
@@ -157,6 +171,13 @@ class SettingsOut(Schema):
     hit_size: int
     seed: int
     merges_near_identical: bool
+    degradation: str
+    shows_gray_references: bool
+    trust_rule: str
+    drift: str
+    max_hits_per_worker: int | None
+    records_signals: bool
+    has_canary: bool
     instructions: str
     created_at: datetime
     editable: list[str]

@@ -19,11 +19,16 @@ FREE = (
     "min_ratings",
     "spending_cap",
     "lease_minutes",
+    "trust_rule",
+    "drift",
+    "max_hits_per_worker",
+    "records_signals",
+    "has_canary",
 )
 # Can be changed until a worker has taken a HIT or a provider's study offers the pay.
 UNTIL_TAKEN = ("pay_per_hit", "currency")
 # Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
-UNTIL_TAKEN_REBUILDS = ("hit_size", "seed")
+UNTIL_TAKEN_REBUILDS = ("hit_size", "seed", "degradation", "shows_gray_references")
 EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
 
 
@@ -118,6 +123,13 @@ COPIED = (
     "currency",
     "spending_cap",
     "lease_minutes",
+    "degradation",
+    "shows_gray_references",
+    "trust_rule",
+    "drift",
+    "max_hits_per_worker",
+    "records_signals",
+    "has_canary",
 )
 
 
@@ -150,8 +162,8 @@ _COPY_SYSTEMS = """
     SELECT %(copy)s, name FROM hits_system WHERE campaign_id = %(original)s ORDER BY id
 """
 _COPY_SEGMENTS = """
-    INSERT INTO hits_segment (campaign_id, position, name, document, source, reference, is_archived)
-    SELECT %(copy)s, position, name, document, source, reference, is_archived
+    INSERT INTO hits_segment (campaign_id, position, name, document, source, reference, second_reference, is_archived)
+    SELECT %(copy)s, position, name, document, source, reference, second_reference, is_archived
     FROM hits_segment WHERE campaign_id = %(original)s ORDER BY position
 """
 _COPY_TRANSLATIONS = """

@@ -25,12 +25,24 @@ LABELS = {
     "lease_minutes": "Minutes per HIT",
     "merges_near_identical": "Merge near-identical translations",
     "interface_language": "Interface language",
+    "degradation": "Degraded texts",
+    "shows_gray_references": "Rate references that equal the gray text",
+    "trust_rule": "Who is trusted",
+    "drift": "Workers who became unreliable",
+    "max_hits_per_worker": "HITs per worker, at most",
+    "records_signals": "Record signs of scripts",
+    "has_canary": "Hidden instruction for programs",
 }
 HINTS = {
     "hit_size": "Usually 100. Smaller HITs have fewer hidden checks: below 50, a worker must do two HITs to be judged.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
     "seed": "The same texts and seed give the same HITs.",
+    "shows_gray_references": "A script recognises them, so they are never evidence about a worker.",
+    "drift": "Their latest HITs fail the test that all their HITs together pass.",
+    "max_hits_per_worker": "Leave blank for no limit.",
+    "records_signals": "Counts of clicks, keys and touches, and keyed marks of devices. Named in the privacy notice.",
+    "has_canary": "Workers cannot see or hear it; a program that reads the page may follow it. Advice only.",
 }
 
 
@@ -187,7 +199,14 @@ class SettingsForm(CampaignFields):
             "lease_minutes",
             "interface_language",
             "seed",
+            "degradation",
+            "trust_rule",
+            "drift",
+            "max_hits_per_worker",
             "merges_near_identical",
+            "shows_gray_references",
+            "records_signals",
+            "has_canary",
         )
         labels = LABELS
         help_texts = HINTS

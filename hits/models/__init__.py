@@ -5,12 +5,14 @@ from .assignments import (
     SCORE_MIN,
     Assignment,
     AssignmentQuerySet,
+    InputSignals,
     Rating,
 )
 from .audit import (
     AuditEntry,
 )
 from .campaigns import (
+    DEFAULT_HITS_PER_WORKER,
     MAX_LEASE_MINUTES,
     SEED_LIMIT,
     Campaign,
@@ -55,8 +57,10 @@ __all__ = [
     "SCORE_MIN",
     "Assignment",
     "AssignmentQuerySet",
+    "InputSignals",
     "Rating",
     "AuditEntry",
+    "DEFAULT_HITS_PER_WORKER",
     "MAX_LEASE_MINUTES",
     "SEED_LIMIT",
     "Campaign",

@@ -26,6 +26,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def submitted(self) -> "AssignmentQuerySet":
         return self.filter(status=Assignment.Status.SUBMITTED)
 
+    def counted(self) -> "AssignmentQuerySet":
+        """Submitted, and neither held nor discarded for impossible times."""
+        return self.submitted().exclude(hold__in=Assignment.NOT_COUNTED)
+
     def of(self, participation: Participation) -> "AssignmentQuerySet":
         """The worker's assignments in the participation's campaign."""
         return self.filter(hit__campaign=participation.campaign_id, worker=participation.worker_id)
@@ -40,7 +44,15 @@ class Assignment(models.Model):
         RETURNED = "returned", "Returned"
         SUBMITTED = "submitted", "Submitted"
 
+    class Hold(models.TextChoices):
+        """Whether impossible times keep a submitted HIT from being counted."""
+
+        HELD = "held", "Held for a decision"
+        COUNTED = "counted", "Counted after all"
+        DISCARDED = "discarded", "Not counted"
+
     OPEN_STATUSES = (Status.IN_PROGRESS, Status.EXPIRED)
+    NOT_COUNTED = (Hold.HELD, Hold.DISCARDED)
 
     hit = models.ForeignKey(HIT, models.PROTECT, related_name="assignments")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
@@ -55,6 +67,9 @@ class Assignment(models.Model):
     completion_code = models.CharField(max_length=32, blank=True)
     comment = models.TextField(blank=True)
     is_rejected = models.BooleanField(default=False, help_text="Payment was refused.")
+    hold = models.CharField(max_length=9, choices=Hold.choices, blank=True)
+    hold_reason = models.TextField(blank=True)
+    held_at = models.DateTimeField(null=True, blank=True)
     evidence_at = models.DateTimeField(
         null=True, blank=True, help_text="When its ratings were weighed, if they were."
     )
@@ -105,6 +120,15 @@ class Assignment(models.Model):
                 condition=Q(evidence_at=None) | Q(status="submitted"),
             ),
             models.CheckConstraint(
+                name="assignment_hold_is_known",
+                condition=Q(hold__in=["", "held", "counted", "discarded"]),
+            ),
+            models.CheckConstraint(
+                name="assignment_hold_has_reason_and_time",
+                condition=Q(hold="", hold_reason="", held_at=None)
+                | (Q(status="submitted", held_at__isnull=False) & ~Q(hold="") & ~Q(hold_reason="")),
+            ),
+            models.CheckConstraint(
                 name="assignment_expires_after_its_start",
                 condition=Q(expires_at__gt=F("started_at")),
             ),
@@ -112,6 +136,26 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return str(self.code)
+
+
+class InputSignals(models.Model):
+    """How the items of a HIT were rated, as the browser reported it when it was submitted.
+
+    Counts only: how often a pointer moved, a key was pressed, the screen was touched, the page lost focus,
+    and how much input was made by a script. What was pressed, and where, is never recorded.
+    """
+
+    assignment = models.OneToOneField(
+        Assignment, models.CASCADE, primary_key=True, related_name="signals"
+    )
+    # One list for each item in order: pointer, keys, touches, focus lost, scripted.
+    items = models.JSONField(default=list)
+    followed_canary = models.BooleanField(
+        null=True, help_text="Whether the hidden instruction was followed; empty: there was none."
+    )
+
+    def __str__(self) -> str:
+        return str(self.assignment_id)
 
 
 class Rating(models.Model):

@@ -46,6 +46,25 @@ class Campaign(models.Model):
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
 
+    class Degradation(models.TextChoices):
+        """How degraded texts are made."""
+
+        BALANCED = "balanced", "Balanced: a script that compares texts cannot spot them"
+        PUBLISHED = "published", "Published: as in Graham et al. (2017)"
+
+    class TrustRule(models.TextChoices):
+        """How evidence about a worker becomes a verdict."""
+
+        GUARDED = "guarded", "Guarded: pairs and agreement decide, for or against"
+        PUBLISHED = "published", "Published: the test of the pairs decides after every HIT"
+
+    class Drift(models.TextChoices):
+        """What happens to the ratings of workers who became unreliable."""
+
+        COUNT = "count", "Count all their ratings"
+        LEAVE_OUT_SINCE = "since", "Leave out their ratings since then"
+        LEAVE_OUT = "all", "Leave out all their ratings"
+
     class Status(models.TextChoices):
         DRAFT = "draft", "Draft"
         OPEN = "open", "Open"
@@ -97,6 +116,32 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MAX_LEASE_MINUTES)],
         help_text="How long a worker may take for a HIT before its place is offered to someone else.",
     )
+    degradation = models.CharField(
+        max_length=9, choices=Degradation.choices, default=Degradation.BALANCED
+    )
+    shows_gray_references = models.BooleanField(
+        default=False,
+        help_text="With balanced degradation: also rate a few references that equal the gray text.",
+    )
+    trust_rule = models.CharField(
+        max_length=9, choices=TrustRule.choices, default=TrustRule.GUARDED
+    )
+    drift = models.CharField(max_length=5, choices=Drift.choices, default=Drift.COUNT)
+    max_hits_per_worker = models.PositiveSmallIntegerField(
+        default=DEFAULT_HITS_PER_WORKER,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Blank: no limit.",
+    )
+    records_signals = models.BooleanField(
+        default=True,
+        help_text="Record how items were rated (counts of clicks and keys) and mark shared devices.",
+    )
+    has_canary = models.BooleanField(
+        default=False,
+        help_text="Hide an instruction on the page that only a program would follow.",
+    )
     is_archive = models.BooleanField(
         default=False,
         editable=False,
@@ -123,6 +168,21 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 name="campaign_is_closed_if_archive",
                 condition=Q(is_archive=False) | Q(status="closed"),
+            ),
+            models.CheckConstraint(
+                name="campaign_degradation_is_known",
+                condition=Q(degradation__in=["balanced", "published"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_trust_rule_is_known",
+                condition=Q(trust_rule__in=["guarded", "published"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_drift_is_known", condition=Q(drift__in=["count", "since", "all"])
+            ),
+            models.CheckConstraint(
+                name="campaign_limit_per_worker_is_positive",
+                condition=Q(max_hits_per_worker=None) | Q(max_hits_per_worker__gte=1),
             ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
@@ -192,6 +252,10 @@ class Segment(models.Model):
     document = models.CharField(max_length=200, blank=True)
     source = models.TextField(blank=True)
     reference = models.TextField(blank=True)
+    second_reference = models.TextField(
+        blank=True,
+        help_text="Another reference or a paraphrase. Rated as a hidden item, never shown in gray.",
+    )
     is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
 
     class Meta:

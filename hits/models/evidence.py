@@ -52,6 +52,20 @@ class Evidence(models.Model):
     has_time_flag = models.BooleanField()
     has_sequence_flag = models.BooleanField()
     has_rejection_flag = models.BooleanField()
+    n_agreement_items = models.PositiveIntegerField(default=0)
+    agreement_r = models.FloatField(null=True)
+    agreement_p = models.FloatField(null=True)
+    likeness_measure = models.CharField(max_length=20, blank=True)
+    likeness_r = models.FloatField(null=True)
+    has_likeness_flag = models.BooleanField(default=False)
+    median_gap_seconds = models.FloatField(null=True)
+    share_fast = models.FloatField(null=True)
+    claimed_seconds = models.FloatField(null=True)
+    passed_seconds = models.FloatField(null=True)
+    n_held_hits = models.PositiveIntegerField(default=0)
+    drifted_at = models.DateTimeField(
+        null=True, help_text="When the first HIT of the earliest failed window was submitted."
+    )
     signature = models.TextField()
 
     class Meta:

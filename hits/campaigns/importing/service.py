@@ -35,6 +35,13 @@ class CampaignSettings(TypedDict, total=False):
     lease_minutes: int
     interface_language: str
     spending_cap: Decimal
+    degradation: str
+    shows_gray_references: bool
+    trust_rule: str
+    drift: str
+    max_hits_per_worker: int | None
+    records_signals: bool
+    has_canary: bool
 
 
 @dataclass(frozen=True, slots=True)

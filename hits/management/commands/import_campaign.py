@@ -16,6 +16,7 @@ from hits.management.base import (
     progress_bar,
     summary_as_json,
 )
+from hits.models import DEFAULT_HITS_PER_WORKER, Campaign
 
 EXAMPLES = """\
 examples:
@@ -43,6 +44,10 @@ SETTINGS = (
     "spending_cap",
     "lease_minutes",
     "interface_language",
+    "degradation",
+    "trust_rule",
+    "drift",
+    "max_hits_per_worker",
 )
 
 
@@ -96,6 +101,27 @@ class Command(CommandWithExamples):
             "--interface-language",
             choices=[code for code, _ in settings.LANGUAGES],
             help="for buttons and messages (default: the target language, or English)",
+        )
+        parser.add_argument(
+            "--degradation",
+            choices=Campaign.Degradation.values,
+            help="how degraded texts are made (default: balanced)",
+        )
+        parser.add_argument(
+            "--trust-rule",
+            choices=Campaign.TrustRule.values,
+            help="how evidence about a worker becomes a verdict (default: guarded)",
+        )
+        parser.add_argument(
+            "--drift",
+            choices=Campaign.Drift.values,
+            help="which ratings of workers who became unreliable to leave out (default: count all)",
+        )
+        parser.add_argument(
+            "--max-hits-per-worker",
+            type=int,
+            metavar="N",
+            help=f"how many HITs one worker may do (default: {DEFAULT_HITS_PER_WORKER})",
         )
         parser.add_argument(
             "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
