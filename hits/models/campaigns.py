@@ -20,6 +20,8 @@ SEED_LIMIT = 2**63
 
 # 30 days: a HIT is done in one sitting, and dates cannot overflow.
 MAX_LEASE_MINUTES = 30 * 24 * 60
+# One id once did 59 HITs: a limit keeps a single worker, or script, from deciding a campaign.
+DEFAULT_HITS_PER_WORKER = 10
 
 # Stored on each row, because constraints cannot look up the campaign.
 ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our layout."
