@@ -1,9 +1,8 @@
 """Build a campaign's HITs from its translations."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -17,10 +16,13 @@ from ..languages import is_spaced
 from ..models import HIT, Campaign, Item, Segment, SystemOutput, Translation
 from ..people.audit import record
 from . import degradation
+from .balanced_degradation import BalancedDegrader
 from .composition import (
     CannotCompose,
+    Degrader,
     Layout,
     PlannedItem,
+    References,
     choose_layout,
     plan_hits,
 )
@@ -48,21 +50,11 @@ class _Material:
 
     pks: list[int]
     texts: list[str]
+    # What a reference item shows.
     references: list[str]
-    # The reference or else the source: segments that share it must not borrow words from each other.
-    keys: list[str]
-    donors: DonorPool
-    # The spacing of each translation's system.
-    spacings: list[Spacing]
-
-    def degrade(self, translation: int, rng: np.random.Generator) -> str:
-        return degradation.degrade(
-            self.texts[translation],
-            key=self.keys[translation],
-            donors=self.donors,
-            spacing=self.spacings[translation],
-            rng=rng,
-        )
+    segments: list[int]
+    # Makes a degraded version of the translation at an index.
+    degrade: Degrader
 
     def shown_text(self, item: PlannedItem) -> str:
         if item.text is not None:
@@ -84,45 +76,96 @@ def build_hits(
     existing HITs, but is refused once a worker has taken one.
     """
     try:
+        # Planned before the database is locked: degrading takes longer than storing, and workers of
+        # other campaigns must be able to save their ratings meanwhile.
+        _check_that_hits_can_be_built(campaign, rebuild=rebuild)
+        planned_for = _settings_of(campaign)
+        material = _load_material(campaign)
+        layout = layout_of(campaign, len(material.pks))
+        plan = _plan(campaign, material, layout, progress)
         with transaction.atomic():
-            # Locked before anything is read, so that the HITs match the settings and texts.
             locked = _clear_hits(campaign, rebuild=rebuild)
-            summary = _build(locked, progress)
+            if _settings_of(locked) != planned_for:
+                raise CannotBuildHITs(
+                    f"{locked.name} was changed while its HITs were being built. Build them again."
+                )
+            _store(locked, plan, material)
             record(
                 "HITs built",
                 actor=actor,
                 campaign=locked,
-                n_hits=summary.n_hits,
+                n_hits=len(plan),
                 is_rebuild=rebuild,
             )
     except CannotCompose as error:
         raise CannotBuildHITs(f"{campaign.name}: {error}") from error
-    return summary
-
-
-def _build(campaign: Campaign, progress: Callable[[int], None] | None) -> BuildSummary:
-    material = _load_material(campaign)
-    n_translations = len(material.pks)
-    layout = choose_layout(
-        n_translations, hit_size=campaign.hit_size, has_references=campaign.shows_references
-    )
-    plan = plan_hits(n_translations, layout=layout, seed=campaign.seed, degrade=material.degrade)
-    n_hits = _store(campaign, plan, material, progress=progress)
     return BuildSummary(
-        n_hits=n_hits,
-        n_items=n_hits * layout.size,
+        n_hits=len(plan),
+        n_items=len(plan) * layout.size,
         hit_size=layout.size,
-        n_translations=n_translations,
-        notes=_notes(campaign, layout, n_translations),
+        n_translations=len(material.pks),
+        notes=_notes(campaign, layout, material),
     )
+
+
+# What HITs depend on, apart from the texts, which never change.
+_SETTINGS = ("seed", "hit_size", "degradation", "shows_gray_references", "min_ratings")
+
+
+def _settings_of(campaign: Campaign) -> tuple[object, ...]:
+    return Campaign.objects.values_list(*_SETTINGS).get(pk=campaign.pk)
+
+
+def layout_of(campaign: Campaign, n_translations: int) -> Layout:
+    """Return the layout of the campaign's HITs, or raise `CannotCompose`."""
+    return choose_layout(
+        n_translations, hit_size=campaign.hit_size, references=_hidden_references(campaign)
+    )
+
+
+def _hidden_references(campaign: Campaign) -> References:
+    """How many references to hide among the translations.
+
+    A script recognises a reference that equals the gray text. With balanced degradation there are none of
+    these, or few if the campaign wants them, unless it has second references.
+    """
+    if not campaign.shows_references:
+        return References.NONE
+    if campaign.degradation == Campaign.Degradation.PUBLISHED or _has_second_references(campaign):
+        return References.ALL
+    return References.FEW if campaign.shows_gray_references else References.NONE
+
+
+def _has_second_references(campaign: Campaign) -> bool:
+    segments = campaign.segments
+    return segments.exists() and not segments.filter(second_reference="").exists()
+
+
+def _plan(
+    campaign: Campaign,
+    material: _Material,
+    layout: Layout,
+    progress: Callable[[int], None] | None,
+) -> list[list[PlannedItem]]:
+    is_balanced = campaign.degradation == Campaign.Degradation.BALANCED
+    hits = []
+    for items in plan_hits(
+        len(material.pks),
+        layout=layout,
+        seed=campaign.seed,
+        degrade=material.degrade,
+        segments=material.segments if is_balanced else None,
+    ):
+        hits.append(items)
+        if progress:
+            progress(len(items))
+    return hits
 
 
 def _load_material(campaign: Campaign) -> _Material:
     segments = {
-        pk: (reference, reference or source)
-        for pk, reference, source in Segment.objects.filter(campaign=campaign)
-        .order_by("position")
-        .values_list("pk", "reference", "source")
+        segment.pk: segment
+        for segment in Segment.objects.filter(campaign=campaign).order_by("position")
     }
     rows = list(
         Translation.objects.filter(segment__campaign=campaign)
@@ -131,20 +174,67 @@ def _load_material(campaign: Campaign) -> _Material:
         .iterator(chunk_size=2_000)
     )
     texts = [text for _, text, _ in rows]
-    keys = [segments[segment][1] for _, _, segment in rows]
-    if all(reference for reference, _ in segments.values()):
-        donor_texts = donor_keys = [reference for reference, _ in segments.values()]
+    own_segments = [segments[pk] for _, _, pk in rows]
+    spacings = _spacings(campaign, {pk: text for pk, text, _ in rows})
+    if campaign.degradation == Campaign.Degradation.BALANCED:
+        degrade = _balanced(campaign, texts, own_segments, spacings)
     else:
-        # Without references, take words from other segments' translations.
-        donor_texts, donor_keys = texts, keys
+        degrade = _published(campaign, texts, own_segments, spacings)
     return _Material(
         pks=[pk for pk, _, _ in rows],
         texts=texts,
-        references=[segments[segment][0] for _, _, segment in rows],
-        keys=keys,
-        donors=DonorPool(donor_texts, donor_keys, spaced=is_spaced(campaign.target_language)),
-        spacings=_spacings(campaign, {pk: text for pk, text, _ in rows}),
+        references=[segment.second_reference or segment.reference for segment in own_segments],
+        segments=[segment.pk for segment in own_segments],
+        degrade=degrade,
     )
+
+
+def _balanced(
+    campaign: Campaign, texts: list[str], segments: list[Segment], spacings: list[Spacing]
+) -> Degrader:
+    keys = [_shared_text(segment) for segment in segments]
+    grays = [campaign.gray_text(segment) for segment in segments]
+    degrader = BalancedDegrader(
+        texts,
+        keys,
+        dict(zip(keys, grays, strict=True)),
+        gray_is_readable=campaign.shows_references,
+        spaced=is_spaced(campaign.target_language),
+    )
+
+    def degrade(translation: int, rng: np.random.Generator) -> str:
+        return degrader.degrade(
+            texts[translation], key=keys[translation], spacing=spacings[translation], rng=rng
+        )
+
+    return degrade
+
+
+def _published(
+    campaign: Campaign, texts: list[str], segments: list[Segment], spacings: list[Spacing]
+) -> Degrader:
+    keys = [_shared_text(segment) for segment in segments]
+    donor_texts = donor_keys = list(dict.fromkeys(segment.reference for segment in segments))
+    if not all(donor_texts):
+        # Without references, take words from other segments' translations.
+        donor_texts, donor_keys = texts, keys
+    donors = DonorPool(donor_texts, donor_keys, spaced=is_spaced(campaign.target_language))
+
+    def degrade(translation: int, rng: np.random.Generator) -> str:
+        return degradation.degrade(
+            texts[translation],
+            key=keys[translation],
+            donors=donors,
+            spacing=spacings[translation],
+            rng=rng,
+        )
+
+    return degrade
+
+
+def _shared_text(segment: Segment) -> str:
+    """The reference or else the source: segments that share it must not borrow words from each other."""
+    return segment.reference or segment.source
 
 
 def _spacings(campaign: Campaign, texts: dict[int, str]) -> list[Spacing]:
@@ -158,39 +248,33 @@ def _spacings(campaign: Campaign, texts: dict[int, str]) -> list[Spacing]:
     return [spacings[systems.get(pk)] for pk in texts]
 
 
-def _store(
-    campaign: Campaign,
-    plan: Iterator[list[PlannedItem]],
-    material: _Material,
-    *,
-    progress: Callable[[int], None] | None,
-) -> int:
-    n_hits = 0
-    while batch := list(islice(plan, HITS_PER_BATCH)):
-        _store_batch(campaign, batch, material, first_number=n_hits + 1)
-        n_hits += len(batch)
-        if progress:
-            progress(sum(map(len, batch)))
-    return n_hits
+def _store(campaign: Campaign, plan: list[list[PlannedItem]], material: _Material) -> None:
+    for start in range(0, len(plan), HITS_PER_BATCH):
+        batch = plan[start : start + HITS_PER_BATCH]
+        _store_batch(campaign, batch, material, first_number=start + 1)
 
 
 def _clear_hits(campaign: Campaign, *, rebuild: bool) -> Campaign:
     """Lock the campaign, delete its HITs if that is allowed, and return it."""
     # Locked, so that nobody else can edit, open or build the campaign at the same time.
     locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    hits = HIT.objects.filter(campaign=locked)
+    _check_that_hits_can_be_built(locked, rebuild=rebuild)
+    HIT.objects.filter(campaign=locked).delete()
+    return locked
+
+
+def _check_that_hits_can_be_built(campaign: Campaign, *, rebuild: bool) -> None:
+    hits = HIT.objects.filter(campaign=campaign)
     if not hits.exists():
-        return locked
+        return
     if not rebuild:
-        raise CannotBuildHITs(f"{locked.name} already has HITs. Use --rebuild to replace them.")
-    if locked.status == Campaign.Status.OPEN:
-        raise CannotBuildHITs(f"{locked.name} is open. Pause it before you rebuild its HITs.")
+        raise CannotBuildHITs(f"{campaign.name} already has HITs. Use --rebuild to replace them.")
+    if campaign.status == Campaign.Status.OPEN:
+        raise CannotBuildHITs(f"{campaign.name} is open. Pause it before you rebuild its HITs.")
     if hits.filter(assignments__isnull=False).exists():
         raise CannotBuildHITs(
-            f"Workers have already taken HITs of {locked.name}. Start a new campaign instead."
+            f"Workers have already taken HITs of {campaign.name}. Start a new campaign instead."
         )
-    hits.delete()
-    return locked
 
 
 def _store_batch(
@@ -232,8 +316,9 @@ def _row(hit: HIT, item: PlannedItem, material: _Material) -> Item:
     )
 
 
-def _notes(campaign: Campaign, layout: Layout, n_translations: int) -> list[str]:
+def _notes(campaign: Campaign, layout: Layout, material: _Material) -> list[str]:
     notes = []
+    n_translations = len(material.pks)
     if layout.size < campaign.hit_size:
         notes.append(
             f"{n_translations} translations do not fill a HIT of {campaign.hit_size} items: "
@@ -252,4 +337,10 @@ def _notes(campaign: Campaign, layout: Layout, n_translations: int) -> list[str]
     n_twice = layout.n_hits(n_translations) * layout.genuine_per_hit - n_translations
     if n_twice:
         notes.append(f"{n_twice} translations are in two HITs, to fill up the last HIT.")
+    is_balanced = campaign.degradation == Campaign.Degradation.BALANCED
+    if is_balanced and len(set(material.segments)) == n_translations:
+        notes.append(
+            "There is one translation per segment, so no other output of a segment can distract from "
+            "the degraded ones."
+        )
     return notes

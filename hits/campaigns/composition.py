@@ -4,8 +4,11 @@ A HIT is a sequence of sets of ten items. Most items of a set are genuine. The o
 made from genuine items half a HIT away so that workers do not remember the first when they see the second.
 """
 
-from collections.abc import Callable, Iterator
+import enum
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -19,20 +22,41 @@ class CannotCompose(ValueError):
     """No HIT can be made from these translations."""
 
 
+# Pairs of genuine outputs of one segment that stand in two sets half a HIT apart, where those of quality control
+# stand too: the same gray text coming again then says little.
+DECOYS_PER_TWO_SETS = 2
+# With few references, one set in this many has one.
+FEW_REFERENCES_EVERY = 5
+
+
+class References(enum.Enum):
+    """How many sets of a HIT hide a reference among the translations."""
+
+    NONE = 0
+    FEW = FEW_REFERENCES_EVERY
+    ALL = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The number of sets in a HIT, and the quality-control items of each set."""
+    """How many sets a HIT has, and the quality-control items in each."""
 
     n_sets: int
-    qc_roles: tuple[Role, ...]
+    references: References
 
-    @property
-    def genuine_per_set(self) -> int:
-        return SET_SIZE - len(self.qc_roles)
+    def qc_roles(self, number: int) -> tuple[Role, ...]:
+        """The roles of the quality-control items in the set with this number, counting from 0."""
+        roles = (Role.BAD_REFERENCE, Role.REPEAT)
+        every = self.references.value
+        return (*roles, Role.REFERENCE) if every and number % every == 0 else roles
+
+    def n_genuine(self, number: int) -> int:
+        """The number of genuine items in a set."""
+        return SET_SIZE - len(self.qc_roles(number))
 
     @property
     def genuine_per_hit(self) -> int:
-        return self.n_sets * self.genuine_per_set
+        return sum(map(self.n_genuine, range(self.n_sets)))
 
     @property
     def size(self) -> int:
@@ -61,7 +85,7 @@ class PlannedItem:
 Degrader = Callable[[int, np.random.Generator], str]
 
 
-def choose_layout(n_translations: int, *, hit_size: int, has_references: bool) -> Layout:
+def choose_layout(n_translations: int, *, hit_size: int, references: References) -> Layout:
     """Return the largest layout up to `hit_size` that can be filled without using a translation twice.
 
     Parameters
@@ -70,39 +94,104 @@ def choose_layout(n_translations: int, *, hit_size: int, has_references: bool) -
         Number of different translations in the campaign.
     hit_size : int
         Requested size, one of `HIT_SIZES`.
-    has_references : bool
-        Whether references may be shown. If so, a set has seven genuine and three quality-control
-        items, otherwise eight and two.
+    references : References
+        Which sets hold a reference: seven genuine and three quality-control items then, otherwise
+        eight and two.
     """
     if hit_size not in HIT_SIZES:
         raise ValueError(f"`hit_size` must be one of {HIT_SIZES}, not {hit_size}.")
-    qc_roles: tuple[Role, ...] = (Role.BAD_REFERENCE, Role.REPEAT)
-    if has_references:
-        qc_roles += (Role.REFERENCE,)
     for n_sets in range(hit_size // SET_SIZE, MIN_SETS - 1, -2):
-        layout = Layout(n_sets, qc_roles)
+        layout = Layout(n_sets, references)
         if layout.genuine_per_hit <= n_translations:
             return layout
-    needed = Layout(MIN_SETS, qc_roles).genuine_per_hit
+    needed = Layout(MIN_SETS, references).genuine_per_hit
     raise CannotCompose(
         f"The smallest HIT needs {needed} different translations; there are {n_translations}."
     )
 
 
 def plan_hits(
-    n_translations: int, *, layout: Layout, seed: int, degrade: Degrader
+    n_translations: int,
+    *,
+    layout: Layout,
+    seed: int,
+    degrade: Degrader,
+    segments: Sequence[Hashable] | None = None,
 ) -> Iterator[list[PlannedItem]]:
     """Yield the items of each HIT, in the order in which they are shown.
 
     Every translation is genuine in one HIT; the last HIT is filled up from the first ones. Each HIT
-    has its own random stream, so that it can be recreated without the others.
+    has its own random stream, so that it can be recreated without the others. With `segments`, the
+    segment of each translation, HITs have decoys: outputs of one segment half a HIT apart.
     """
-    order = np.random.default_rng([seed, 0]).permutation(n_translations)
-    for number in range(1, layout.n_hits(n_translations) + 1):
-        places = np.arange((number - 1) * layout.genuine_per_hit, number * layout.genuine_per_hit)
-        sets = np.take(order, places, mode="wrap").reshape(layout.n_sets, -1)
+    rng = np.random.default_rng([seed, 0])
+    n_hits = layout.n_hits(n_translations)
+    order = rng.permutation(n_translations).tolist()
+    pairs: list[tuple[int, int]] = []
+    if segments is not None:
+        n_pairs = n_hits * DECOYS_PER_TWO_SETS * (layout.n_sets // 2)
+        pairs, order = _pair_up(order, segments, n_pairs)
+    hands = _deal(order, pairs, layout=layout, n_hits=n_hits)
+    for number, (single, paired) in enumerate(hands, start=1):
+        sets = _fill_sets(single, paired, layout)
         rng = np.random.default_rng([seed, number])
-        yield _plan_hit(sets.tolist(), layout=layout, degrade=degrade, rng=rng)
+        yield _plan_hit(sets, layout=layout, degrade=degrade, rng=rng)
+
+
+def _pair_up(
+    order: list[int], segments: Sequence[Hashable], n_pairs: int
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return up to `n_pairs` pairs of translations that share a segment, and the translations left over."""
+    waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
+    pairs = []
+    for translation in order:
+        if len(pairs) == n_pairs:
+            break
+        own_segment = waiting[segments[translation]]
+        own_segment.append(translation)
+        if len(own_segment) == 2:
+            pairs.append((own_segment[0], own_segment[1]))
+            own_segment.clear()
+    paired = {translation for pair in pairs for translation in pair}
+    return pairs, [translation for translation in order if translation not in paired]
+
+
+Hand = tuple[list[int], list[tuple[int, int]]]
+
+
+def _deal(
+    order: list[int], pairs: list[tuple[int, int]], *, layout: Layout, n_hits: int
+) -> Iterator[Hand]:
+    """Deal out the translations and pairs to the HITs; the last HIT is filled up with the first ones."""
+    per_hit = DECOYS_PER_TWO_SETS * (layout.n_sets // 2)
+    start = 0
+    for number in range(n_hits):
+        own_pairs = pairs[number * per_hit : (number + 1) * per_hit]
+        end = start + layout.genuine_per_hit - 2 * len(own_pairs)
+        single = order[start:end]
+        if missing := end - start - len(single):
+            used = {*single, *(translation for pair in own_pairs for translation in pair)}
+            spare = [*order, *(translation for pair in pairs for translation in pair)]
+            single += [translation for translation in spare if translation not in used][:missing]
+        start = end
+        yield single, own_pairs
+
+
+def _fill_sets(
+    single: list[int], pairs: list[tuple[int, int]], layout: Layout
+) -> list[list["_Card"]]:
+    """Fill the sets of a HIT with genuine items, the two of a pair half a HIT apart."""
+    sets: list[list[_Card]] = [[] for _ in range(layout.n_sets)]
+    half = layout.n_sets // 2
+    for number, pair in enumerate(pairs):
+        for offset, translation in zip((0, half), pair, strict=True):
+            card = _Card(Role.GENUINE, translation, is_decoy=True)
+            sets[number % half + offset].append(card)
+    rest = iter(single)
+    for number, cards in enumerate(sets):
+        n_missing = layout.n_genuine(number) - len(cards)
+        cards += [_Card(Role.GENUINE, translation) for translation in islice(rest, n_missing)]
+    return sets
 
 
 @dataclass(slots=True)
@@ -114,17 +203,18 @@ class _Card:
     text: str | None = None
     partner: "_Card | None" = None
     position: int = 0
+    is_decoy: bool = False
 
 
 def _plan_hit(
-    sets: list[list[int]], *, layout: Layout, degrade: Degrader, rng: np.random.Generator
+    genuine: list[list[_Card]], *, layout: Layout, degrade: Degrader, rng: np.random.Generator
 ) -> list[PlannedItem]:
-    genuine = [[_Card(Role.GENUINE, i) for i in translations] for translations in sets]
+    n_sets = layout.n_sets
     # The QC items of a set come from the set half a HIT away.
     qc = [
-        _qc_cards(genuine[i - layout.n_sets // 2], layout, degrade, rng) for i in range(len(sets))
+        _qc_cards(genuine[i - n_sets // 2], layout.qc_roles(i), degrade, rng) for i in range(n_sets)
     ]
-    row = [card for i in range(len(sets)) for card in _shuffled(genuine[i] + qc[i], rng)]
+    row = [card for i in range(n_sets) for card in _shuffled(genuine[i] + qc[i], rng)]
     for position, card in enumerate(row, start=1):
         card.position = position
     return [
@@ -140,16 +230,16 @@ def _plan_hit(
 
 
 def _qc_cards(
-    partners: list[_Card], layout: Layout, degrade: Degrader, rng: np.random.Generator
+    partners: list[_Card], roles: tuple[Role, ...], degrade: Degrader, rng: np.random.Generator
 ) -> list[_Card]:
     """Make the QC items of one set, each from a different genuine item."""
-    candidates = _shuffled(partners, rng)
+    # Decoys last: their segment stands in the HIT twice already.
+    candidates = sorted(_shuffled(partners, rng), key=lambda card: card.is_decoy)
     bad = _bad_reference(candidates, degrade, rng)
     unused = [card for card in candidates if card is not bad.partner]
-    roles = [role for role in layout.qc_roles if role != Role.BAD_REFERENCE]
     return [bad] + [
         _Card(role, partner.translation, partner=partner)
-        for role, partner in zip(roles, unused, strict=False)
+        for role, partner in zip(roles[1:], unused, strict=False)
     ]
 
 

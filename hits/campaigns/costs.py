@@ -6,7 +6,8 @@ from typing import Any
 
 from ..models import Campaign, Translation
 from ..rating.places import cost_per_hit
-from .composition import CannotCompose, choose_layout
+from .building import layout_of
+from .composition import CannotCompose
 
 CENT = Decimal("0.01")
 # A typical fee of recruiting platforms, in percent of the pay.
@@ -60,9 +61,7 @@ def count_hits(campaign: Campaign) -> tuple[int, int]:
     if n_hits := campaign.hits.count():
         return n_hits, n_translations
     try:
-        layout = choose_layout(
-            n_translations, hit_size=campaign.hit_size, has_references=campaign.shows_references
-        )
+        layout = layout_of(campaign, n_translations)
     except CannotCompose:
         return 0, n_translations
     return layout.n_hits(n_translations), n_translations

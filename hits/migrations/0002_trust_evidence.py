@@ -6,157 +6,251 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('hits', '0001_initial'),
+        ("hits", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='InputSignals',
+            name="InputSignals",
             fields=[
-                ('assignment', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='signals', serialize=False, to='hits.assignment')),
-                ('items', models.JSONField(default=list)),
-                ('followed_canary', models.BooleanField(help_text='Whether the hidden instruction was followed; empty: there was none.', null=True)),
+                (
+                    "assignment",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="signals",
+                        serialize=False,
+                        to="hits.assignment",
+                    ),
+                ),
+                ("items", models.JSONField(default=list)),
+                (
+                    "followed_canary",
+                    models.BooleanField(
+                        help_text="Whether the hidden instruction was followed; empty: there was none.",
+                        null=True,
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='assignment',
-            name='held_at',
+            model_name="assignment",
+            name="held_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='assignment',
-            name='hold',
-            field=models.CharField(blank=True, choices=[('held', 'Held for a decision'), ('counted', 'Counted after all'), ('discarded', 'Not counted')], max_length=9),
+            model_name="assignment",
+            name="hold",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("held", "Held for a decision"),
+                    ("counted", "Counted after all"),
+                    ("discarded", "Not counted"),
+                ],
+                max_length=9,
+            ),
         ),
         migrations.AddField(
-            model_name='assignment',
-            name='hold_reason',
+            model_name="assignment",
+            name="hold_reason",
             field=models.TextField(blank=True),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='degradation',
-            field=models.CharField(choices=[('balanced', 'Balanced: a script that compares texts cannot spot them'), ('published', 'Published: as in Graham et al. (2017)')], default='balanced', max_length=9),
+            model_name="campaign",
+            name="degradation",
+            field=models.CharField(
+                choices=[
+                    ("balanced", "Balanced: a script that compares texts cannot spot them"),
+                    ("published", "Published: as in Graham et al. (2017)"),
+                ],
+                default="balanced",
+                max_length=9,
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='drift',
-            field=models.CharField(choices=[('count', 'Count all their ratings'), ('since', 'Leave out their ratings since then'), ('all', 'Leave out all their ratings')], default='count', max_length=5),
+            model_name="campaign",
+            name="drift",
+            field=models.CharField(
+                choices=[
+                    ("count", "Count all their ratings"),
+                    ("since", "Leave out their ratings since then"),
+                    ("all", "Leave out all their ratings"),
+                ],
+                default="count",
+                max_length=5,
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='has_canary',
-            field=models.BooleanField(default=False, help_text='Hide an instruction on the page that only a program would follow.'),
+            model_name="campaign",
+            name="has_canary",
+            field=models.BooleanField(
+                default=False,
+                help_text="Hide an instruction on the page that only a program would follow.",
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='max_hits_per_worker',
-            field=models.PositiveSmallIntegerField(blank=True, default=10, help_text='Blank: no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)]),
+            model_name="campaign",
+            name="max_hits_per_worker",
+            field=models.PositiveSmallIntegerField(
+                blank=True,
+                default=10,
+                help_text="Blank: no limit.",
+                null=True,
+                validators=[django.core.validators.MinValueValidator(1)],
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='records_signals',
-            field=models.BooleanField(default=True, help_text='Record how items were rated (counts of clicks and keys) and mark shared devices.'),
+            model_name="campaign",
+            name="records_signals",
+            field=models.BooleanField(
+                default=True,
+                help_text="Record how items were rated (counts of clicks and keys) and mark shared devices.",
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='shows_gray_references',
-            field=models.BooleanField(default=False, help_text='With balanced degradation: also rate a few references that equal the gray text.'),
+            model_name="campaign",
+            name="shows_gray_references",
+            field=models.BooleanField(
+                default=False,
+                help_text="With balanced degradation: also rate a few references that equal the gray text.",
+            ),
         ),
         migrations.AddField(
-            model_name='campaign',
-            name='trust_rule',
-            field=models.CharField(choices=[('guarded', 'Guarded: pairs and agreement decide, for or against'), ('published', 'Published: the test of the pairs decides after every HIT')], default='guarded', max_length=9),
+            model_name="campaign",
+            name="trust_rule",
+            field=models.CharField(
+                choices=[
+                    ("guarded", "Guarded: pairs and agreement decide, for or against"),
+                    ("published", "Published: the test of the pairs decides after every HIT"),
+                ],
+                default="guarded",
+                max_length=9,
+            ),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='agreement_p',
+            model_name="evidence",
+            name="agreement_p",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='agreement_r',
+            model_name="evidence",
+            name="agreement_r",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='claimed_seconds',
+            model_name="evidence",
+            name="claimed_seconds",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='drifted_at',
-            field=models.DateTimeField(help_text='When the first HIT of the earliest failed window was submitted.', null=True),
+            model_name="evidence",
+            name="drifted_at",
+            field=models.DateTimeField(
+                help_text="When the first HIT of the earliest failed window was submitted.",
+                null=True,
+            ),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='has_likeness_flag',
+            model_name="evidence",
+            name="has_likeness_flag",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='likeness_measure',
+            model_name="evidence",
+            name="likeness_measure",
             field=models.CharField(blank=True, max_length=20),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='likeness_r',
+            model_name="evidence",
+            name="likeness_r",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='median_gap_seconds',
+            model_name="evidence",
+            name="median_gap_seconds",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='n_agreement_items',
+            model_name="evidence",
+            name="n_agreement_items",
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='n_held_hits',
+            model_name="evidence",
+            name="n_held_hits",
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='passed_seconds',
+            model_name="evidence",
+            name="passed_seconds",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='evidence',
-            name='share_fast',
+            model_name="evidence",
+            name="share_fast",
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
-            model_name='segment',
-            name='second_reference',
-            field=models.TextField(blank=True, help_text='Another reference or a paraphrase. Rated as a hidden item, never shown in gray.'),
+            model_name="segment",
+            name="second_reference",
+            field=models.TextField(
+                blank=True,
+                help_text="Another reference or a paraphrase. Rated as a hidden item, never shown in gray.",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('hold__in', ['', 'held', 'counted', 'discarded'])), name='assignment_hold_is_known'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("hold__in", ["", "held", "counted", "discarded"])),
+                name="assignment_hold_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('held_at', None), ('hold', ''), ('hold_reason', '')), models.Q(('held_at__isnull', False), ('status', 'submitted'), models.Q(('hold', ''), _negated=True), models.Q(('hold_reason', ''), _negated=True)), _connector='OR'), name='assignment_hold_has_reason_and_time'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("held_at", None), ("hold", ""), ("hold_reason", "")),
+                    models.Q(
+                        ("held_at__isnull", False),
+                        ("status", "submitted"),
+                        models.Q(("hold", ""), _negated=True),
+                        models.Q(("hold_reason", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="assignment_hold_has_reason_and_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('degradation__in', ['balanced', 'published'])), name='campaign_degradation_is_known'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("degradation__in", ["balanced", "published"])),
+                name="campaign_degradation_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('trust_rule__in', ['guarded', 'published'])), name='campaign_trust_rule_is_known'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("trust_rule__in", ["guarded", "published"])),
+                name="campaign_trust_rule_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('drift__in', ['count', 'since', 'all'])), name='campaign_drift_is_known'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("drift__in", ["count", "since", "all"])),
+                name="campaign_drift_is_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='campaign',
-            constraint=models.CheckConstraint(condition=models.Q(('max_hits_per_worker', None), ('max_hits_per_worker__gte', 1), _connector='OR'), name='campaign_limit_per_worker_is_positive'),
+            model_name="campaign",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("max_hits_per_worker", None), ("max_hits_per_worker__gte", 1), _connector="OR"
+                ),
+                name="campaign_limit_per_worker_is_positive",
+            ),
         ),
     ]

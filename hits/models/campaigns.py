@@ -227,6 +227,12 @@ class Campaign(models.Model):
         """Whether workers see references. If so, a reference cannot pose as a translation."""
         return self.task == self.Task.REFERENCE_ADEQUACY
 
+    def gray_text(self, segment: "Segment") -> str:
+        """What workers see in gray above the segment's translations, if anything."""
+        if self.task == self.Task.FLUENCY:
+            return ""
+        return segment.reference if self.shows_references else segment.source
+
 
 class System(models.Model):
     """What produced translations: an MT system, or a person under test."""
