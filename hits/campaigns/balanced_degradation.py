@@ -7,7 +7,7 @@ version has lost words that carry meaning, and has others in the wrong place.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -28,9 +28,12 @@ from .degradation import (
 
 # Damaged versions drawn at first; the best of them are damaged further in some rounds, and in the end the
 # few best get an exact and slower look.
-N_VERSIONS = 120
+N_VERSIONS = 160
 N_ROUNDS = 3
 N_BEST = 8
+N_SHORTLIST = 24
+# Other outputs of the segment that a version is compared with exactly.
+N_OTHERS_COMPARED = 2
 # A version must have lost at least this share of the weight that a span of the published length has on
 # average; the rarer a word, the more it weighs.
 LEAST_DAMAGE = 0.6
@@ -45,28 +48,44 @@ LONGEST_PIECE = 3
 LONGEST_UNSPACED_PIECE = 6
 P_SWAP = 0.3
 P_CONTINUED = 0.7
+# The longest character n-grams that are compared, as in chrF.
 CHRF_ORDER, CHRF_BETA = 6, 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """How a measure enters the choice: its weight, and the change to aim at.
-
-    Versions that lose overlap are easier to find than those that gain it, so the aim lies a little above
-    zero where the result would otherwise lie below.
-    """
-
-    weight: float
-    lean: float = 0.0
-
-
-GRAY_WORDS = Balance(3.0, 0.015)
-GRAY_CHARACTERS = Balance(3.0, 0.03)
-GRAY_NEIGHBOURS = Balance(1.0, 0.02)
-OTHER_OUTPUTS = Balance(2.0, 0.03)
-KNOWN_NEIGHBOURS = Balance(1.5, 0.02)
-DISTINCT_WORDS = Balance(3.0, 0.01)
-FREQUENCY = Balance(0.2, 0.0)
+# What a script could count in a text, and how much a change of it weighs in the choice.
+WEIGHTS = {
+    "gray words": 3.0,
+    "gray neighbours": 1.0,
+    "gray triples": 2.0,
+    "gray letters": 2.0,
+    "gray characters": 4.0,
+    "other outputs' words": 2.0,
+    "other outputs' letters": 1.0,
+    "other outputs' characters": 3.0,
+    "known neighbours": 1.0,
+    "known triples": 0.5,
+    "distinct words": 8.0,
+    "frequency": 0.2,
+    "length": 0.1,
+}
+# Versions that lose overlap are easier to find than those that gain it. So every choice leans against the changes
+# that the ones before it made: over a campaign, and over the few pairs of one worker, they add up to nearly
+# nothing. This is how much a choice makes up for the one before.
+LEANING = 0.3
+# A measure that cannot be made up for must not drown the others.
+MOST_LEANING = 0.6
+# Where the leaning ends up on real test sets, so that the first texts are as balanced as later ones.
+FIRST_LEANING = {
+    "gray words": 0.1,
+    "gray triples": 0.2,
+    "gray characters": 0.3,
+    "other outputs' words": 0.5,
+    "other outputs' letters": 0.3,
+    "other outputs' characters": 0.5,
+    "known triples": 0.4,
+}
+# A little more overlap rather than a little less: a script that counts it then fails more often than by chance.
+GRAY_SURPLUS = 0.004
 
 _AROUND = regex.compile(r"^([\p{P}\p{S}]*)(.*?)([\p{P}\p{S}]*)$", regex.DOTALL)
 _PAIRED_MARKS = regex.compile(r"[\p{Ps}\p{Pe}\p{Pi}\p{Pf}\"]")
@@ -92,7 +111,9 @@ class _Segment:
 
     key: Hashable
     gray: list[str]
+    gray_text: str
     outputs: list[list[str]] = field(default_factory=list)
+    output_texts: list[str] = field(default_factory=list)
 
 
 class _Dice:
@@ -142,11 +163,15 @@ class BalancedDegrader:
         self.spaced = spaced
         self.gray_is_readable = gray_is_readable
         self._longest_piece = LONGEST_PIECE if spaced else LONGEST_UNSPACED_PIECE
-        self._segments = {key: _Segment(key, self._words(gray)) for key, gray in grays.items()}
+        self._segments = {
+            key: _Segment(key, self._words(gray), gray) for key, gray in grays.items()
+        }
         self._outputs = [self._words(text) for text in texts]
         self._keys = list(keys)
-        for key, words in zip(self._keys, self._outputs, strict=True):
+        for key, words, text in zip(self._keys, self._outputs, texts, strict=True):
             self._segments[key].outputs.append(words)
+            self._segments[key].output_texts.append(text)
+        self._leans = dict.fromkeys(WEIGHTS, 0.0) | FIRST_LEANING
 
     def _words(self, text: str) -> list[str]:
         return [_around(text[a:b])[1] for a, b in unit_spans(text, spaced=self.spaced)]
@@ -161,19 +186,23 @@ class BalancedDegrader:
         return dict(places)
 
     @cached_property
-    def _n_segments_with(self) -> tuple[Counter[str], Counter[tuple[str, str]]]:
-        """In how many segments each word and each pair of neighbours occurs."""
-        words: Counter[str] = Counter()
-        neighbours: Counter[tuple[str, str]] = Counter()
+    def _n_segments_with(self) -> Counter[tuple[str, ...]]:
+        """In how many segments' outputs each word, pair and triple of words occurs."""
+        n_segments: Counter[tuple[str, ...]] = Counter()
         for segment in self._segments.values():
-            outputs = [_fold(output) for output in segment.outputs]
-            words.update({word for output in outputs for word in output})
-            neighbours.update({pair for output in outputs for pair in pairwise(output)})
-        return words, neighbours
+            n_segments.update(
+                {
+                    gram
+                    for output in segment.outputs
+                    for n in (1, 2, 3)
+                    for gram in _ngrams(output, n)
+                }
+            )
+        return n_segments
 
     def _weight(self, word: str) -> float:
         """How much meaning a word carries: the logarithm of how rare it is."""
-        return float(np.log((len(self._segments) + 1) / (self._n_segments_with[0][word] + 1)))
+        return float(np.log((len(self._segments) + 1) / (self._n_segments_with[word,] + 1)))
 
     def degrade(
         self, text: str, *, key: Hashable, spacing: Spacing, rng: np.random.Generator
@@ -191,41 +220,49 @@ class BalancedDegrader:
         if not spans or len(text.strip()) <= 1:
             raise CannotDegrade("An empty or one-character text cannot be degraded.")
         words = [_around(text[start:end])[1] for start, end in spans]
-        version = self._search(words, self._segments[key], rng)
+        segment = self._segments[key]
+        task = _Task(words, segment, _Characters(text, spans, segment))
+        version = self._search(task, rng)
+        self._lean_against(task, version)
         return self._written(text, spans, words, version, spacing)
 
-    def _search(self, words: list[str], segment: _Segment, rng: np.random.Generator) -> list[str]:
+    def _lean_against(self, task: "_Task", version: list[str]) -> None:
+        """Let the next choice make up for what this one changed."""
+        rows = _WordRows([task.words, version])
+        changes = {name: float(m[1] - m[0]) for name, m in self._measures(rows, task)}
+        changes |= task.characters.changes(task.words, version)
+        for name, change in changes.items():
+            surplus = GRAY_SURPLUS if name in ("gray words", "gray characters") else 0.0
+            lean = self._leans[name] + LEANING * (surplus - change)
+            self._leans[name] = max(-MOST_LEANING, min(MOST_LEANING, lean))
+
+    def _search(self, task: "_Task", rng: np.random.Generator) -> list[str]:
         """Draw versions and keep the best balanced, round by round."""
         dice, aim = _Dice(rng), float(rng.normal(0, AIM_SD))
-        best = self._damaged_versions(words, [words] * N_VERSIONS, segment, dice)
+        best = self._damaged_versions(task, [task.words] * N_VERSIONS, dice)
         if not best:
             raise CannotDegrade("No version of the text is damaged enough.")
         for _ in range(N_ROUNDS):
-            best = self._best_balanced(words, best, segment, aim)
+            best = self._best_balanced(task, best, aim)
             parents = best * (N_VERSIONS // len(best))
-            best += self._damaged_versions(words, parents, segment, dice)
-        best = self._best_balanced(words, best, segment, aim)
-        if not segment.gray:
-            return best[0]
-        gray = "".join(segment.gray)
-        wanted = chrf("".join(words), gray) + aim + GRAY_CHARACTERS.lean
-        return min(best, key=lambda version: abs(chrf("".join(version), gray) - wanted))
+            best += self._damaged_versions(task, parents, dice)
+        return self._best_balanced(task, best, aim)[0]
 
     # Drawing versions ------------------------------------------------------------------------
 
     def _damaged_versions(
-        self, words: list[str], parents: list[list[str]], segment: _Segment, dice: _Dice
+        self, task: "_Task", parents: list[list[str]], dice: _Dice
     ) -> list[list[str]]:
         """Damage each parent once; keep what has lost enough, and no more than is wanted, of the text."""
-        folded = _fold(words)
+        folded = _fold(task.words)
         weights = {word: self._weight(word) for word in folded}
-        length = span_length(len(words))
+        length = span_length(len(folded))
         least = LEAST_DAMAGE * length * sum(map(weights.__getitem__, folded)) / len(folded)
         n_stutters = _n_stutters(folded)
         before = Counter(folded)
         versions = []
         for parent in parents:
-            version = self._version(parent, 1 + dice.below(length), segment, dice)
+            version = self._version(parent, 1 + dice.below(length), task.segment, dice)
             if version is None:
                 continue
             after = _fold(version)
@@ -251,12 +288,14 @@ class BalancedDegrader:
         place = start + dice.below(end - start - length + 1)
         filling: list[str] = []
         while len(filling) < length:
-            n_taken = min(length - len(filling), 1 + dice.below(self._longest_piece))
+            n_missing = length - len(filling)
             at = place + len(filling)
             piece = None
             if dice.uniform() < share_own:
+                n_taken = min(n_missing, 1 + dice.below(2 * self._longest_piece))
                 piece = self._own_piece(segment, n_taken, at / len(words), dice)
             if piece is None:
+                n_taken = min(n_missing, 1 + dice.below(self._longest_piece))
                 left = filling[-1] if filling else version[at - 1] if at else ""
                 piece = self._foreign_piece(left, n_taken, segment.key, dice)
             if piece is None:
@@ -304,33 +343,37 @@ class BalancedDegrader:
     # Choosing --------------------------------------------------------------------------------
 
     def _best_balanced(
-        self, words: list[str], versions: list[list[str]], segment: _Segment, aim: float
+        self, task: "_Task", versions: list[list[str]], aim: float
     ) -> list[list[str]]:
         """Return the few versions whose measures change most nearly as they should, best first."""
-        rows = _WordRows([words, *versions])
+        rows = _WordRows([task.words, *versions])
         distances = np.zeros(len(versions))
-        for measure, balance in self._measures(rows, words, segment):
+        for name, measure in self._measures(rows, task):
             change = measure[1:] - measure[0]
-            distances += balance.weight * np.square(change - aim - balance.lean)
-        return [versions[i] for i in np.argsort(distances)[:N_BEST].tolist()]
+            distances += WEIGHTS[name] * np.square(change - aim - self._leans[name])
+        shortlist = np.argsort(distances)[:N_SHORTLIST].tolist()
+        for i in shortlist:
+            for name, change in task.characters.changes(task.words, versions[i]).items():
+                distances[i] += WEIGHTS[name] * (change - aim - self._leans[name]) ** 2
+        return [versions[i] for i in sorted(shortlist, key=lambda i: distances[i])[:N_BEST]]
 
-    def _measures(
-        self, rows: "_WordRows", words: list[str], segment: _Segment
-    ) -> Iterator[tuple[Floats, Balance]]:
-        """What a script could count in a text, of all versions at once."""
-        n_segments_with, known = self._n_segments_with
-        own = {pair for output in segment.outputs for pair in pairwise(_fold(output))}
-        yield rows.share_of_neighbours(lambda pair: known[pair] > (pair in own)), KNOWN_NEIGHBOURS
-        yield rows.share_of_distinct_words(), DISTINCT_WORDS
-        yield rows.mean_of_words(lambda word: np.log1p(n_segments_with[word])), FREQUENCY
-        others = [output for output in segment.outputs if output != words]
-        if others:
-            yield np.mean([rows.word_f1(other) for other in others], axis=0), OTHER_OUTPUTS
-            yield np.mean([rows.neighbour_f1(other) for other in others], axis=0), OTHER_OUTPUTS
+    def _measures(self, rows: "_WordRows", task: "_Task") -> Iterator[tuple[str, Floats]]:
+        """Measure what can be measured for all versions at once."""
+        segment, n_with = task.segment, self._n_segments_with
+        own = {gram for output in segment.outputs for n in (2, 3) for gram in _ngrams(output, n)}
+        for n, name in ((2, "known neighbours"), (3, "known triples")):
+            yield name, rows.share_of_ngrams(n, lambda gram: n_with[gram] > (gram in own))
+        yield "distinct words", rows.share_of_distinct_words()
+        yield "frequency", rows.mean_of_words(lambda word: np.log1p(n_with[word,]))
+        yield "length", rows.mean_of_words(len)
+        if others := [output for output in segment.outputs if output != task.words]:
+            yield "other outputs' words", _mean(rows.ngram_f1(other, 1) for other in others)
+            yield "other outputs' letters", _mean(rows.share_of_letters(other) for other in others)
         if segment.gray:
-            yield rows.word_f1(segment.gray), GRAY_WORDS
-            yield rows.neighbour_f1(segment.gray), GRAY_NEIGHBOURS
-            yield rows.character_f(segment.gray), GRAY_CHARACTERS
+            yield "gray words", rows.ngram_f1(segment.gray, 1)
+            yield "gray neighbours", rows.ngram_f1(segment.gray, 2)
+            yield "gray triples", rows.ngram_f1(segment.gray, 3)
+            yield "gray letters", rows.share_of_letters(segment.gray)
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -407,21 +450,27 @@ class _WordRows:
         )
         self._numbers, self._words = numbers, list(numbers)
         self.n_words = self._ids.shape[1]
+        self._by_length: dict[int, tuple[list[tuple[str, ...]], Ids]] = {}
+
+    def _ngrams(self, n: int) -> tuple[list[tuple[str, ...]], Ids]:
+        """The different n-grams of all rows, and how often each row has them."""
+        if n not in self._by_length:
+            base, width = len(self._words), max(self.n_words - n + 1, 0)
+            codes = np.zeros((len(self._ids), width), dtype=np.int64)
+            for offset in range(n):
+                codes = codes * base + self._ids[:, offset : offset + width]
+            different, places = np.unique(codes, return_inverse=True)
+            counts = _count_in_rows(places.reshape(codes.shape), len(different))
+            columns = []
+            for _ in range(n):
+                different, numbers = np.divmod(different, base)
+                columns.append([self._words[number] for number in numbers.tolist()])
+            self._by_length[n] = list(zip(*reversed(columns), strict=True)), counts
+        return self._by_length[n]
 
     @cached_property
-    def _counts(self) -> Ids:
-        return _count_in_rows(self._ids, len(self._words))
-
-    @cached_property
-    def _float_counts(self) -> NDArray[np.float32]:
-        return self._counts.astype(np.float32)
-
-    @cached_property
-    def _neighbours(self) -> tuple[Ids, Ids]:
-        """The distinct pairs of neighbours as numbers, and how often each row has them."""
-        codes = self._ids[:, :-1] * len(self._words) + self._ids[:, 1:]
-        distinct, places = np.unique(codes, return_inverse=True)
-        return distinct, _count_in_rows(places.reshape(codes.shape), len(distinct))
+    def _counts(self) -> NDArray[np.float32]:
+        return _count_in_rows(self._ids, len(self._words)).astype(np.float32)
 
     def share_of_distinct_words(self) -> Floats:
         return (self._counts > 0).sum(axis=1) / self.n_words
@@ -429,48 +478,36 @@ class _WordRows:
     def mean_of_words(self, value: Callable[[str], float]) -> Floats:
         return self._counts @ np.array([value(word) for word in self._words]) / self.n_words
 
-    def share_of_neighbours(self, is_counted: Callable[[tuple[str, str]], bool]) -> Floats:
-        distinct, n = self._neighbours
-        lefts, rights = np.divmod(distinct, len(self._words))
-        counted = [
-            is_counted((self._words[left], self._words[right]))
-            for left, right in zip(lefts.tolist(), rights.tolist(), strict=True)
-        ]
-        return n @ np.array(counted, dtype=np.int64) / max(self.n_words - 1, 1)
+    def share_of_ngrams(self, n: int, is_counted: Callable[[tuple[str, ...]], bool]) -> Floats:
+        grams, counts = self._ngrams(n)
+        counted = np.array([is_counted(gram) for gram in grams], dtype=np.int64)
+        return counts @ counted / max(self.n_words - n + 1, 1)
 
-    def word_f1(self, other: list[str]) -> Floats:
-        wanted = np.zeros(len(self._words), dtype=np.int64)
-        for word in _fold(other):
-            if word in self._numbers:
-                wanted[self._numbers[word]] += 1
-        return 2 * np.minimum(self._counts, wanted).sum(axis=1) / (self.n_words + len(other))
+    def ngram_f1(self, other: list[str], n: int) -> Floats:
+        grams, counts = self._ngrams(n)
+        wanted = _ngrams(other, n)
+        common = np.minimum(counts, np.array([wanted[gram] for gram in grams], dtype=np.int64))
+        return 2 * common.sum(axis=1) / max(self.n_words - n + 1 + wanted.total(), 1)
 
-    def neighbour_f1(self, other: list[str]) -> Floats:
-        distinct, n = self._neighbours
-        numbers = [self._numbers.get(word, -1) for word in _fold(other)]
-        codes = Counter(
-            left * len(self._words) + right
-            for left, right in pairwise(numbers)
-            if left >= 0 and right >= 0
-        )
-        wanted = np.array([codes[code] for code in distinct.tolist()], dtype=np.int64)
-        common = np.minimum(n, wanted).sum(axis=1)
-        return 2 * common / max(self.n_words + len(other) - 2, 1)
+    def share_of_letters(self, other: list[str]) -> Floats:
+        """Share of the character n-grams inside words that the other text has too: much like chrF."""
+        known = {gram for word in _fold(other) for gram in _grams(word)}
+        n_grams = np.array([len(grams) for grams in self._grams_of])
+        n_known = np.array([sum(gram in known for gram in grams) for grams in self._grams_of])
+        return (self._counts @ n_known) / (self._counts @ n_grams)
 
-    def character_f(self, other: list[str]) -> Floats:
-        """Much like chrF, but of n-grams inside words alone: those add up word by word."""
-        grams = Counter(gram for word in _fold(other) for gram in _grams(word))
-        numbers = {gram: number for number, gram in enumerate(grams)}
-        profiles = np.zeros((len(self._words), len(grams)), dtype=np.float32)
-        totals = np.zeros(len(self._words))
-        for row, word in enumerate(self._words):
-            for gram in _grams(word):
-                totals[row] += 1
-                if gram in numbers:
-                    profiles[row, numbers[gram]] += 1
-        wanted = np.array(list(grams.values()), dtype=np.float32)
-        common = np.minimum(self._float_counts @ profiles, wanted).sum(axis=1)
-        return 2 * common / np.maximum(self._float_counts @ totals + wanted.sum(), 1)
+    @cached_property
+    def _grams_of(self) -> list[list[str]]:
+        return [_grams(word) for word in self._words]
+
+
+def _mean(columns: Iterable[Floats]) -> Floats:
+    return np.mean(list(columns), axis=0)
+
+
+def _ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    folded = _fold(words)
+    return Counter(zip(*(folded[i:] for i in range(n)), strict=False))
 
 
 def _count_in_rows(ids: Ids, n_ids: int) -> Ids:
@@ -483,17 +520,63 @@ def _grams(word: str) -> list[str]:
     return [word[i : i + n] for n in range(1, CHRF_ORDER + 1) for i in range(len(word) - n + 1)]
 
 
-def chrf(text: str, other: str) -> float:
-    """Return the chrF of two texts without spaces, from 0 to 1."""
-    precisions, recalls = [], []
-    for n in range(1, min(CHRF_ORDER, len(text), len(other)) + 1):
-        grams = Counter(text[i : i + n] for i in range(len(text) - n + 1))
-        others = Counter(other[i : i + n] for i in range(len(other) - n + 1))
-        common = (grams & others).total()
-        precisions.append(common / grams.total())
-        recalls.append(common / others.total())
-    if not precisions:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A text to degrade, as words without marks."""
+
+    words: list[str]
+    segment: _Segment
+    characters: "_Characters"
+
+
+class _Characters:
+    """Compares versions of one text with the gray text and other outputs by chrF, marks included.
+
+    A library would count the other texts' n-grams again for every version.
+    """
+
+    def __init__(self, text: str, spans: list[tuple[int, int]], segment: _Segment) -> None:
+        self._marks = [_around(text[start:end])[::2] for start, end in spans]
+        others = [other for other in segment.output_texts if other != text][:N_OTHERS_COMPARED]
+        self._others = [("other outputs' characters", _all_ngrams(other)) for other in others]
+        if segment.gray_text:
+            self._others.append(("gray characters", _all_ngrams(segment.gray_text)))
+        self._before: dict[str, float] | None = None
+
+    def changes(self, words: list[str], version: list[str]) -> dict[str, float]:
+        """How chrF changes from the words to the version."""
+        if self._before is None:
+            self._before = self._scores(words)
+        after = self._scores(version)
+        return {name: after[name] - self._before[name] for name in after}
+
+    def _scores(self, words: list[str]) -> dict[str, float]:
+        units = zip(self._marks, words, strict=True)
+        grams = _all_ngrams("".join(f"{before}{word}{after}" for (before, after), word in units))
+        scores: defaultdict[str, list[float]] = defaultdict(list)
+        for name, other in self._others:
+            scores[name].append(_chrf(grams, other))
+        return {name: sum(values) / len(values) for name, values in scores.items()}
+
+
+def _all_ngrams(text: str) -> list[Counter[str]]:
+    text = "".join(text.split())
+    return [
+        Counter([text[i : i + n] for i in range(len(text) - n + 1)])
+        for n in range(1, CHRF_ORDER + 1)
+    ]
+
+
+def _chrf(grams: list[Counter[str]], others: list[Counter[str]]) -> float:
+    precision = recall = 0.0
+    n_orders = 0
+    for own, other in zip(grams, others, strict=True):
+        if own and other:
+            common = sum(min(n, other[gram]) for gram, n in own.items() if gram in other)
+            precision += common / own.total()
+            recall += common / other.total()
+            n_orders += 1
+    if not precision:
         return 0.0
-    precision, recall = float(np.mean(precisions)), float(np.mean(recalls))
     weighted = CHRF_BETA**2 * precision + recall
-    return (1 + CHRF_BETA**2) * precision * recall / weighted if weighted else 0.0
+    return (1 + CHRF_BETA**2) * precision * recall / weighted / n_orders
