@@ -38,7 +38,7 @@ api = PlatformAPI(
     title="DA Platform",
     version="1",
     urls_namespace="api",
-    description="Campaigns, workers, gold, evaluations and jobs: everything the pages do, as JSON. "
+    description="Campaigns, workers, gold, evaluations and jobs: almost everything the pages do, as JSON. "
     "Create a token under API tokens and send it in the header Authorization, after the word Bearer.",
     # Every operation has its own auth, which checks the scope and counts the call. Without one, nobody gets in.
     auth=lambda request: None,

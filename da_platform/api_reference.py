@@ -73,6 +73,8 @@ def _kind(shape: dict[str, Any], schema: dict[str, Any]) -> str:
     shape = _resolved(shape, schema)
     if "enum" in shape:
         return ", ".join(map(str, shape["enum"]))
+    if "allOf" in shape:
+        return _kind(shape["allOf"][0], schema)
     if "anyOf" in shape:
         return " or ".join(_kind(option, schema) for option in shape["anyOf"])
     if shape.get("type") == "array":

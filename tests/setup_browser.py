@@ -9,10 +9,12 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 # The fonts are for Arabic and Chinese texts, which would be empty boxes on screenshots.
-DEBIAN_PACKAGES = ["chromium", "fonts-noto-core", "fonts-noto-cjk"]
+# The headless shell is Chromium without the windows around the page, which take more time than our pages.
+DEBIAN_PACKAGES = ["chromium-headless-shell", "fonts-noto-core", "fonts-noto-cjk"]
+PROGRAMS = ("chromium-headless-shell", "chromium")
 ADVICE = (
     "The browser tests need Chromium. Install it once, for example with\n"
-    "  sudo apt-get install --no-install-recommends chromium fonts-noto-core fonts-noto-cjk\n"
+    "  sudo apt-get install --no-install-recommends chromium-headless-shell fonts-noto-core fonts-noto-cjk\n"
     "or\n"
     "  .venv/bin/playwright install --with-deps chromium"
 )
@@ -20,8 +22,10 @@ ADVICE = (
 
 def browser_path() -> str | None:
     """Return the path of a Chromium: the configured one, Debian's or Playwright's."""
-    if path := os.environ.get("DA_CHROMIUM") or shutil.which("chromium"):
+    if path := os.environ.get("DA_CHROMIUM"):
         return path
+    if paths := list(filter(None, map(shutil.which, PROGRAMS))):
+        return paths[0]
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None

@@ -7,10 +7,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
-from analysis.stats.thresholds import MINIMUM_RATINGS
+from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from ..hit_sizes import HIT_SIZES
+from ..hit_sizes import HIT_SIZES, SET_SIZE
 from ..models import SEED_LIMIT, Campaign
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .uploads import Upload
@@ -34,7 +34,10 @@ LABELS = {
     "has_canary": "Hidden instruction for programs",
 }
 HINTS = {
-    "hit_size": "Usually 100. Smaller HITs have fewer hidden checks: below 50, a worker must do two HITs to be judged.",
+    "hit_size": (
+        "Usually 100. Smaller HITs have fewer hidden checks: below "
+        f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
+    ),
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
     "seed": "The same texts and seed give the same HITs.",

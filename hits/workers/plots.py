@@ -123,8 +123,8 @@ def _degraded_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
         title="Degraded against genuine",
         alternative=(
             f"Scatter plot of {len(scores)} pairs, the genuine score across and the degraded one up. "
-            f"{n_lower} of {len(scores)} degraded texts were scored lower, below the diagonal; on "
-            f"average by {float((scores.partner - scores.item).mean()):.1f} points."
+            f"{n_lower} of {len(scores)} degraded texts were scored lower, below the diagonal. On "
+            f"average, degraded minus genuine is {float((scores.item - scores.partner).mean()):+.1f} points."
         ),
         draw=lambda: _draw_pairs(scores, "Score of the genuine text", "Score of the degraded text"),
         columns=("hit", "genuine", "degraded", "difference"),

@@ -273,9 +273,8 @@ def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
             else f"The fastest HIT took {duration(fastest)} of work; under "
             f"{duration(FASTEST_HIT_SECONDS)} a full one was hardly read."
         ),
-        "seq": f"{evidence.longest_run} equal scores in a row at most; up to {LONGEST_EQUAL_RUN} "
-        "can be honest.",
-        "rej": f"{evidence.n_rejected} HITs of this worker were rejected.",
+        "seq": f"Longest run of equal scores: {evidence.longest_run}; up to {LONGEST_EQUAL_RUN} can be honest.",
+        "rej": f"Rejected HITs of this worker: {evidence.n_rejected}.",
     }
     return [
         FlagInWords(name, FLAG_LABELS[name], bool(getattr(evidence, column)), numbers[name])

@@ -100,7 +100,7 @@ def test_it_works_without_scripts(visitor: Visitor, alice, clock):
     # The code that turned it on cannot be used again.
     code.fill(used)
     page.get_by_role("button", name="Log in", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("was used already")
+    expect(page.get_by_role("alert")).to_contain_text("was already used")
     clock.shift(31)
     code.fill(code_of(key))
     page.get_by_role("button", name="Log in", exact=True).click()

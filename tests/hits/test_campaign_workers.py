@@ -177,7 +177,7 @@ def test_a_workers_page_describes_evidence_flags_work_and_history(campaign, admi
     assert "two &lt;accounts&gt;" in page and "By the evidence alone: reliable." in page
     assert 'dir="auto">Fine, &lt;b&gt;thank you&lt;/b&gt;.' in page
     assert "late</span>" in page and "Payment rejected" in page
-    assert "equal scores in a row at most" in page and "The fastest HIT took" in page
+    assert "Longest run of equal scores" in page and "The fastest HIT took" in page
     assert "reliable → excluded" in page and page.count('data-label="Verdict"') == 2
 
 
@@ -256,8 +256,8 @@ def test_flags_come_with_the_numbers_behind_them():
     weigh_pending()
     flags = {flag.name: flag for flag in flags_in_words(Evidence.objects.get())}
     assert [name for name, flag in flags.items() if flag.is_raised] == ["scrs", "time", "seq"]
-    assert flags["seq"].numbers.startswith("100 equal scores in a row at most; up to 8")
-    assert flags["rej"].numbers == "0 HITs of this worker were rejected."
+    assert flags["seq"].numbers.startswith("Longest run of equal scores: 100; up to 8")
+    assert flags["rej"].numbers == "Rejected HITs of this worker: 0."
 
 
 @given(st.floats(0, 1))
