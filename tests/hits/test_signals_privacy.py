@@ -13,7 +13,11 @@ from tests.hits.worker.steps import enter, take
 
 pytestmark = pytest.mark.django_db
 
-COUNTS, DEVICE, PROGRAM = "move the pointer", "fingerprint of your device", "whether a program reads"
+COUNTS, DEVICE, PROGRAM = (
+    "move the pointer",
+    "fingerprint of your device",
+    "whether a program reads",
+)
 
 
 def notice(campaign: Campaign) -> str:
