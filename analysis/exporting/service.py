@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,11 +29,11 @@ from da_platform.files.pseudonyms import Pseudonyms, key_fingerprint
 from hits.models import Campaign, SystemOutput
 from hits.people.audit import record
 
-from . import layouts, queries, ranking, writers
+from . import layouts, likeness, queries, ranking, writers
 from .batches import Batch, one_batch, read_batches
 from .queries import Column, Kind
 
-KINDS = ("ratings", "evidence", "segments", "systems")
+KINDS = ("ratings", "evidence", "signals", "likeness", "segments", "systems")
 GOLD_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
@@ -270,12 +271,14 @@ def _write_batches(
 
 
 def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
+    if request.kind == "likeness":
+        return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
     if request.run is None:
-        query = (
-            queries.ratings(request.campaign)
-            if request.kind == "ratings"
-            else queries.evidence(request.campaign, history=request.history)
-        )
+        query = {
+            "ratings": queries.ratings,
+            "signals": queries.signals,
+            "evidence": partial(queries.evidence, history=request.history),
+        }[request.kind](request.campaign)
         return query.columns, read_batches(query)
     if request.format in layouts.MTME_SCORES:
         return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])
