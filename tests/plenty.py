@@ -242,6 +242,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "preview_finish": {"number": 1},
     "preview_done": {"number": 1},
     "worker_picture": {"name": "degraded-pairs", "format": "csv"},
+    "likeness_picture": {"fmt": "csv"},
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
