@@ -250,11 +250,15 @@ class CompanionOut(Schema):
 
 
 class AdviceOut(Schema):
-    """How a worker worked, apart from the scores. Advice, never a verdict."""
+    """How a worker worked, apart from the scores. Advice, never a verdict.
+
+    `is_compared` is false if the workers of a large campaign have not been compared lately: list the groups first.
+    """
 
     is_recorded: bool
     signs: list[SignalSignOut]
     means: dict[str, float]
+    is_compared: bool
     companions: list[CompanionOut]
     rates: list[SignRateOut]
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 LARGEST_NETWORK = 20
 # The page of a worker shows no more of them; the page of groups has them all.
 MOST_COMPANIONS = 50
-# How long the result of comparing a campaign's ratings is kept. Anything new makes it invalid at once.
+# How long the result of comparing a campaign's workers is kept, and in a campaign with this many submitted HITs.
 KEPT_SECONDS = 60 * 60
+LARGE, LARGE_SECONDS = 2_000, 15 * 60
 
 
 class Sign(models.TextChoices):
@@ -115,24 +116,39 @@ def groups_of(campaign: Campaign) -> WorkerGroups:
 
 
 def links_of(campaign: Campaign) -> Links:
-    """Return which workers are linked by what. Kept until something is submitted, seen or decided."""
-    key = f"hits.groups.{campaign.pk}.{_state_of(campaign)}"
+    """Return which workers are linked by what.
+
+    The result is kept until something is submitted, seen or decided. In a large campaign, where that happens all the time
+    and comparing takes seconds, it is kept for a quarter of an hour.
+    """
+    key, is_large = _place_in_cache(campaign)
     links: Links | None = cache.get(key)
     if links is None:
         links = _find_links(campaign)
-        cache.set(key, links, KEPT_SECONDS)
+        cache.set(key, links, LARGE_SECONDS if is_large else KEPT_SECONDS)
     return links
 
 
-def _state_of(campaign: Campaign) -> str:
-    """Identify what the links depend on: submissions, sightings and trust."""
+def quick_links_of(campaign: Campaign) -> Links | None:
+    """The same, or None if it is a large campaign whose workers have not been compared lately."""
+    key, is_large = _place_in_cache(campaign)
+    links: Links | None = cache.get(key) if is_large else links_of(campaign)
+    return links
+
+
+def _place_in_cache(campaign: Campaign) -> tuple[str, bool]:
+    """Return the key of the kept links, and whether the campaign is large."""
     submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    work = submitted.aggregate(Count("pk"), Max("pk"), Max("submitted_at"))
+    if work["pk__count"] >= LARGE:
+        return f"hits.groups.{campaign.pk}", True
     facts = [
-        *submitted.aggregate(Count("pk"), Max("pk"), Max("submitted_at")).values(),
+        *work.values(),
         *campaign.device_sightings.aggregate(Count("pk"), Max("pk")).values(),
         *campaign.participations.trusted().aggregate(Count("pk"), Sum("pk")).values(),
     ]
-    return "-".join(str(fact).replace(" ", "T") for fact in facts)
+    state = "-".join(str(fact).replace(" ", "T") for fact in facts)
+    return f"hits.groups.{campaign.pk}.{state}", False
 
 
 def _find_links(campaign: Campaign) -> Links:

@@ -12,7 +12,7 @@ from django.db.models import Count, F, Q
 
 from ..models import Campaign, InputSignals, Participation
 from ..rating.signals import COUNTS
-from .groups import Companion, Links, SignRate, companions_of, links_of
+from .groups import Companion, SignRate, companions_of, quick_links_of
 
 # Each sign with its label and what it means, and when a HIT shows it.
 SIGNS: dict[str, tuple[str, str, Q]] = {
@@ -70,11 +70,15 @@ class SignalSign:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Everything about how a worker works that is not in the scores themselves."""
+    """Everything about how a worker works that is not in the scores themselves.
+
+    `is_compared` is False if the workers of a large campaign have not been compared lately.
+    """
 
     is_recorded: bool
     signs: list[SignalSign]
     means: dict[str, float]
+    is_compared: bool
     companions: list[Companion]
     rates: tuple[SignRate, ...]
 
@@ -82,13 +86,14 @@ class Advice:
 def advice_about(participation: Participation) -> Advice:
     """Gather signals and groups for the worker's page. The number of queries is fixed."""
     campaign = participation.campaign
-    links: Links = links_of(campaign)
+    links = quick_links_of(campaign)
     return Advice(
         is_recorded=campaign.records_signals or campaign.has_canary,
         signs=signs_of(participation),
         means=_mean_counts(participation),
-        companions=companions_of(participation, links),
-        rates=links.rates,
+        is_compared=links is not None,
+        companions=companions_of(participation, links) if links else [],
+        rates=links.rates if links else (),
     )
 
 

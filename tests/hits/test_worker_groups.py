@@ -12,7 +12,7 @@ from django.utils import timezone
 from hits.models import Campaign, DeviceSighting, Participation, Rating, Worker
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.workers import groups
-from hits.workers.groups import LARGEST_NETWORK, Group, Sign, groups_of, links_of
+from hits.workers.groups import LARGEST_NETWORK, Group, Sign, groups_of, links_of, quick_links_of
 from tests.factories import make_hits, make_worker, rate
 from tests.people import client_of
 
@@ -135,6 +135,17 @@ def test_links_are_kept_until_something_changes(monkeypatch):
     assert list(links_of(campaign).pairs) == [(alice.pk, bob.pk)]
     monkeypatch.setattr(groups, "_find_links", lambda campaign: pytest.fail("Found again."))
     assert list(links_of(campaign).pairs) == [(alice.pk, bob.pk)]
+
+
+def test_a_large_campaign_is_compared_when_asked_and_then_kept(monkeypatch):
+    monkeypatch.setattr(groups, "LARGE", 0)
+    campaign = make_hits()
+    assert quick_links_of(campaign) is None
+    assert links_of(campaign).pairs == {}
+    for name in ("alice", "bob"):
+        see(campaign, make_worker(name), "cookie", "a")
+    kept = quick_links_of(campaign)
+    assert kept is not None and kept.pairs == {}
 
 
 @pytest.mark.parametrize("n", [2, 6])
