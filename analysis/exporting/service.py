@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,6 +38,11 @@ TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
 FORMATS = (*TABLE_FORMATS, *LAYOUTS)
 
+_QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
+    "ratings": lambda request: queries.ratings(request.campaign),
+    "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
+    "signals": lambda request: queries.signals(request.campaign),
+}
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,
     "tsv": writers.TSVWriter,
@@ -274,11 +278,7 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
     if request.kind == "likeness":
         return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
     if request.run is None:
-        query = {
-            "ratings": queries.ratings,
-            "signals": queries.signals,
-            "evidence": partial(queries.evidence, history=request.history),
-        }[request.kind](request.campaign)
+        query = _QUERIES[request.kind](request)
         return query.columns, read_batches(query)
     if request.format in layouts.MTME_SCORES:
         return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])

@@ -110,13 +110,13 @@ def rhythm_twins(
         Twins have r >= `RHYTHM_R`.
     """
     seconds = as_numbers("seconds", seconds, missing=True)
-    columns = [
-        as_keys(name, keys)
-        for name, keys in (("workers", workers), ("items", items), ("hits", hits))
-    ]
-    check_same_length(seconds=seconds, workers=columns[0], items=columns[1], hits=columns[2])
+    workers, items = as_keys("workers", workers), as_keys("items", items)
+    hits = as_keys("hits", hits)
+    check_same_length(seconds=seconds, workers=workers, items=items, hits=hits)
     known = seconds > 0
-    table = _compared(np.log(seconds[known]), *(keys[known] for keys in columns), fewest_items)
+    table = _compared(
+        np.log(seconds[known]), workers[known], items[known], hits[known], fewest_items
+    )
     return table.judged(
         table.chance_equal,
         table.r >= RHYTHM_R,

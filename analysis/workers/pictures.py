@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,16 +20,16 @@ BIN_WIDTH = 0.1
 def likeness_histogram(likeness: MetricLikeness) -> Picture:
     """Plot the workers' r with a model, trusted workers apart from the others."""
     edges = np.round(np.arange(-1, 1 + BIN_WIDTH / 2, BIN_WIDTH), 10)
-    known = [row for row in likeness.rows if row.r is not None]
-    trusted = [row.r for row in known if row.participation.is_trusted]
-    others = [row.r for row in known if not row.participation.is_trusted]
+    known = [(row.r, row.participation.is_trusted) for row in likeness.rows if row.r is not None]
+    trusted = [r for r, is_trusted in known if is_trusted]
+    others = [r for r, is_trusted in known if not is_trusted]
     n_trusted, n_others = (np.histogram(values, bins=edges)[0] for values in (trusted, others))
     spread = likeness.spread
 
     def draw() -> Figure:
         figure = new_figure(TWO_COLUMNS, 2.8)
         axes = figure.subplots()
-        options = {"align": "edge", "ec": "white", "lw": 0.4}
+        options: dict[str, Any] = {"align": "edge", "ec": "white", "lw": 0.4}
         axes.bar(edges[:-1], n_trusted, BIN_WIDTH, color=COLOURS[0], label="Trusted", **options)
         axes.bar(
             edges[:-1],

@@ -162,7 +162,8 @@ def _find_links(campaign: Campaign) -> Links:
         rates.append(SignRate(sign, _n_trusted(by_device[sign], trusted), n_compared))
     for sign, pairs in _same_ratings(campaign).items():
         twins = {
-            (first, second): _in_words(sign, *numbers) for first, second, *numbers in _twins(pairs)
+            (first, second): _in_words(sign, n_items, r, share_equal)
+            for first, second, n_items, r, share_equal in _twins(pairs)
         }
         for pair, words in twins.items():
             found[pair][sign] = words
