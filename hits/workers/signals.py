@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 
 from ..models import Campaign, InputSignals, Participation
 from ..rating.signals import COUNTS
@@ -99,13 +99,11 @@ def advice_about(participation: Participation) -> Advice:
 
 def signs_of(participation: Participation) -> list[SignalSign]:
     """Return each sign that was recorded for this worker, shown or not."""
-    campaign = participation.campaign
-    counts = _counts_by_worker(campaign)
-    trusted = set(campaign.participations.trusted().values_list("worker", flat=True))
+    counts = _counts_by_worker(participation.campaign)
     own = counts.pop(participation.worker_id, None)
     if own is None:
         return []
-    others = [row for worker, row in counts.items() if worker in trusted]
+    others = [row for row in counts.values() if row["is_trusted"]]
     signs = [
         SignalSign(
             name=name,
@@ -125,10 +123,12 @@ def _recorded(name: str) -> str:
 
 def _counts_by_worker(campaign: Campaign) -> dict[int, Mapping[str, Any]]:
     """Count for each worker the HITs with signals, and those that show each sign."""
+    trusted = campaign.participations.trusted().filter(worker=OuterRef("assignment__worker"))
     rows = (
         InputSignals.objects.filter(assignment__hit__campaign=campaign)
+        .annotate(is_trusted=Exists(trusted))
         .order_by()
-        .values("assignment__worker")
+        .values("assignment__worker", "is_trusted")
         .annotate(
             n_hits=Count("pk"),
             n_canaries=Count("pk", filter=Q(followed_canary__isnull=False)),
