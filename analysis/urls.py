@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, report, results, scores
+from .views import evaluations, likeness, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -15,6 +15,14 @@ urlpatterns = [
         "campaigns/<uuid:code>/results/exports/<slug:kind>.<slug:fmt>",
         results.download,
         name="result_export",
+    ),
+    path(
+        "campaigns/<uuid:code>/workers/likeness/", likeness.worker_likeness, name="worker_likeness"
+    ),
+    path(
+        "campaigns/<uuid:code>/workers/likeness/<uuid:metric>.<slug:fmt>",
+        likeness.likeness_picture,
+        name="likeness_picture",
     ),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),

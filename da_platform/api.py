@@ -11,6 +11,7 @@ from ninja.operation import Operation
 
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.gold import router as gold_router
+from analysis.api.likeness import router as likeness_router
 from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
 from hits.api.audit_log import router as audit_router
@@ -48,6 +49,7 @@ api = PlatformAPI(
 for about_campaigns in (
     campaigns_router,
     workers_router,
+    likeness_router,
     recruiting_router,
     payments_router,
     # Before gold, so that `compare` is not taken for the number of a run.

@@ -39,6 +39,7 @@ urlpatterns = [
     path("campaigns/new/<uuid:code>/discard/", new_campaign.discard, name="discard_draft"),
     path("campaigns/<uuid:code>/", campaigns.campaign_overview, name="campaign_overview"),
     path("campaigns/<uuid:code>/workers/", workers.campaign_workers, name="campaign_workers"),
+    path("campaigns/<uuid:code>/workers/groups/", workers.worker_groups, name="worker_groups"),
     path("campaigns/<uuid:code>/workers/decide/", workers.decide_workers, name="decide_workers"),
     path(
         "campaigns/<uuid:code>/workers/<uuid:worker>/",

@@ -27,6 +27,7 @@ from hits.models import (
     Campaign,
     CampaignDraft,
     DeviceSighting,
+    InputSignals,
     Membership,
     Payment,
     PaymentRun,
@@ -139,6 +140,8 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
         weigh_pending()
         if number < n:
             confirm(campaign, is_by_hand=True)
+    for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):
+        InputSignals.objects.create(assignment=assignment, items=[[3, 1, 0, 0, 0]] * 40)
     run = campaign.payment_runs.latest("pk")
     run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
     fields: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
@@ -242,6 +245,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "preview_finish": {"number": 1},
     "preview_done": {"number": 1},
     "worker_picture": {"name": "degraded-pairs", "format": "csv"},
+    "likeness_picture": {"fmt": "csv"},
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
 # Tests to repeat on PostgreSQL: constraints, conditional updates, raw SQL and claims of payments.
 SHARED_TESTS = [
+    "analysis/test_export_signals.py",
     "analysis/test_export_tables.py",
     "analysis/test_score_storing.py",
     "hits/test_constraints.py",
@@ -22,6 +23,7 @@ SHARED_TESTS = [
     "hits/test_save_rating.py",
     "hits/test_second_factor.py",
     "hits/test_take_assignment.py",
+    "hits/test_worker_signals.py",
     "payments/test_sending.py",
 ]
 

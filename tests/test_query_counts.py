@@ -33,7 +33,9 @@ LISTS = {
     "home": 13,
     "new_campaign": 6,
     "campaign_workers": 12,
-    "campaign_worker": 14,
+    "campaign_worker": 28,
+    "worker_groups": 18,
+    "worker_likeness": 14,
     "campaign_recruiting": 16,
     "campaign_payments": 22,
     "plan_payments": 16,
@@ -64,7 +66,7 @@ NOT_LISTS = {
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
+    "worker_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
     "job_progress",
 }  # fmt: skip

@@ -147,7 +147,7 @@ def get_ranking(request: HttpRequest, code: UUID, number: Number) -> dict[str, A
 def download_export(
     request: HttpRequest,
     code: UUID,
-    kind: Literal["ratings", "evidence", "segments", "systems"],
+    kind: Literal["ratings", "evidence", "signals", "likeness", "segments", "systems"],
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:

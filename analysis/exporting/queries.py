@@ -193,6 +193,53 @@ def evidence(campaign: Campaign, *, history: bool) -> Query:
     return Query(columns, tables, [campaign.pk])
 
 
+# --- signals --------------------------------------------------------------------------------------
+
+# In the order of `hits.rating.signals.COUNTS`.
+_SIGNAL_COUNTS = ("pointer", "keys", "touches", "focus_lost", "scripted")
+
+
+def signals(campaign: Campaign) -> Query:
+    """Select what the browser counted for each item; a HIT without usable counts has one row without a position."""
+    if _is_postgresql():
+        items = "LEFT JOIN LATERAL jsonb_array_elements(s.items) WITH ORDINALITY e(counts, place) ON TRUE"
+        position, count = "e.place::int", "(e.counts ->> {})::int"
+    else:
+        items = "LEFT JOIN json_each(s.items) e"
+        position, count = "e.key + 1", "json_extract(e.value, '$[{}]')"
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        Column("hit", Kind.INTEGER, "h.number"),
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column("position", Kind.INTEGER, position),
+        *(
+            Column(name, Kind.INTEGER, count.format(place))
+            for place, name in enumerate(_SIGNAL_COUNTS)
+        ),
+        Column("comment_pastes", Kind.INTEGER, "s.n_comment_pastes"),
+        # Empty if there was no canary, so not a flag.
+        Column(
+            "followed_canary",
+            Kind.INTEGER,
+            "CASE WHEN s.followed_canary THEN 1 WHEN NOT s.followed_canary THEN 0 END",
+        ),
+    )
+    tables = f"""
+        FROM hits_campaign c
+        JOIN hits_hit h ON h.campaign_id = c.id
+        JOIN hits_assignment a ON a.hit_id = h.id
+        JOIN hits_inputsignals s ON s.assignment_id = a.id
+        {items}
+        JOIN hits_worker w ON w.id = a.worker_id
+        LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
+        WHERE c.id = %s
+        ORDER BY h.number, a.id, {position}"""
+    return Query(columns, tables, [campaign.pk])
+
+
 # --- gold -----------------------------------------------------------------------------------------
 
 

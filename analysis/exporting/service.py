@@ -28,16 +28,21 @@ from da_platform.files.pseudonyms import Pseudonyms, key_fingerprint
 from hits.models import Campaign, SystemOutput
 from hits.people.audit import record
 
-from . import layouts, queries, ranking, writers
+from . import layouts, likeness, queries, ranking, writers
 from .batches import Batch, one_batch, read_batches
 from .queries import Column, Kind
 
-KINDS = ("ratings", "evidence", "segments", "systems")
+KINDS = ("ratings", "evidence", "signals", "likeness", "segments", "systems")
 GOLD_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
 FORMATS = (*TABLE_FORMATS, *LAYOUTS)
 
+_QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
+    "ratings": lambda request: queries.ratings(request.campaign),
+    "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
+    "signals": lambda request: queries.signals(request.campaign),
+}
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,
     "tsv": writers.TSVWriter,
@@ -270,12 +275,10 @@ def _write_batches(
 
 
 def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
+    if request.kind == "likeness":
+        return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
     if request.run is None:
-        query = (
-            queries.ratings(request.campaign)
-            if request.kind == "ratings"
-            else queries.evidence(request.campaign, history=request.history)
-        )
+        query = _QUERIES[request.kind](request)
         return query.columns, read_batches(query)
     if request.format in layouts.MTME_SCORES:
         return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])

@@ -37,6 +37,8 @@ EXPORTS = {
     "systems": "System ranking",
     "ratings": "Ratings",
     "evidence": "Worker evidence",
+    "signals": "Input signals",
+    "likeness": "Likeness to metrics",
 }
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10

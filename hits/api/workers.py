@@ -20,6 +20,7 @@ from ..models import Assignment, Campaign, Evidence, Participation
 from ..people.access import user_of
 from ..workers.deciding import Choice, Decided, Preview, decide_as_seen, preview_decision
 from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
+from ..workers.groups import Companion, Group, groups_of
 from ..workers.reading import (
     DEFAULT_SORT,
     FLAGS,
@@ -33,6 +34,7 @@ from ..workers.reading import (
     participations_of,
     worker_rows,
 )
+from ..workers.signals import Advice, advice_about
 from .auth import Needs, Scope, own_campaign
 from .field_types import Reason, Text
 from .jobs import JobOut
@@ -193,6 +195,74 @@ class PreviewOut(Schema):
     fingerprint: str
 
 
+class SharedSignOut(Schema):
+    """What workers share, how many pairs of the group share it, and the numbers of one of them."""
+
+    sign: str
+    n_pairs: int
+    example: str
+
+
+class GroupOut(Schema):
+    """Workers who seem to move together. Advice, never a verdict."""
+
+    workers: list[UUID]
+    signs: list[SharedSignOut]
+    n_trusted: int
+
+    @staticmethod
+    def resolve_workers(group: Group) -> list[UUID]:
+        return [worker.code for worker in group.workers]
+
+
+class SignRateOut(Schema):
+    """How many pairs of trusted workers show a sign, out of those compared."""
+
+    sign: str
+    n_showing: int
+    n_compared: int
+
+
+class SignalSignOut(Schema):
+    """In how many HITs a worker shows a sign, and how many of the other trusted workers ever do."""
+
+    name: str
+    label: str
+    n_hits: int
+    n_recorded: int
+    n_trusted_showing: int
+    n_trusted: int
+
+
+class CompanionOut(Schema):
+    """Another worker who shares signs with this one, each with its numbers in words."""
+
+    worker: UUID
+    signs: dict[str, str]
+
+    @staticmethod
+    def resolve_worker(companion: Companion) -> UUID:
+        return companion.worker.code
+
+    @staticmethod
+    def resolve_signs(companion: Companion) -> dict[str, str]:
+        return {str(sign): words for sign, words in companion.signs}
+
+
+class AdviceOut(Schema):
+    """How a worker worked, apart from the scores. Advice, never a verdict.
+
+    `is_compared` is false if the workers of a large campaign have not been compared lately: list the groups first.
+    """
+
+    is_recorded: bool
+    signs: list[SignalSignOut]
+    means: dict[str, float]
+    is_compared: bool
+    companions: list[CompanionOut]
+    rates: list[SignRateOut]
+
+
 class DecidedOut(Schema):
     """`n_decided` workers were changed; `n_changed` were skipped, since someone else or new evidence
     changed them at the same time."""
@@ -244,6 +314,21 @@ def recompute_workers(request: HttpRequest, code: UUID) -> Status[Job]:
     campaign = own_campaign(request, code)
     job = start_job(kind="recompute_workers", campaign=campaign, started_by=user_of(request))
     return Status(202, job)
+
+
+@router.get("/{uuid:code}/workers/groups", response=list[GroupOut], auth=Needs(Scope.DECIDE))
+@paginate
+def list_worker_groups(request: HttpRequest, code: UUID) -> list[Group]:
+    """List workers who share a browser, a network, scores or a rhythm; those with the most signs first."""
+    return groups_of(own_campaign(request, code)).groups
+
+
+@router.get(
+    "/{uuid:code}/workers/{uuid:worker}/signals", response=AdviceOut, auth=Needs(Scope.DECIDE)
+)
+def get_worker_signals(request: HttpRequest, code: UUID, worker: UUID) -> Advice:
+    """Get what the browser showed while this worker rated, next to how often trusted workers show the same."""
+    return advice_about(participation_of(own_campaign(request, code), worker))
 
 
 @router.get("/{uuid:code}/workers/{uuid:worker}", response=WorkerOut, auth=Needs(Scope.DECIDE))

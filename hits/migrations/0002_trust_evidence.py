@@ -25,6 +25,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("items", models.JSONField(default=list)),
+                ("n_items_without_input", models.PositiveSmallIntegerField(default=0)),
+                ("n_items_scripted", models.PositiveSmallIntegerField(default=0)),
+                ("n_items_unfocused", models.PositiveSmallIntegerField(default=0)),
+                ("n_comment_pastes", models.PositiveSmallIntegerField(default=0)),
                 (
                     "followed_canary",
                     models.BooleanField(

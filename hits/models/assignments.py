@@ -148,8 +148,14 @@ class InputSignals(models.Model):
     assignment = models.OneToOneField(
         Assignment, models.CASCADE, primary_key=True, related_name="signals"
     )
-    # One list for each item in order: pointer, keys, touches, focus lost, scripted.
+    # One list for each item in order, as in `hits.rating.signals.COUNTS`; null for an item without counts.
+    # Empty if the browser sent nothing usable.
     items = models.JSONField(default=list)
+    # Derived from `items`, so that pages need not read the lists of a whole campaign.
+    n_items_without_input = models.PositiveSmallIntegerField(default=0)
+    n_items_scripted = models.PositiveSmallIntegerField(default=0)
+    n_items_unfocused = models.PositiveSmallIntegerField(default=0)
+    n_comment_pastes = models.PositiveSmallIntegerField(default=0)
     followed_canary = models.BooleanField(
         null=True, help_text="Whether the hidden instruction was followed; empty: there was none."
     )

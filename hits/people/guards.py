@@ -166,7 +166,9 @@ PREFIX_BITS = {4: 24, 6: 48}
 def note_device(
     request: HttpRequest, response: HttpResponse, *, worker: Worker, campaign: Campaign
 ) -> None:
-    """Store which device a worker uses, as marks that reveal nothing by themselves."""
+    """Store which device a worker uses, as marks that reveal nothing by themselves, if the campaign records it."""
+    if not campaign.records_signals:
+        return
     device = request.COOKIES.get(DEVICE_COOKIE, "")
     if not 16 <= len(device) <= 64:
         device = token_urlsafe(16)

@@ -26,6 +26,7 @@ from ..models import (
     Worker,
 )
 from .places import is_affordable, settle_after_return, settle_places
+from .signals import SentSignals, store_signals
 
 logger = logging.getLogger(__name__)
 
@@ -137,13 +138,20 @@ def _has_room_for_one(campaign: Campaign) -> bool:
 
 
 def submit_assignment(
-    *, assignment: Assignment, comment: str = "", at: datetime | None = None
+    *,
+    assignment: Assignment,
+    comment: str = "",
+    signals: SentSignals | None = None,
+    at: datetime | None = None,
 ) -> Assignment:
-    """Freeze a finished assignment and give it a completion code. A second call returns the same code."""
+    """Freeze a finished assignment and give it a completion code. A second call returns the same code.
+
+    `signals` is what the browser counted, if the HIT was submitted through the page.
+    """
     n_rated, size = assignment.ratings.count(), assignment.hit.size
     if n_rated < size:
         raise NotFinished(f"{size - n_rated} of {size} items have no rating yet.")
-    _submit(assignment, comment, at or timezone.now())
+    _submit(assignment, comment, signals, at or timezone.now())
     assignment.refresh_from_db()
     if assignment.status != Assignment.Status.SUBMITTED:
         raise NotFinished("This HIT was returned.")
@@ -151,7 +159,9 @@ def submit_assignment(
 
 
 @transaction.atomic
-def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
+def _submit(
+    assignment: Assignment, comment: str, signals: SentSignals | None, now: datetime
+) -> None:
     is_expired = Q(status=Assignment.Status.EXPIRED)
     this_assignment = Assignment.objects.filter(pk=assignment.pk)
     submitted = this_assignment.open().update(
@@ -163,6 +173,7 @@ def _submit(assignment: Assignment, comment: str, now: datetime) -> None:
     )
     if not submitted:
         return
+    store_signals(assignment=assignment, sent=signals)
     if this_assignment.filter(is_late=True).exists():
         # Its place was offered again. If nobody has taken it yet, it is no longer needed.
         settle_places(campaign=assignment.hit.campaign, hits=[assignment.hit_id])

@@ -21,7 +21,9 @@ from ..payments.runs import rejection_of
 from ..people.access import View, for_workers
 from ..people.guards import exit_origins
 from ..rating import desk
+from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, RatingForm, read_rating
+from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
 from ..recruiting.providers.base import Ending
@@ -106,6 +108,7 @@ def _show_item(
         "items": items,
         "scores": SCORES,
         "is_unset": is_unset,
+        "canary": canary_of(assignment) if assignment.hit.campaign.has_canary else None,
     }
     return render(request, "hits/rate.html", context, status=422 if is_unset else 200)
 
@@ -199,7 +202,13 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     form = CommentForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            submit_assignment(assignment=assignment, comment=form.cleaned_data["comment"])
+            submit_assignment(
+                assignment=assignment,
+                comment=form.cleaned_data["comment"],
+                signals=SentSignals(
+                    request.POST.get("signals", ""), request.POST.get("comment_pastes", "")
+                ),
+            )
         except NotFinished as error:
             return _answer_error(request, str(error), status=409)
         return redirect("done", assignment.code)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
@@ -17,6 +18,7 @@ from ..models import Campaign, Evidence, Participation
 from ..people.access import for_campaign_admins, user_of
 from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
 from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
+from ..workers.groups import groups_of
 from ..workers.reading import (
     DEFAULT_SORT,
     FLAG_LABELS,
@@ -29,6 +31,7 @@ from ..workers.reading import (
     worker_rows,
     workers_page,
 )
+from ..workers.signals import advice_about
 from ..workers.wording import pairs_in_words, repeats_in_words, window_in_words
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 # Rows of a worker's history on their page; the exports have them all.
 MAX_ROWS = 200
+GROUPS_PER_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
         ],
         "entries": decisions_about(participation)[:MAX_ROWS],
         "choices": Choice.choices,
+        "advice": advice_about(participation),
     }
     return render(request, "hits/campaign_worker.html", context)
 
@@ -112,6 +117,19 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
 def _sentences(evidence: Evidence) -> list[str]:
     sentences = [pairs_in_words(evidence), window_in_words(evidence), repeats_in_words(evidence)]
     return [sentence for sentence in sentences if sentence]
+
+
+@require_GET
+@for_campaign_admins
+def worker_groups(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show workers who seem to move together, and what they share."""
+    found = groups_of(campaign)
+    context = {
+        "campaign": campaign,
+        "rates": found.rates,
+        "page": Paginator(found.groups, GROUPS_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "hits/worker_groups.html", context)
 
 
 @require_GET

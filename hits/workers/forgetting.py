@@ -28,6 +28,7 @@ from ..models import (
     Assignment,
     AuditEntry,
     Campaign,
+    InputSignals,
     Invite,
     Participation,
     Payment,
@@ -54,6 +55,7 @@ CLEARED = {
     "Assignment.status": "kept",
     "Assignment.completion_code": "replaced",
     "Assignment.comment": "emptied",
+    "InputSignals.items": "deleted",
     "Participation.trust": "kept",
     "Participation.decision": "kept: whether ratings count",
     "Participation.decision_reason": "replaced, it is free text",
@@ -165,6 +167,7 @@ def _forget(
         Assignment.objects.filter(pk=assignment.pk).update(
             comment="", completion_code=new_completion_code() if is_done else ""
         )
+    InputSignals.objects.filter(assignment__worker=worker).delete()
     forget_arrivals(worker=worker)
     payments = Payment.objects.filter(assignment__worker=worker)
     payments.update(prepared="", problem="")

@@ -34,6 +34,76 @@
   const keep = (item) => items.set(item.position, item);
   JSON.parse(document.getElementById("items").textContent).forEach(keep);
 
+  // How items are rated -------------------------------------------------------------------------
+
+  // Counts only, never what was pressed or where: see hits/rating/signals.py for their order. They wait in the
+  // browser, beside the queue, until the HIT is submitted.
+  const countsInput = Boolean(form.dataset.countsInput);
+  const POINTER = 0, KEYS = 1, TOUCHES = 2, FOCUS_LOST = 3, SCRIPTED = 4;
+  const MAX_COUNT = 9999;
+  const signalsKey = (place) => `signals:${form.dataset.assignment}:${place}`;
+  let inputCounts = [0, 0, 0, 0, 0];
+  let isByHand = false;
+  let hasFocus = true;
+
+  function count(kind) {
+    inputCounts[kind] = Math.min(inputCounts[kind] + 1, MAX_COUNT);
+  }
+
+  function countInput(event) {
+    if (!event.isTrusted) {
+      count(SCRIPTED);
+      return;
+    }
+    const isTouch = event.pointerType === "touch";
+    if (event.type === "keydown" && !event.repeat) count(KEYS);
+    else if (event.type === "pointermove" && !isTouch) count(POINTER);
+    else if (event.type === "pointerdown" && isTouch) count(TOUCHES);
+    // Assistive technology may click without a pointer or a key.
+    if (event.type !== "pointermove") isByHand = true;
+  }
+
+  function loseFocus() {
+    if (hasFocus) count(FOCUS_LOST);
+    hasFocus = false;
+  }
+
+  function keepCounts(place) {
+    // A score that nobody set.
+    if (!isByHand) count(SCRIPTED);
+    try {
+      localStorage.setItem(signalsKey(place), JSON.stringify(inputCounts));
+    } catch {
+      // As for ratings. Nothing depends on these counts.
+    }
+    inputCounts = [0, 0, 0, 0, 0];
+    isByHand = false;
+  }
+
+  // The counts of earlier HITs have been sent.
+  function forgetOldCounts() {
+    try {
+      Object.keys(localStorage)
+        .filter((key) => key.startsWith("signals:") && !key.startsWith(signalsKey("")))
+        .forEach((key) => localStorage.removeItem(key));
+    } catch {
+      // Nothing was stored.
+    }
+  }
+
+  if (countsInput) {
+    forgetOldCounts();
+    for (const type of ["pointermove", "pointerdown", "keydown", "click"]) {
+      window.addEventListener(type, countInput, { capture: true, passive: true });
+    }
+    window.addEventListener("blur", loseFocus);
+    window.addEventListener("focus", () => { hasFocus = true; });
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) loseFocus();
+      else hasFocus = true;
+    });
+  }
+
   // The queue ----------------------------------------------------------------------------------
 
   // Each unsent rating is stored separately, so that two windows on one HIT do not overwrite each other.
@@ -248,6 +318,7 @@
     };
     queue.push(rating);
     store(rating);
+    if (countsInput) keepCounts(position);
     items.delete(position);
     position += 1;
     show();

@@ -1,0 +1,1 @@
+"""Workers next to the scores of metrics and models."""
