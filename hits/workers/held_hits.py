@@ -15,8 +15,10 @@ from django.db import models, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from analysis.stats.timing import ObservedTimes
+
 from ..exceptions import DecisionRefused
-from ..models import Assignment, Campaign, Participation
+from ..models import Assignment, Campaign
 from ..people.audit import record
 from ..rating.places import (
     HELD,
@@ -28,7 +30,7 @@ from ..rating.places import (
     with_prospects,
 )
 from .deciding import CHANGED
-from .holding import COUNTED, DISCARDED
+from .holding import COUNTED, DISCARDED, times_of_all
 from .recomputing import recompute_worker
 from .trust import locked_participation
 
@@ -128,6 +130,28 @@ def held_hits(campaign: Campaign) -> QuerySet[Assignment]:
 def held_hits_with(campaign: Campaign, codes: Sequence[UUID]) -> list[Assignment]:
     """Those with these codes. Codes of other assignments are ignored."""
     return list(held_hits(campaign).filter(code__in=codes).order_by("pk"))
+
+
+@dataclass(frozen=True, slots=True)
+class HeldHit:
+    """A HIT that is or was on hold, with the times that the server saw."""
+
+    assignment: Assignment
+    times: ObservedTimes
+
+    @property
+    def discarded_at(self) -> datetime | None:
+        """When it will be discarded if nobody decides; None once it is decided about."""
+        held_at = self.assignment.held_at
+        if self.assignment.hold != Assignment.Hold.HELD or held_at is None:
+            return None
+        return held_at + timedelta(hours=HOLD_HOURS)
+
+
+def with_times(assignments: Sequence[Assignment]) -> list[HeldHit]:
+    """Add the observed times, in one query."""
+    times = times_of_all(assignments)
+    return [HeldHit(assignment, times[assignment.pk]) for assignment in assignments]
 
 
 # The preview ---------------------------------------------------------------------------------
@@ -232,8 +256,3 @@ def decide_holds_as_seen(
 def n_waiting(campaign: Campaign) -> int:
     """How many HITs wait for a decision."""
     return held_hits(campaign).filter(hold=Assignment.Hold.HELD).count()
-
-
-def own_held_hits(participation: Participation) -> QuerySet[Assignment]:
-    """A worker's HITs that are or were on hold."""
-    return held_hits(participation.campaign).filter(worker=participation.worker_id)

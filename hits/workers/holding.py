@@ -1,5 +1,7 @@
 """Hold submitted HITs whose times are impossible, so that they count only if a person says so."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ from django.utils import timezone
 
 from analysis.stats.timing import BURST, ObservedTimes, observed_times
 
-from ..models import Assignment, Campaign, Participation
+from ..models import Assignment, Campaign, Participation, Rating
 from ..people.audit import record
 
 # Audit log actions.
@@ -60,13 +62,27 @@ def hold_if_impossible(*, assignment: Assignment) -> bool:
 
 def times_of(assignment: Assignment) -> ObservedTimes:
     """Measure the pace of a HIT from when its ratings reached the server."""
-    rows = list(assignment.ratings.values_list("item__position", "received_at", "active_ms"))
-    return observed_times(
-        [position for position, _, _ in rows],
-        [received.timestamp() for _, received, _ in rows],
-        [np.nan if active is None else active / 1000 for _, _, active in rows],
-        started=assignment.started_at.timestamp(),
+    return times_of_all([assignment])[assignment.pk]
+
+
+def times_of_all(assignments: Sequence[Assignment]) -> dict[int, ObservedTimes]:
+    """Measure the pace of several HITs in one query; return it by their keys."""
+    rows = Rating.objects.filter(assignment__in=assignments).values_list(
+        "assignment_id", "item__position", "received_at", "active_ms"
     )
+    ratings: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    for pk, position, received, active_ms in rows:
+        claimed = np.nan if active_ms is None else active_ms / 1000
+        ratings[pk].append((position, received.timestamp(), claimed))
+    times = {}
+    for assignment in assignments:
+        columns = np.array(ratings[assignment.pk], dtype=np.float64).reshape(-1, 3)
+        positions, received_at, claims = columns.T
+        started = assignment.started_at.timestamp()
+        times[assignment.pk] = observed_times(
+            positions.astype(np.int64), received_at, claims, started=started
+        )
+    return times
 
 
 def reason_in_words(times: ObservedTimes) -> str:
