@@ -54,6 +54,8 @@ CLEARED = {
     "Assignment.status": "kept",
     "Assignment.completion_code": "replaced",
     "Assignment.comment": "emptied",
+    "Assignment.hold": "kept: whether ratings count",
+    "Assignment.hold_reason": "kept: written by the platform, times only",
     "Participation.trust": "kept",
     "Participation.decision": "kept: whether ratings count",
     "Participation.decision_reason": "replaced, it is free text",
