@@ -1,9 +1,12 @@
 """A campaign's limit of HITs per worker."""
 
+from typing import Any
+
 import pytest
 
 from hits.campaigns.editing import edit_campaign
 from hits.models import Assignment, Campaign
+from hits.rating import assignments
 from hits.rating.assignments import release_assignment, return_assignment, take_assignment
 from tests.factories import make_hits, make_worker
 from tests.holds import do_hit
@@ -81,3 +84,19 @@ def test_a_worker_at_the_limit_leaves_the_place_to_others(campaign):
     take_assignment(campaign=campaign, worker=alice)
     assert list(campaign.hits.values_list("places_left", flat=True)) == before
     assert Assignment.objects.count() == 2
+
+
+def test_another_tab_that_was_faster_uses_up_the_limit(campaign, monkeypatch):
+    """Between the check and the claim, the other tab takes the last HIT of the limit and submits it."""
+    alice = make_worker()
+    do_hit(campaign, alice)
+    claim = assignments._claim_place_from
+
+    def claim_too_late(*args: Any, **options: Any) -> Assignment | None:
+        monkeypatch.setattr(assignments, "_claim_place_from", claim)
+        do_hit(campaign, alice)
+        return claim(*args, **options)
+
+    monkeypatch.setattr(assignments, "_claim_place_from", claim_too_late)
+    assert take_assignment(campaign=campaign, worker=alice) is None
+    assert alice.assignments.count() == 2
