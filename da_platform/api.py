@@ -16,6 +16,7 @@ from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
 from hits.api.audit_log import router as audit_router
 from hits.api.campaigns import router as campaigns_router
+from hits.api.holds import router as holds_router
 from hits.api.jobs import router as jobs_router
 from hits.api.payments import router as payments_router
 from hits.api.people import router as people_router
@@ -50,6 +51,7 @@ for about_campaigns in (
     campaigns_router,
     workers_router,
     likeness_router,
+    holds_router,
     recruiting_router,
     payments_router,
     # Before gold, so that `compare` is not taken for the number of a run.

@@ -13,6 +13,7 @@ from .campaigns.uploads import drop_old_drafts
 from .people.guards import forget_counts
 from .rating.places import settle_unproven
 from .recruiting.studies import look_after_studies
+from .workers.held_hits import discard_overdue
 from .workers.trust import weigh_pending
 
 logger = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 class Chores:
     n_released: int
     n_weighed: int
+    n_holds_ended: int
     n_reopened: int
     n_counted: int
     n_drafts_dropped: int
@@ -37,6 +39,7 @@ def do_chores(*, at: datetime | None = None) -> Chores:
             {
                 "n_released": partial(release_expired, at=at),
                 "n_weighed": weigh_pending,
+                "n_holds_ended": partial(discard_overdue, at=at),
                 "n_reopened": partial(settle_unproven, at=at),
                 "n_counted": partial(keep_counts, at=at),
                 "n_drafts_dropped": partial(drop_old_drafts, at=at),

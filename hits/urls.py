@@ -6,6 +6,7 @@ from .views import (
     audit_log,
     campaign_actions,
     campaigns,
+    holds,
     jobs,
     mturk,
     new_campaign,
@@ -41,6 +42,8 @@ urlpatterns = [
     path("campaigns/<uuid:code>/workers/", workers.campaign_workers, name="campaign_workers"),
     path("campaigns/<uuid:code>/workers/groups/", workers.worker_groups, name="worker_groups"),
     path("campaigns/<uuid:code>/workers/decide/", workers.decide_workers, name="decide_workers"),
+    path("campaigns/<uuid:code>/workers/held/", holds.held_hits, name="held_hits"),
+    path("campaigns/<uuid:code>/workers/held/decide/", holds.decide_holds, name="decide_holds"),
     path(
         "campaigns/<uuid:code>/workers/<uuid:worker>/",
         workers.campaign_worker,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.evaluation.stored_evaluations import evaluate_campaign, evaluate_collection
 from analysis.evaluation.uploading import GoldReading, store_uploaded_gold
@@ -138,6 +139,9 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
             campaign=campaign, crowd={Behaviour.HONEST: 1}, hits_per_worker=n, seed=number
         )
         weigh_pending()
+        Assignment.objects.filter(worker__external_id=f"honest-{number}-1").update(
+            hold=Assignment.Hold.COUNTED, hold_reason="Too fast.", held_at=timezone.now()
+        )
         if number < n:
             confirm(campaign, is_by_hand=True)
     for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):

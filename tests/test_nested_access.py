@@ -156,6 +156,9 @@ def _send_objects_of_bob(
     rule = {"kind": "adjustment", "amount": "1", "reason": "A gap", "assignment": assignment}
     metric, pool = str(plenty.metric.code), [str(own_campaign.code), str(plenty.campaign.code)]
     chosen = f"?choice=exclude&worker={worker}"
+    held = f"?choice=discard&hit={assignment}"
+    decision_page = reverse("decide_holds", args=[own_campaign.code]) + held
+    assert browser.post(decision_page, {"reason": "Why", "seen": "x"}).status_code == 404
     for name, form in {
         "decide_workers": {"reason": "Why", "seen": "x"},
         "revoke_links": {"invite": links},
@@ -166,10 +169,13 @@ def _send_objects_of_bob(
         answer = browser.post(reverse(name, args=[own_campaign.code]) + chosen, form)
         assert answer.status_code < 500
     assert browser.post(reverse("evaluate_pooled"), {"campaigns": pool}).status_code < 500
+    hold_decision = {"choice": "discard", "hits": [assignment], "reason": "Why", "seen": "x"}
     decision = {"choice": "exclude", "workers": [worker], "reason": "Why", "seen": "x"}
     for path, body in {
         "workers/decide": decision,
         "workers/preview": decision,
+        "held/decide": hold_decision,
+        "held/preview": hold_decision,
         "invites/revoke": {"ids": links},
         "payments/rules": rule,
     }.items():

@@ -32,7 +32,8 @@ FEW, MANY = 2, 6
 LISTS = {
     "home": 13,
     "new_campaign": 6,
-    "campaign_workers": 12,
+    "campaign_workers": 13,
+    "held_hits": 10,
     "campaign_worker": 28,
     "worker_groups": 18,
     "worker_likeness": 14,
@@ -71,7 +72,9 @@ FILES = {
     "job_progress",
 }  # fmt: skip
 # They redirect to another page.
-REDIRECTS = {"two_step_set_up", "preview", "decide_workers", "draft_settings", "draft_check"}
+REDIRECTS = {
+    "two_step_set_up", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
+}  # fmt: skip
 
 MAX_API_QUERIES = 20
 

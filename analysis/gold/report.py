@@ -111,7 +111,7 @@ def _count_if(**facts: Any) -> Count:
 
 
 def _submitted(run: GoldRun) -> AssignmentQuerySet:
-    submitted = Assignment.objects.submitted().filter(hit__campaign=run.campaign)
+    submitted = Assignment.objects.counted().filter(hit__campaign=run.campaign)
     return submitted.filter(submitted_at__lte=run.created_at)
 
 

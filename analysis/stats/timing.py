@@ -38,7 +38,12 @@ class ObservedTimes:
     @property
     def is_impossible(self) -> bool:
         """Whether nobody can have read the texts in this time."""
-        return self.fastest_burst < IMPOSSIBLE_BURST_SECONDS or self.claims_too_much
+        return self.is_too_fast or self.claims_too_much
+
+    @property
+    def is_too_fast(self) -> bool:
+        """Whether a burst of ratings arrived faster than anyone can read, even after working offline."""
+        return self.fastest_burst < IMPOSSIBLE_BURST_SECONDS
 
     @property
     def claims_too_much(self) -> bool:

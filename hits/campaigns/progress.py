@@ -59,6 +59,8 @@ class Counts:
     hits_by_trusted: dict[int, int]
     n_promised: int
     hit_states: dict[str, int]
+    # Not counted until somebody decides about their impossible times. Absent from older stored counts.
+    n_on_hold: int = 0
 
     @property
     def n_wanted(self) -> int:
@@ -137,7 +139,7 @@ def count_assignments(
     hits_by_trusted = Counter(work.n_trusted for work in started)
     hits_by_trusted[0] += n_hits - len(started)
     given_up = _given_up(campaign)
-    names = ("n_trusted", "n_unproven", "n_stalled", "n_discarded", "n_in_progress")
+    names = ("n_trusted", "n_unproven", "n_stalled", "n_discarded", "n_in_progress", "n_on_hold")
     return Counts(
         n_hits=n_hits,
         min_ratings=min_ratings,
@@ -158,8 +160,9 @@ def _given_up(campaign: Campaign) -> Counter[str]:
 
 
 def _promised(work: Work, min_ratings: int) -> int:
-    """Return how many of a HIT's missing ratings may come from unproven or unfinished work."""
-    return min(max(0, min_ratings - work.n_trusted), work.n_unproven + work.n_in_progress)
+    """Return how many of a HIT's missing ratings may come from unproven, unfinished or held work."""
+    n_possible = work.n_unproven + work.n_in_progress + work.n_on_hold
+    return min(max(0, min_ratings - work.n_trusted), n_possible)
 
 
 def _hit_states(started: list[Work], n_hits: int, min_ratings: int) -> dict[str, int]:

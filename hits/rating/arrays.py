@@ -139,6 +139,7 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
         "score",
         "received_at",
     )
+    rows = rows.exclude(assignment__hold__in=Assignment.NOT_COUNTED)
     ints = ("assignment", "position", "item", "partner", "role", "score")
     return np.array(
         sorted(
@@ -151,7 +152,7 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
 
 def load_worker_assignments(participation: Participation) -> NDArray[Any]:
     """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds."""
-    assignments = Assignment.objects.submitted().of(participation).order_by("submitted_at", "pk")
+    assignments = Assignment.objects.counted().of(participation).order_by("submitted_at", "pk")
     return np.array(
         [
             (pk, started.timestamp(), submitted.timestamp(), is_rejected)
@@ -192,6 +193,11 @@ class _Query:
     order: str = ""
 
 
+# The SQL of `AssignmentQuerySet.counted`.
+_IS_COUNTED = (
+    f"assignment.status = '{Assignment.Status.SUBMITTED}'"
+    f" AND assignment.hold NOT IN {tuple(str(hold) for hold in Assignment.NOT_COUNTED)}"
+)
 _RATINGS = _Query(
     columns=(
         ("assignment", _ID, "rating.assignment_id"),
@@ -205,7 +211,7 @@ _RATINGS = _Query(
         hits_rating rating
         JOIN hits_assignment assignment ON assignment.id = rating.assignment_id
         JOIN hits_hit hit ON hit.id = assignment.hit_id
-        WHERE hit.campaign_id = {{campaign}} AND assignment.status = '{Assignment.Status.SUBMITTED}'
+        WHERE hit.campaign_id = {{campaign}} AND {_IS_COUNTED}
     """,
 )
 _ITEMS = _Query(
@@ -231,7 +237,7 @@ _ASSIGNMENTS = _Query(
     ),
     source=f"""
         hits_assignment assignment JOIN hits_hit hit ON hit.id = assignment.hit_id
-        WHERE hit.campaign_id = {{campaign}} AND assignment.status = '{Assignment.Status.SUBMITTED}'
+        WHERE hit.campaign_id = {{campaign}} AND {_IS_COUNTED}
     """,
     order="assignment.id",
 )

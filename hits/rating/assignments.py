@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from da_platform.counting import CLAIMS
@@ -39,7 +39,10 @@ CODE_LENGTH = 12
 def take_assignment(
     *, campaign: Campaign, worker: Worker, at: datetime | None = None
 ) -> Assignment | None:
-    """Give the worker their current HIT or the next open one, or None when there is none left."""
+    """Give the worker their current HIT or the next open one, or None when there is none for them.
+
+    Whatever the reason for None, the same queries run, so that the time it takes does not reveal it.
+    """
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
@@ -50,14 +53,26 @@ def take_assignment(
             # They may finish it and are paid, but it does not take a place that others could fill.
             return expired
         return _renew_lease(expired, campaign, now=now)
-    if is_discarded or not is_affordable(campaign):
+    is_screened_out = standing is not None and standing.is_screened_out
+    # A list and not `and`, which would leave out queries once one of these is false.
+    may_take_more = all(
+        [
+            not is_discarded,
+            not is_screened_out,
+            is_affordable(campaign),
+            _is_within_limits(campaign, worker),
+        ]
+    )
+    next_hit = _open_hits(campaign, worker).first()
+    if next_hit is None or not may_take_more:
+        CLAIMS.labels("none").inc()
         return None
     try:
-        assignment = _claim_next_place(campaign, worker, now=now)
+        assignment = _claim_place_from(next_hit, campaign, worker, now=now)
     except IntegrityError:
         # The same worker was faster in another tab; the constraint let only one through.
         return _assignment_in_hand(campaign, worker)
-    except _MoneyIsSpent:
+    except _NotForThem:
         assignment = None
     if assignment and not (standing and standing.is_trusted):
         settle_after_return(campaign=campaign, worker=worker)
@@ -101,20 +116,37 @@ def _assignment_in_hand(campaign: Campaign, worker: Worker) -> Assignment | None
     return current
 
 
-class _MoneyIsSpent(Exception):
-    """The campaign cannot pay for another HIT."""
+class _NotForThem(Exception):
+    """The campaign cannot pay for another HIT, or the worker may not take one."""
 
 
-def _claim_next_place(campaign: Campaign, worker: Worker, *, now: datetime) -> Assignment | None:
-    """Take a place on the first HIT that has one for this worker, or None when there is none left."""
-    open_hits = campaign.hits.open().not_taken_by(worker).order_by("number")
-    number = 0
+def _is_within_limits(campaign: Campaign, worker: Worker) -> bool:
+    """Whether the worker has a HIT left in this campaign, and none on hold. Returned HITs do not count."""
+    own_work = worker.assignments.filter(hit__campaign=campaign)
+    facts = own_work.aggregate(
+        n_hits=Count("pk", filter=~Q(status=Assignment.Status.RETURNED)),
+        n_held=Count("pk", filter=Q(hold=Assignment.Hold.HELD)),
+    )
+    limit = campaign.max_hits_per_worker
+    return facts["n_held"] == 0 and (limit is None or facts["n_hits"] < limit)
+
+
+def _open_hits(campaign: Campaign, worker: Worker) -> QuerySet[HIT]:
+    return campaign.hits.open().not_taken_by(worker).order_by("number")
+
+
+def _claim_place_from(
+    first: HIT, campaign: Campaign, worker: Worker, *, now: datetime
+) -> Assignment | None:
+    """Take a place on this HIT or the next that has one for this worker, or None when there is none left."""
+    hit: HIT | None = first
     # In order and never the same HIT twice, so that this ends however places change meanwhile.
-    while hit := open_hits.filter(number__gt=number).first():
-        hit.campaign, number = campaign, hit.number
+    while hit:
+        hit.campaign = campaign
         if assignment := _claim_place(hit, worker, now=now, minutes=campaign.lease_minutes):
             return assignment
         CLAIMS.labels("conflict").inc()
+        hit = _open_hits(campaign, worker).filter(number__gt=hit.number).first()
     return None
 
 
@@ -122,7 +154,12 @@ def _claim_next_place(campaign: Campaign, worker: Worker, *, now: datetime) -> A
 def _claim_place(hit: HIT, worker: Worker, *, now: datetime, minutes: int) -> Assignment | None:
     """Take a place on this HIT, or None if others took the last one."""
     if hit.campaign.spending_cap is not None and not _has_room_for_one(hit.campaign):
-        raise _MoneyIsSpent
+        raise _NotForThem
+    # Locked, or two tabs at once could each see one HIT left. A worker with a HIT in progress is stopped by
+    # a constraint, but one tab may submit its HIT before the other has claimed.
+    Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+    if not _is_within_limits(_limits_now(hit.campaign), worker):
+        raise _NotForThem
     place = HIT.objects.open().filter(pk=hit.pk)
     if not place.update(places_left=F("places_left") - 1):
         return None
@@ -135,6 +172,11 @@ def _has_room_for_one(campaign: Campaign) -> bool:
     # Locked, or two claims at once could each see room for one. `no_key` does not block rows that refer
     # to the campaign, whose transactions may hold the HIT that is claimed next.
     return is_affordable(Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk))
+
+
+def _limits_now(campaign: Campaign) -> Campaign:
+    """Reread the limit, which an admin may have changed since the request began."""
+    return Campaign.objects.only("max_hits_per_worker").get(pk=campaign.pk)
 
 
 def submit_assignment(

@@ -39,26 +39,30 @@ PACE_WINDOW = timedelta(days=1)
 
 NOTHING = Decimal(0)
 
+# Statuses in which an assignment may keep a place; not to be confused with `Assignment.Hold`.
 HELD = (Assignment.Status.IN_PROGRESS, Assignment.Status.SUBMITTED)
 
 
 # The promise rule ----------------------------------------------------------------------------
 
 # Outcomes of a held assignment that provide, or may still provide, a trusted rating of each item.
-PROMISED = frozenset({"trusted", "unproven", "in_progress"})
+PROMISED = frozenset({"trusted", "unproven", "in_progress", "on_hold"})
 
 
 def expected_outcome(
-    status: str, *, is_trusted: bool, is_discarded: bool, may_prove: bool
+    status: str, *, is_trusted: bool, is_discarded: bool, may_prove: bool, hold: str = ""
 ) -> str | None:
     """What a held assignment counts as, or None if it does not count.
 
-    Discarded work in progress may be finished and is paid, but its place is offered again.
+    Discarded work in progress may be finished and is paid, but its place is offered again. A HIT on
+    hold for impossible times keeps its place until it is decided about.
     """
     if status == Assignment.Status.IN_PROGRESS:
         return None if is_discarded else "in_progress"
-    if is_discarded:
+    if is_discarded or hold == Assignment.Hold.DISCARDED:
         return "discarded"
+    if hold == Assignment.Hold.HELD:
+        return "on_hold"
     if is_trusted:
         return "trusted"
     return "unproven" if may_prove else "stalled"
@@ -107,7 +111,7 @@ def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
 
 
 def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
-    """Whether more evidence about the worker may come: from a HIT in progress, not yet weighed, or still to be taken.
+    """Whether more evidence may come: from a HIT in progress, on hold, not yet weighed, or still to be taken.
 
     A worker who was active within the time a HIT may take is expected back. It does not matter
     whether a place is open right now: otherwise two workers waiting for each other's places would
@@ -126,6 +130,7 @@ def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
         own_assignments.annotate(has_untaken=Exists(untaken)).filter(
             Q(status=Assignment.Status.IN_PROGRESS)
             | is_unweighed
+            | Q(hold=Assignment.Hold.HELD)
             | (is_recent & Q(has_untaken=True))
         )
     )
@@ -151,7 +156,7 @@ def _settle(campaign: Campaign, pk: int, now: datetime) -> None:
     # is joined to it.
     campaign = _reread(campaign)
     held = with_prospects(Assignment.objects.filter(hit=pk, status__in=HELD), campaign, now)
-    facts = held.values("status", "is_trusted", "is_discarded", "may_prove")
+    facts = held.values("status", "hold", "is_trusted", "is_discarded", "may_prove")
     n_promised = sum(expected_outcome(**fact) in PROMISED for fact in facts)
     places = places_wanted(campaign, n_promised)
     HIT.objects.filter(pk=pk).exclude(places_left=places).update(places_left=places)
@@ -204,6 +209,7 @@ class Work:
     n_stalled: int = 0
     n_in_progress: int = 0
     n_discarded: int = 0
+    n_on_hold: int = 0
 
     @property
     def n_promised(self) -> int:
@@ -223,9 +229,9 @@ def work_by_hit(
     )
     held = Assignment.objects.filter(hit__in=hits.order_by(), status__in=HELD).order_by()
     held = held.annotate(standing=standing)
-    groups = held.values_list("hit", "status", "standing__trust", "standing__decision")
+    groups = held.values_list("hit", "status", "hold", "standing__trust", "standing__decision")
     work: dict[int, Work] = defaultdict(Work)
-    for hit, status, trust, decision, n in groups.annotate(n=Count("pk")):
+    for hit, status, hold, trust, decision, n in groups.annotate(n=Count("pk")):
         # A worker whose first HIT is not weighed yet may have no participation.
         worker = Participation(trust=trust or Participation.Trust.UNPROVEN, decision=decision or "")
         outcome = expected_outcome(
@@ -234,12 +240,13 @@ def work_by_hit(
             is_discarded=worker.is_discarded,
             # Set below, where it matters.
             may_prove=False,
+            hold=hold,
         )
         work[hit].add(outcome, n)
     unproven = held.filter(
         Q(standing=None) | Q(standing__trust=Participation.Trust.UNPROVEN, standing__decision=""),
         status=Assignment.Status.SUBMITTED,
-    )
+    ).exclude(hold__in=Assignment.NOT_COUNTED)
     waited_for = with_prospects(unproven, campaign, now, n_hits=n_hits).filter(may_prove=True)
     for hit, n in waited_for.values_list("hit").annotate(n=Count("pk")):
         work[hit].add("stalled", -n)
@@ -304,8 +311,9 @@ class Forecast:
     """What a campaign has, what it lacks, and what it will probably cost to complete.
 
     Counts are of assignments, each of which rates every genuine item of its HIT. `n_unproven` may still
-    become trusted; `n_stalled` are unproven too, but not expected to. `n_surplus` are trusted beyond what
-    their HIT wanted, by workers who proved reliable after their place was given away.
+    become trusted; `n_stalled` are unproven too, but not expected to. `n_on_hold` wait for a decision about
+    their impossible times. `n_surplus` are trusted beyond what their HIT wanted, by workers who proved
+    reliable after their place was given away.
     """
 
     n_wanted: int
@@ -325,6 +333,8 @@ class Forecast:
     spending_cap: Decimal | None
     per_day: float
     at: datetime
+    # With a default, because counts stored before there were holds lack it.
+    n_on_hold: int = 0
 
     @property
     def n_expected(self) -> int:
@@ -332,7 +342,7 @@ class Forecast:
 
         Some of the unproven work and work in progress will fail as well.
         """
-        promised = self.n_unproven + self.n_in_progress
+        promised = self.n_unproven + self.n_in_progress + self.n_on_hold
         lacking = self.n_missing + promised * (1 - self.pass_rate)
         return round(lacking / self.pass_rate) if self.pass_rate else 0
 
@@ -350,7 +360,7 @@ class Forecast:
 
     @property
     def is_complete(self) -> bool:
-        return self.n_missing + self.n_unproven + self.n_in_progress == 0
+        return self.n_missing + self.n_unproven + self.n_in_progress + self.n_on_hold == 0
 
     @property
     def done_at(self) -> datetime | None:
@@ -371,7 +381,7 @@ def forecast(
     if by_hit is None:
         by_hit = work_by_hit(campaign, campaign.hits.all(), now, n_hits=n_hits)
     work = list(by_hit.values())
-    names = ("n_trusted", "n_unproven", "n_stalled", "n_in_progress", "n_discarded")
+    names = ("n_trusted", "n_unproven", "n_stalled", "n_in_progress", "n_discarded", "n_on_hold")
     counts = {name: sum(getattr(hit_work, name) for hit_work in work) for name in names}
     n_judged = counts["n_trusted"] + counts["n_discarded"]
     # Per HIT, because the surplus of one does not help another.

@@ -79,10 +79,6 @@ def participant_page(view: View) -> View:
         if not is_believed(request, recruitment_of(campaign), worker):
             return redirect(campaign)
         participation.campaign = campaign
-        if participation.is_excluded:
-            return _unavailable(request, campaign, "excluded", worker=worker)
-        if participation.is_screened_out:
-            return _unavailable(request, campaign, "screened_out", worker=worker)
         return view(request, participation, *args, **kwargs)
 
     return inner
@@ -91,7 +87,7 @@ def participant_page(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @campaign_page
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Admit a worker sent by a provider, describe the task, and ask for consent."""
+    """Admit a worker sent by a provider, describe the task, and ask for consent unless they have given it."""
     recruitment = recruitment_of(campaign)
     if request.method == "GET" and (response := arrive(request, recruitment)):
         return response
@@ -103,8 +99,15 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _unavailable(request, campaign, "not_invited")
     if request.method == "POST":
         return _agree(request, campaign, worker)
+    if in_hand is None and worker and _has_consented(campaign, worker):
+        return redirect("next_hit", campaign.code)
     context = campaign_context(campaign) | workload(campaign) | {"in_hand": in_hand}
     return render(request, "hits/landing.html", context)
+
+
+def _has_consented(campaign: Campaign, worker: Worker) -> bool:
+    participations = Participation.objects.filter(campaign=campaign, worker=worker)
+    return participations.exclude(consented_at=None).exists()
 
 
 @require_GET
@@ -173,7 +176,7 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
 def check(request: HttpRequest, participation: Participation) -> HttpResponse:
     """Ask whether the instructions were understood; workers have two tries."""
     campaign = participation.campaign
-    if participation.qualified_at:
+    if participation.qualified_at or participation.is_screened_out:
         return redirect("next_hit", campaign.code)
     is_right = is_right_answer(campaign, request.POST)
     if is_right is not None:
@@ -190,9 +193,9 @@ def check(request: HttpRequest, participation: Participation) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @participant_page
 def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse:
-    """Take the next HIT, or explain why there is none."""
+    """Take the next HIT, or say that there is none, without saying why."""
     campaign, worker = participation.campaign, participation.worker
-    if participation.qualified_at is None:
+    if participation.qualified_at is None and not participation.is_screened_out:
         return redirect("instructions", campaign.code)
     check_claim(worker)
     try:
@@ -208,16 +211,17 @@ def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse
 
 
 def _no_hit(request: HttpRequest, campaign: Campaign, worker: Worker) -> HttpResponse:
-    """Explain why there is no HIT; a worker whose submission is done sees its last page again."""
+    """Say that there is no HIT; a worker whose submission is done sees its last page again.
+
+    The reason must not show: from it, a script could read whether its ratings passed.
+    """
     submission = current_submission(recruitment_of(campaign), worker)
     finished = submission.assignment if submission else None
     if finished and finished.status == Assignment.Status.SUBMITTED:
         return redirect("done", finished.code)
     if campaign.status != Campaign.Status.OPEN:
         return _unavailable(request, campaign, campaign.status, worker=worker)
-    has_done_all = not campaign.hits.not_taken_by(worker).exists()
-    reason = "done" if has_done_all else "none_left"
-    return _unavailable(request, campaign, reason, worker=worker)
+    return _unavailable(request, campaign, "no_hit", worker=worker)
 
 
 def _unavailable(

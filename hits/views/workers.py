@@ -19,6 +19,7 @@ from ..people.access import for_campaign_admins, user_of
 from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
 from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
 from ..workers.groups import groups_of
+from ..workers.held_hits import n_waiting
 from ..workers.reading import (
     DEFAULT_SORT,
     FLAG_LABELS,
@@ -71,6 +72,7 @@ def campaign_workers(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "choices": Choice.choices,
         "reliable_p": RELIABLE_P,
         "flag_labels": FLAG_LABELS,
+        "n_held": n_waiting(campaign),
         "is_narrowed": any([filters.search, filters.state, filters.flag, filters.decision]),
     }
     return render(request, "hits/campaign_workers.html", context)

@@ -248,6 +248,7 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
             is_trusted=is_trusted,
             is_discarded=is_discarded,
             may_prove=assignment.may_prove,
+            hold=assignment.hold,
         )
         promised[assignment.hit_id] += outcome in PROMISED
     steps = [
@@ -287,7 +288,7 @@ def _n_segments(keys: set[tuple[int, int]]) -> int:
 
 def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
     """Who rated the translations of these workers' HITs. A submitted HIT is always complete."""
-    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    submitted = Assignment.objects.counted().filter(hit__campaign=campaign)
     own_hits = submitted.filter(worker__in=workers).order_by().values("hit")
     genuine = Item.objects.filter(hit__campaign=campaign, role=Item.Role.GENUINE.value)
     translations = genuine.filter(hit__in=own_hits).order_by().values("translation")

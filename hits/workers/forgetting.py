@@ -56,6 +56,8 @@ CLEARED = {
     "Assignment.completion_code": "replaced",
     "Assignment.comment": "emptied",
     "InputSignals.items": "deleted",
+    "Assignment.hold": "kept: whether ratings count",
+    "Assignment.hold_reason": "kept: written by the platform, times only",
     "Participation.trust": "kept",
     "Participation.decision": "kept: whether ratings count",
     "Participation.decision_reason": "replaced, it is free text",

@@ -6,6 +6,7 @@ from uuid import UUID
 from django import forms
 
 from .deciding import Choice
+from .held_hits import HoldChoice
 from .reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
 
 MAX_REASON_LENGTH = 1_000
@@ -79,6 +80,21 @@ class ChoiceForm(forms.Form):
 
     choice = forms.ChoiceField(choices=Choice.choices)
     worker = UuidsField()
+
+
+class HeldHitsField(UuidsField):
+    default_error_messages = {
+        "required": "Select at least one HIT.",
+        "invalid": "This is not a HIT.",
+        "too_many": f"Decide about at most {MAX_WORKERS} HITs at once.",
+    }
+
+
+class HoldForm(forms.Form):
+    """A choice, and the held HITs it is about."""
+
+    choice = forms.ChoiceField(choices=HoldChoice.choices)
+    hit = HeldHitsField()
 
 
 class DecisionForm(forms.Form):

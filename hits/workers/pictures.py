@@ -14,6 +14,8 @@ def pictures_of(participation: Participation) -> list[Picture]:
     # In this order, as in `hits.workers.trust.weigh`.
     ratings = load_worker_ratings(participation)
     assignments = load_worker_assignments(participation)
+    # A HIT may have been put on hold in between.
+    ratings = ratings[np.isin(ratings["assignment"], assignments["pk"])]
     # HITs are numbered from 1, in order of submission.
     hit_numbers = {pk: number for number, pk in enumerate(assignments["pk"], start=1)}
     number = np.array([hit_numbers[pk] for pk in ratings["assignment"]], dtype=np.int64)

@@ -47,7 +47,7 @@ def recompute_workers(
     n_evidence = n_trust = 0
     for n_done, worker in enumerate(workers):
         progress(n_done, len(workers))
-        has_new_evidence, has_new_trust = _recompute(campaign, worker)
+        has_new_evidence, has_new_trust = recompute_worker(campaign, worker)
         n_evidence += has_new_evidence
         n_trust += has_new_trust
     unsettled = unsettled_hits(campaign, campaign.hits.all(), timezone.now())
@@ -57,7 +57,7 @@ def recompute_workers(
 
 
 @transaction.atomic
-def _recompute(campaign: Campaign, worker: int) -> tuple[bool, bool]:
+def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     """Judge one worker again; return whether the evidence and the trust have changed."""
     participation = locked_participation(campaign, worker)
     before = participation.trust

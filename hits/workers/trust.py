@@ -16,13 +16,14 @@ from ..models import Assignment, Campaign, Evidence, Participation
 from ..people.audit import record
 from ..rating.arrays import load_worker_assignments, load_worker_ratings
 from ..rating.places import settle_places
+from .holding import HOLD_ACTIONS, NOTHING_COUNTED, hold_if_impossible
 from .wording import pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
 # Audit log actions that change whose ratings count.
 TRUST_CHANGED, WITHDRAWN = "trust changed", "decision withdrawn"
-TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values)
+TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values, *HOLD_ACTIONS)
 
 
 @transaction.atomic
@@ -37,6 +38,7 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
     weighed = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
     if known_evidence := weighed.first():
         return known_evidence
+    hold_if_impossible(assignment=assignment)
     evidence = Evidence.objects.create(
         participation=participation, assignment=assignment, **weigh(participation)
     )
@@ -129,6 +131,8 @@ def weigh(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
     # In this order: a HIT submitted in between then has no ratings, rather than ratings without a time.
     ratings = load_worker_ratings(participation)
+    if not len(ratings):
+        return dict(NOTHING_COUNTED)
     assignments = load_worker_assignments(participation)
     worker = np.zeros(len(ratings), dtype=np.int64)
     submitted = dict(zip(assignments["pk"], assignments["submitted"], strict=True))

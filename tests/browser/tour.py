@@ -14,13 +14,15 @@ from tests.browser.opening import Visitor, assignment_of, qualify, rating_addres
 from tests.factories import make_hits, make_worker, rate_items
 from tests.recruits import wrong_answer
 
+# The same heading whatever the reason.
+NO_HIT = "Nothing to rate right now"
 UNAVAILABLE = {
-    "none_left": "No texts are available right now",
+    "none_left": NO_HIT,
     "paused": "Paused for now",
     "closed": "This task has ended",
-    "done": "You have finished everything",
-    "excluded": "This task is not available to you",
-    "screened_out": "Thank you for your interest",
+    "done": NO_HIT,
+    "excluded": NO_HIT,
+    "screened_out": NO_HIT,
     "busy": "You have an unfinished task",
 }
 

@@ -217,6 +217,82 @@ def renew_at_once() -> Facts:
     return {"returned": together(8, act), **_stored(campaign)}
 
 
+def limit_at_once() -> Facts:
+    """5 workers who may do 2 of 6 HITs take and submit as many as they can, in 8 tabs at once."""
+    campaign = _make_campaign(n_hits=6, min_ratings=10)
+    Campaign.objects.update(max_hits_per_worker=2)
+    campaign.refresh_from_db()
+    workers = [make_worker() for _ in range(5)]
+
+    def act(number: int, meet: Callable[[], object]) -> list[int]:
+        for worker in workers:
+            for _ in range(4):
+                meet()
+                if assignment := take_assignment(campaign=campaign, worker=worker):
+                    rate_items(assignment)
+                    submit_assignment(assignment=assignment)
+        return []
+
+    together(8, act)
+    n_hits = [worker.assignments.count() for worker in workers]
+    return {"n_hits": n_hits, **_stored(campaign)}
+
+
+def decide_holds_at_once() -> Facts:
+    """4 processes count 6 held HITs while 4 others discard them."""
+    campaign, held = _held_hits()
+    admin = User.objects.create_superuser("ann")
+
+    def act(number: int, meet: Callable[[], object]) -> list[bool]:
+        decide = count_held if number % 2 else discard_held
+        outcomes = []
+        for assignment in held:
+            meet()
+            outcomes.append(decide(assignment=assignment, actor=admin, reason=f"By {number}"))
+        return outcomes
+
+    return {"outcomes": together(8, act), **_decided(campaign)}
+
+
+def decide_and_discard_overdue() -> Facts:
+    """4 processes count 6 held HITs while the chores of 4 others discard them because a day is over."""
+    campaign, held = _held_hits()
+    admin = User.objects.create_superuser("ann")
+    tomorrow = timezone.now() + timedelta(days=2)
+
+    def act(number: int, meet: Callable[[], object]) -> list[int]:
+        outcomes = []
+        for assignment in held:
+            meet()
+            if number % 2:
+                outcomes.append(count_held(assignment=assignment, actor=admin, reason="Fine"))
+            else:
+                outcomes.append(discard_overdue(at=tomorrow))
+        return outcomes
+
+    return {"outcomes": together(8, act), **_decided(campaign)}
+
+
+def _held_hits() -> "tuple[Campaign, list[Assignment]]":
+    """Six held HITs of six workers, two on each of three HITs."""
+    campaign = _make_campaign(n_hits=3, min_ratings=2)
+    Campaign.objects.update(trust_rule=Campaign.TrustRule.GUARDED)
+    campaign.refresh_from_db()
+    return campaign, [do_held_hit(campaign, make_worker()) for _ in range(6)]
+
+
+def _decided(campaign: "Campaign") -> Facts:
+    holds = Assignment.objects.order_by("pk").values_list("hold", flat=True)
+    decisions = AuditEntry.objects.filter(action__startswith="held HIT").order_by("pk")
+    n_wrong = len(unsettled_hits(campaign, campaign.hits.all(), timezone.now()))
+    return {
+        "holds": list(holds),
+        "decisions": [(entry.details["assignment"], entry.details["after"]) for entry in decisions],
+        "n_wrong_places": n_wrong,
+        **_stored(campaign),
+    }
+
+
 def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Campaign":
     n_translations = n_hits * hit_size * 7 // 10
     return make_hits(n_segments=n_translations // 2, hit_size=hit_size, min_ratings=min_ratings)
@@ -246,13 +322,17 @@ def _stored(campaign: "Campaign") -> Facts:
 
 if __name__ == "__main__":
     django.setup()
+    from django.contrib.auth.models import User
     from django.urls import reverse
     from django.utils import timezone
 
     from hits.campaigns.editing import edit_campaign
-    from hits.models import Assignment, Campaign, Rating, Worker
+    from hits.models import Assignment, AuditEntry, Campaign, Rating, Worker
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
+    from hits.rating.places import unsettled_hits
+    from hits.workers.held_hits import count_held, discard_held, discard_overdue
     from tests.concurrency.cookies import cookies_of
     from tests.factories import make_hits, make_worker, rate, rate_items
+    from tests.holds import do_held_hit
 
     print(json.dumps(globals()[sys.argv[1]]()))

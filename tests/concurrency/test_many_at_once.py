@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from .scenarios import run_scenario
+from .scenarios import Facts, run_scenario
 
 pytestmark = pytest.mark.xdist_group("concurrency")
 
@@ -65,3 +65,30 @@ def test_a_late_worker_in_8_tabs_takes_one_place_back(database_url):
         assert set(codes) <= set(facts["assignments"])
     assert facts["statuses"] == ["submitted"] * 10
     assert facts["places_left"] == [30 - 10]
+
+
+def test_a_worker_in_8_tabs_does_not_exceed_the_limit(database_url):
+    facts = run_scenario("limit_at_once", database_url)
+    assert facts["n_hits"] == [2] * 5
+    assert facts["statuses"] == ["submitted"] * 10
+
+
+def test_of_8_decisions_about_a_held_hit_one_takes_effect(database_url):
+    facts = run_scenario("decide_holds_at_once", database_url)
+    assert [sum(outcomes) for outcomes in zip(*facts["outcomes"], strict=True)] == [1] * 6
+    assert_decided_once(facts)
+
+
+def test_a_decision_and_the_chores_do_not_both_take_effect(database_url):
+    facts = run_scenario("decide_and_discard_overdue", database_url)
+    assert sum(sum(outcomes) for outcomes in facts["outcomes"]) == 6
+    assert_decided_once(facts)
+
+
+def assert_decided_once(facts: Facts) -> None:
+    """Every held HIT has one decision, which is the one stored, and every HIT offers the right places."""
+    decisions = dict(facts["decisions"])
+    assert len(facts["decisions"]) == len(decisions) == 6
+    assert [decisions[code] for code in facts["assignments"]] == facts["holds"]
+    assert set(facts["holds"]) <= {"counted", "discarded"}
+    assert facts["n_wrong_places"] == 0

@@ -89,8 +89,8 @@ def test_queries_do_not_grow_with_workers(campaign, admin):
             with CaptureQueriesContext(connection) as queries:
                 admin.get(address("campaign_workers", campaign), query)
             counts.append(len(queries))
-    # Session, user, second factor, memberships, campaign; count, page, evidence, latest actions, states.
-    assert set(counts) == {10}
+    # Session, user, second factor, memberships, campaign; count, page, evidence, latest actions, states, holds.
+    assert set(counts) == {11}
     page = words(admin.get(address("campaign_workers", campaign)))
     assert "Page 1 of 2" in page and page.count('scope="row"') == WORKERS_PER_PAGE
 

@@ -348,7 +348,7 @@ def test_a_worker_who_finds_no_hit_can_return(prolific):
     prolific.studies[study_of(campaign)]["total_available_places"] += 1
     late, _ = send(prolific, join(prolific, campaign))
     page = take_hit(late, campaign).content.decode()
-    assert "No texts are available" in page
+    assert "There are no more texts for you" in page
     assert exit_url(prolific, CODES["screened_out_code"]) in page
 
 

@@ -4,7 +4,7 @@
 const form = document.querySelector("[data-workers]");
 
 if (form) {
-  const boxes = [...form.querySelectorAll('input[name="worker"]')];
+  const boxes = [...form.querySelectorAll('tbody input[type="checkbox"]')];
   const all = form.querySelector("[data-all]");
   const allBox = all.querySelector("input");
   const count = form.querySelector("[data-count]");

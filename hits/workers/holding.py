@@ -1,0 +1,100 @@
+"""Hold submitted HITs whose times are impossible, so that they count only if a person says so."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from analysis.stats.timing import BURST, ObservedTimes, observed_times
+
+from ..models import Assignment, Campaign, Participation, Rating
+from ..people.audit import record
+
+# Audit log actions.
+PUT_ON_HOLD = "HIT put on hold"
+COUNTED, DISCARDED = "held HIT counted", "held HIT discarded"
+HOLD_ACTIONS = (PUT_ON_HOLD, COUNTED, DISCARDED)
+
+# Evidence about a worker none of whose HITs is counted.
+NOTHING_COUNTED: dict[str, Any] = {
+    "verdict": Participation.Trust.UNPROVEN.value,
+    "n_hits": 0,
+    "n_pairs": 0,
+    "n_repeats": 0,
+    "window_n_pairs": 0,
+    "longest_run": 0,
+    "n_rejected": 0,
+    "has_scores_flag": False,
+    "has_time_flag": False,
+    "has_sequence_flag": False,
+    "has_rejection_flag": False,
+    "signature": "no HIT counted",
+}
+
+
+def hold_if_impossible(*, assignment: Assignment) -> bool:
+    """Hold a submitted HIT that nobody can have read in its time; return whether this call did.
+
+    Only under the guarded rule, and once: a HIT that was decided about is not held again.
+    """
+    campaign = assignment.hit.campaign
+    if campaign.trust_rule != Campaign.TrustRule.GUARDED:
+        return False
+    times = times_of(assignment)
+    if not times.is_impossible:
+        return False
+    reason = reason_in_words(times)
+    not_held = Assignment.objects.submitted().filter(pk=assignment.pk, hold="")
+    if not not_held.update(hold=Assignment.Hold.HELD, hold_reason=reason, held_at=timezone.now()):
+        return False
+    record(
+        PUT_ON_HOLD,
+        campaign=campaign,
+        worker=assignment.worker,
+        reason=reason,
+        hit=assignment.hit.number,
+        assignment=str(assignment.code),
+    )
+    return True
+
+
+def times_of(assignment: Assignment) -> ObservedTimes:
+    """Measure the pace of a HIT from when its ratings reached the server."""
+    return times_of_all([assignment])[assignment.pk]
+
+
+def times_of_all(assignments: Sequence[Assignment]) -> dict[int, ObservedTimes]:
+    """Measure the pace of several HITs in one query; return it by their keys."""
+    rows = Rating.objects.filter(assignment__in=assignments).values_list(
+        "assignment_id", "item__position", "received_at", "active_ms"
+    )
+    ratings: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    for pk, position, received, active_ms in rows:
+        claimed = np.nan if active_ms is None else active_ms / 1000
+        ratings[pk].append((position, received.timestamp(), claimed))
+    times = {}
+    for assignment in assignments:
+        columns = np.array(ratings[assignment.pk], dtype=np.float64).reshape(-1, 3)
+        positions, received_at, claims = columns.T
+        started = assignment.started_at.timestamp()
+        times[assignment.pk] = observed_times(
+            positions.astype(np.int64), received_at, claims, started=started
+        )
+    return times
+
+
+def reason_in_words(times: ObservedTimes) -> str:
+    """Say why these times are impossible."""
+    reasons = []
+    if times.is_too_fast:
+        reasons.append(
+            f"{BURST} ratings in a row reached the server within {times.fastest_burst:.1f} seconds."
+        )
+    if times.claims_too_much:
+        reasons.append(
+            f"The browser reported {times.claimed:.0f} seconds of reading, but only "
+            f"{times.passed:.0f} seconds passed."
+        )
+    return " ".join(reasons)
