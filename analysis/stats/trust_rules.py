@@ -14,6 +14,7 @@ from .thresholds import (
     ENOUGH_AGREEMENT_ITEMS,
     ENOUGH_PAIRS,
     FEWEST_AGREEMENT_ITEMS,
+    FEWEST_OTHERS,
     MINIMUM_PAIRS,
     RELIABLE_P,
 )
@@ -26,6 +27,24 @@ class TrustRule(StrEnum):
     GUARDED = "guarded"
     # The test of the pairs alone decides after every HIT (Graham et al., 2017).
     PUBLISHED = "published"
+
+
+def rule_facts(rule: str) -> dict[str, tuple[str, ...]]:
+    """Return what a rule adds to the signature of the test of the pairs."""
+    if rule != TrustRule.GUARDED:
+        return {}
+    return {
+        "agreement": (
+            f"p<{AGREEMENT_P:g}",
+            f"items>={FEWEST_AGREEMENT_ITEMS}",
+            f"others>={FEWEST_OTHERS}",
+        ),
+        "against": (
+            f"p>{AGAINST_P:g}",
+            f"pairs>={ENOUGH_PAIRS}",
+            f"items>={ENOUGH_AGREEMENT_ITEMS}",
+        ),
+    }
 
 
 class Stance(StrEnum):

@@ -6,7 +6,7 @@ Ratings are fetched without joins to texts; columns of items and assignments are
 One worker's ratings are few, and come through the ORM.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +124,8 @@ def load_assignments(campaign: Campaign) -> AssignmentArrays:
 def load_worker_ratings(participation: Participation) -> NDArray[Any]:
     """Load one worker's submitted ratings in a campaign, as a structured array ordered by assignment and position.
 
-    `received` is in seconds since the epoch.
+    `received` is in seconds since the epoch; `claimed` is the time in view that the browser reported, in
+    seconds, or NaN.
     """
     rows = Rating.objects.filter(
         assignment__hit__campaign=participation.campaign_id,
@@ -138,30 +139,68 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
         "item__role",
         "score",
         "received_at",
+        "active_ms",
     )
     ints = ("assignment", "position", "item", "partner", "role", "score")
     return np.array(
         sorted(
-            (*keys, NO_PARTNER if partner is None else partner, role, score, received.timestamp())
-            for *keys, partner, role, score, received in rows
+            (
+                *keys,
+                NO_PARTNER if partner is None else partner,
+                role,
+                score,
+                received.timestamp(),
+                np.nan if active_ms is None else active_ms / 1000,
+            )
+            for *keys, partner, role, score, received, active_ms in rows
         ),
-        dtype=[*((name, "i8") for name in ints), ("received", "f8")],
+        dtype=[*((name, "i8") for name in ints), ("received", "f8"), ("claimed", "f8")],
     )
 
 
 def load_worker_assignments(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds."""
+    """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds.
+
+    `counted` is false if the assignment is held or was discarded for impossible times.
+    """
     assignments = Assignment.objects.submitted().of(participation).order_by("submitted_at", "pk")
     return np.array(
         [
-            (pk, started.timestamp(), submitted.timestamp(), is_rejected)
-            for pk, started, submitted, is_rejected in assignments.values_list(
-                "pk", "started_at", "submitted_at", "is_rejected"
+            (
+                pk,
+                hit,
+                started.timestamp(),
+                submitted.timestamp(),
+                is_rejected,
+                hold not in Assignment.NOT_COUNTED,
+            )
+            for pk, hit, started, submitted, is_rejected, hold in assignments.values_list(
+                "pk", "hit_id", "started_at", "submitted_at", "is_rejected", "hold"
             )
             if submitted
         ],
-        dtype=[("pk", "i8"), ("started", "f8"), ("submitted", "f8"), ("rejected", "?")],
+        dtype=[
+            ("pk", "i8"),
+            ("hit", "i8"),
+            ("started", "f8"),
+            ("submitted", "f8"),
+            ("rejected", "?"),
+            ("counted", "?"),
+        ],
     )
+
+
+def load_scores(assignments: Mapping[int, int]) -> NDArray[Any]:
+    """Load all ratings of these assignments, given with their workers, as a structured array."""
+    rows = Rating.objects.filter(assignment__in=list(assignments)).values_list(
+        "assignment_id", "item_id", "score"
+    )
+    ratings = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+    columns = [("assignment", "i8"), ("item", "i8"), ("score", "i8"), ("worker", "i8")]
+    scores = np.empty(len(ratings), dtype=columns)
+    scores["assignment"], scores["item"], scores["score"] = ratings.T
+    scores["worker"] = [assignments[pk] for pk in ratings[:, 0].tolist()]
+    return scores
 
 
 def load_outputs(campaign: Campaign) -> OutputArrays:

@@ -106,6 +106,21 @@ def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
     )
 
 
+def left_out_assignments(campaign: Campaign) -> list[int]:
+    """Return submitted assignments whose ratings do not count although their worker may be trusted.
+
+    They are held or discarded for impossible times, or were submitted after the worker drifted.
+    """
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    not_counted = Q(hold__in=Assignment.NOT_COUNTED)
+    if campaign.drift == Campaign.Drift.LEAVE_OUT_SINCE:
+        drifting = Participation.objects.filter(
+            campaign=campaign, worker=OuterRef("worker"), drifted_at__lte=OuterRef("submitted_at")
+        )
+        not_counted |= Q(Exists(drifting.left_out_since()))
+    return list(submitted.filter(not_counted).order_by("pk").values_list("pk", flat=True))
+
+
 def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
     """Whether someone who does every HIT has enough pairs to be judged.
 
