@@ -310,7 +310,7 @@ def _signature(
         **rule_facts(campaign.trust_rule),
         degraded=campaign.degradation,
         drift=campaign.drift,
-        left_out=f"{len(trust.left_out)} HITs" if len(trust.left_out) else None,
+        left_out=len(trust.left_out) or None,
         decided=[f"{n} {name}" for name, n in decisions.items() if n] or None,
         std=("worker", "ddof=1", "all items"),
         aside=aside or None,

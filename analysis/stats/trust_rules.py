@@ -11,6 +11,7 @@ from .quality_control import Verdict
 from .thresholds import (
     AGAINST_P,
     AGREEMENT_P,
+    COHERENT_P,
     ENOUGH_AGREEMENT_ITEMS,
     ENOUGH_PAIRS,
     FEWEST_AGREEMENT_ITEMS,
@@ -38,6 +39,7 @@ def rule_facts(rule: str) -> dict[str, tuple[str, ...]]:
             f"p<{AGREEMENT_P:g}",
             f"items>={FEWEST_AGREEMENT_ITEMS}",
             f"others>={FEWEST_OTHERS}",
+            f"coherence p<{COHERENT_P:g}",
         ),
         "against": (
             f"p>{AGAINST_P:g}",

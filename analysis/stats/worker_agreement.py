@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ._groups import counts, divide, factorise, moments, sums
+from ._groups import ROUNDING, counts, divide, factorise, moments, sums
 from ._validation import (
     Bools,
     Floats,
@@ -19,7 +19,7 @@ from ._validation import (
     check_same_length,
 )
 from .signature import signature
-from .thresholds import FEWEST_AGREEMENT_ITEMS, FEWEST_OTHERS
+from .thresholds import COHERENT_P, FEWEST_AGREEMENT_ITEMS, FEWEST_OTHERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,16 @@ class WorkerAgreement:
     """Each worker's correlation with the others; a small p-value speaks for the worker.
 
     `n_items` counts the items with enough ratings by others. With fewer than
-    `FEWEST_AGREEMENT_ITEMS` of them, or where the others' means never vary, `r` and `pvalue` are NaN.
-    Where only the worker's own scores never vary, `r` is NaN and `pvalue` is 1.
+    `FEWEST_AGREEMENT_ITEMS` of them, or where the others do not agree with each other, `r` and
+    `pvalue` are NaN. Where only the worker's own scores never vary, `r` is NaN and `pvalue` is 1.
+    `coherence_pvalue` is that of the F-test of the others: a small one means that they agree.
     """
 
     workers: Keys
     n_items: Ints
     r: Floats
     pvalue: Floats
+    coherence_pvalue: Floats
     signature: str
 
 
@@ -73,6 +75,10 @@ def agreement_with_others(
     Someone who scores at random passes with a probability equal to the level of the test, whatever
     the pairs of quality control say.
 
+    If scripts come first and pass the pairs, a reader who comes later must not be judged by their
+    noise. So the others are a measure only if they agree with each other: a one-way analysis of
+    variance of their scores by item gives p below `COHERENT_P`.
+
     References
     ----------
     .. [1] Graham, Baldwin, Moffat and Zobel. Can machine translation systems be evaluated by the
@@ -88,20 +94,24 @@ def agreement_with_others(
     check_at_least("fewest_others", fewest_others, 1)
     labels, codes = factorise(workers)
     z = _standardised(scores, assignments)
-    others, n_others = _mean_of_others(z, codes, items, trusted & np.isfinite(z))
-    rows = n_others >= fewest_others
-    own = np.where(np.isfinite(z), z, 0.0)
-    r, pvalue, n_items = _correlate(own[rows], others[rows], codes[rows], len(labels))
-    is_too_few = n_items < FEWEST_AGREEMENT_ITEMS
-    r[is_too_few], pvalue[is_too_few] = np.nan, np.nan
+    others = _sums_of_others(z, codes, items, trusted & np.isfinite(z))
+    rows = others.n >= fewest_others
+    others, codes = others.at(rows), codes[rows]
+    own = np.where(np.isfinite(z), z, 0.0)[rows]
+    r, pvalue, n_items = _correlate(own, others.total / others.n, codes, len(labels))
+    coherence = _coherence(others, codes, len(labels))
+    is_silent = (n_items < FEWEST_AGREEMENT_ITEMS) | ~(coherence < COHERENT_P)
+    r[is_silent], pvalue[is_silent] = np.nan, np.nan
     return WorkerAgreement(
         workers=labels,
         n_items=n_items,
         r=r,
         pvalue=pvalue,
+        coherence_pvalue=coherence,
         signature=signature(
             agreement=("pearson", "leave-one-out", f"others>={fewest_others}"),
             items=f">={FEWEST_AGREEMENT_ITEMS}",
+            coherence=("anova", f"p<{COHERENT_P:g}"),
         ),
     )
 
@@ -113,20 +123,49 @@ def _standardised(scores: Floats, assignments: Keys) -> Floats:
     return divide(scores - groups.mean[codes], groups.sd[codes])
 
 
-def _mean_of_others(z: Floats, codes: Ints, items: Keys, counted: Bools) -> tuple[Floats, Ints]:
-    """Return for each row the mean of the other workers' counted z on its item, and how many they are.
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """For each row, the counted scores of other workers on its item: how many, their sum and sum of squares."""
 
-    A worker's own ratings of an item, however many, are left out.
-    """
+    n: Ints
+    total: Floats
+    squares: Floats
+
+    def at(self, rows: Bools) -> "_Others":
+        return _Others(self.n[rows], self.total[rows], self.squares[rows])
+
+
+def _sums_of_others(z: Floats, codes: Ints, items: Keys, counted: Bools) -> _Others:
+    """Add up the other workers' scores; a worker's own ratings of an item, however many, are left out."""
     item_labels, item_codes = factorise(items)
     own_labels, own_codes = factorise(codes * len(item_labels) + item_codes)
-    weights = np.where(counted, z, 0.0)
-    total = sums(weights, item_codes, len(item_labels))
-    own_total = sums(weights, own_codes, len(own_labels))
-    n = counts(item_codes[counted], len(item_labels))
-    n_own = counts(own_codes[counted], len(own_labels))
-    n_others = n[item_codes] - n_own[own_codes]
-    return divide(total[item_codes] - own_total[own_codes], n_others), n_others
+    n_items, n_own = len(item_labels), len(own_labels)
+
+    def others(values: Floats) -> Floats:
+        values = np.where(counted, values, 0.0)
+        return (
+            sums(values, item_codes, n_items)[item_codes]
+            - sums(values, own_codes, n_own)[own_codes]
+        )
+
+    n = counts(item_codes[counted], n_items)[item_codes]
+    n -= counts(own_codes[counted], n_own)[own_codes]
+    return _Others(n, others(z), others(np.square(z)))
+
+
+def _coherence(others: _Others, codes: Ints, n_groups: int) -> Floats:
+    """Return the p-value of a one-way analysis of variance by item of each worker's others."""
+    k, n = counts(codes, n_groups), sums(others.n.astype(np.float64), codes, n_groups)
+    by_item = sums(np.square(others.total) / others.n, codes, n_groups)
+    between = by_item - divide(np.square(sums(others.total, codes, n_groups)), n)
+    within = sums(others.squares, codes, n_groups) - by_item
+    df_between, df_within = np.maximum(k - 1, 1), np.maximum(n - k, 1)
+    # Sums of squares that should be zero may come out slightly below; without any noise F is infinite.
+    f = divide(np.maximum(between, 0) / df_between, np.maximum(within, 0) / df_within)
+    f[(within <= ROUNDING * n) & (between > ROUNDING * n)] = np.inf
+    pvalue = np.asarray(special.fdtrc(df_between, df_within, f), dtype=np.float64)
+    pvalue[k < 2] = np.nan
+    return pvalue
 
 
 def _correlate(x: Floats, y: Floats, codes: Ints, n_groups: int) -> tuple[Floats, Floats, Ints]:
