@@ -94,12 +94,13 @@ def agreement_with_others(
     check_at_least("fewest_others", fewest_others, 1)
     labels, codes = factorise(workers)
     z = _standardised(scores, assignments)
-    others = _sums_of_others(z, codes, items, trusted & np.isfinite(z))
-    rows = others.n >= fewest_others
-    others, codes = others.at(rows), codes[rows]
-    own = np.where(np.isfinite(z), z, 0.0)[rows]
-    r, pvalue, n_items = _correlate(own, others.total / others.n, codes, len(labels))
-    coherence = _coherence(others, codes, len(labels))
+    counted = trusted & np.isfinite(z)
+    others, n_others = _mean_of_others(z, codes, items, counted)
+    rows = n_others >= fewest_others
+    own = np.where(np.isfinite(z), z, 0.0)
+    r, pvalue, n_items = _correlate(own[rows], others[rows], codes[rows], len(labels))
+    sums_of_others = _sums_of_others(z, codes, items, counted).at(rows)
+    coherence = _coherence(sums_of_others, codes[rows], len(labels))
     is_silent = (n_items < FEWEST_AGREEMENT_ITEMS) | ~(coherence < COHERENT_P)
     r[is_silent], pvalue[is_silent] = np.nan, np.nan
     return WorkerAgreement(
@@ -121,6 +122,12 @@ def _standardised(scores: Floats, assignments: Keys) -> Floats:
     labels, codes = factorise(assignments)
     groups = moments(scores, codes, len(labels))
     return divide(scores - groups.mean[codes], groups.sd[codes])
+
+
+def _mean_of_others(z: Floats, codes: Ints, items: Keys, counted: Bools) -> tuple[Floats, Ints]:
+    """Return for each row the mean of the other workers' counted z on its item, and how many they are."""
+    others = _sums_of_others(z, codes, items, counted)
+    return divide(others.total, others.n), others.n
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def load_assignments(campaign: Campaign) -> AssignmentArrays:
 
 
 def load_worker_ratings(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted ratings in a campaign, as a structured array ordered by assignment and position.
+    """Load one worker's counted ratings in a campaign, as a structured array ordered by assignment and position.
 
     `received` is in seconds since the epoch; `claimed` is the time in view that the browser reported, in
     seconds, or NaN.
@@ -130,7 +130,7 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
     rows = Rating.objects.filter(
         assignment__hit__campaign=participation.campaign_id,
         assignment__worker=participation.worker_id,
-        assignment__status=Assignment.Status.SUBMITTED,
+        assignment__in=Assignment.objects.counted().of(participation),
     ).values_list(
         "assignment_id",
         "item__position",
@@ -159,23 +159,13 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
 
 
 def load_worker_assignments(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds.
-
-    `counted` is false if the assignment is held or was discarded for impossible times.
-    """
-    assignments = Assignment.objects.submitted().of(participation).order_by("submitted_at", "pk")
+    """Load one worker's counted assignments in a campaign, in order of submission; times in seconds."""
+    assignments = Assignment.objects.counted().of(participation).order_by("submitted_at", "pk")
     return np.array(
         [
-            (
-                pk,
-                hit,
-                started.timestamp(),
-                submitted.timestamp(),
-                is_rejected,
-                hold not in Assignment.NOT_COUNTED,
-            )
-            for pk, hit, started, submitted, is_rejected, hold in assignments.values_list(
-                "pk", "hit_id", "started_at", "submitted_at", "is_rejected", "hold"
+            (pk, hit, started.timestamp(), submitted.timestamp(), is_rejected)
+            for pk, hit, started, submitted, is_rejected in assignments.values_list(
+                "pk", "hit_id", "started_at", "submitted_at", "is_rejected"
             )
             if submitted
         ],
@@ -185,7 +175,6 @@ def load_worker_assignments(participation: Participation) -> NDArray[Any]:
             ("started", "f8"),
             ("submitted", "f8"),
             ("rejected", "?"),
-            ("counted", "?"),
         ],
     )
 

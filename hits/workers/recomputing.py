@@ -11,7 +11,7 @@ from django.utils import timezone
 from ..exceptions import RecomputingRefused
 from ..models import Campaign
 from ..rating.places import settle_places, unsettled_hits
-from .trust import weigh_again
+from .trust import recompute_worker
 
 # Under the guarded rule a verdict depends on who else is trusted, so a change may lead to others. A few rounds
 # settle that; the limit is there because nothing guarantees it.
@@ -50,7 +50,7 @@ def recompute_workers(
         for n_done, worker in enumerate(workers):
             if number == 0:
                 progress(n_done, len(workers))
-            has_new_evidence, has_new_trust = weigh_again(campaign, worker)
+            has_new_evidence, has_new_trust = recompute_worker(campaign, worker)
             if has_new_evidence:
                 with_new_evidence.add(worker)
             if has_new_trust:

@@ -7,14 +7,14 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.stats.thresholds import FEWEST_OTHERS
+from analysis.stats.thresholds import AGREEMENT_P, FEWEST_OTHERS
 
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import Assignment, Campaign, Evidence, Participation
 from ..people.audit import record
 from ..rating.places import settle_places, with_standing
 from .weighing import weigh
-from .wording import pairs_in_words, window_in_words
+from .wording import p_in_words, pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def weigh_others_again(assignment: Assignment) -> int:
     n_changed = 0
     for worker in list(others):
         try:
-            n_changed += weigh_again(campaign, worker)[0]
+            n_changed += recompute_worker(campaign, worker)[0]
         except Exception:
             # It must not undo the evidence about the HIT; the next one on this HIT tries again.
             logger.exception("Worker %s could not be weighed again.", worker)
@@ -88,7 +88,7 @@ def weigh_others_again(assignment: Assignment) -> int:
 
 
 @transaction.atomic
-def weigh_again(campaign: Campaign, worker: int) -> tuple[bool, bool]:
+def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     """Judge one worker again; return whether the evidence and the trust have changed."""
     participation = locked_participation(campaign, worker)
     before = participation.trust
@@ -191,9 +191,19 @@ def _change_trust(participation: Participation, evidence: Evidence | None) -> No
 def explain(evidence: Evidence) -> str:
     """Describe in words what the evidence is based on."""
     sentences = [pairs_in_words(evidence)]
+    if evidence.agreement_p is not None:
+        sentences.append(_agreement_in_words(evidence))
     if evidence.verdict == Participation.Trust.DRIFTING:
         sentences.append(window_in_words(evidence))
     return " ".join(sentences)
+
+
+def _agreement_in_words(evidence: Evidence) -> str:
+    follows = evidence.agreement_p is not None and evidence.agreement_p < AGREEMENT_P
+    return (
+        f"{'Follows' if follows else 'Does not follow'} the other workers' scores: "
+        f"{p_in_words(evidence.agreement_p)}, {evidence.n_agreement_items} texts."
+    )
 
 
 # Decisions -----------------------------------------------------------------------------------

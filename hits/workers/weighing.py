@@ -109,13 +109,14 @@ def _load_work(participation: Participation) -> _Work:
     # In this order: a HIT submitted in between then has no ratings, rather than ratings without a time.
     ratings = load_worker_ratings(participation)
     assignments = load_worker_assignments(participation)
-    counted = assignments[assignments["counted"]]
-    texts, grays = _load_texts(participation.campaign, counted)
+    held = Assignment.objects.of(participation).filter(hold__in=Assignment.NOT_COUNTED)
+    texts, grays = _load_texts(participation.campaign, assignments)
     return _Work(
         participation=participation,
-        ratings=ratings[np.isin(ratings["assignment"], counted["pk"])],
-        assignments=counted,
-        n_held=len(assignments) - len(counted),
+        # A HIT may have been put on hold in between.
+        ratings=ratings[np.isin(ratings["assignment"], assignments["pk"])],
+        assignments=assignments,
+        n_held=held.count(),
         texts=texts,
         grays=grays,
     )

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.stats.roles import Role
-from hits.models import Assignment, Evidence, Participation
+from hits.models import Assignment, AuditEntry, Evidence, Participation
 from hits.rating.assignments import take_assignment
 from hits.rating.places import forecast, settle_unproven
 from hits.workers.recomputing import recompute_workers
@@ -61,6 +61,8 @@ def test_a_script_that_only_compares_pairs_is_found_out_once_three_others_are_tr
     evidence = latest(campaign, script)
     assert evidence.origin == "recomputation" and evidence.p < 0.05
     assert evidence.n_agreement_items == 70 and evidence.agreement_p > 0.5
+    reason = AuditEntry.objects.filter(worker=script).first().reason
+    assert "Does not follow the other workers' scores: p = " in reason
     weighed_hit(campaign, make_worker(), reader(3))
     assert latest(campaign, people[0]).agreement_p < 0.01
 
@@ -244,5 +246,5 @@ def test_the_queries_of_a_weighing_do_not_grow(n_others, django_assert_num_queri
     alice = make_worker("alice")
     weighed_hit(campaign, alice, reader(30))
     person = Participation.objects.select_related("campaign").get(worker=alice)
-    with django_assert_num_queries(4 + bool(n_others)):
+    with django_assert_num_queries(5 + bool(n_others)):
         weigh(person)
