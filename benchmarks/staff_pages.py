@@ -28,7 +28,7 @@ from benchmarks.synthetic_ratings import HIT_ITEMS, SEED, Columns, make_ratings
 from benchmarks.table import Row, run
 from hits.campaigns.kept_counts import keep_counts
 from hits.models import Assignment, Campaign, Evidence, Participation
-from hits.workers.trust import evidence_fields
+from hits.workers.weighing import evidence_fields
 from tests.concurrency.databases import DATABASES, platform_environment
 from tests.people import client_of
 

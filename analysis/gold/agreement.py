@@ -96,9 +96,9 @@ def measure_agreement(campaign: Campaign, *, progress: Progress | None = None) -
 
 
 def _trusted(ratings: RatingArrays, campaign: Campaign) -> RatingArrays:
-    is_trusted = np.isin(ratings.worker, load_trust(campaign).trusted)
+    counts = load_trust(campaign).counts(ratings)
     return RatingArrays(
-        **{name: getattr(ratings, name)[is_trusted] for name in RatingArrays.__dataclass_fields__}
+        **{name: getattr(ratings, name)[counts] for name in RatingArrays.__dataclass_fields__}
     )
 
 

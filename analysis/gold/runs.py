@@ -21,6 +21,7 @@ from da_platform.jobs.models import Job
 from da_platform.numbers import known_list
 from hits.models import Campaign, Participation
 from hits.rating.arrays import Ids, RatingArrays, load_outputs, load_ratings, load_translations
+from hits.rating.places import left_out_assignments
 
 from ..models import GoldRun, GoldScore
 from ..stats._pearson import pearson
@@ -35,6 +36,7 @@ from ..stats.systems import (
     system_scores,
 )
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
+from ..stats.trust_rules import rule_facts
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -147,7 +149,8 @@ def build_gold(
     GoldRun
         With a row for every translation of the campaign; incomplete ones have n and no score.
         Only workers trusted by the evidence or by decision count. Their z-scores are computed over
-        all their items in the campaign, including those for quality control.
+        all their items in the campaign, including those for quality control. Assignments that are
+        left out (see `Trust`) count neither for scores nor for z-scores.
     """
     report = progress or (lambda done, total: None)
     # Taken before loading, so that ratings that arrive meanwhile count as newer than the run.
@@ -156,7 +159,7 @@ def build_gold(
     ratings, translations = load_ratings(campaign), load_translations(campaign)
     trust = load_trust(campaign)
     report(1, N_STAGES)
-    trusted = _Columns.of(ratings, trust.trusted)
+    trusted = _Columns.of(ratings, trust)
     standardised = standardise_by_worker(trusted.score, trusted.worker)
     report(2, N_STAGES)
     gold = _average(trusted, standardised.z, translations, method, minimum)
@@ -173,7 +176,7 @@ def build_gold(
         n_scored=int(gold.is_complete.sum()),
         n_incomplete=int((~gold.is_complete).sum()),
         input_digest=_digest(trusted, translations, method, minimum),
-        signature=_signature(trust, standardised, method, minimum),
+        signature=_signature(campaign, trust, standardised, method, minimum),
     )
     stored = _stored_once(run, gold)
     report(4, N_STAGES)
@@ -185,11 +188,23 @@ def build_gold(
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The trusted workers of a campaign, and the number of decisions by hand."""
+    """The trusted workers of a campaign, which of their assignments are left out, and the number of decisions by hand.
+
+    An assignment is left out if it is held or discarded for impossible times, or was submitted after its worker
+    drifted and the campaign leaves those out.
+    """
 
     trusted: Ids
+    left_out: Ids
     n_reinstated: int
     n_excluded: int
+
+    def counts(self, ratings: RatingArrays) -> NDArray[np.bool_]:
+        """Return for each rating whether it counts."""
+        is_trusted = np.isin(ratings.worker, self.trusted)
+        if not len(self.left_out):
+            return is_trusted
+        return is_trusted & ~np.isin(ratings.assignment, self.left_out)
 
 
 def load_trust(campaign: Campaign) -> Trust:
@@ -197,6 +212,7 @@ def load_trust(campaign: Campaign) -> Trust:
     trusted = people.trusted().order_by("worker").values_list("worker_id", flat=True)
     return Trust(
         trusted=np.array(list(trusted), dtype=np.int64),
+        left_out=np.array(left_out_assignments(campaign), dtype=np.int64),
         n_reinstated=people.filter(decision=Participation.Decision.REINSTATED).count(),
         n_excluded=people.filter(decision=Participation.Decision.EXCLUDED).count(),
     )
@@ -212,8 +228,8 @@ class _Columns:
     score: NDArray[np.int16]
 
     @classmethod
-    def of(cls, ratings: RatingArrays, trusted: Ids) -> "_Columns":
-        rows = np.isin(ratings.worker, trusted)
+    def of(cls, ratings: RatingArrays, trust: Trust) -> "_Columns":
+        rows = trust.counts(ratings)
         return cls(
             ratings.translation[rows], ratings.worker[rows], ratings.role[rows], ratings.score[rows]
         )
@@ -283,12 +299,18 @@ def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> 
     return digest.hexdigest()
 
 
-def _signature(trust: Trust, standardised: Standardised, method: str, minimum: int) -> str:
+def _signature(
+    campaign: Campaign, trust: Trust, standardised: Standardised, method: str, minimum: int
+) -> str:
     decisions = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
     reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
     aside = [f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True)]
     return signature(
-        qc=("paired-t", f"p<{RELIABLE_P:g}", f"pairs>={MINIMUM_PAIRS}"),
+        qc=(campaign.trust_rule, "paired-t", f"p<{RELIABLE_P:g}", f"pairs>={MINIMUM_PAIRS}"),
+        **rule_facts(campaign.trust_rule),
+        degraded=campaign.degradation,
+        drift=campaign.drift,
+        left_out=len(trust.left_out) or None,
         decided=[f"{n} {name}" for name, n in decisions.items() if n] or None,
         std=("worker", "ddof=1", "all items"),
         aside=aside or None,

@@ -13,6 +13,8 @@ from ._validation import Floats, Ints, Keys, as_keys, as_numbers, check_same_len
 # A worker whose scores follow a formula this closely is flagged. Scripts that score by overlap reach
 # medians of 0.82 to 0.96; the mean of many people's ratings reaches 0.22 to 0.52.
 LIKENESS_R = 0.7
+# With fewer items a person's scores may be this close to a formula by chance.
+FEWEST_LIKENESS_ITEMS = 20
 
 
 # With fewer items, r says little about a worker.
@@ -21,7 +23,11 @@ FEWEST_LIKENESS_ITEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The correlation of one worker's scores with each measure; NaN where either never varies."""
+    """The correlation of one worker's scores with each measure; NaN where either never varies.
+
+    Scores that fall as a measure rises follow it just as well: `closest` and `is_flagged` look at the
+    size of r, not its sign.
+    """
 
     r: dict[str, float]
     n_items: int
@@ -29,12 +35,17 @@ class Likeness:
     @property
     def closest(self) -> str | None:
         """The measure that the scores follow most, or None if there is none to compare with."""
-        known = {name: r for name, r in self.r.items() if np.isfinite(r)}
-        return max(known, key=lambda name: known[name]) if known else None
+        sizes = {name: abs(r) for name, r in self.r.items() if np.isfinite(r)}
+        return max(sizes, key=lambda name: sizes[name]) if sizes else None
 
     @property
     def is_flagged(self) -> bool:
-        return self.closest is not None and self.r[self.closest] >= LIKENESS_R
+        """Whether the scores follow a measure more closely than a reader's would."""
+        return (
+            self.closest is not None
+            and self.n_items >= FEWEST_LIKENESS_ITEMS
+            and abs(self.r[self.closest]) >= LIKENESS_R
+        )
 
 
 def likeness_to_formulas(scores: ArrayLike, measures: Mapping[str, ArrayLike]) -> Likeness:
@@ -46,6 +57,11 @@ def likeness_to_formulas(scores: ArrayLike, measures: Mapping[str, ArrayLike]) -
         The worker's scores.
     measures : mapping of str to array_like, shape (n,)
         What a program could compute from the texts, such as overlap with the gray text or length.
+
+    Returns
+    -------
+    Likeness
+        Pearson's r with each measure, in the order of `measures`; NaN with fewer than three items.
     """
     scores = as_numbers("scores", scores)
     columns = {name: as_numbers(name, values) for name, values in measures.items()}

@@ -105,8 +105,9 @@ class SignedRankTests:
 class WindowTests:
     """The degraded-pairs test over each worker's latest HITs.
 
-    `n_windows` counts the worker's full windows and `n_failed` those that fail the test; the other
-    fields describe the latest window.
+    `n_windows` counts the worker's full windows and `n_failed` those that fail the test; `failed_since` is
+    when the first HIT of the earliest failed one was submitted, NaN if none failed. The other fields
+    describe the latest window.
     """
 
     workers: Keys
@@ -117,6 +118,7 @@ class WindowTests:
     pvalue: Floats
     n_windows: Ints
     n_failed: Ints
+    failed_since: Floats
     signature: str
 
 
@@ -486,6 +488,11 @@ def _window_tests(
         pvalue=_spread(pvalue[last], has_any, np.nan),
         n_windows=counts(hit_workers[is_full], len(labels)),
         n_failed=counts(hit_workers[failed], len(labels)),
+        failed_since=_first_of(
+            submitted[order][starts[np.flatnonzero(failed) - (window - 1)]],
+            hit_workers[failed],
+            len(labels),
+        ),
         signature=signature(qc=("paired-t", f"p<{alpha:g}"), window=window),
     )
 
@@ -508,6 +515,13 @@ def _merge_latest(hits: Moments, places: Ints, window: int) -> Moments:
         )
     ss[ss <= n * np.square(ROUNDING * mean)] = 0
     return Moments(n=n, mean=mean, ss=ss)
+
+
+def _first_of(moments: Floats, codes: Ints, n_groups: int) -> Floats:
+    """Return the earliest moment of each group; NaN for an empty group."""
+    first = np.full(n_groups, np.inf)
+    np.minimum.at(first, codes, moments)
+    return np.where(np.isinf(first), np.nan, first)
 
 
 def _fails(n_pairs: Ints, pvalue: Floats, alpha: float) -> Bools:

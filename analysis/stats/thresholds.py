@@ -18,6 +18,9 @@ AGREEMENT_P = 0.01
 FEWEST_AGREEMENT_ITEMS = 30
 FEWEST_OTHERS = 3
 ENOUGH_AGREEMENT_ITEMS = 100
+# The others are only a measure if they agree with each other: below this p-value of an F-test their
+# scores differ more between items than chance explains. Three scripts that came first do not.
+COHERENT_P = 0.01
 # Number of latest HITs in the sliding window. Three full HITs hold thirty pairs: enough for an
 # attentive worker to pass, few enough to notice one who has stopped reading.
 WINDOW_HITS = 3

@@ -66,6 +66,12 @@ def observed_times(
         Seconds for which the browser says the item was in view; NaN where it said nothing.
     started : float
         When the HIT was taken, on the same clock as `received`.
+
+    Returns
+    -------
+    ObservedTimes
+        The gaps are between neighbouring items in the order shown. A rating that seems to arrive before
+        the one above it, or before the start, counts as arriving together with it.
     """
     positions = as_keys("positions", positions)
     received, claimed = (

@@ -8,7 +8,8 @@ import numpy as np
 from analysis.stats.flags import AssignmentColumns, RatingColumns, flag_workers
 from analysis.stats.quality_control import NO_PARTNER, quality_control
 
-from ..workers.trust import evidence_fields
+from ..models import Campaign
+from ..workers.weighing import evidence_fields, evidence_signature
 from .records import Collection
 
 
@@ -25,8 +26,10 @@ class _Columns:
     positions: np.ndarray
 
 
-def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
-    """Return the fields of `Evidence` for each worker, as `hits.workers.trust` computes them one by one.
+def weigh_workers(collection: Collection, campaign: Campaign) -> dict[str, dict[str, Any]]:
+    """Return the fields of `Evidence` for each worker, as `hits.workers.weighing` computes them one by one.
+
+    Only what the published rule needs: texts, and the times at which ratings were received, are unknown.
 
     Drift is only checked if dates are known: it looks at a worker's latest HITs. If the order of items
     is unknown, `longest_run` is 0, which it never is otherwise.
@@ -61,7 +64,8 @@ def weigh_workers(collection: Collection) -> dict[str, dict[str, Any]]:
             np.array([work.is_rejected for work in collection.assignments]),
         ),
     )
-    evidence = [evidence_fields(qc, flags, code) for code in range(len(names))]
+    named = {"signature": evidence_signature(qc.signature, campaign)}
+    evidence = [evidence_fields(qc, flags, code) | named for code in range(len(names))]
     if not collection.knows_order:
         for fields in evidence:
             fields |= {"longest_run": 0, "has_sequence_flag": False}

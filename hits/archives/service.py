@@ -80,6 +80,10 @@ def import_collection(
         task=task,
         min_ratings=min_ratings,
         status=Campaign.Status.CLOSED,
+        degradation=Campaign.Degradation.PUBLISHED,
+        trust_rule=Campaign.TrustRule.PUBLISHED,
+        max_hits_per_worker=None,
+        records_signals=False,
         is_archive=True,
     )
     _check_settings(campaign, worker_namespace, problems)

@@ -74,7 +74,7 @@ def store(
     assignments = _store_assignments(campaign, collection, workers)
     _store_ratings(collection, assignments, items, progress)
     participations = _store_participations(campaign, collection, workers, decisions)
-    _store_evidence(collection, assignments, participations)
+    _store_evidence(campaign, collection, assignments, participations)
     _record(campaign, participations, origin)
 
 
@@ -247,14 +247,17 @@ def _store_participations(
 
 
 def _store_evidence(
-    collection: Collection, assignments: list[Assignment], participations: dict[str, Participation]
+    campaign: Campaign,
+    collection: Collection,
+    assignments: list[Assignment],
+    participations: dict[str, Participation],
 ) -> None:
     """Store evidence for each worker, attached to their last assignment, and update their trust."""
     last: dict[str, tuple[ArchivedAssignment, Assignment]] = {}
     for work, assignment in zip(collection.assignments, assignments, strict=True):
         if work.worker not in last or work.submitted_at >= last[work.worker][0].submitted_at:
             last[work.worker] = work, assignment
-    fields_by_worker = weigh_workers(collection)
+    fields_by_worker = weigh_workers(collection, campaign)
     evidence = Evidence.objects.bulk_create(
         Evidence(participation=participations[name], assignment=last[name][1], **fields)
         for name, fields in fields_by_worker.items()

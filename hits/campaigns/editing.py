@@ -6,6 +6,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
+from da_platform.jobs.running import start_job
+
 from ..exceptions import EditRefused
 from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
 from ..people.audit import record
@@ -30,6 +32,9 @@ UNTIL_TAKEN = ("pay_per_hit", "currency")
 # Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
 UNTIL_TAKEN_REBUILDS = ("hit_size", "seed", "degradation", "shows_gray_references")
 EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
+# The number of places that HITs offer depends on these, and the verdicts about workers on those.
+SETTLES = ("min_ratings", "drift", "max_hits_per_worker")
+JUDGES_AGAIN = ("trust_rule", "drift")
 
 
 def is_taken(campaign: Campaign) -> bool:
@@ -94,8 +99,11 @@ def edit_campaign(*, campaign: Campaign, actor: User | None, changes: dict[str, 
     )
     if changed.keys() & set(UNTIL_TAKEN_REBUILDS):
         locked.hits.all().delete()
-    elif "min_ratings" in changed:
+    elif changed.keys() & set(SETTLES):
         settle_places(campaign=locked, hits=locked.hits.values_list("pk", flat=True))
+    if changed.keys() & set(JUDGES_AGAIN) and locked.participations.exists():
+        # Takes long in a large campaign. It starts after the commit.
+        start_job(kind="recompute_workers", campaign=locked, started_by=actor)
     return list(changed)
 
 

@@ -134,6 +134,15 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddField(
+            model_name="participation",
+            name="drifted_at",
+            field=models.DateTimeField(
+                blank=True,
+                help_text="When a drifting worker submitted the first HIT of the earliest failed window.",
+                null=True,
+            ),
+        ),
+        migrations.AddField(
             model_name="evidence",
             name="agreement_p",
             field=models.FloatField(null=True),

@@ -1,6 +1,7 @@
 """Workers, and whether they are trusted in a campaign."""
 
 import uuid
+from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
@@ -53,10 +54,11 @@ class ForgottenMark(models.Model):
 
 class ParticipationQuerySet(models.QuerySet["Participation"]):
     def trusted(self) -> "ParticipationQuerySet":
-        """Participations whose ratings count towards gold."""
+        """Participations whose ratings count towards gold, all of them or those before the worker drifted."""
         return self.filter(
             Q(decision=Participation.Decision.REINSTATED)
-            | Q(decision="", trust__in=Participation.TRUSTED)
+            | Q(decision="", trust=Participation.Trust.RELIABLE)
+            | (_IS_DRIFTING & ~Q(campaign__drift=Campaign.Drift.LEAVE_OUT))
         )
 
     def discarded(self) -> "ParticipationQuerySet":
@@ -64,7 +66,15 @@ class ParticipationQuerySet(models.QuerySet["Participation"]):
         return self.filter(
             Q(decision=Participation.Decision.EXCLUDED)
             | Q(decision="", trust=Participation.Trust.UNRELIABLE)
+            | (_IS_DRIFTING & Q(campaign__drift=Campaign.Drift.LEAVE_OUT))
         )
+
+    def left_out_since(self) -> "ParticipationQuerySet":
+        """Participations whose ratings do not count from `drifted_at` on."""
+        return self.filter(_IS_DRIFTING, campaign__drift=Campaign.Drift.LEAVE_OUT_SINCE)
+
+
+_IS_DRIFTING = Q(decision="", trust="drifting")
 
 
 class Participation(models.Model):
@@ -85,7 +95,7 @@ class Participation(models.Model):
         REINSTATED = "reinstated", "Reinstated"
 
     MAX_CHECK_TRIES = 2
-    # A drifting worker still passes the test over all ratings.
+    # A drifting worker still passes the test over all ratings; `Campaign.drift` says what counts.
     TRUSTED = (Trust.RELIABLE, Trust.DRIFTING)
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="participations")
@@ -100,6 +110,11 @@ class Participation(models.Model):
         null=True, blank=True, help_text="When the practice and the question were completed."
     )
     trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.UNPROVEN)
+    drifted_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When a drifting worker submitted the first HIT of the earliest failed window.",
+    )
     decision = models.CharField(max_length=10, choices=Decision.choices, blank=True)
     decision_reason = models.TextField(blank=True)
 
@@ -132,16 +147,31 @@ class Participation(models.Model):
 
     @property
     def is_trusted(self) -> bool:
-        return self.state in {*self.TRUSTED, self.Decision.REINSTATED}
+        """Whether the ratings count, all of them or those before the worker drifted."""
+        if self.state == self.Trust.DRIFTING:
+            return self.campaign.drift != Campaign.Drift.LEAVE_OUT
+        return self.state in {self.Trust.RELIABLE, self.Decision.REINSTATED}
 
     @property
     def is_discarded(self) -> bool:
+        """Whether no ratings count, so that others have to rate instead."""
+        if self.state == self.Trust.DRIFTING:
+            return self.campaign.drift == Campaign.Drift.LEAVE_OUT
         return self.state in {self.Trust.UNRELIABLE, self.Decision.EXCLUDED}
 
     @property
-    def standing(self) -> tuple[bool, bool]:
-        """What places depend on: whether the worker is trusted, discarded, or neither yet."""
-        return self.is_trusted, self.is_discarded
+    def left_out_since(self) -> datetime | None:
+        """The moment from which on ratings do not count because the worker drifted, if there is one."""
+        is_left_out = (
+            self.state == self.Trust.DRIFTING
+            and self.campaign.drift == Campaign.Drift.LEAVE_OUT_SINCE
+        )
+        return self.drifted_at if is_left_out else None
+
+    @property
+    def standing(self) -> tuple[bool, bool, datetime | None]:
+        """What places depend on: whether the worker is trusted, discarded, or neither yet, and since when left out."""
+        return self.is_trusted, self.is_discarded, self.left_out_since
 
     @property
     def is_excluded(self) -> bool:

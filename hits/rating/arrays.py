@@ -6,7 +6,7 @@ Ratings are fetched without joins to texts; columns of items and assignments are
 One worker's ratings are few, and come through the ORM.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,14 +122,15 @@ def load_assignments(campaign: Campaign) -> AssignmentArrays:
 
 
 def load_worker_ratings(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted ratings in a campaign, as a structured array ordered by assignment and position.
+    """Load one worker's counted ratings in a campaign, as a structured array ordered by assignment and position.
 
-    `received` is in seconds since the epoch.
+    `received` is in seconds since the epoch; `claimed` is the time in view that the browser reported, in
+    seconds, or NaN.
     """
     rows = Rating.objects.filter(
         assignment__hit__campaign=participation.campaign_id,
         assignment__worker=participation.worker_id,
-        assignment__status=Assignment.Status.SUBMITTED,
+        assignment__in=Assignment.objects.counted().of(participation),
     ).values_list(
         "assignment_id",
         "item__position",
@@ -138,31 +139,58 @@ def load_worker_ratings(participation: Participation) -> NDArray[Any]:
         "item__role",
         "score",
         "received_at",
+        "active_ms",
     )
     rows = rows.exclude(assignment__hold__in=Assignment.NOT_COUNTED)
     ints = ("assignment", "position", "item", "partner", "role", "score")
     return np.array(
         sorted(
-            (*keys, NO_PARTNER if partner is None else partner, role, score, received.timestamp())
-            for *keys, partner, role, score, received in rows
+            (
+                *keys,
+                NO_PARTNER if partner is None else partner,
+                role,
+                score,
+                received.timestamp(),
+                np.nan if active_ms is None else active_ms / 1000,
+            )
+            for *keys, partner, role, score, received, active_ms in rows
         ),
-        dtype=[*((name, "i8") for name in ints), ("received", "f8")],
+        dtype=[*((name, "i8") for name in ints), ("received", "f8"), ("claimed", "f8")],
     )
 
 
 def load_worker_assignments(participation: Participation) -> NDArray[Any]:
-    """Load one worker's submitted assignments in a campaign, in order of submission; times in seconds."""
+    """Load one worker's counted assignments in a campaign, in order of submission; times in seconds."""
     assignments = Assignment.objects.counted().of(participation).order_by("submitted_at", "pk")
     return np.array(
         [
-            (pk, started.timestamp(), submitted.timestamp(), is_rejected)
-            for pk, started, submitted, is_rejected in assignments.values_list(
-                "pk", "started_at", "submitted_at", "is_rejected"
+            (pk, hit, started.timestamp(), submitted.timestamp(), is_rejected)
+            for pk, hit, started, submitted, is_rejected in assignments.values_list(
+                "pk", "hit_id", "started_at", "submitted_at", "is_rejected"
             )
             if submitted
         ],
-        dtype=[("pk", "i8"), ("started", "f8"), ("submitted", "f8"), ("rejected", "?")],
+        dtype=[
+            ("pk", "i8"),
+            ("hit", "i8"),
+            ("started", "f8"),
+            ("submitted", "f8"),
+            ("rejected", "?"),
+        ],
     )
+
+
+def load_scores(assignments: Mapping[int, int]) -> NDArray[Any]:
+    """Load all ratings of these assignments, given with their workers, as a structured array."""
+    rows = Rating.objects.filter(assignment__in=list(assignments)).values_list(
+        "assignment_id", "item_id", "score"
+    )
+    ratings = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+    columns = [("assignment", "i8"), ("item", "i8"), ("score", "i8"), ("worker", "i8")]
+    scores = np.empty(len(ratings), dtype=columns)
+    scores["assignment"], scores["item"], scores["score"] = ratings.T
+    scores["worker"] = [assignments[pk] for pk in ratings[:, 0].tolist()]
+    return scores
 
 
 def load_outputs(campaign: Campaign) -> OutputArrays:

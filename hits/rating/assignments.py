@@ -22,7 +22,6 @@ from ..models import (
     HIT,
     Assignment,
     Campaign,
-    Participation,
     Worker,
 )
 from .places import is_affordable, settle_after_return, settle_places
@@ -46,8 +45,11 @@ def take_assignment(
     now = at or timezone.now()
     if current := _assignment_in_hand(campaign, worker):
         return current
-    standing = Participation.objects.filter(campaign=campaign, worker=worker).first()
-    is_discarded = standing is not None and standing.is_discarded
+    standing = campaign.participations.filter(worker=worker).first()
+    # Neither is offered to someone whose next ratings would be left out because of drift.
+    is_discarded = standing is not None and (
+        standing.is_discarded or standing.left_out_since is not None
+    )
     if expired := worker.assignments.expired().filter(hit__campaign=campaign).first():
         if is_discarded:
             # They may finish it and are paid, but it does not take a place that others could fill.

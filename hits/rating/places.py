@@ -15,8 +15,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import (
     BooleanField,
+    Case,
     Count,
     Exists,
+    F,
     FilteredRelation,
     Min,
     OuterRef,
@@ -24,6 +26,7 @@ from django.db.models import (
     QuerySet,
     Sum,
     Value,
+    When,
 )
 from django.utils import timezone
 
@@ -90,13 +93,36 @@ def with_prospects(
 
 
 def with_standing(assignments: QuerySet[Assignment]) -> QuerySet[Any]:
-    """Annotate assignments with whether their worker is trusted or discarded in their campaign."""
+    """Annotate assignments with whether they count: their worker is trusted or discarded in their campaign.
+
+    A drifting worker may be trusted in earlier assignments and discarded in later ones.
+    """
     participations = Participation.objects.filter(
         campaign=OuterRef("hit__campaign"), worker=OuterRef("worker")
     )
-    return assignments.annotate(
-        is_trusted=Exists(participations.trusted()), is_discarded=Exists(participations.discarded())
+    since = participations.left_out_since()
+    is_left_out = Exists(since.filter(drifted_at__lte=OuterRef("submitted_at"))) | (
+        Q(submitted_at=None) & Exists(since)
     )
+    return assignments.annotate(
+        is_trusted=Q(Exists(participations.trusted())) & ~is_left_out,
+        is_discarded=Q(Exists(participations.discarded())) | is_left_out,
+    )
+
+
+def left_out_assignments(campaign: Campaign) -> list[int]:
+    """Return submitted assignments whose ratings do not count although their worker may be trusted.
+
+    They are held or discarded for impossible times, or were submitted after the worker drifted.
+    """
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    not_counted = Q(hold__in=Assignment.NOT_COUNTED)
+    if campaign.drift == Campaign.Drift.LEAVE_OUT_SINCE:
+        drifting = Participation.objects.filter(
+            campaign=campaign, worker=OuterRef("worker"), drifted_at__lte=OuterRef("submitted_at")
+        )
+        not_counted |= Q(Exists(drifting.left_out_since()))
+    return list(submitted.filter(not_counted).order_by("pk").values_list("pk", flat=True))
 
 
 def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
@@ -115,7 +141,8 @@ def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
 
     A worker who was active within the time a HIT may take is expected back. It does not matter
     whether a place is open right now: otherwise two workers waiting for each other's places would
-    open and close them in turn. A worker who has done every HIT is not expected back.
+    open and close them in turn. A worker who has done every HIT, or as many as one worker may do, is not
+    expected back.
     """
     own_assignments = Assignment.objects.filter(
         hit__campaign=campaign, worker=OuterRef("worker")
@@ -123,15 +150,19 @@ def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:
     untaken = HIT.objects.filter(campaign=campaign).exclude(
         Exists(Assignment.objects.filter(hit=OuterRef("pk"), worker=OuterRef(OuterRef("worker"))))
     )
+    may_take_another = Q(Exists(untaken))
+    if limit := campaign.max_hits_per_worker:
+        taken = own_assignments.exclude(status=Assignment.Status.RETURNED)
+        may_take_another &= ~Q(Exists(taken[limit - 1 : limit]))
     patience = now - timedelta(minutes=campaign.lease_minutes)
     is_unweighed = Q(status=Assignment.Status.SUBMITTED, evidence_at=None)
     is_recent = Q(status=Assignment.Status.SUBMITTED, submitted_at__gt=patience)
     return Exists(
-        own_assignments.annotate(has_untaken=Exists(untaken)).filter(
+        own_assignments.annotate(may_take_another=may_take_another).filter(
             Q(status=Assignment.Status.IN_PROGRESS)
             | is_unweighed
             | Q(hold=Assignment.Hold.HELD)
-            | (is_recent & Q(has_untaken=True))
+            | (is_recent & Q(may_take_another=True))
         )
     )
 
@@ -229,15 +260,29 @@ def work_by_hit(
     )
     held = Assignment.objects.filter(hit__in=hits.order_by(), status__in=HELD).order_by()
     held = held.annotate(standing=standing)
-    groups = held.values_list("hit", "status", "hold", "standing__trust", "standing__decision")
+    # Whether it was submitted after its worker drifted; work in progress will be.
+    is_late = Case(
+        When(standing__drifted_at=None, then=Value(False)),
+        When(submitted_at__lt=F("standing__drifted_at"), then=Value(False)),
+        default=Value(True),
+    )
+    groups = held.annotate(is_after_drift=is_late).values_list(
+        "hit", "status", "hold", "standing__trust", "standing__decision", "is_after_drift"
+    )
     work: dict[int, Work] = defaultdict(Work)
-    for hit, status, hold, trust, decision, n in groups.annotate(n=Count("pk")):
+    for hit, status, hold, trust, decision, is_after_drift, n in groups.annotate(n=Count("pk")):
         # A worker whose first HIT is not weighed yet may have no participation.
-        worker = Participation(trust=trust or Participation.Trust.UNPROVEN, decision=decision or "")
+        worker = Participation(
+            campaign=campaign,
+            trust=trust or Participation.Trust.UNPROVEN,
+            decision=decision or "",
+            drifted_at=now if is_after_drift else None,
+        )
+        is_left_out = worker.left_out_since is not None
         outcome = expected_outcome(
             status,
-            is_trusted=worker.is_trusted,
-            is_discarded=worker.is_discarded,
+            is_trusted=worker.is_trusted and not is_left_out,
+            is_discarded=worker.is_discarded or is_left_out,
             # Set below, where it matters.
             may_prove=False,
             hold=hold,

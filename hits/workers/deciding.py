@@ -19,7 +19,14 @@ from django.utils import timezone
 from ..campaigns.kept_counts import forecast_of
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
-from ..rating.places import HELD, PROMISED, expected_outcome, places_wanted, with_prospects
+from ..rating.places import (
+    HELD,
+    PROMISED,
+    expected_outcome,
+    places_wanted,
+    with_prospects,
+    with_standing,
+)
 from .trust import decide_about
 
 CHANGED = "Something has changed in the meantime. Check the numbers again before you confirm."
@@ -50,7 +57,13 @@ class Change:
 
     @cached_property
     def _after(self) -> Participation:
-        return Participation(trust=self.participation.trust, decision=_DECISIONS[self.choice])
+        now = self.participation
+        return Participation(
+            campaign=now.campaign,
+            trust=now.trust,
+            drifted_at=now.drifted_at,
+            decision=_DECISIONS[self.choice],
+        )
 
     @property
     def before(self) -> str:
@@ -61,7 +74,7 @@ class Change:
         return self._after.state
 
     @property
-    def standing_after(self) -> tuple[bool, bool]:
+    def standing_after(self) -> tuple[bool, bool, datetime | None]:
         return self._after.standing
 
     @property
@@ -131,6 +144,9 @@ def preview_decision(
     Counts workers for each translation, as gold does. A worker whose scores never vary does not count
     in gold even if trusted; this is not known until gold is built.
     """
+    for participation in participations:
+        # What drift means depends on the campaign, which must not be fetched for each of them.
+        participation.campaign = campaign
     n_hits = _n_hits(campaign, participations)
     changes = tuple(
         Change(participation, choice, n_hits.get(participation.worker_id, 0))
@@ -241,8 +257,11 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
     held = Assignment.objects.filter(hit__in=hits, status__in=HELD)
     promised: dict[int, int] = defaultdict(int)
     for assignment in with_prospects(held, campaign, now):
-        now_standing = (assignment.is_trusted, assignment.is_discarded)
-        is_trusted, is_discarded = standings.get(assignment.worker_id, now_standing)
+        is_trusted, is_discarded = assignment.is_trusted, assignment.is_discarded
+        if standing := standings.get(assignment.worker_id):
+            is_trusted, is_discarded, _ = standing
+            if is_trusted and not _counts(assignment.submitted_at, *standing):
+                is_trusted, is_discarded = False, True
         outcome = expected_outcome(
             assignment.status,
             is_trusted=is_trusted,
@@ -260,26 +279,40 @@ def _places(campaign: Campaign, changes: Sequence[Change], now: datetime) -> tup
 
 # Gold ----------------------------------------------------------------------------------------
 
-# The raters of each translation, by the keys of the translation and its segment.
-_Raters = dict[tuple[int, int], frozenset[int]]
+# Assignments with their workers that rated each translation, by the keys of the translation and its segment.
+_Raters = dict[tuple[int, int], frozenset[tuple[int, int]]]
 
 
 def _gold_effect(campaign: Campaign, changes: Sequence[Change]) -> GoldEffect:
-    workers = {change.participation.worker_id for change in changes}
-    raters = (_raters_in_archive if campaign.is_archive else _raters)(campaign, workers)
-    before = set(campaign.participations.trusted().values_list("worker", flat=True))
-    after = (before - workers) | {
-        change.participation.worker_id for change in changes if change.standing_after[0]
+    standings = {change.participation.worker_id: change.standing_after for change in changes}
+    raters = (_raters_in_archive if campaign.is_archive else _raters)(campaign, set(standings))
+    counted = Assignment.objects.counted().filter(hit__campaign=campaign).order_by()
+    rows = with_standing(counted).filter(is_trusted=True)
+    before = set(rows.values_list("pk", "worker"))
+    own = counted.filter(worker__in=standings).values_list("pk", "worker", "submitted_at")
+    after = {row for row in before if row[1] not in standings} | {
+        (pk, worker) for pk, worker, submitted in own if _counts(submitted, *standings[worker])
     }
     lost, won = set(), set()
     for key, rated_by in raters.items():
-        had = len(rated_by & before) >= campaign.min_ratings
-        has = len(rated_by & after) >= campaign.min_ratings
+        had = _n_workers(rated_by & before) >= campaign.min_ratings
+        has = _n_workers(rated_by & after) >= campaign.min_ratings
         if had and not has:
             lost.add(key)
         elif has and not had:
             won.add(key)
     return GoldEffect(len(lost), _n_segments(lost), len(won), _n_segments(won))
+
+
+def _counts(
+    submitted: datetime | None, is_trusted: bool, is_discarded: bool, since: datetime | None
+) -> bool:
+    """Whether an assignment counts, given its worker's standing."""
+    return is_trusted and (since is None or (submitted is not None and submitted < since))
+
+
+def _n_workers(assignments: frozenset[tuple[int, int]]) -> int:
+    return len({worker for _, worker in assignments})
 
 
 def _n_segments(keys: set[tuple[int, int]]) -> int:
@@ -297,13 +330,13 @@ def _raters(campaign: Campaign, workers: set[int]) -> _Raters:
     rows = genuine.filter(translation__in=translations).order_by("hit")
     for translation, segment, hit in rows.values_list("translation", "translation__segment", "hit"):
         hits_of[translation, segment].append(hit)
-    workers_of: dict[int, set[int]] = defaultdict(set)
-    for hit, worker in submitted.values_list("hit", "worker"):
-        workers_of[hit].add(worker)
-    together: dict[tuple[int, ...], frozenset[int]] = {}
+    work_on: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for hit, pk, worker in submitted.values_list("hit", "pk", "worker"):
+        work_on[hit].add((pk, worker))
+    together: dict[tuple[int, ...], frozenset[tuple[int, int]]] = {}
     for hits in hits_of.values():
         if tuple(hits) not in together:
-            together[tuple(hits)] = frozenset().union(*(workers_of[hit] for hit in hits))
+            together[tuple(hits)] = frozenset().union(*(work_on[hit] for hit in hits))
     return {key: together[tuple(hits)] for key, hits in hits_of.items()}
 
 
@@ -316,9 +349,9 @@ def _raters_in_archive(campaign: Campaign, workers: set[int]) -> _Raters:
     )
     translations = counted.filter(assignment__worker__in=workers).values("item__translation")
     rows = counted.filter(item__translation__in=translations).values_list(
-        "item__translation", "item__translation__segment", "assignment__worker"
+        "item__translation", "item__translation__segment", "assignment", "assignment__worker"
     )
-    raters: dict[tuple[int, int], set[int]] = defaultdict(set)
-    for translation, segment, worker in rows.distinct():
-        raters[translation, segment].add(worker)
+    raters: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+    for translation, segment, assignment, worker in rows.distinct():
+        raters[translation, segment].add((assignment, worker))
     return {key: frozenset(rated_by) for key, rated_by in raters.items()}

@@ -2,36 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from django.utils import timezone
 
 from analysis.stats.timing import BURST, ObservedTimes, observed_times
 
-from ..models import Assignment, Campaign, Participation, Rating
+from ..models import Assignment, Campaign, Rating
 from ..people.audit import record
 
 # Audit log actions.
 PUT_ON_HOLD = "HIT put on hold"
 COUNTED, DISCARDED = "held HIT counted", "held HIT discarded"
 HOLD_ACTIONS = (PUT_ON_HOLD, COUNTED, DISCARDED)
-
-# Evidence about a worker none of whose HITs is counted.
-NOTHING_COUNTED: dict[str, Any] = {
-    "verdict": Participation.Trust.UNPROVEN.value,
-    "n_hits": 0,
-    "n_pairs": 0,
-    "n_repeats": 0,
-    "window_n_pairs": 0,
-    "longest_run": 0,
-    "n_rejected": 0,
-    "has_scores_flag": False,
-    "has_time_flag": False,
-    "has_sequence_flag": False,
-    "has_rejection_flag": False,
-    "signature": "no HIT counted",
-}
 
 
 def hold_if_impossible(*, assignment: Assignment) -> bool:

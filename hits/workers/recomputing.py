@@ -3,21 +3,19 @@
 Do this after thresholds have changed, or to check that trust matches the ratings.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from ..exceptions import RecomputingRefused
-from ..models import Assignment, Campaign, Evidence, Participation
+from ..models import Campaign
 from ..rating.places import settle_places, unsettled_hits
-from .trust import follow, locked_participation, weigh
+from .trust import recompute_worker
 
-# Rows come in any order, and sums of the same numbers may differ in the last digits.
-TOLERANCE = 1e-9
+# Under the guarded rule a verdict depends on who else is trusted, so a change may lead to others. A few rounds
+# settle that; the limit is there because nothing guarantees it.
+MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +42,25 @@ def recompute_workers(
             "Import the collection again instead."
         )
     workers = list(campaign.participations.order_by("pk").values_list("worker", flat=True))
-    n_evidence = n_trust = 0
-    for n_done, worker in enumerate(workers):
-        progress(n_done, len(workers))
-        has_new_evidence, has_new_trust = recompute_worker(campaign, worker)
-        n_evidence += has_new_evidence
-        n_trust += has_new_trust
+    with_new_evidence: set[int] = set()
+    with_new_trust: set[int] = set()
+    is_guarded = campaign.trust_rule == Campaign.TrustRule.GUARDED
+    for number in range(MOST_ROUNDS if is_guarded else 1):
+        n_trust_changed = 0
+        for n_done, worker in enumerate(workers):
+            if number == 0:
+                progress(n_done, len(workers))
+            has_new_evidence, has_new_trust = recompute_worker(campaign, worker)
+            if has_new_evidence:
+                with_new_evidence.add(worker)
+            if has_new_trust:
+                with_new_trust.add(worker)
+                n_trust_changed += 1
+        if not n_trust_changed:
+            break
     unsettled = unsettled_hits(campaign, campaign.hits.all(), timezone.now())
     settle_places(campaign=campaign, hits=unsettled)
     progress(len(workers), len(workers))
-    return RecomputingSummary(len(workers), n_evidence, n_trust, len(unsettled))
-
-
-@transaction.atomic
-def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
-    """Judge one worker again; return whether the evidence and the trust have changed."""
-    participation = locked_participation(campaign, worker)
-    before = participation.trust
-    evidence = participation.evidence.order_by("pk").last()
-    is_new = False
-    if latest := _latest_assignment(participation):
-        fields = weigh(participation)
-        is_new = evidence is None or not all(
-            _is_same(getattr(evidence, name), value) for name, value in fields.items()
-        )
-        if is_new:
-            evidence = participation.evidence.create(
-                assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
-            )
-    follow(participation, evidence)
-    return is_new, participation.trust != before
-
-
-def _latest_assignment(participation: Participation) -> Assignment | None:
-    submitted = Assignment.objects.submitted().of(participation)
-    return submitted.order_by("submitted_at", "pk").last()
-
-
-def _is_same(stored: Any, computed: Any) -> bool:
-    if isinstance(stored, float) and isinstance(computed, float):
-        return math.isclose(stored, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return bool(stored == computed)
+    return RecomputingSummary(
+        len(workers), len(with_new_evidence), len(with_new_trust), len(unsettled)
+    )

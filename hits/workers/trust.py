@@ -1,23 +1,21 @@
 """Whether a worker can be trusted: evidence after each HIT, and decisions that override it."""
 
 import logging
+import math
 from typing import Any
 
-import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.stats.flags import AssignmentColumns, RatingColumns, WorkerFlags, flag_workers
-from analysis.stats.quality_control import QualityControl, quality_control
-from da_platform.numbers import known
+from analysis.stats.thresholds import AGREEMENT_P, FEWEST_OTHERS
 
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import Assignment, Campaign, Evidence, Participation
 from ..people.audit import record
-from ..rating.arrays import load_worker_assignments, load_worker_ratings
-from ..rating.places import settle_places
-from .holding import HOLD_ACTIONS, NOTHING_COUNTED, hold_if_impossible
-from .wording import pairs_in_words, window_in_words
+from ..rating.places import settle_places, with_standing
+from .holding import HOLD_ACTIONS, hold_if_impossible
+from .weighing import weigh
+from .wording import p_in_words, pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -25,19 +23,31 @@ logger = logging.getLogger(__name__)
 TRUST_CHANGED, WITHDRAWN = "trust changed", "decision withdrawn"
 TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values, *HOLD_ACTIONS)
 
+# Rows come in any order, and sums of the same numbers may differ in the last digits.
+TOLERANCE = 1e-9
 
-@transaction.atomic
+
 def update_evidence(*, assignment: Assignment) -> Evidence:
-    """Weigh all of the worker's ratings, including this HIT.
+    """Weigh all of the worker's ratings, including this HIT, and then those of others who did the same HIT.
 
-    Only this worker's rows are read, however large the campaign is. A second call returns the existing
+    Only rows of the worker's HITs are read, however large the campaign is. A second call returns the existing
     evidence. If the verdict changes whether the ratings count, places are updated.
     """
+    evidence, is_new = _weigh_hit(assignment)
+    if is_new:
+        weigh_others_again(assignment)
+    return evidence
+
+
+@transaction.atomic
+def _weigh_hit(assignment: Assignment) -> tuple[Evidence, bool]:
+    """Return the evidence that follows this HIT, and whether it is new."""
     campaign = assignment.hit.campaign
     participation = locked_participation(campaign, assignment.worker_id)
     weighed = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
     if known_evidence := weighed.first():
-        return known_evidence
+        return known_evidence, False
+    # Before it is weighed: held HITs are no evidence.
     hold_if_impossible(assignment=assignment)
     evidence = Evidence.objects.create(
         participation=participation, assignment=assignment, **weigh(participation)
@@ -45,7 +55,65 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
     if not follow(participation, evidence) and participation.is_discarded:
         settle_places(campaign=campaign, hits=[assignment.hit_id])
     Assignment.objects.filter(pk=assignment.pk).update(evidence_at=evidence.computed_at)
-    return evidence
+    return evidence, True
+
+
+def weigh_others_again(assignment: Assignment) -> int:
+    """Weigh again the other workers who did this HIT, whose agreement with others may have changed.
+
+    Only under the guarded rule, which asks for agreement, and once the HIT has enough trusted ratings. Each
+    worker is a transaction of their own, which locks the participation and then HITs, like every other.
+    Return for how many the evidence changed.
+    """
+    campaign = assignment.hit.campaign
+    if campaign.trust_rule != Campaign.TrustRule.GUARDED:
+        return 0
+    counted = with_standing(Assignment.objects.counted().filter(hit=assignment.hit_id))
+    if counted.filter(is_trusted=True).count() < FEWEST_OTHERS:
+        return 0
+    others = (
+        Assignment.objects.submitted()
+        .filter(hit=assignment.hit_id)
+        .exclude(evidence_at=None)
+        .exclude(worker=assignment.worker_id)
+        .order_by("worker")
+        .values_list("worker", flat=True)
+    )
+    n_changed = 0
+    for worker in list(others):
+        try:
+            n_changed += recompute_worker(campaign, worker)[0]
+        except Exception:
+            # It must not undo the evidence about the HIT; the next one on this HIT tries again.
+            logger.exception("Worker %s could not be weighed again.", worker)
+    return n_changed
+
+
+@transaction.atomic
+def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
+    """Judge one worker again; return whether the evidence and the trust have changed."""
+    participation = locked_participation(campaign, worker)
+    before = participation.trust
+    evidence = participation.evidence.order_by("pk").last()
+    is_new = False
+    submitted = Assignment.objects.submitted().of(participation)
+    if latest := submitted.order_by("submitted_at", "pk").last():
+        fields = weigh(participation)
+        is_new = evidence is None or not all(
+            _is_same(getattr(evidence, name), value) for name, value in fields.items()
+        )
+        if is_new:
+            evidence = participation.evidence.create(
+                assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
+            )
+    follow(participation, evidence)
+    return is_new, participation.trust != before
+
+
+def _is_same(stored: Any, computed: Any) -> bool:
+    if isinstance(stored, float) and isinstance(computed, float):
+        return math.isclose(stored, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return bool(stored == computed)
 
 
 def follow(participation: Participation, evidence: Evidence | None) -> bool:
@@ -57,10 +125,16 @@ def follow(participation: Participation, evidence: Evidence | None) -> bool:
     verdict = evidence.verdict if evidence else Participation.Trust.UNPROVEN
     if participation.trust != verdict:
         _change_trust(participation, evidence)
-    if participation.standing == before:
+    is_drifting = verdict == Participation.Trust.DRIFTING
+    drifted_at = evidence.drifted_at if evidence and is_drifting else None
+    if participation.drifted_at != drifted_at:
+        participation.drifted_at = drifted_at
+        participation.save(update_fields=["drifted_at"])
+    # Every further HIT of a worker whose ratings are left out since then needs another rating.
+    if participation.standing == before and participation.left_out_since is None:
         return False
     hits = Assignment.objects.of(participation)
-    if participation.is_discarded == was_discarded:
+    if participation.is_discarded == was_discarded and participation.left_out_since is None:
         # Work weighed only now was promised until now, and still is.
         hits = hits.exclude(evidence_at=None)
     settle_places(campaign=participation.campaign, hits=hits.values_list("hit", flat=True))
@@ -119,76 +193,19 @@ def _change_trust(participation: Participation, evidence: Evidence | None) -> No
 def explain(evidence: Evidence) -> str:
     """Describe in words what the evidence is based on."""
     sentences = [pairs_in_words(evidence)]
+    if evidence.agreement_p is not None:
+        sentences.append(_agreement_in_words(evidence))
     if evidence.verdict == Participation.Trust.DRIFTING:
         sentences.append(window_in_words(evidence))
     return " ".join(sentences)
 
 
-# Weighing ------------------------------------------------------------------------------------
-
-
-def weigh(participation: Participation) -> dict[str, Any]:
-    """Compute the fields of the worker's evidence from all submitted ratings in the campaign."""
-    # In this order: a HIT submitted in between then has no ratings, rather than ratings without a time.
-    ratings = load_worker_ratings(participation)
-    if not len(ratings):
-        return dict(NOTHING_COUNTED)
-    assignments = load_worker_assignments(participation)
-    worker = np.zeros(len(ratings), dtype=np.int64)
-    submitted = dict(zip(assignments["pk"], assignments["submitted"], strict=True))
-    qc = quality_control(
-        ratings["score"],
-        worker,
-        ratings["role"],
-        ratings["assignment"],
-        ratings["item"],
-        ratings["partner"],
-        submitted=np.array([submitted[pk] for pk in ratings["assignment"]]),
+def _agreement_in_words(evidence: Evidence) -> str:
+    follows = evidence.agreement_p is not None and evidence.agreement_p < AGREEMENT_P
+    return (
+        f"{'Follows' if follows else 'Does not follow'} the other workers' scores: "
+        f"{p_in_words(evidence.agreement_p)}, {evidence.n_agreement_items} texts."
     )
-    flags = flag_workers(
-        RatingColumns(
-            ratings["score"], worker, ratings["role"], ratings["assignment"], ratings["position"]
-        ),
-        AssignmentColumns(
-            np.zeros(len(assignments), dtype=np.int64),
-            assignments["started"],
-            assignments["submitted"],
-            assignments["rejected"],
-        ),
-    )
-    return evidence_fields(qc, flags, 0)
-
-
-def evidence_fields(qc: QualityControl, flags: WorkerFlags, place: int) -> dict[str, Any]:
-    """Return the fields of `Evidence` for the worker at this index of both results."""
-    latest = qc.latest
-    return {
-        "verdict": str(qc.verdicts[place]),
-        "n_hits": int(flags.n_hits[place]),
-        "n_pairs": int(qc.degraded.n_pairs[place]),
-        "mean_difference": known(qc.degraded.mean_difference[place]),
-        # An infinite t cannot be stored.
-        "t": known(qc.degraded.statistic[place]),
-        "p": known(qc.degraded.pvalue[place]),
-        "wilcoxon_p": known(qc.degraded_ranks.pvalue[place]),
-        "n_repeats": int(qc.repeats.n_pairs[place]),
-        "repeat_mean_difference": known(qc.repeats.mean_difference[place]),
-        "repeat_mean_absolute_difference": known(qc.repeats.mean_absolute_difference[place]),
-        "repeat_p": known(qc.repeats.pvalue[place]),
-        "window_n_pairs": int(latest.n_pairs[place]) if latest else 0,
-        "window_p": known(latest.pvalue[place]) if latest else None,
-        "mean_genuine": known(flags.mean_genuine[place]),
-        "mean_bad_reference": known(flags.mean_bad_reference[place]),
-        "mean_reference": known(flags.mean_reference[place]),
-        "fastest_hit_seconds": known(flags.fastest_seconds[place]),
-        "longest_run": int(flags.longest_equal_run[place]),
-        "n_rejected": int(flags.n_rejected[place]),
-        "has_scores_flag": bool(flags.scores[place]),
-        "has_time_flag": bool(flags.time[place]),
-        "has_sequence_flag": bool(flags.sequence[place]),
-        "has_rejection_flag": bool(flags.rejected[place]),
-        "signature": qc.signature,
-    }
 
 
 # Decisions -----------------------------------------------------------------------------------

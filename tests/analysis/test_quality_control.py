@@ -281,6 +281,37 @@ def test_a_drifting_worker_is_still_trusted():
     assert list(result.trusted) == ["alice"]
 
 
+def test_drift_begins_with_the_first_hit_of_the_earliest_failed_window():
+    careful, careless = [-30, -31, -32, -33, -34], [1, 2, 3, 4, 5]
+    rows = [
+        (difference, worker, 10 * number + 7)
+        for worker, n_careful in (("alice", 3), ("bob", 6), ("carol", 1))
+        for number in range(6)
+        for difference in (careful if number < n_careful else careless)
+    ]
+    result = window_tests(*zip(*rows, strict=True))
+    # Each window of three HITs tested on its own.
+    assert list(result.workers) == ["alice", "bob", "carol"]
+    by_hand = [
+        window_tests(
+            *zip(
+                *((d, w, t) for d, w, t in rows if w == worker and first <= t < first + 30),
+                strict=True,
+            )
+        ).pvalue[0]
+        >= 0.05
+        for worker in ("alice", "carol")
+        for first in (7, 17, 27, 37)
+    ]
+    expected = [
+        next((7 + 10 * i for i, failed in enumerate(by_hand[place : place + 4]) if failed), np.nan)
+        for place in (0, 4)
+    ]
+    assert_allclose(result.failed_since, [expected[0], np.nan, expected[1]])
+    assert list(result.n_failed) == [sum(by_hand[:4]), 0, sum(by_hand[4:])]
+    assert sum(by_hand) >= 2
+
+
 def test_verdicts_need_tests_of_the_same_workers():
     with pytest.raises(ValueError, match="`latest`"):
         judge_workers(degraded_tests(*one_worker(ALICE)), window_tests(ALICE, ["bob"] * 5, [1] * 5))
