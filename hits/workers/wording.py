@@ -91,10 +91,11 @@ def likeness_in_words(evidence: Evidence) -> str:
     """Say which formula the worker's scores follow most."""
     if evidence.likeness_r is None:
         return "Nothing to compare the scores with: there is no gray text, or they never vary."
-    numbers = f"r = {evidence.likeness_r:.2f} with {measure_in_words(evidence.likeness_measure)}"
+    measure = measure_in_words(evidence.likeness_measure)
+    numbers = f"r = {evidence.likeness_r:.2f} with {measure}"
     if evidence.has_likeness_flag:
-        return f"Scores look computed: {numbers}; readers stay below {LIKENESS_R:g}."
-    return f"Scores do not look computed: at most {numbers}; the limit is {LIKENESS_R:g}."
+        return f"Scores look computed: {numbers}. Readers stay below {LIKENESS_R:g}."
+    return f"The closest formula has {numbers}. From {LIKENESS_R:g} on, scores look computed."
 
 
 def measure_in_words(measure: str) -> str:
