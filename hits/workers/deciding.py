@@ -20,6 +20,7 @@ from ..campaigns.kept_counts import forecast_of
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import HIT, Assignment, Campaign, Item, Participation, Rating
 from ..rating.places import HELD, PROMISED, expected_outcome, places_wanted, with_prospects
+from .sides import Side, latest_evidence, sides_of, trusted_signs
 from .trust import decide_about
 
 CHANGED = "Something has changed in the meantime. Check the numbers again before you confirm."
@@ -42,11 +43,12 @@ _DECISIONS = {
 
 @dataclass(frozen=True)
 class Change:
-    """What a choice changes for one worker. `n_hits` counts submitted HITs."""
+    """What a choice changes for one worker, and what the evidence says. `n_hits` counts submitted HITs."""
 
     participation: Participation
     choice: Choice
     n_hits: int = 0
+    sides: tuple[Side, ...] = ()
 
     @cached_property
     def _after(self) -> Participation:
@@ -132,8 +134,14 @@ def preview_decision(
     in gold even if trusted; this is not known until gold is built.
     """
     n_hits = _n_hits(campaign, participations)
+    sides = _sides(campaign, participations)
     changes = tuple(
-        Change(participation, choice, n_hits.get(participation.worker_id, 0))
+        Change(
+            participation,
+            choice,
+            n_hits.get(participation.worker_id, 0),
+            sides.get(participation.pk, ()),
+        )
         for participation in participations
     )
     matters = [change for change in changes if change.matters]
@@ -158,6 +166,13 @@ def preview_decision(
         is_over_cap=campaign.spending_cap is not None
         and facts.spent + cost > campaign.spending_cap,
     )
+
+
+def _sides(
+    campaign: Campaign, participations: Sequence[Participation]
+) -> dict[int, tuple[Side, ...]]:
+    evidence, signs = latest_evidence(participations), trusted_signs(campaign)
+    return {pk: tuple(sides_of(row, campaign.trust_rule, signs)) for pk, row in evidence.items()}
 
 
 @dataclass(frozen=True, slots=True)

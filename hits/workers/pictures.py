@@ -1,5 +1,6 @@
 """From one worker's rows to the plots of `hits.workers.plots`."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,17 @@ from numpy.typing import NDArray
 from analysis.stats.worker_agreement import scores_beside_others
 from da_platform.plots.rendering import Picture
 
-from ..models import HIT, Assignment, Item, Participation, Rating
+from ..languages import is_spaced
+from ..models import Assignment, Item, Participation, Rating
 from ..rating.arrays import load_worker_assignments, load_worker_ratings
-from .formulas import FORMULAS
+from .overlap import overlap_measures
 from .plots import BesideFormula, BesideOthers, HitTimes, WorkerRatings, worker_pictures
 from .wording import measure_in_words
+
+# Trusted workers with whom a worker is compared on each HIT, the earliest first.
+MOST_OTHERS = 10
+# HITs whose items are compared with formulas, the latest first.
+LIKENESS_HITS = 3
 
 
 def pictures_of(participation: Participation, *, only: str = "") -> list[Picture]:
@@ -33,6 +40,8 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
     def wants(name: str) -> bool:
         return only in ("", name)
 
+    counted, hits = _counted(participation, ratings)
+
     return worker_pictures(
         WorkerRatings(
             assignment=ratings["assignment"],
@@ -44,9 +53,21 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
             submitted=assignments["submitted"][number - 1],
             hit_number=number,
         ),
-        beside_others=_beside_others(participation) if wants("agreement") else None,
-        beside_formula=_beside_formula(participation) if wants("likeness") else None,
+        beside_others=_beside_others(participation, counted, hits) if wants("agreement") else None,
+        beside_formula=_beside_formula(participation, counted, hits) if wants("likeness") else None,
         hit_times=_hit_times(assignments) if wants("claimed-time") else None,
+    )
+
+
+def _counted(
+    participation: Participation, ratings: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The ratings of HITs that are neither held nor discarded, and these HITs in order of submission."""
+    rows = Assignment.objects.counted().of(participation).order_by("submitted_at", "pk")
+    hits = dict(rows.values_list("pk", "hit_id"))
+    return (
+        ratings[np.isin(ratings["assignment"], list(hits))],
+        np.array(list(hits.values()), dtype=np.int64),
     )
 
 
@@ -62,60 +83,72 @@ def _gaps(received: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.float
     return gaps
 
 
-def _beside_others(participation: Participation) -> BesideOthers | None:
-    """Ratings of genuine items by this worker and the trusted others, on HITs with the same texts."""
-    own_hits = Assignment.objects.counted().of(participation).values("hit")
-    texts = Item.objects.filter(hit__in=own_hits, role=Item.Role.GENUINE.value)
-    hits = HIT.objects.filter(
-        campaign=participation.campaign_id, items__translation__in=texts.values("translation")
-    )
-    trusted = Participation.objects.filter(campaign=participation.campaign_id).trusted()
+def _beside_others(
+    participation: Participation, ratings: NDArray[Any], hits: NDArray[np.int64]
+) -> BesideOthers:
+    """This worker's genuine items next to the ratings of trusted others on the same HITs."""
+    own = ratings[ratings["role"] == Item.Role.GENUINE.value]
+    others = _trusted_others(participation, hits)
     rows = Rating.objects.filter(
-        assignment__in=Assignment.objects.counted().filter(hit__in=hits.values("pk")),
-        item__role=Item.Role.GENUINE.value,
+        assignment__in=list(others), item__role=Item.Role.GENUINE.value
+    ).values_list("score", "assignment_id", "item_id")
+    table = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+    scores, assignments, items = (
+        np.concatenate([own[name], column])
+        for name, column in zip(("score", "assignment", "item"), table.T, strict=True)
     )
-    is_trusted = set(trusted.values_list("worker", flat=True))
-    columns = ("score", "assignment__worker", "assignment", "item__translation")
-    table = np.array(
-        [
-            row
-            for row in rows.values_list(*columns)
-            if row[1] in is_trusted or row[1] == participation.worker_id
-        ],
-        dtype=np.int64,
-    ).reshape(-1, len(columns))
-    scores, workers, assignments, translations = table.T
+    is_other = np.arange(len(scores)) >= len(own)
+    workers = [others.get(pk, participation.worker_id) for pk in assignments.tolist()]
     points = scores_beside_others(
         scores,
-        workers,
+        np.array(workers, dtype=np.int64),
         assignments,
-        translations,
-        np.isin(workers, list(is_trusted)),
+        items,
+        is_other,
         worker=participation.worker_id,
     )
     return BesideOthers(z=points.z, others=points.others, n_others=points.n_others)
 
 
-def _beside_formula(participation: Participation) -> BesideFormula | None:
-    """The worker's scores of genuine items, and the formula that the latest evidence found closest."""
-    evidence = participation.evidence.order_by("-pk").first()
-    formula = FORMULAS.get(evidence.likeness_measure) if evidence else None
-    if evidence is None or formula is None:
+def _trusted_others(participation: Participation, hits: NDArray[np.int64]) -> dict[int, int]:
+    """The assignments of other trusted workers on these HITs, a few for each, with their workers."""
+    trusted = Participation.objects.filter(campaign=participation.campaign_id).trusted()
+    rows = (
+        Assignment.objects.counted()
+        .filter(hit__in=hits.tolist(), worker__in=trusted.values("worker"))
+        .exclude(worker=participation.worker_id)
+        .order_by("submitted_at", "pk")
+        .values_list("pk", "hit_id", "worker_id")
+    )
+    chosen: dict[int, int] = {}
+    n_chosen: Counter[int] = Counter()
+    for pk, hit, worker in rows:
+        if n_chosen[hit] < MOST_OTHERS:
+            chosen[pk] = worker
+            n_chosen[hit] += 1
+    return chosen
+
+
+def _beside_formula(
+    participation: Participation, ratings: NDArray[Any], hits: NDArray[np.int64]
+) -> BesideFormula | None:
+    """The worker's genuine items of the latest HITs next to the formula that the evidence found closest."""
+    evidence, campaign = participation.evidence.order_by("-pk").first(), participation.campaign
+    if evidence is None or not evidence.likeness_measure:
         return None
-    rows = Rating.objects.filter(
-        assignment__in=Assignment.objects.counted().of(participation),
-        item__role=Item.Role.GENUINE.value,
-    ).select_related("item__translation__segment")
-    campaign = participation.campaign
+    items = Item.objects.filter(
+        hit__in=hits[-LIKENESS_HITS:].tolist(), role=Item.Role.GENUINE.value
+    ).select_related("translation__segment")
+    texts = {item.pk: (item.text, campaign.gray_text(item.translation.segment)) for item in items}
+    rows = ratings[np.isin(ratings["item"], list(texts))]
+    black, gray = ([texts[item][place] for item in rows["item"].tolist()] for place in (0, 1))
+    measures = overlap_measures(black, gray, spaced=is_spaced(campaign.target_language))
+    if evidence.likeness_measure not in measures:
+        return None
     return BesideFormula(
         measure=measure_in_words(evidence.likeness_measure),
-        values=np.array(
-            [
-                formula(row.item.translation.text, campaign.gray_text(row.item.translation.segment))
-                for row in rows
-            ]
-        ),
-        scores=np.array([row.score for row in rows], dtype=np.float64),
+        values=np.array(measures[evidence.likeness_measure], dtype=np.float64),
+        scores=rows["score"].astype(np.float64),
     )
 
 

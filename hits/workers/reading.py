@@ -28,7 +28,7 @@ from analysis.stats.flags import FASTEST_HIT_SECONDS, LOWEST_REFERENCE_MEAN
 
 from ..campaigns.progress import worker_states
 from ..models import Assignment, AuditEntry, Campaign, Evidence, Participation
-from .sides import TrustedSigns
+from .sides import TrustedSigns, latest_evidence
 from .wording import duration, likeness_in_words, run_in_words
 
 WORKERS_PER_PAGE = 50
@@ -171,13 +171,7 @@ def participations_of(campaign: Campaign, workers: Sequence[UUID]) -> list[Parti
 
 def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> list[WorkerRow]:
     """Add the latest evidence and the time of the last activity to each participation."""
-    pks = [participation.pk for participation in participations]
-    evidence = Evidence.objects.filter(participation__in=pks).order_by().values("participation")
-    newest = evidence.annotate(newest=Max("pk")).values("newest")
-    latest = {
-        participation.participation_id: participation
-        for participation in Evidence.objects.filter(pk__in=newest)
-    }
+    latest = latest_evidence(participations)
     workers = [participation.worker_id for participation in participations]
     work = {
         worker: (last, n_held)

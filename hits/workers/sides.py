@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from analysis.stats.thresholds import (
     AGAINST_P,
@@ -200,16 +200,20 @@ class TrustedSigns:
 def trusted_signs(campaign: Campaign) -> TrustedSigns:
     """Count signs in the latest evidence of the trusted workers, in one query."""
     trusted = Participation.objects.filter(campaign=campaign).trusted().values("pk")
-    newest = (
-        Evidence.objects.filter(participation__in=trusted)
-        .order_by()
-        .values("participation")
-        .annotate(newest=Max("pk"))
-        .values("newest")
-    )
     fields = [*OTHER_FLAGS.values(), *(field for kind in _KINDS.values() for field in kind.fields)]
-    rows = Evidence.objects.filter(pk__in=newest).order_by().values_list(*fields, named=True)
-    return _count_signs(rows)
+    return _count_signs(_latest(trusted).order_by().values_list(*fields, named=True))
+
+
+def latest_evidence(participations: Iterable[Participation]) -> dict[int, Evidence]:
+    """The latest evidence about each participation that has any, by the key of the participation."""
+    pks = [participation.pk for participation in participations]
+    return {evidence.participation_id: evidence for evidence in _latest(pks)}
+
+
+def _latest(participations: Any) -> QuerySet[Evidence]:
+    evidence = Evidence.objects.filter(participation__in=participations).order_by()
+    newest = evidence.values("participation").annotate(newest=Max("pk")).values("newest")
+    return Evidence.objects.filter(pk__in=newest)
 
 
 def _count_signs(rows: Iterable[Any]) -> TrustedSigns:

@@ -21,9 +21,9 @@ from ..models import Evidence
 
 # What the measures behind the likeness to a formula are called in a sentence.
 MEASURES = {
-    "word_f1": "word overlap with the gray text",
-    "chrf": "chrF with the gray text",
-    "bleu": "BLEU with the gray text",
+    "word F1": "the word overlap with the gray text",
+    "chrF": "chrF against the gray text",
+    "BLEU": "BLEU against the gray text",
     "length": "the length of the text",
 }
 
@@ -91,11 +91,12 @@ def likeness_in_words(evidence: Evidence) -> str:
     """Say which formula the worker's scores follow most."""
     if evidence.likeness_r is None:
         return "Nothing to compare the scores with: there is no gray text, or they never vary."
-    measure = measure_in_words(evidence.likeness_measure)
-    numbers = f"r = {evidence.likeness_r:.2f} with {measure}"
+    measure, r = measure_in_words(evidence.likeness_measure), f"r = {evidence.likeness_r:.2f}"
     if evidence.has_likeness_flag:
-        return f"Scores look computed: {numbers}. Readers stay below {LIKENESS_R:g}."
-    return f"The closest formula has {numbers}. From {LIKENESS_R:g} on, scores look computed."
+        return (
+            f"Scores look computed: they follow {measure}, {r}. Readers stay below {LIKENESS_R:g}."
+        )
+    return f"Scores are closest to {measure}: {r}. From {LIKENESS_R:g} on, they look computed."
 
 
 def measure_in_words(measure: str) -> str:
@@ -105,15 +106,19 @@ def measure_in_words(measure: str) -> str:
 def times_in_words(evidence: Evidence) -> str:
     """Say how fast ratings reached the server, and how many HITs had impossible times."""
     if evidence.median_gap_seconds is None or evidence.share_fast is None:
-        return "The server's times are unknown."
-    text = (
-        f"By the server's clock, {evidence.median_gap_seconds:.1f} s from one rating to the next "
-        f"(median); {evidence.share_fast:.0%} came within {FAST_SECONDS:g} s."
+        return f"The server's times are unknown. {_held_in_words(evidence.n_held_hits)}"
+    return (
+        "By the server's clock, the fastest HIT has "
+        f"{evidence.median_gap_seconds:.1f} s from one rating to the next (median); "
+        f"{evidence.share_fast:.0%} came within {FAST_SECONDS:g} s. {_held_in_words(evidence.n_held_hits)}"
     )
-    if not evidence.n_held_hits:
-        return f"{text} No HIT was impossibly fast."
-    hits = "1 HIT was" if evidence.n_held_hits == 1 else f"{evidence.n_held_hits} HITs were"
-    return f"{text} {hits} impossibly fast."
+
+
+def _held_in_words(n: int) -> str:
+    if not n:
+        return "No HIT had impossible times."
+    hits = "1 HIT that does" if n == 1 else f"{n} HITs that do"
+    return f"Times were impossible in {hits} not count."
 
 
 def run_in_words(evidence: Evidence) -> str:
