@@ -33,7 +33,7 @@ LISTS = {
     "home": 13,
     "new_campaign": 6,
     "campaign_workers": 12,
-    "campaign_worker": 14,
+    "campaign_worker": 21,
     "campaign_recruiting": 16,
     "campaign_payments": 22,
     "plan_payments": 16,
