@@ -90,45 +90,6 @@ def agreement_with_others(
     )
 
 
-def _standardised(scores: Floats, assignments: Keys) -> Floats:
-    """Return z-scores within assignments; NaN where all scores of one are equal."""
-    labels, codes = factorise(assignments)
-    groups = moments(scores, codes, len(labels))
-    return divide(scores - groups.mean[codes], groups.sd[codes])
-
-
-def _mean_of_others(z: Floats, codes: Ints, items: Keys, counted: Bools) -> tuple[Floats, Ints]:
-    """Return for each row the mean of the other workers' counted z on its item, and how many they are.
-
-    A worker's own ratings of an item, however many, are left out.
-    """
-    item_labels, item_codes = factorise(items)
-    own_labels, own_codes = factorise(codes * len(item_labels) + item_codes)
-    weights = np.where(counted, z, 0.0)
-    total = sums(weights, item_codes, len(item_labels))
-    own_total = sums(weights, own_codes, len(own_labels))
-    n = counts(item_codes[counted], len(item_labels))
-    n_own = counts(own_codes[counted], len(own_labels))
-    n_others = n[item_codes] - n_own[own_codes]
-    return divide(total[item_codes] - own_total[own_codes], n_others), n_others
-
-
-def _correlate(x: Floats, y: Floats, codes: Ints, n_groups: int) -> tuple[Floats, Ints]:
-    """Return Pearson's r and the number of rows of each group."""
-    x_groups, y_groups = moments(x, codes, n_groups), moments(y, codes, n_groups)
-    products = (x - x_groups.mean[codes]) * (y - y_groups.mean[codes])
-    spread = np.sqrt(x_groups.ss * y_groups.ss)
-    r = divide(sums(products, codes, n_groups), spread)
-    return np.clip(r, -1, 1), x_groups.n
-
-
-def _pvalues(r: Floats, n: Ints) -> Floats:
-    df = np.maximum(n - 2, 1)
-    with np.errstate(divide="ignore"):
-        t = r * np.sqrt(df / (1 - r**2))
-    return special.stdtr(df, -t)
-
-
 @dataclass(frozen=True, slots=True)
 class ScoresBesideOthers:
     """One worker's standardised scores and the others' means, for a picture of the agreement."""
@@ -176,3 +137,42 @@ def scores_beside_others(
     return ScoresBesideOthers(
         z=np.where(np.isfinite(z), z, 0.0)[own], others=others[own], n_others=n_others[own]
     )
+
+
+def _standardised(scores: Floats, assignments: Keys) -> Floats:
+    """Return z-scores within assignments; NaN where all scores of one are equal."""
+    labels, codes = factorise(assignments)
+    groups = moments(scores, codes, len(labels))
+    return divide(scores - groups.mean[codes], groups.sd[codes])
+
+
+def _mean_of_others(z: Floats, codes: Ints, items: Keys, counted: Bools) -> tuple[Floats, Ints]:
+    """Return for each row the mean of the other workers' counted z on its item, and how many they are.
+
+    A worker's own ratings of an item, however many, are left out.
+    """
+    item_labels, item_codes = factorise(items)
+    own_labels, own_codes = factorise(codes * len(item_labels) + item_codes)
+    weights = np.where(counted, z, 0.0)
+    total = sums(weights, item_codes, len(item_labels))
+    own_total = sums(weights, own_codes, len(own_labels))
+    n = counts(item_codes[counted], len(item_labels))
+    n_own = counts(own_codes[counted], len(own_labels))
+    n_others = n[item_codes] - n_own[own_codes]
+    return divide(total[item_codes] - own_total[own_codes], n_others), n_others
+
+
+def _correlate(x: Floats, y: Floats, codes: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Return Pearson's r and the number of rows of each group."""
+    x_groups, y_groups = moments(x, codes, n_groups), moments(y, codes, n_groups)
+    products = (x - x_groups.mean[codes]) * (y - y_groups.mean[codes])
+    spread = np.sqrt(x_groups.ss * y_groups.ss)
+    r = divide(sums(products, codes, n_groups), spread)
+    return np.clip(r, -1, 1), x_groups.n
+
+
+def _pvalues(r: Floats, n: Ints) -> Floats:
+    df = np.maximum(n - 2, 1)
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt(df / (1 - r**2))
+    return special.stdtr(df, -t)

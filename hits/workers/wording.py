@@ -79,8 +79,12 @@ def agreement_in_words(evidence: Evidence) -> str:
             f"Too early to compare with the others: {_texts(n)} have ratings by at least "
             f"{FEWEST_OTHERS} other trusted workers, and {FEWEST_AGREEMENT_ITEMS} are needed."
         )
-    if evidence.agreement_r is None or evidence.agreement_p is None:
-        return f"Cannot be compared with the others on {_texts(n)}: the scores never vary."
+    if evidence.agreement_p is None:
+        return (
+            f"Cannot be compared with the others on {_texts(n)}: they do not agree themselves yet."
+        )
+    if evidence.agreement_r is None:
+        return f"Scores cannot follow those of the others on {_texts(n)}: they never vary."
     numbers = f"r = {evidence.agreement_r:.2f} on {_texts(n)}, {p_in_words(evidence.agreement_p)}"
     if evidence.agreement_p < AGREEMENT_P:
         return f"Scores follow those of the others: {numbers}."

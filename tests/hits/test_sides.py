@@ -99,7 +99,10 @@ def test_agreement_waits_for_the_others():
         "workers, and 30 are needed."
     )
     constant = side("agreement", agreement_r=None, agreement_p=1.0)
-    assert "the scores never vary" in constant.text and constant.stance == Stance.AGAINST
+    assert "70 texts: they never vary." in constant.text and constant.stance == Stance.AGAINST
+    incoherent = side("agreement", agreement_r=None, agreement_p=None)
+    assert "they do not agree themselves yet" in incoherent.text
+    assert incoherent.stance == Stance.SILENT
 
 
 def test_agreement_is_advice_under_the_published_rule():
