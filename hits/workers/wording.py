@@ -100,7 +100,8 @@ def likeness_in_words(evidence: Evidence) -> str:
         return (
             f"Scores look computed: they follow {measure}, {r}. Readers stay below {LIKENESS_R:g}."
         )
-    return f"Scores are closest to {measure}: {r}. From {LIKENESS_R:g} on, they look computed."
+    limit = f"From {LIKENESS_R:g} on, in either direction, they look computed."
+    return f"Scores are closest to {measure}: {r}. {limit}"
 
 
 def measure_in_words(measure: str) -> str:

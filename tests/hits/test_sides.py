@@ -162,7 +162,8 @@ def test_times_and_likeness_are_written_with_their_limits():
         "within 2 s. No HIT had impossible times."
     )
     assert likeness_in_words(evidence) == (
-        "Scores are closest to chrF against the gray text: r = 0.31. From 0.7 on, they look computed."
+        "Scores are closest to chrF against the gray text: r = 0.31. From 0.7 on, in either direction, "
+        "they look computed."
     )
     assert claims_in_words(evidence) == (
         "The browser claimed 11 min 40 s of reading, and 15 min 00 s passed."
