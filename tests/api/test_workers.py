@@ -161,7 +161,7 @@ def test_at_most_500_workers_are_decided_about_at_once(admin, django_assert_max_
     body = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
     assert admin.post(f"{path}/preview", body).status_code == 422
     body["workers"].pop()
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(24):
         fingerprint = admin.post(f"{path}/preview", body).json()["fingerprint"]
     decided = admin.post(f"{path}/decide", body | {"seen": fingerprint, "reason": "One person"})
     assert decided.json() == {"n_decided": 500, "n_changed": 0}
