@@ -32,9 +32,9 @@ FEW, MANY = 2, 6
 LISTS = {
     "home": 13,
     "new_campaign": 6,
-    "campaign_workers": 13,
+    "campaign_workers": 14,
     "held_hits": 10,
-    "campaign_worker": 28,
+    "campaign_worker": 36,
     "worker_groups": 18,
     "worker_likeness": 14,
     "campaign_recruiting": 16,

@@ -162,6 +162,18 @@ _EVIDENCE_COLUMNS = (
     ("has_time_flag", Kind.FLAG),
     ("has_sequence_flag", Kind.FLAG),
     ("has_rejection_flag", Kind.FLAG),
+    ("n_agreement_items", Kind.INTEGER),
+    ("agreement_r", Kind.NUMBER),
+    ("agreement_p", Kind.NUMBER),
+    ("likeness_measure", Kind.TEXT),
+    ("likeness_r", Kind.NUMBER),
+    ("has_likeness_flag", Kind.FLAG),
+    ("median_gap_seconds", Kind.NUMBER),
+    ("share_fast", Kind.NUMBER),
+    ("claimed_seconds", Kind.NUMBER),
+    ("passed_seconds", Kind.NUMBER),
+    ("n_held_hits", Kind.INTEGER),
+    ("drifted_at", Kind.TIME),
     ("signature", Kind.TEXT),
 )
 
@@ -177,7 +189,10 @@ def evidence(campaign: Campaign, *, history: bool) -> Query:
         Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
         Column("hit", Kind.INTEGER, "h.number"),
         Column("computed_at", Kind.TIME, _time("e.computed_at")),
-        *(Column(name, kind, f"e.{name}") for name, kind in _EVIDENCE_COLUMNS),
+        *(
+            Column(name, kind, _time(f"e.{name}") if kind == Kind.TIME else f"e.{name}")
+            for name, kind in _EVIDENCE_COLUMNS
+        ),
     )
     only_latest = """AND e.id = (SELECT max(latest.id) FROM hits_evidence latest
                                  WHERE latest.participation_id = p.id)"""

@@ -15,7 +15,19 @@ from hits.languages import name_of
 from hits.models import Assignment, AssignmentQuerySet, Campaign, Participation
 
 from ..models import GoldRun
-from ..stats.thresholds import ALPHA, MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS, bare
+from ..stats.thresholds import (
+    AGAINST_P,
+    AGREEMENT_P,
+    ALPHA,
+    ENOUGH_AGREEMENT_ITEMS,
+    ENOUGH_PAIRS,
+    FEWEST_AGREEMENT_ITEMS,
+    FEWEST_OTHERS,
+    MINIMUM_PAIRS,
+    RELIABLE_P,
+    WINDOW_HITS,
+    bare,
+)
 from .results import Results, agreement_picture, latest_agreement
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -153,16 +165,49 @@ def _collecting(report: CampaignReport) -> str:
     )
 
 
+_RECIPES = {
+    Campaign.Degradation.BALANCED: (
+        "Each HIT contained degraded translations, hidden among the other items and made so that on average "
+        "they share as much with the text shown in gray as the originals do (balanced degradation)."
+    ),
+    Campaign.Degradation.PUBLISHED: (
+        "Each HIT contained degraded translations, hidden among the other items and made by replacing a span "
+        "of words (published degradation)."
+    ),
+}
+_RULES = {
+    Campaign.TrustRule.GUARDED: (
+        " and, once they had rated "
+        f"{FEWEST_AGREEMENT_ITEMS} translations with ratings by at least {FEWEST_OTHERS} other reliable "
+        "workers each, if their standardised scores followed the mean of the others (one-sided test of "
+        f"Pearson's r, p < {AGREEMENT_P:g}). Either test spoke against a worker if p > {AGAINST_P:g}, or "
+        f"if {ENOUGH_PAIRS} pairs or {ENOUGH_AGREEMENT_ITEMS} translations were not enough to pass it; in "
+        "between, the worker stayed unproven (guarded rule). HITs with impossible times were held until a "
+        "person decided about them."
+    ),
+    Campaign.TrustRule.PUBLISHED: "; the verdict followed every HIT (published rule).",
+}
+_DRIFTS = {
+    Campaign.Drift.COUNT: "ratings of workers who passed over all HITs were counted even if it failed.",
+    Campaign.Drift.LEAVE_OUT_SINCE: (
+        "ratings since the first HIT of a worker's earliest failed window were left out."
+    ),
+    Campaign.Drift.LEAVE_OUT: "all ratings of workers who failed it at any point were left out.",
+}
+
+
 def _trusting(report: CampaignReport) -> str:
     people, run = report.people, report.run
     share = f" ({people.n_passed / people.n_finished:.0%})" if people.n_finished else ""
     text = (
-        "Each HIT contained degraded translations, hidden among the other items. A worker was considered "
+        f"{_RECIPES[Campaign.Degradation(report.campaign.degradation)]} A worker was considered "
         "reliable if they scored these lower than the genuine translations (one-sided paired t-test "
-        f"over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} pairs). The same "
-        f"test over the latest {WINDOW_HITS} HITs monitored drift. "
+        f"over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} pairs)"
+        f"{_RULES[Campaign.TrustRule(report.campaign.trust_rule)]} The same "
+        f"test over the latest {WINDOW_HITS} HITs monitored drift: "
+        f"{_DRIFTS[Campaign.Drift(report.campaign.drift)]} "
         f"By {report.at:%d %B %Y} {_count(people.n_passed, 'worker')}{share} passed, "
-        f"{people.n_unreliable:,} did not, and {people.n_unproven:,} had too few pairs to decide."
+        f"{people.n_unreliable:,} did not, and {people.n_unproven:,} were unproven."
     )
     if people.n_excluded or people.n_reinstated:
         text += f" Manually, {people.n_excluded:,} were excluded and {people.n_reinstated:,} reinstated."

@@ -117,6 +117,55 @@ def agreement_with_others(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ScoresBesideOthers:
+    """One worker's standardised scores and the others' means, for a picture of the agreement."""
+
+    z: Floats
+    others: Floats
+    n_others: Ints
+
+
+def scores_beside_others(
+    scores: ArrayLike,
+    workers: ArrayLike,
+    assignments: ArrayLike,
+    items: ArrayLike,
+    is_trusted: ArrayLike,
+    *,
+    worker: object,
+    fewest_others: int = FEWEST_OTHERS,
+) -> ScoresBesideOthers:
+    """Return the points that `agreement_with_others` correlates for one worker.
+
+    Parameters
+    ----------
+    scores, workers, assignments, items, is_trusted : array_like, shape (n,)
+        As for `agreement_with_others`.
+    worker
+        One of `workers`.
+
+    Returns
+    -------
+    ScoresBesideOthers
+        One element per rating of the worker whose item has enough trusted ratings by others. An
+        assignment with equal scores throughout has 0 everywhere.
+    """
+    scores, workers = as_numbers("scores", scores), as_keys("workers", workers)
+    assignments, items = as_keys("assignments", assignments), as_keys("items", items)
+    trusted = as_flags("is_trusted", is_trusted)
+    check_same_length(
+        scores=scores, workers=workers, assignments=assignments, items=items, is_trusted=trusted
+    )
+    check_at_least("fewest_others", fewest_others, 1)
+    z = _standardised(scores, assignments)
+    others, n_others = _mean_of_others(z, factorise(workers)[1], items, trusted & np.isfinite(z))
+    own = (workers == worker) & (n_others >= fewest_others)
+    return ScoresBesideOthers(
+        z=np.where(np.isfinite(z), z, 0.0)[own], others=others[own], n_others=n_others[own]
+    )
+
+
 def _standardised(scores: Floats, assignments: Keys) -> Floats:
     """Return z-scores within assignments; NaN where all scores of one are equal."""
     labels, codes = factorise(assignments)

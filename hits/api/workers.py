@@ -24,6 +24,7 @@ from ..workers.groups import Companion, Group, groups_of
 from ..workers.reading import (
     DEFAULT_SORT,
     FLAGS,
+    HELD,
     SORTS,
     STATES,
     WorkerFilters,
@@ -70,6 +71,17 @@ class EvidenceOut(Schema):
     fastest_hit_seconds: float | None
     longest_run: int
     n_rejected: int
+    n_agreement_items: int
+    agreement_r: float | None
+    agreement_p: float | None
+    likeness_measure: str
+    likeness_r: float | None
+    median_gap_seconds: float | None
+    share_fast: float | None
+    claimed_seconds: float | None
+    passed_seconds: float | None
+    n_held_hits: int
+    drifted_at: datetime | None
     flags: list[str]
     signature: str
 
@@ -79,7 +91,10 @@ class EvidenceOut(Schema):
 
 
 class WorkerOut(Schema):
-    """A worker in the campaign; `state` is the decision of an admin or else the evidence."""
+    """A worker in the campaign; `state` is the decision of an admin or else the evidence.
+
+    `n_held` counts HITs that are held for a decision.
+    """
 
     code: UUID
     provider: str
@@ -91,6 +106,7 @@ class WorkerOut(Schema):
     consented_at: datetime | None
     qualified_at: datetime | None
     last_active: datetime | None
+    n_held: int
     evidence: EvidenceOut | None
 
     @staticmethod
@@ -136,11 +152,11 @@ class AssignmentOut(Schema):
 
 
 class WorkerFilter(Schema):
-    """Filters as on the page: `decision` is who decided, `flag` a flag or `none`."""
+    """Filters as on the page: `decision` is who decided, `flag` a flag, `held` (HITs held) or `none`."""
 
     search: Annotated[Text, Field(max_length=MAX_SEARCH_LENGTH)] = ""
     state: Literal["", *STATES] = ""  # type: ignore[valid-type]
-    flag: Literal["", *FLAGS, "none"] = ""  # type: ignore[valid-type]
+    flag: Literal["", *FLAGS, HELD, "none"] = ""  # type: ignore[valid-type]
     decision: Literal["", "person", "evidence"] = ""
     sort: Sort = DEFAULT_SORT
 
@@ -157,12 +173,27 @@ class DecisionIn(ChoiceIn):
     seen: Annotated[Text, Field(max_length=64)]
 
 
+class SideOut(Schema):
+    """A side of the evidence: whether it `decides`, `holds` HITs or `advises`, and what it says.
+
+    `stance` is `for` or `against` the worker, `undecided` or `silent`. For advice, `against` means that the
+    sign is there, and `trusted` says how many trusted workers have it.
+    """
+
+    name: str
+    weight: str
+    stance: str
+    text: str
+    trusted: str
+
+
 class ChangeOut(Schema):
     worker: UUID
     before: str
     after: str
     is_new: bool
     n_hits: int
+    sides: list[SideOut]
 
     @staticmethod
     def resolve_worker(change: Any) -> UUID:

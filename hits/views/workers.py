@@ -14,7 +14,7 @@ from analysis.stats.thresholds import RELIABLE_P
 from da_platform.plots.responses import picture_file
 
 from ..exceptions import DecisionRefused
-from ..models import Campaign, Evidence, Participation
+from ..models import Campaign, Participation
 from ..people.access import for_campaign_admins, user_of
 from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
 from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
@@ -24,6 +24,7 @@ from ..workers.reading import (
     DEFAULT_SORT,
     FLAG_LABELS,
     SORTS,
+    WITHOUT_COLUMN,
     assignments_of,
     decisions_about,
     flags_in_words,
@@ -32,8 +33,8 @@ from ..workers.reading import (
     worker_rows,
     workers_page,
 )
+from ..workers.sides import OTHER_FLAGS, rule_in_words, sides_of, trusted_signs
 from ..workers.signals import advice_about
-from ..workers.wording import pairs_in_words, repeats_in_words, window_in_words
 
 if TYPE_CHECKING:
     from da_platform.plots.rendering import Picture
@@ -53,7 +54,7 @@ class Column:
     is_number: bool
 
 
-_NUMBERS = {"hits", "pairs", "p", "difference", "repeats", "time"}
+_NUMBERS = {"hits", "pairs", "p", "difference", "repeats", "agreement", "time"}
 _DESCENDING_FIRST = {"hits", "pairs", "repeats", "flags", "active"}
 
 
@@ -83,6 +84,8 @@ def _columns(sort: str) -> list[Column]:
     columns = []
     direction = "descending" if sort.startswith("-") else "ascending"
     for name, label in SORTS.items():
+        if name in WITHOUT_COLUMN:
+            continue
         is_current = sort.removeprefix("-") == name
         orders = [name, f"-{name}"]
         first, second = reversed(orders) if name in _DESCENDING_FIRST else orders
@@ -97,13 +100,17 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
     participation = participation_of(campaign, worker)
     row = worker_rows(campaign, [participation])[0]
     evidence = row.evidence
+    signs = trusted_signs(campaign) if evidence else None
+    flags = flags_in_words(evidence, signs) if evidence else []
     context = {
         "campaign": campaign,
         "row": row,
         "participation": participation,
         "evidence": evidence,
-        "sentences": _sentences(evidence) if evidence else [],
-        "flags": flags_in_words(evidence) if evidence else [],
+        "rule": rule_in_words(campaign.trust_rule),
+        "sides": sides_of(evidence, campaign.trust_rule, signs) if evidence else [],
+        # The others are sides of the evidence.
+        "flags": [flag for flag in flags if flag.name in OTHER_FLAGS],
         "pictures": _pictures(participation) if evidence else [],
         "assignments": assignments_of(participation)[:MAX_ROWS],
         "history": participation.evidence.select_related("assignment__hit").order_by("-pk")[
@@ -114,11 +121,6 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
         "advice": advice_about(participation),
     }
     return render(request, "hits/campaign_worker.html", context)
-
-
-def _sentences(evidence: Evidence) -> list[str]:
-    sentences = [pairs_in_words(evidence), window_in_words(evidence), repeats_in_words(evidence)]
-    return [sentence for sentence in sentences if sentence]
 
 
 @require_GET
@@ -141,17 +143,17 @@ def worker_picture(
 ) -> HttpResponse:
     """A plot of the worker as SVG, PNG or PDF, or its data as CSV."""
     participation = participation_of(campaign, worker)
-    for picture in _pictures(participation):
+    for picture in _pictures(participation, only=name):
         if picture.name == name:
             return picture_file(picture, format)
     raise Http404("No such picture.")
 
 
-def _pictures(participation: Participation) -> "list[Picture]":
+def _pictures(participation: Participation, *, only: str = "") -> "list[Picture]":
     # Imported here because it loads Matplotlib, which most requests do not need.
     from ..workers.pictures import pictures_of
 
-    return pictures_of(participation)
+    return pictures_of(participation, only=only)
 
 
 @require_http_methods(["GET", "POST"])

@@ -27,6 +27,7 @@ from ..rating.places import (
     with_prospects,
     with_standing,
 )
+from .sides import Side, latest_evidence, sides_of, trusted_signs
 from .trust import decide_about
 
 CHANGED = "Something has changed in the meantime. Check the numbers again before you confirm."
@@ -49,11 +50,12 @@ _DECISIONS = {
 
 @dataclass(frozen=True)
 class Change:
-    """What a choice changes for one worker. `n_hits` counts submitted HITs."""
+    """What a choice changes for one worker, and what the evidence says. `n_hits` counts submitted HITs."""
 
     participation: Participation
     choice: Choice
     n_hits: int = 0
+    sides: tuple[Side, ...] = ()
 
     @cached_property
     def _after(self) -> Participation:
@@ -148,8 +150,14 @@ def preview_decision(
         # What drift means depends on the campaign, which must not be fetched for each of them.
         participation.campaign = campaign
     n_hits = _n_hits(campaign, participations)
+    sides = _sides(campaign, participations)
     changes = tuple(
-        Change(participation, choice, n_hits.get(participation.worker_id, 0))
+        Change(
+            participation,
+            choice,
+            n_hits.get(participation.worker_id, 0),
+            sides.get(participation.pk, ()),
+        )
         for participation in participations
     )
     matters = [change for change in changes if change.matters]
@@ -174,6 +182,13 @@ def preview_decision(
         is_over_cap=campaign.spending_cap is not None
         and facts.spent + cost > campaign.spending_cap,
     )
+
+
+def _sides(
+    campaign: Campaign, participations: Sequence[Participation]
+) -> dict[int, tuple[Side, ...]]:
+    evidence, signs = latest_evidence(participations), trusted_signs(campaign)
+    return {pk: tuple(sides_of(row, campaign.trust_rule, signs)) for pk, row in evidence.items()}
 
 
 @dataclass(frozen=True, slots=True)

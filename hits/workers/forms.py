@@ -7,7 +7,7 @@ from django import forms
 
 from .deciding import Choice
 from .held_hits import HoldChoice
-from .reading import DEFAULT_SORT, FLAG_LABELS, SORTS, STATES, WorkerFilters
+from .reading import DEFAULT_SORT, FLAG_LABELS, HELD, SORTS, STATES, WorkerFilters
 
 MAX_REASON_LENGTH = 1_000
 MAX_SEARCH_LENGTH = 200
@@ -49,7 +49,13 @@ class WorkersForm(forms.Form):
     )
     state = forms.ChoiceField(choices=[("", "Any state"), *STATES.items()], required=False)
     flag = forms.ChoiceField(
-        choices=[("", "Any or none"), *FLAG_LABELS.items(), ("none", "No flags")], required=False
+        choices=[
+            ("", "Any or none"),
+            *FLAG_LABELS.items(),
+            (HELD, "HITs held"),
+            ("none", "No flags"),
+        ],
+        required=False,
     )
     decision = forms.ChoiceField(
         label="Decided by",

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.flags import LONGEST_EQUAL_RUN
+from analysis.stats.likeness import LIKENESS_R
 from analysis.stats.quality_control import (
     Pairs,
     degraded_tests,
     make_pairs,
 )
 from analysis.stats.roles import Role
-from analysis.stats.thresholds import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
+from analysis.stats.thresholds import (
+    AGREEMENT_P,
+    FEWEST_OTHERS,
+    MINIMUM_PAIRS,
+    RELIABLE_P,
+    WINDOW_HITS,
+)
+from analysis.stats.timing import FAST_SECONDS, claims_too_much
 from da_platform.plots.rendering import Picture
 from da_platform.plots.style import (
     COLOURS,
@@ -66,12 +75,55 @@ class WorkerRatings:
         return len(self.score)
 
 
-def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
+@dataclass(frozen=True, slots=True)
+class BesideOthers:
+    """A worker's standardised scores next to the mean of at least `FEWEST_OTHERS` other trusted workers."""
+
+    z: Floats
+    others: Floats
+    n_others: Ints
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+
+@dataclass(frozen=True, slots=True)
+class BesideFormula:
+    """A worker's scores next to what a formula gives the same texts; `measure` is its name in words."""
+
+    measure: str
+    values: Floats
+    scores: Floats
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class HitTimes:
+    """Of each HIT, numbered from 1: reading time claimed by the browser and time passed, in seconds."""
+
+    claimed: Floats
+    passed: Floats
+
+    def __len__(self) -> int:
+        return len(self.passed)
+
+
+def worker_pictures(
+    ratings: WorkerRatings,
+    *,
+    beside_others: BesideOthers | None = None,
+    beside_formula: BesideFormula | None = None,
+    hit_times: HitTimes | None = None,
+) -> list[Picture]:
     """Return the plots that have something to show, most important first.
 
     Parameters
     ----------
     ratings : WorkerRatings
+    beside_others, beside_formula, hit_times : optional
+        What the plots of agreement, likeness and claimed time show.
 
     Returns
     -------
@@ -84,10 +136,13 @@ def worker_pictures(ratings: WorkerRatings) -> list[Picture]:
     pictures = [
         _degraded_picture(ratings, pairs),
         _repeats_picture(ratings, pairs),
+        _agreement_picture(beside_others),
+        _likeness_picture(beside_formula),
         _drift_picture(ratings, pairs),
         _distribution_picture(ratings),
         _scores_picture(ratings),
         _seconds_picture(ratings),
+        _claims_picture(hit_times),
     ]
     return [picture for picture in pictures if picture is not None]
 
@@ -173,6 +228,90 @@ def _draw_pairs(scores: _PairScores, across: str, up: str) -> Figure:
     )
     points.set_gid(HOVER)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel=across, ylabel=up, aspect="equal")
+    axes.grid(True)
+    return figure
+
+
+# Beside others and formulas -------------------------------------------------------------------
+
+
+def _agreement_picture(points: BesideOthers | None) -> Picture | None:
+    r = _correlation(points.z, points.others) if points else None
+    if points is None or r is None:
+        return None
+    return Picture(
+        name="agreement",
+        title="Agreement with the others",
+        alternative=(
+            f"Scatter plot of {len(points)} genuine texts, the mean of at least {FEWEST_OTHERS} other "
+            f"trusted workers across and this worker up, both standardised. The correlation is "
+            f"r = {r:.2f}. Scores of someone who reads rise with those of the others (p below "
+            f"{AGREEMENT_P:g})."
+        ),
+        draw=lambda: _draw_beside(
+            points.others, points.z, "Mean of the others (z)", "This worker (z)"
+        ),
+        columns=("others_z", "worker_z", "n_others"),
+        rows=[
+            (float(others), float(z), int(n))
+            for others, z, n in zip(points.others, points.z, points.n_others, strict=True)
+        ],
+        hover=[
+            f"this worker {z:.2f}, mean of {n} others {others:.2f}"
+            for others, z, n in zip(points.others, points.z, points.n_others, strict=True)
+        ],
+    )
+
+
+def _likeness_picture(points: BesideFormula | None) -> Picture | None:
+    r = _correlation(points.scores, points.values) if points else None
+    if points is None or r is None:
+        return None
+    return Picture(
+        name="likeness",
+        title="Likeness to a formula",
+        alternative=(
+            f"Scatter plot of {len(points)} genuine texts, {points.measure} across and the worker's "
+            f"score up. The correlation is r = {r:.2f}. From {LIKENESS_R:g} on, in either direction, "
+            "scores look computed."
+        ),
+        draw=lambda: _draw_beside(
+            points.values, points.scores, _sentence_case(points.measure), "Score"
+        ),
+        columns=("formula", "score"),
+        rows=[
+            (float(value), int(score))
+            for value, score in zip(points.values, points.scores, strict=True)
+        ],
+        hover=[
+            f"formula {value:.2f}, score {score:.0f}"
+            for value, score in zip(points.values, points.scores, strict=True)
+        ],
+    )
+
+
+def _correlation(x: Floats, y: Floats) -> float | None:
+    """Return Pearson's r, or None if there are fewer than three points or one side never varies."""
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _draw_beside(across: Floats, up: Floats, across_label: str, up_label: str) -> Figure:
+    figure = new_figure(ONE_COLUMN, ONE_COLUMN)
+    axes = figure.add_subplot()
+    slope, start = np.polyfit(across, up, 1)
+    ends = np.array([across.min(), across.max()])
+    axes.plot(ends, start + slope * ends, color=QUIET, linewidth=0.8, linestyle="--")
+    points = axes.scatter(
+        across, up, s=22, color=COLOURS[0], alpha=0.75, linewidths=0, clip_on=False
+    )
+    points.set_gid(HOVER)
+    axes.set(xlabel=across_label, ylabel=up_label)
     axes.grid(True)
     return figure
 
@@ -310,12 +449,14 @@ def _scores_picture(ratings: WorkerRatings) -> Picture:
         if len(finite_means)
         else ""
     )
+    start, length = longest_run(ratings)
     return Picture(
         name="scores-over-time",
         title="Scores, one after the other",
         alternative=(
             f"Scatter plot of {len(ratings)} scores in the order they were given, with HITs set "
-            f"apart by vertical lines.{span}"
+            f"apart by vertical lines.{span} The longest run of equal scores has {length}, from "
+            f"rating {start + 1} on; up to {LONGEST_EQUAL_RUN} can be honest."
         ),
         draw=lambda: _draw_scores(ratings, numbers, means),
         columns=("rating", "hit", "kind", "score", f"mean_of_{RUNNING_MEAN}"),
@@ -326,6 +467,15 @@ def _scores_picture(ratings: WorkerRatings) -> Picture:
             )
         ],
     )
+
+
+def longest_run(ratings: WorkerRatings) -> tuple[int, int]:
+    """Return where the longest run of equal scores within a HIT begins, and its length."""
+    differs = (np.diff(ratings.assignment) != 0) | (np.diff(ratings.score) != 0)
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
+    lengths = np.diff(starts, append=len(ratings))
+    place = int(lengths.argmax())
+    return int(starts[place]), int(lengths[place])
 
 
 def running_means(values: Floats, width: int) -> Floats:
@@ -355,6 +505,18 @@ def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure
                 label=name,
             )
     axes.plot(numbers, means, color=QUIET, linewidth=1.2, label=f"mean of {RUNNING_MEAN}")
+    start, length = longest_run(ratings)
+    if length > LONGEST_EQUAL_RUN:
+        score = float(ratings.score[start])
+        axes.plot(
+            [start + 1, start + length],
+            [score, score],
+            color=COLOURS[3],
+            linewidth=4,
+            alpha=0.6,
+            solid_capstyle="butt",
+            label=f"{length} equal scores",
+        )
     axes.set(xlim=(0, len(ratings) + 1), ylim=(-2, 102), xlabel="Rating", ylabel="Score")
     _legend_above(axes)
     return figure
@@ -373,9 +535,10 @@ def _seconds_picture(ratings: WorkerRatings) -> Picture | None:
         name="seconds-per-item",
         title="Seconds per item",
         alternative=(
-            f"Scatter plot of the seconds between one rating and the next, on a logarithmic axis. "
-            f"The median is {median:.1f} s; {int((ratings.seconds[is_known] < 2).sum())} of "
-            f"{int(is_known.sum())} ratings came within 2 s."
+            "Scatter plot of the seconds between one rating and the next, as received by the server, on "
+            f"a logarithmic axis. The median is {median:.1f} s; "
+            f"{int((ratings.seconds[is_known] < FAST_SECONDS).sum())} of {int(is_known.sum())} ratings "
+            f"came within {FAST_SECONDS:g} s, below the dotted line."
         ),
         draw=lambda: _draw_seconds(ratings, numbers, median),
         columns=("rating", "hit", "seconds"),
@@ -400,9 +563,58 @@ def _draw_seconds(ratings: WorkerRatings, numbers: Ints, median: float) -> Figur
         color=COLOURS[0],
         label="one item",
     )
+    axes.axhline(
+        FAST_SECONDS, color=QUIET, linewidth=1.2, linestyle=":", label=f"{FAST_SECONDS:g} s"
+    )
     axes.axhline(max(median, LOWEST_SECONDS), color=COLOURS[1], linewidth=1.2, label="median")
     _scale_by_tens(axes, subs=(1.0, 2.0, 5.0))
     axes.set(xlim=(0, len(ratings) + 1), xlabel="Rating", ylabel="Seconds")
+    _legend_above(axes)
+    return figure
+
+
+def _claims_picture(times: HitTimes | None) -> Picture | None:
+    if times is None or not (times.claimed > 0).any():
+        return None
+    n_too_much = sum(map(claims_too_much, times.claimed, times.passed))
+    return Picture(
+        name="claimed-time",
+        title="Claimed and passed time",
+        alternative=(
+            f"Bar chart of {len(times)} HITs: the reading time that the browser claimed, and the time "
+            f"from taking the HIT to its last rating by the server's clock. More was claimed than can "
+            f"have passed in {n_too_much} of them."
+        ),
+        draw=lambda: _draw_claims(times),
+        columns=("hit", "claimed_seconds", "passed_seconds"),
+        rows=[
+            (number, float(claimed), float(passed))
+            for number, (claimed, passed) in enumerate(
+                zip(times.claimed, times.passed, strict=True), start=1
+            )
+        ],
+    )
+
+
+def _draw_claims(times: HitTimes) -> Figure:
+    figure = new_figure(TWO_COLUMNS, 2.4)
+    axes = figure.add_subplot()
+    numbers = np.arange(1, len(times) + 1)
+    bars = (("claimed by the browser", times.claimed, "//"), ("passed", times.passed, ""))
+    for place, (label, seconds, hatch) in enumerate(bars):
+        axes.bar(
+            numbers + (place - 0.5) * 0.4,
+            seconds / 60,
+            width=0.4,
+            color=COLOURS[place],
+            edgecolor="white",
+            hatch=hatch,
+            label=label,
+        )
+    # A few HITs do not get bars as wide as the page.
+    axes.set(xlim=(0.4, max(len(times), 4) + 0.6), xlabel="HIT", ylabel="Minutes")
+    if len(times) < 20:
+        axes.set_xticks(numbers)
     _legend_above(axes)
     return figure
 
@@ -423,4 +635,4 @@ def _divide_hits(axes: Axes, ratings: WorkerRatings) -> None:
 
 
 def _legend_above(axes: Axes) -> None:
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=5, borderaxespad=0.2)

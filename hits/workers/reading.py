@@ -7,15 +7,29 @@ from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, F, Max, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce, NullIf
 from django.shortcuts import get_object_or_404
 
-from analysis.stats.flags import FASTEST_HIT_SECONDS, LONGEST_EQUAL_RUN, LOWEST_REFERENCE_MEAN
+from analysis.stats.flags import FASTEST_HIT_SECONDS, LOWEST_REFERENCE_MEAN
 
 from ..campaigns.progress import worker_states
 from ..models import Assignment, AuditEntry, Campaign, Evidence, Participation
+from .sides import TrustedSigns, latest_evidence
+from .wording import duration, likeness_in_words, run_in_words
 
 WORKERS_PER_PAGE = 50
 
@@ -27,13 +41,17 @@ FLAGS = {
     "time": "has_time_flag",
     "seq": "has_sequence_flag",
     "rej": "has_rejection_flag",
+    "like": "has_likeness_flag",
 }
 FLAG_LABELS = {
     "scrs": "Scores out of order",
     "time": "Very fast",
     "seq": "Equal scores in a row",
     "rej": "Work rejected before",
+    "like": "Scores like a formula",
 }
+# Selects workers with HITs that wait for a decision, where a flag can be chosen too.
+HELD = "held"
 
 # Columns by which the table can be sorted. Those of the latest evidence are named by their field.
 EVIDENCE_SORTS = {
@@ -42,9 +60,11 @@ EVIDENCE_SORTS = {
     "p": "p",
     "difference": "mean_difference",
     "repeats": "repeat_mean_absolute_difference",
+    "agreement": "agreement_r",
     "time": "fastest_hit_seconds",
+    "like": "likeness_r",
 }
-# All columns, with their headings.
+# All orders, with the headings of their columns.
 SORTS = {
     "worker": "Worker",
     "state": "State",
@@ -53,10 +73,15 @@ SORTS = {
     "p": "p",
     "difference": "Degraded − genuine",
     "repeats": "Repeats apart",
+    "agreement": "Agreement",
     "time": "Fastest HIT",
     "flags": "Flags",
     "active": "Last active",
+    "like": "Likeness to a formula",
+    "held": "HITs held",
 }
+# Orders without a column: the numbers are on the worker's page, and flags stand for them in the table.
+WITHOUT_COLUMN = {"like", "held"}
 DEFAULT_SORT = "-active"
 
 
@@ -81,6 +106,7 @@ class WorkerRow:
     participation: Participation
     evidence: Evidence | None
     last_active: datetime | None
+    n_held: int = 0
 
     @property
     def state(self) -> str:
@@ -145,28 +171,30 @@ def participations_of(campaign: Campaign, workers: Sequence[UUID]) -> list[Parti
 
 def worker_rows(campaign: Campaign, participations: Sequence[Participation]) -> list[WorkerRow]:
     """Add the latest evidence and the time of the last activity to each participation."""
-    pks = [participation.pk for participation in participations]
-    evidence = Evidence.objects.filter(participation__in=pks).order_by().values("participation")
-    newest = evidence.annotate(newest=Max("pk")).values("newest")
-    latest = {
-        participation.participation_id: participation
-        for participation in Evidence.objects.filter(pk__in=newest)
-    }
+    latest = latest_evidence(participations)
     workers = [participation.worker_id for participation in participations]
-    active = dict(
-        Assignment.objects.filter(hit__campaign=campaign, worker__in=workers)
+    work = {
+        worker: (last, n_held)
+        for worker, last, n_held in Assignment.objects.filter(
+            hit__campaign=campaign, worker__in=workers
+        )
         .order_by()
         .values_list("worker")
-        .annotate(last=Max(_LAST_DEED))
-    )
+        .annotate(last=Max(_LAST_DEED), n_held=Count("pk", filter=_IS_HELD))
+    }
     return [
-        WorkerRow(participation, latest.get(participation.pk), active.get(participation.worker_id))
+        WorkerRow(
+            participation,
+            latest.get(participation.pk),
+            *work.get(participation.worker_id, (None, 0)),
+        )
         for participation in participations
     ]
 
 
 # Not the latest rating: there are a hundred times fewer assignments, and hours are exact enough.
 _LAST_DEED = Coalesce("submitted_at", "started_at")
+_IS_HELD = Q(hold=Assignment.Hold.HELD)
 
 
 def _filtered(
@@ -187,6 +215,8 @@ def _filtered(
         participations = participations.annotate(
             **{name: _latest(column) for name, column in FLAGS.items()}
         ).filter(**dict.fromkeys(FLAGS, False))
+    elif filters.flag == HELD:
+        participations = participations.filter(Exists(_own_work().filter(_IS_HELD)))
     elif filters.flag:
         participations = participations.annotate(flag=_latest(FLAGS[filters.flag])).filter(
             flag=True
@@ -224,14 +254,17 @@ def _sorted(
     elif name in EVIDENCE_SORTS:
         key = _latest(EVIDENCE_SORTS[name])
     else:
-        own_work = Assignment.objects.filter(
-            hit__campaign=OuterRef("campaign"), worker=OuterRef("worker")
-        )
-        per_worker = own_work.order_by().values("worker").annotate(last=Max(_LAST_DEED))
-        key = Subquery(per_worker.values("last"))
+        summary = Count("pk") if name == HELD else Max(_LAST_DEED)
+        work = _own_work().filter(_IS_HELD) if name == HELD else _own_work()
+        per_worker = work.order_by().values("worker").annotate(summary=summary)
+        key = Subquery(per_worker.values("summary"))
     # Unknown values come last in either direction.
     order = OrderBy(F("key"), descending=filters.sort.startswith("-"), nulls_last=True)
     return participations.annotate(key=key).order_by(order, "pk")
+
+
+def _own_work() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(hit__campaign=OuterRef("campaign"), worker=OuterRef("worker"))
 
 
 def _n_flags() -> Any:
@@ -250,10 +283,11 @@ class FlagInWords:
     label: str
     is_raised: bool
     numbers: str
+    trusted: str = ""
 
 
-def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
-    """Describe each flag, raised or not, with the numbers behind it."""
+def flags_in_words(evidence: Evidence, signs: TrustedSigns | None = None) -> list[FlagInWords]:
+    """Describe each flag, raised or not, with the numbers behind it and how often trusted workers have it."""
     means = [
         f"{kind} {value:.1f}"
         for kind, value in (
@@ -273,21 +307,20 @@ def flags_in_words(evidence: Evidence) -> list[FlagInWords]:
             else f"The fastest HIT took {duration(fastest)} of work; under "
             f"{duration(FASTEST_HIT_SECONDS)} a full one was hardly read."
         ),
-        "seq": f"Longest run of equal scores: {evidence.longest_run}; up to {LONGEST_EQUAL_RUN} can be honest.",
+        "seq": run_in_words(evidence),
         "rej": f"Rejected HITs of this worker: {evidence.n_rejected}.",
+        "like": likeness_in_words(evidence),
     }
     return [
-        FlagInWords(name, FLAG_LABELS[name], bool(getattr(evidence, column)), numbers[name])
+        FlagInWords(
+            name,
+            FLAG_LABELS[name],
+            bool(getattr(evidence, column)),
+            numbers[name],
+            signs.about(name) if signs else "",
+        )
         for name, column in FLAGS.items()
     ]
-
-
-def duration(seconds: float) -> str:
-    """Write a time as minutes and seconds, or as hours and minutes."""
-    minutes, remainder = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {remainder:02d} s" if minutes else f"{remainder} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 # One worker ----------------------------------------------------------------------------------

@@ -1,8 +1,31 @@
 """Evidence in words, the same on pages and in the audit log."""
 
-from analysis.stats.thresholds import MINIMUM_PAIRS, RELIABLE_P, WINDOW_HITS
+from analysis.stats.flags import LONGEST_EQUAL_RUN
+from analysis.stats.likeness import LIKENESS_R
+from analysis.stats.thresholds import (
+    AGREEMENT_P,
+    FEWEST_AGREEMENT_ITEMS,
+    FEWEST_OTHERS,
+    MINIMUM_PAIRS,
+    RELIABLE_P,
+    WINDOW_HITS,
+)
+from analysis.stats.timing import (
+    CLAIM_SLACK_SECONDS,
+    CLAIM_TOLERANCE,
+    FAST_SECONDS,
+    claims_too_much,
+)
 
 from ..models import Evidence
+
+# What the measures behind the likeness to a formula are called in a sentence.
+MEASURES = {
+    "word F1": "the word overlap with the gray text",
+    "chrF": "chrF against the gray text",
+    "BLEU": "BLEU against the gray text",
+    "length": "the length of the text",
+}
 
 
 def p_in_digits(p: float) -> str:
@@ -46,3 +69,91 @@ def repeats_in_words(evidence: Evidence) -> str:
         way = "higher" if (evidence.repeat_mean_difference or 0) > 0 else "lower"
         return f"{text} The second rating is significantly {way}: {p_in_words(evidence.repeat_p)}."
     return f"{text} Neither rating is significantly higher: {p_in_words(evidence.repeat_p)}."
+
+
+def agreement_in_words(evidence: Evidence) -> str:
+    """Say whether the worker's scores follow those of the other trusted workers."""
+    n = evidence.n_agreement_items
+    if n < FEWEST_AGREEMENT_ITEMS:
+        return (
+            f"Too early to compare with the others: {_texts(n)} have ratings by at least "
+            f"{FEWEST_OTHERS} other trusted workers, and {FEWEST_AGREEMENT_ITEMS} are needed."
+        )
+    if evidence.agreement_p is None:
+        return (
+            f"Cannot be compared with the others on {_texts(n)}: they do not agree themselves yet."
+        )
+    if evidence.agreement_r is None:
+        return f"Scores cannot follow those of the others on {_texts(n)}: they never vary."
+    numbers = f"r = {evidence.agreement_r:.2f} on {_texts(n)}, {p_in_words(evidence.agreement_p)}"
+    if evidence.agreement_p < AGREEMENT_P:
+        return f"Scores follow those of the others: {numbers}."
+    return f"Scores do not follow those of the others: {numbers}, not below {AGREEMENT_P:g}."
+
+
+def likeness_in_words(evidence: Evidence) -> str:
+    """Say which formula the worker's scores follow most."""
+    if evidence.likeness_r is None:
+        return "Nothing to compare the scores with: there is no gray text, or they never vary."
+    measure, r = measure_in_words(evidence.likeness_measure), f"r = {evidence.likeness_r:.2f}"
+    if evidence.has_likeness_flag:
+        return (
+            f"Scores look computed: they follow {measure}, {r}. Readers stay below {LIKENESS_R:g}."
+        )
+    limit = f"From {LIKENESS_R:g} on, in either direction, they look computed."
+    return f"Scores are closest to {measure}: {r}. {limit}"
+
+
+def measure_in_words(measure: str) -> str:
+    return MEASURES.get(measure, measure)
+
+
+def times_in_words(evidence: Evidence) -> str:
+    """Say how fast ratings reached the server, and how many HITs had impossible times."""
+    if evidence.median_gap_seconds is None or evidence.share_fast is None:
+        return f"The server's times are unknown. {_held_in_words(evidence.n_held_hits)}"
+    return (
+        "By the server's clock, the fastest HIT has "
+        f"{evidence.median_gap_seconds:.1f} s from one rating to the next (median); "
+        f"{evidence.share_fast:.0%} came within {FAST_SECONDS:g} s. {_held_in_words(evidence.n_held_hits)}"
+    )
+
+
+def _held_in_words(n: int) -> str:
+    if not n:
+        return "No HIT had impossible times."
+    hits = "1 HIT that does" if n == 1 else f"{n} HITs that do"
+    return f"Times were impossible in {hits} not count."
+
+
+def run_in_words(evidence: Evidence) -> str:
+    return (
+        f"Longest run of equal scores: {evidence.longest_run}; up to {LONGEST_EQUAL_RUN} can be "
+        "honest."
+    )
+
+
+def claims_in_words(evidence: Evidence) -> str:
+    """Compare the reading time that the browser claimed with the time that passed."""
+    if evidence.claimed_seconds is None or evidence.passed_seconds is None:
+        return "The browser reported no reading time."
+    text = (
+        f"The browser claimed {duration(evidence.claimed_seconds)} of reading, and "
+        f"{duration(evidence.passed_seconds)} passed."
+    )
+    if not claims_too_much(evidence.claimed_seconds, evidence.passed_seconds):
+        return text
+    more = f"{CLAIM_TOLERANCE - 1:.0%} and {CLAIM_SLACK_SECONDS:g} s"
+    return f"{text} That is over {more} more than is possible."
+
+
+def duration(seconds: float) -> str:
+    """Write a time as minutes and seconds, or as hours and minutes."""
+    minutes, remainder = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {remainder:02d} s" if minutes else f"{remainder} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _texts(n: int) -> str:
+    return "1 text" if n == 1 else f"{n} texts"

@@ -119,6 +119,8 @@ def _from_cell(cell: str, kind: str) -> Any:
 
 def _from_parquet(row: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
     times = {
-        name: f"{row[name]:%Y-%m-%dT%H:%M:%S.%fZ}" for name, kind in kinds.items() if kind == "time"
+        name: row[name] and f"{row[name]:%Y-%m-%dT%H:%M:%S.%fZ}"
+        for name, kind in kinds.items()
+        if kind == "time"
     }
     return row | times

@@ -43,6 +43,8 @@ def test_the_sidecar_describes_the_file(run, tmp_path, kind, format):
     assert meta["n_rows"] == summary.n_rows
     assert (meta["export"], meta["format"]) == (kind, format)
     assert meta["campaign"]["code"] == str(run.campaign.code)
+    settings = {name: meta["campaign"][name] for name in ("degradation", "trust_rule", "drift")}
+    assert settings == {"degradation": "published", "trust_rule": "published", "drift": "count"}
     assert meta["platform_version"] == __version__
     assert meta["signature"].startswith(f"export:{kind}|format:{format}|")
     assert ("gold_run" in meta) == (kind in {"segments", "systems"})

@@ -173,8 +173,13 @@ def expected_evidence(row: Evidence) -> dict:
             row.assignment.code.hex
         ),
         "hit": row.assignment.hit.number,
-        "computed_at": f"{row.computed_at:%Y-%m-%dT%H:%M:%S.%fZ}",
+        "computed_at": _moment(row.computed_at),
+        "drifted_at": _moment(row.drifted_at),
     }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return f"{at:%Y-%m-%dT%H:%M:%S.%fZ}" if at else None
 
 
 @pytest.mark.parametrize("format", TABLES)
@@ -189,6 +194,21 @@ def test_evidence_is_the_latest_of_each_worker(weighed, tmp_path, django_user_mo
     assert len(latest) == 2
     assert read_back(path) == [expected_evidence(row) for row in latest]
     assert {row["worker_state"] for row in read_back(path)} == {"excluded", "unreliable"}
+
+
+@pytest.mark.parametrize("format", TABLES)
+def test_every_side_of_the_evidence_has_its_columns(weighed, tmp_path, format):
+    facts = {
+        "n_agreement_items": 70, "agreement_r": 0.5, "agreement_p": 0.001, "likeness_measure": "chrF",
+        "likeness_r": 0.75, "has_likeness_flag": True, "median_gap_seconds": 6.5, "share_fast": 0.25,
+        "claimed_seconds": 600.5, "passed_seconds": 900.5, "n_held_hits": 1,
+    }  # fmt: skip
+    Evidence.objects.update(**facts, drifted_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
+    path = tmp_path / f"evidence.{format}"
+    export(kind="evidence", campaign=weighed, path=path, format=format)
+    for row in read_back(path):
+        assert {name: row[name] for name in facts} == facts
+        assert row["drifted_at"] == "2026-03-01T09:30:00.000000Z"
 
 
 @pytest.mark.parametrize("format", TABLES)

@@ -271,9 +271,21 @@ def test_the_report_counts_evidence_and_manual_decisions_separately(campaign, ru
     report = make_report(build_gold(campaign=campaign, minimum=3))
     decided = replace(before, n_excluded=1, n_reinstated=1)
     assert report.people == decided
-    assert "4 workers (80%) passed, 1 did not, and 0 had" in report.methods[1]
+    assert "4 workers (80%) passed, 1 did not, and 0 were unproven." in report.methods[1]
     assert "Manually, 1 were excluded and 1 reinstated." in report.methods[1]
     assert "is based on the ratings of 4 of the 5 workers." in report.methods[1]
+
+
+def test_the_report_describes_the_rule_the_degraded_texts_and_drift(campaign, run):
+    text = make_report(run).methods[1]
+    assert "(published degradation)" in text and "(published rule)" in text
+    assert "counted even if it failed" in text and "guarded" not in text
+    Campaign.objects.update(trust_rule="guarded", degradation="balanced", drift="since")
+    text = make_report(GoldRun.objects.get(pk=run.pk)).methods[1]
+    assert "(balanced degradation)" in text and "(guarded rule)" in text
+    assert "30 translations with ratings by at least 3 other reliable workers" in text
+    assert "p < 0.01). Either test spoke against a worker if p > 0.5, or if 20 pairs or 100" in text
+    assert "since the first HIT of a worker's earliest failed window were left out" in text
 
 
 def test_the_report_of_an_earlier_run_leaves_out_later_work(campaign, run):

@@ -13,7 +13,11 @@ from analysis.stats.quality_control import NO_PARTNER, make_pairs
 from analysis.stats.roles import Role
 from hits.workers.plots import (
     RUNNING_MEAN,
+    BesideFormula,
+    BesideOthers,
+    HitTimes,
     WorkerRatings,
+    longest_run,
     running_means,
     window_pvalues,
     worker_pictures,
@@ -132,3 +136,94 @@ def test_a_few_ratings_can_be_drawn_without_a_p_value(ratings):
     names = [picture.name for picture in worker_pictures(three_ratings)]
     assert "drift" not in names and "degraded-pairs" in names
     assert all(picture.render("svg") for picture in worker_pictures(three_ratings))
+
+
+# The other sides of the evidence --------------------------------------------------------------
+
+
+@pytest.fixture
+def more_sides() -> dict[str, object]:
+    rng = np.random.default_rng(4)
+    others = rng.normal(0, 1, 40)
+    formula = rng.uniform(0, 1, 40)
+    return {
+        "beside_others": BesideOthers(
+            0.5 * others + rng.normal(0, 1, 40), others, np.full(40, 3, dtype=np.int64)
+        ),
+        "beside_formula": BesideFormula("chrF", formula, np.round(100 * formula)),
+        "hit_times": HitTimes(np.array([300.0, 900.0]), np.array([400.0, 310.0])),
+    }
+
+
+def test_agreement_likeness_and_claims_have_their_pictures(ratings, more_sides):
+    pictures = {picture.name: picture for picture in worker_pictures(ratings, **more_sides)}
+    assert {"agreement", "likeness", "claimed-time"} < set(pictures)
+    for name in ("agreement", "likeness", "claimed-time"):
+        svg = pictures[name].render("svg")
+        assert (
+            pictures[name].alternative
+            in ElementTree.fromstring(svg).find("{http://www.w3.org/2000/svg}desc").text
+        )
+        assert b"style=" not in svg and pictures[name].render("png").startswith(b"\x89PNG")
+
+
+def test_descriptions_name_the_correlations(ratings, more_sides):
+    pictures = {picture.name: picture for picture in worker_pictures(ratings, **more_sides)}
+    points = more_sides["beside_others"]
+    r = stats.pearsonr(points.z, points.others).statistic
+    assert "40 genuine texts, the mean of at least 3 other trusted workers" in (
+        pictures["agreement"].alternative
+    )
+    assert f"r = {r:.2f}" in pictures["agreement"].alternative
+    assert "chrF across" in pictures["likeness"].alternative
+    assert "r = 1.00. From 0.7 on" in pictures["likeness"].alternative
+    rows = table(pictures["agreement"])
+    assert float(rows[3]["worker_z"]) == points.z[3] and rows[3]["n_others"] == "3"
+
+
+def test_claims_count_the_hits_in_which_too_much_was_claimed(ratings, more_sides):
+    pictures = {picture.name: picture for picture in worker_pictures(ratings, **more_sides)}
+    claims = pictures["claimed-time"]
+    assert "can have passed in 1 of them" in claims.alternative
+    assert table(claims)[1] == {
+        "hit": "2",
+        "claimed_seconds": "900.0",
+        "passed_seconds": "310.0",
+    }
+
+
+def test_sides_without_points_have_no_picture(ratings):
+    few = np.array([1.0, 2.0])
+    names = [
+        picture.name
+        for picture in worker_pictures(
+            ratings,
+            beside_others=BesideOthers(few, few, np.array([3, 3])),
+            beside_formula=BesideFormula("length", np.arange(9.0), np.full(9, 50.0)),
+            hit_times=HitTimes(np.zeros(1), np.ones(1)),
+        )
+    ]
+    assert not {"agreement", "likeness", "claimed-time"} & set(names)
+
+
+def test_the_longest_run_of_equal_scores_stays_within_a_hit(ratings):
+    score = np.arange(len(ratings)) % 7 * 10.0
+    score[12:24] = 50
+    runs = replace(ratings, score=score)
+    # A HIT has eighteen items, so the twelve equal scores are divided into six and six.
+    assert longest_run(runs) == (12, 6)
+    score[30:36] = 50
+    score[20:31] = 50
+    assert longest_run(runs) == (18, 18)
+    picture = picture_named(runs, "scores-over-time")
+    assert "The longest run of equal scores has 18, from rating 19 on; up to 8" in (
+        picture.alternative
+    )
+    assert picture.render("svg")
+
+
+def test_ratings_within_two_seconds_are_counted(ratings):
+    seconds = np.where(np.arange(len(ratings)) < 5, 1.9, 2.0)
+    seconds[0] = np.nan
+    picture = picture_named(replace(ratings, seconds=seconds), "seconds-per-item")
+    assert f"4 of {len(ratings) - 1} ratings came within 2 s" in picture.alternative

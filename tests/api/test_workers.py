@@ -1,10 +1,11 @@
 """Workers over the API: the list, their history, and decisions about them."""
 
 import pytest
+from django.utils import timezone
 
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
-from hits.models import AuditEntry, Campaign, Participation, Worker
+from hits.models import Assignment, AuditEntry, Campaign, Participation, Worker
 from tests.api.callers import Caller, caller
 from tests.cast import campaign_with_workers, worker_like
 from tests.factories import make_campaign
@@ -40,6 +41,35 @@ def test_workers_are_listed_filtered_and_sorted(campaign, admin):
     assert admin.get(path, sort="password").status_code == 422
 
 
+def test_the_evidence_has_every_side(campaign, admin):
+    person = worker_like("honest")
+    facts = {
+        "n_agreement_items": 70, "agreement_r": 0.5, "agreement_p": 0.001, "likeness_measure": "chrF",
+        "likeness_r": 0.8, "median_gap_seconds": 6.5, "share_fast": 0.25, "claimed_seconds": 600.0,
+        "passed_seconds": 900.0, "n_held_hits": 1,
+    }  # fmt: skip
+    person.evidence.update(**facts, has_likeness_flag=True)
+    evidence = admin.get(f"/campaigns/{campaign.code}/workers/{person.worker.code}").json()[
+        "evidence"
+    ]
+    assert {name: evidence[name] for name in facts} == facts
+    assert "like" in evidence["flags"] and evidence["drifted_at"] is None
+
+
+def test_workers_like_a_formula_or_with_held_hits_are_found(campaign, admin):
+    path = f"/campaigns/{campaign.code}/workers"
+    like, held = worker_like("honest"), worker_like("random")
+    like.evidence.update(has_likeness_flag=True, likeness_r=0.9)
+    work = Assignment.objects.filter(worker=held.worker)
+    work.update(hold="held", hold_reason="Impossible times", held_at=timezone.now())
+    assert names(admin.get(path, flag="like")) == [like.worker.external_id]
+    answer = admin.get(path, flag="held")
+    assert names(answer) == [held.worker.external_id]
+    assert answer.json()["items"][0]["n_held"] == work.count()
+    assert names(admin.get(path, sort="-like"))[0] == like.worker.external_id
+    assert names(admin.get(path, sort="-held"))[0] == held.worker.external_id
+
+
 def test_the_list_needs_the_same_number_of_queries_at_any_length(
     campaign, admin, django_assert_num_queries
 ):
@@ -73,6 +103,10 @@ class TestDeciding:
         change = preview["changes"][0]
         assert (change["before"], change["after"]) == ("reliable", "excluded")
         assert preview["gold"]["n_translations_lost"] > 0
+        sides = {side["name"]: side for side in change["sides"]}
+        assert (sides["pairs"]["weight"], sides["pairs"]["stance"]) == ("decides", "for")
+        assert sides["likeness"]["weight"] == "advises"
+        assert sides["runs"]["trusted"] == "0 of 2 trusted workers have this sign."
         assert not Participation.objects.exclude(decision="").exists()
 
     def test_a_decision_needs_the_preview_and_a_reason(self, campaign, admin):
@@ -127,7 +161,7 @@ def test_at_most_500_workers_are_decided_about_at_once(admin, django_assert_max_
     body = {"choice": "exclude", "workers": [str(worker.code) for worker in workers]}
     assert admin.post(f"{path}/preview", body).status_code == 422
     body["workers"].pop()
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(26):
         fingerprint = admin.post(f"{path}/preview", body).json()["fingerprint"]
     decided = admin.post(f"{path}/decide", body | {"seen": fingerprint, "reason": "One person"})
     assert decided.json() == {"n_decided": 500, "n_changed": 0}

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("
 
 def open_table(visitor: Visitor, campaign: Campaign, **options: Any) -> Page:
     page = staff_context(visitor, "admin", campaign, **options).new_page()
-    # Six plots at once take a while on a busy machine.
+    # Seven plots at once take a while on a busy machine.
     page.set_default_timeout(60_000)
     page.goto(reverse("campaign_workers", args=[campaign.code]))
     return page
@@ -38,8 +38,8 @@ def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(visitor: Visi
     page.get_by_role("link", name=str(person.worker)).click()
     expect(page.locator(".sentences")).to_contain_text("Tells degraded from genuine: p")
     pictures = page.locator("figure img")
-    expect(pictures).to_have_count(6)
-    for place in range(6):
+    expect(pictures).to_have_count(7)
+    for place in range(7):
         picture = pictures.nth(place)
         picture.scroll_into_view_if_needed()
         expect(picture).to_have_js_property("complete", True, timeout=60_000)
@@ -55,6 +55,9 @@ def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(visitor: Visi
     expect(tile).to_contain_text("fall below 2 ratings")
     expect(tile.locator("dd").first).to_have_text("140")
     expect(page.get_by_text("Pay is not affected.")).to_be_visible()
+    sides = page.locator(".sides li")
+    expect(sides).to_have_count(7)
+    expect(sides.first).to_contain_text("Speaks for the worker")
     assert not Participation.objects.exclude(decision="").exists()
     page.get_by_label("Reason").fill("Two accounts <of> one person")
     page.get_by_role("button", name="Leave their ratings out").click()
@@ -72,7 +75,12 @@ def test_a_decision_about_many_workers_can_be_undone(visitor: Visitor):
     page.get_by_role("checkbox", name=str(worker_like("honest").worker)).uncheck()
     expect(page.locator("[data-count]")).to_have_text("3 selected")
     page.get_by_role("button", name="Leave their ratings out").click()
-    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("tbody th")).to_have_count(3)
+    # The evidence about many workers is folded; the keyboard opens it.
+    evidence = page.locator("details").first
+    expect(evidence.get_by_role("listitem").first).to_be_hidden()
+    evidence.locator("summary").press("Enter")
+    expect(evidence.get_by_role("listitem")).to_have_count(7)
     page.get_by_label("Reason").fill("A pilot")
     page.get_by_role("button", name="Leave their ratings out").click()
     expect(page.get_by_role("status").first).to_contain_text("Decision applied to 3 workers")

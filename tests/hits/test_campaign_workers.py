@@ -5,6 +5,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -133,6 +134,21 @@ def test_workers_without_a_flag_can_be_selected(campaign):
     assert len(names(campaign, flag="none")) == 4
     Evidence.objects.filter(participation=worker_like("random")).update(has_time_flag=True)
     assert len(names(campaign, flag="none")) == 3
+
+
+def test_workers_like_a_formula_and_held_hits_are_found(campaign, admin):
+    like, held = worker_like("honest-3-1"), worker_like("random-3-2")
+    like.evidence.update(has_likeness_flag=True, likeness_r=0.9)
+    work = Assignment.objects.filter(worker=held.worker)
+    work.update(hold="held", hold_reason="impossible times", held_at=timezone.now())
+    assert names(campaign, flag="like") == ["honest-3-1"] == names(campaign, sort="-like")[:1]
+    assert names(campaign, flag="held") == ["random-3-2"] == names(campaign, sort="-held")[:1]
+    assert "honest-3-1" not in names(campaign, flag="none")
+    page = words(admin.get(address("campaign_workers", campaign)))
+    assert f"{work.count()} held</span>" in page and 'title="Scores like a formula"' in page
+    # A decision ends it.
+    work.update(hold="discarded")
+    assert names(campaign, flag="held") == []
 
 
 @pytest.mark.parametrize(

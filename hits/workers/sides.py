@@ -1,0 +1,283 @@
+"""The sides of the evidence about a worker, and what each says under the campaign's rule.
+
+Sides that decide speak for a worker or against. The others only advise; next to them stands how many trusted
+workers of the campaign show the same.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Max, QuerySet
+
+from analysis.stats.thresholds import (
+    AGAINST_P,
+    AGREEMENT_P,
+    ENOUGH_AGREEMENT_ITEMS,
+    ENOUGH_PAIRS,
+    RELIABLE_P,
+)
+from analysis.stats.timing import FAST_SECONDS, claims_too_much
+from analysis.stats.trust_rules import Stance, stance_of_agreement, stance_of_pairs
+
+from ..models import Campaign, Evidence, Participation
+from .wording import (
+    agreement_in_words,
+    claims_in_words,
+    likeness_in_words,
+    pairs_in_words,
+    repeats_in_words,
+    run_in_words,
+    times_in_words,
+    window_in_words,
+)
+
+Rule = Campaign.TrustRule
+
+
+class Weight(StrEnum):
+    """What a side of the evidence can do under a rule."""
+
+    DECIDES = "decides"
+    # Impossible times keep a HIT from being counted until a person has looked at it.
+    HOLDS = "holds"
+    ADVISES = "advises"
+
+
+_LABELS = {
+    Stance.FOR: "Speaks for the worker",
+    Stance.AGAINST: "Speaks against the worker",
+    Stance.UNDECIDED: "Undecided",
+    Stance.SILENT: "Too little to say",
+}
+_ADVICE_LABELS = {
+    Stance.FOR: "Advice: no sign",
+    Stance.AGAINST: "Advice: a sign",
+    Stance.UNDECIDED: "Advice: undecided",
+    Stance.SILENT: "Advice: too little to say",
+}
+_HOLD_LABELS = {
+    Stance.FOR: "Can hold a HIT: no sign",
+    Stance.AGAINST: "Can hold a HIT: a sign",
+    Stance.SILENT: "Can hold a HIT: too little to say",
+}
+_BADGES = {Stance.FOR: "good", Stance.AGAINST: "bad", Stance.UNDECIDED: "warning"}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of the evidence: what it is about, what it says, and whether that decides anything.
+
+    `trusted` says how often trusted workers show the sign, if the side only advises.
+    """
+
+    name: str
+    title: str
+    weight: Weight
+    stance: Stance
+    text: str
+    trusted: str = ""
+
+    @property
+    def label(self) -> str:
+        if self.weight == Weight.DECIDES:
+            return _LABELS[self.stance]
+        labels = _HOLD_LABELS if self.weight == Weight.HOLDS else _ADVICE_LABELS
+        return labels[self.stance]
+
+    @property
+    def badge(self) -> str:
+        """The colour of the label. Advice is never red, and the absence of a sign is not praise."""
+        if self.weight == Weight.DECIDES:
+            return _BADGES.get(self.stance, "")
+        return "warning" if self.stance == Stance.AGAINST else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A side: its title, its sentence, its stance from the numbers, and the fields that this needs."""
+
+    title: str
+    text: Callable[[Evidence], str]
+    stance: Callable[[Any], Stance]
+    fields: tuple[str, ...]
+
+
+def _sign(is_known: bool, has_sign: bool) -> Stance:
+    if not is_known:
+        return Stance.SILENT
+    return Stance.AGAINST if has_sign else Stance.FOR
+
+
+def _repeats(evidence: Any) -> Stance:
+    p = evidence.repeat_p
+    return _sign(p is not None, p is not None and p < RELIABLE_P)
+
+
+def _times(evidence: Any) -> Stance:
+    gap = evidence.median_gap_seconds
+    is_fast = gap is not None and gap < FAST_SECONDS
+    return _sign(gap is not None or evidence.n_held_hits > 0, is_fast or evidence.n_held_hits > 0)
+
+
+def _claims(evidence: Any) -> Stance:
+    claimed, passed = evidence.claimed_seconds, evidence.passed_seconds
+    if claimed is None or passed is None:
+        return Stance.SILENT
+    return _sign(True, claims_too_much(claimed, passed))
+
+
+_KINDS = {
+    "pairs": _Kind(
+        "Degraded pairs",
+        lambda evidence: f"{pairs_in_words(evidence)} {window_in_words(evidence)}".strip(),
+        lambda evidence: stance_of_pairs(evidence.n_pairs, evidence.p),
+        ("n_pairs", "p"),
+    ),
+    "agreement": _Kind(
+        "Agreement with the others",
+        agreement_in_words,
+        lambda evidence: stance_of_agreement(evidence.n_agreement_items, evidence.agreement_p),
+        ("n_agreement_items", "agreement_p"),
+    ),
+    "repeats": _Kind("Repeats", repeats_in_words, _repeats, ("repeat_p",)),
+    "likeness": _Kind(
+        "Likeness to a formula",
+        likeness_in_words,
+        lambda evidence: _sign(evidence.likeness_r is not None, evidence.has_likeness_flag),
+        ("likeness_r", "has_likeness_flag"),
+    ),
+    "times": _Kind(
+        "Time the server saw", times_in_words, _times, ("median_gap_seconds", "n_held_hits")
+    ),
+    "runs": _Kind(
+        "Equal scores in a row",
+        run_in_words,
+        lambda evidence: _sign(True, evidence.has_sequence_flag),
+        ("has_sequence_flag",),
+    ),
+    "claims": _Kind(
+        "Claimed against passed time",
+        claims_in_words,
+        _claims,
+        ("claimed_seconds", "passed_seconds"),
+    ),
+}
+
+# Flags that are no side of their own; trusted workers may show them too.
+OTHER_FLAGS = {
+    "scrs": "has_scores_flag",
+    "time": "has_time_flag",
+    "rej": "has_rejection_flag",
+}
+
+_WEIGHTS = {
+    Rule.GUARDED: {
+        "pairs": Weight.DECIDES,
+        "agreement": Weight.DECIDES,
+        "times": Weight.HOLDS,
+        "claims": Weight.HOLDS,
+    },
+    Rule.PUBLISHED: {"pairs": Weight.DECIDES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedSigns:
+    """How many workers of a campaign are trusted, and how many of them show each sign."""
+
+    n_workers: int
+    counts: dict[str, int]
+
+    def about(self, name: str) -> str:
+        n = self.counts.get(name, 0)
+        has = "has" if n == 1 else "have"
+        workers = "trusted worker" if self.n_workers == 1 else "trusted workers"
+        return f"{n} of {self.n_workers} {workers} {has} this sign."
+
+
+def trusted_signs(campaign: Campaign) -> TrustedSigns:
+    """Count signs in the latest evidence of the trusted workers, in one query."""
+    trusted = Participation.objects.filter(campaign=campaign).trusted().values("pk")
+    fields = [*OTHER_FLAGS.values(), *(field for kind in _KINDS.values() for field in kind.fields)]
+    return _count_signs(_latest(trusted).order_by().values_list(*fields, named=True))
+
+
+def latest_evidence(participations: Iterable[Participation]) -> dict[int, Evidence]:
+    """The latest evidence about each participation that has any, by the key of the participation."""
+    pks = [participation.pk for participation in participations]
+    return {evidence.participation_id: evidence for evidence in _latest(pks)}
+
+
+def _latest(participations: Any) -> QuerySet[Evidence]:
+    evidence = Evidence.objects.filter(participation__in=participations).order_by()
+    newest = evidence.values("participation").annotate(newest=Max("pk")).values("newest")
+    return Evidence.objects.filter(pk__in=newest)
+
+
+def _count_signs(rows: Iterable[Any]) -> TrustedSigns:
+    counts = dict.fromkeys([*_KINDS, *OTHER_FLAGS], 0)
+    n_workers = 0
+    for row in rows:
+        n_workers += 1
+        for name, kind in _KINDS.items():
+            counts[name] += kind.stance(row) == Stance.AGAINST
+        for name, column in OTHER_FLAGS.items():
+            counts[name] += getattr(row, column)
+    return TrustedSigns(n_workers, counts)
+
+
+def sides_of(evidence: Evidence, rule: str, signs: TrustedSigns | None = None) -> list[Side]:
+    """Return every side of the evidence, in words; those that decide first."""
+    weights = _WEIGHTS[Rule(rule)]
+    sides = []
+    for name, kind in _KINDS.items():
+        weight, stance = weights.get(name, Weight.ADVISES), kind.stance(evidence)
+        if rule == Rule.PUBLISHED and name == "pairs" and stance == Stance.UNDECIDED:
+            # The published rule has no middle: a worker passes or does not.
+            stance = Stance.AGAINST
+        text = kind.text(evidence)
+        if rule == Rule.GUARDED:
+            p = evidence.p if name == "pairs" else evidence.agreement_p
+            text = f"{text} {_why(name, stance, p)}".strip()
+        trusted = signs.about(name) if signs and weight != Weight.DECIDES else ""
+        sides.append(Side(name, kind.title, weight, stance, text, trusted))
+    return sides
+
+
+# What the guarded rule asks of the sides that decide: how many of what are enough, and the level.
+_ENOUGH = {
+    "pairs": (f"{ENOUGH_PAIRS} pairs", RELIABLE_P),
+    "agreement": (f"{ENOUGH_AGREEMENT_ITEMS} texts", AGREEMENT_P),
+}
+
+
+def _why(name: str, stance: Stance, p: float | None) -> str:
+    """Explain the guarded rule where it decides against a worker, or not yet."""
+    if name not in _ENOUGH or p is None:
+        return ""
+    enough, level = _ENOUGH[name]
+    if stance == Stance.UNDECIDED:
+        return (
+            f"Another HIT may settle it: p above {AGAINST_P:g}, or {enough} without p below {level:g}, "
+            "would speak against the worker."
+        )
+    if stance != Stance.AGAINST:
+        return ""
+    if p > AGAINST_P:
+        return f"Above p = {AGAINST_P:g}, scores look no better than chance."
+    return f"With {enough} or more, a reader would have passed."
+
+
+def rule_in_words(rule: str) -> str:
+    """Say which sides decide under a rule."""
+    if rule == Rule.GUARDED:
+        return (
+            "Under the guarded rule, degraded pairs and agreement with the others decide, for a worker "
+            "or against. Impossible times hold a HIT until a person has looked at it. The rest is advice."
+        )
+    return (
+        "Under the published rule, the degraded pairs alone decide, after every HIT. "
+        "The rest is advice."
+    )
