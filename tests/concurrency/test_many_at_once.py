@@ -65,3 +65,11 @@ def test_a_late_worker_in_8_tabs_takes_one_place_back(database_url):
         assert set(codes) <= set(facts["assignments"])
     assert facts["statuses"] == ["submitted"] * 10
     assert facts["places_left"] == [30 - 10]
+
+
+def test_4_processes_building_leave_one_set_of_hits(database_url):
+    facts = run_scenario("build_at_once", database_url)
+    assert facts["built"].count("2") == 1 and facts["n_after_building"] == 2
+    assert sum("already has HITs" in outcome for outcome in facts["built"]) == 3
+    assert facts["rebuilt"] == ["2"] * 4
+    assert facts["numbers"] == [1, 2] and facts["n_items"] == 80
