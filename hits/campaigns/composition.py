@@ -149,7 +149,7 @@ def _pair_up(
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return up to `n_pairs` pairs of translations that share a segment, and the translations left over."""
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for translation in order:
         if len(pairs) == n_pairs:
             break
