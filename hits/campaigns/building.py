@@ -215,7 +215,8 @@ def _published(
     campaign: Campaign, texts: list[str], segments: list[Segment], spacings: list[Spacing]
 ) -> Degrader:
     keys = [_shared_text(segment) for segment in segments]
-    donor_texts = donor_keys = list(dict.fromkeys(segment.reference for segment in segments))
+    # Once for each segment, even if segments share a reference.
+    donor_texts = donor_keys = list({s.pk: s.reference for s in segments}.values())
     if not all(donor_texts):
         # Without references, take words from other segments' translations.
         donor_texts, donor_keys = texts, keys

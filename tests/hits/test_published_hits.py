@@ -12,8 +12,11 @@ import pytest
 from django.conf import settings
 
 from hits.campaigns import degradation
+from hits.campaigns.building import build_hits
 from hits.campaigns.composition import References, choose_layout, plan_hits
 from hits.campaigns.degradation import DonorPool, Spacing
+from hits.campaigns.importing import import_campaign
+from hits.models import Campaign, Item
 
 FOLDER = Path(settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign"
 
@@ -73,4 +76,31 @@ def test_published_hits_do_not_change(
         for hit in plan_hits(n_translations, layout=layout, seed=seed, degrade=degrade)
     ]
     written = json.dumps(plan, ensure_ascii=False).encode()
+    assert hashlib.sha256(written).hexdigest() == sha256
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("task", "sha256"),
+    [
+        ("reference", "ce1c6dc1c65793d5fd513baee85d9a0d4d009b3b9259206b64780b73cc5644f5"),
+        ("source", "1974165232457e31f00aaaea15b0d07327b036f64e9972681b85cb792f29ea20"),
+        ("fluency", "1974165232457e31f00aaaea15b0d07327b036f64e9972681b85cb792f29ea20"),
+    ],
+)
+def test_hits_of_a_campaign_do_not_change(task, sha256):
+    """With references that several segments share, as in real test sets."""
+    campaign = import_campaign(
+        path=FOLDER, name="demo", source_language="de", target_language="en", task=task, seed=7
+    ).campaign
+    Campaign.objects.update(degradation="published")
+    shared = campaign.segments.get(position=5).reference
+    campaign.segments.filter(position__lt=20).update(reference=shared)
+    build_hits(campaign=campaign)
+    rows = list(
+        Item.objects.order_by("hit__number", "position").values_list(
+            "hit__number", "position", "role", "text", "partner__position"
+        )
+    )
+    written = json.dumps(rows, ensure_ascii=False).encode()
     assert hashlib.sha256(written).hexdigest() == sha256
