@@ -94,6 +94,8 @@ def _fill_texts(ratings: Columns) -> None:
         status="open",
         seed=1,
         min_ratings=MIN_RATINGS,
+        degradation="published",
+        trust_rule="published",
     )
     for number in range(1, N_SYSTEMS + 1):
         System.objects.create(pk=number, campaign=campaign, name=f"system {number}")
@@ -110,6 +112,7 @@ def _fill_texts(ratings: Columns) -> None:
         document="",
         source="Quelle",
         reference="Reference",
+        second_reference="",
         is_archived=False,
     )
     _insert(
@@ -195,6 +198,8 @@ def _fill_assignments(ratings: Columns) -> None:
         completion_code=(f"CODE{place}" for place in range(n)),
         comment="",
         is_rejected=False,
+        hold="",
+        hold_reason="",
         evidence_at=(end if place < n - N_PENDING else None for place, end in enumerate(ends)),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hits.campaigns.building import build_hits
 from hits.campaigns.demo import DEMO_FOLDER
@@ -26,10 +27,18 @@ def half_careless(n_workers: int) -> dict[Behaviour, int]:
     }
 
 
-def open_demo(name: str, *, folder: Path = DEMO_FOLDER, **settings: int) -> Campaign:
-    """Import a folder of demo texts, build its HITs and open it to workers."""
+def open_demo(name: str, *, folder: Path = DEMO_FOLDER, **settings: Any) -> Campaign:
+    """Import a folder of demo texts, build its HITs and open it to workers.
+
+    HITs and verdicts are as published, unless the settings say otherwise.
+    """
+    published = {"degradation": "published", "trust_rule": "published"}
     campaign = import_campaign(
-        path=folder, name=name, source_language="de", target_language="en", **settings
+        path=folder,
+        name=name,
+        source_language="de",
+        target_language="en",
+        **published | settings,
     ).campaign
     build_hits(campaign=campaign)
     return change_status(campaign=campaign, to=Campaign.Status.OPEN)

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import BooleanField
 from django.forms.models import model_to_dict
 from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
 from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from ninja.pagination import paginate
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from analysis.stats.thresholds import MINIMUM_RATINGS
 from da_platform.jobs.models import Job
@@ -38,11 +39,13 @@ from .auth import Needs, Scope, own_campaign
 from .field_types import Money, Name, Text, Total
 from .jobs import JobOut
 from .pagination import LazyRows
-from .validation import checked
+from .validation import FormRefused, checked
 
 router = Router(tags=["Campaigns"])
 
 Count = Annotated[int, Field(ge=1, le=32_767)]
+# In a form, an empty value stands for null.
+Limit = Annotated[Count | None, BeforeValidator(lambda value: None if value == "" else value)]
 Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 
@@ -118,6 +121,7 @@ class CampaignIn(Schema):
     target_language: Name
     task: Campaign.Task = Campaign.Task.REFERENCE_ADEQUACY
     reference: Text = ""
+    second_reference: Text = ""
     allow_empty_translations: bool = False
     hit_size: Count = 100
     min_ratings: Count = MINIMUM_RATINGS
@@ -132,7 +136,7 @@ class CampaignIn(Schema):
     shows_gray_references: bool = False
     trust_rule: Campaign.TrustRule = Campaign.TrustRule.GUARDED
     drift: Campaign.Drift = Campaign.Drift.COUNT
-    max_hits_per_worker: Count | None = DEFAULT_HITS_PER_WORKER
+    max_hits_per_worker: Limit = DEFAULT_HITS_PER_WORKER
     records_signals: bool = True
     has_canary: bool = False
 
@@ -280,6 +284,7 @@ def create_campaign(
     systems: File[list[UploadedFile]] = [],  # noqa: B006 (never changed)
     sources: File[UploadedFile | None] = None,
     references: File[UploadedFile | None] = None,
+    second_references: File[UploadedFile | None] = None,
     documents: File[UploadedFile | None] = None,
     ids: File[UploadedFile | None] = None,
 ) -> Status[CampaignStatus] | Status[Job]:
@@ -291,8 +296,14 @@ def create_campaign(
     actor = user_of(request)
     if not has_level(actor, Level.ADMIN):
         raise PermissionDenied("Only admins of the whole platform may do this.")
-    lines = {"sources": sources, "references": references, "documents": documents, "ids": ids}
-    single = {"package": package, **lines}
+    single = {
+        "package": package,
+        "sources": sources,
+        "references": references,
+        "second_references": second_references,
+        "documents": documents,
+        "ids": ids,
+    }
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )
@@ -341,12 +352,24 @@ def change_settings(request: HttpRequest, code: UUID, payload: SettingsIn) -> Ca
     """Change settings. If one of them can no longer change, nothing does (409)."""
     campaign = own_campaign(request, code)
     changes = payload.model_dump(exclude_unset=True)
+    _refuse_null_switches(changes)
     stored = Campaign.objects.get(pk=campaign.pk)
     values = _form_values(model_to_dict(stored, fields=EDITABLE) | changes)
     cleaned = checked(EditForm(values, instance=stored, editable=EDITABLE))
     changes = {name: cleaned[name] for name in changes}
     edit_campaign(campaign=campaign, actor=user_of(request), changes=changes)
     return campaign
+
+
+def _refuse_null_switches(changes: dict[str, Any]) -> None:
+    # A form would take a missing checkbox for "no".
+    nulls = [
+        name
+        for name, value in changes.items()
+        if value is None and isinstance(Campaign._meta.get_field(name), BooleanField)
+    ]
+    if nulls:
+        raise FormRefused({name: ["This is true or false."] for name in nulls})
 
 
 @router.put("/{uuid:code}/instructions", response=SettingsOut, auth=Needs(Scope.RUN))

@@ -27,6 +27,7 @@ from .composition import (
     plan_hits,
 )
 from .degradation import DonorPool, Spacing
+from .editing import UNTIL_TAKEN_REBUILDS
 
 # HITs inserted at a time: enough for efficient statements, few enough for memory.
 HITS_PER_BATCH = 20
@@ -75,17 +76,18 @@ def build_hits(
     `progress` is called with the number of items stored since the last call. `rebuild` replaces
     existing HITs, but is refused once a worker has taken one.
     """
+    # The caller's campaign may be out of date.
+    campaign = Campaign.objects.get(pk=campaign.pk)
     try:
         # Planned before the database is locked: degrading takes longer than storing, and workers of
         # other campaigns must be able to save their ratings meanwhile.
         _check_that_hits_can_be_built(campaign, rebuild=rebuild)
-        planned_for = _settings_of(campaign)
         material = _load_material(campaign)
         layout = layout_of(campaign, len(material.pks))
         plan = _plan(campaign, material, layout, progress)
         with transaction.atomic():
             locked = _clear_hits(campaign, rebuild=rebuild)
-            if _settings_of(locked) != planned_for:
+            if _settings_of(locked) != _settings_of(campaign):
                 raise CannotBuildHITs(
                     f"{locked.name} was changed while its HITs were being built. Build them again."
                 )
@@ -108,12 +110,9 @@ def build_hits(
     )
 
 
-# What HITs depend on, apart from the texts, which never change.
-_SETTINGS = ("seed", "hit_size", "degradation", "shows_gray_references", "min_ratings")
-
-
 def _settings_of(campaign: Campaign) -> tuple[object, ...]:
-    return Campaign.objects.values_list(*_SETTINGS).get(pk=campaign.pk)
+    """What the items depend on, apart from the texts, which never change."""
+    return tuple(getattr(campaign, name) for name in UNTIL_TAKEN_REBUILDS)
 
 
 def layout_of(campaign: Campaign, n_translations: int) -> Layout:
@@ -176,14 +175,16 @@ def _load_material(campaign: Campaign) -> _Material:
     texts = [text for _, text, _ in rows]
     own_segments = [segments[pk] for _, _, pk in rows]
     spacings = _spacings(campaign, {pk: text for pk, text, _ in rows})
+    references = [segment.reference for segment in own_segments]
     if campaign.degradation == Campaign.Degradation.BALANCED:
         degrade = _balanced(campaign, texts, own_segments, spacings)
+        references = [segment.second_reference or segment.reference for segment in own_segments]
     else:
         degrade = _published(campaign, texts, own_segments, spacings)
     return _Material(
         pks=[pk for pk, _, _ in rows],
         texts=texts,
-        references=[segment.second_reference or segment.reference for segment in own_segments],
+        references=references,
         segments=[segment.pk for segment in own_segments],
         degrade=degrade,
     )
@@ -214,7 +215,8 @@ def _published(
     campaign: Campaign, texts: list[str], segments: list[Segment], spacings: list[Spacing]
 ) -> Degrader:
     keys = [_shared_text(segment) for segment in segments]
-    donor_texts = donor_keys = list(dict.fromkeys(segment.reference for segment in segments))
+    # Once for each segment, even if segments share a reference.
+    donor_texts = donor_keys = list({s.pk: s.reference for s in segments}.values())
     if not all(donor_texts):
         # Without references, take words from other segments' translations.
         donor_texts, donor_keys = texts, keys

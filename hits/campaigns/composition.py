@@ -8,7 +8,7 @@ import enum
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class Layout:
     @property
     def genuine_per_hit(self) -> int:
         return sum(map(self.n_genuine, range(self.n_sets)))
+
+    @property
+    def n_decoys(self) -> int:
+        """The number of pairs of decoys in a HIT, if there are enough translations of a segment."""
+        return DECOYS_PER_TWO_SETS * (self.n_sets // 2)
 
     @property
     def size(self) -> int:
@@ -129,7 +134,8 @@ def plan_hits(
     order = rng.permutation(n_translations).tolist()
     pairs: list[tuple[int, int]] = []
     if segments is not None:
-        n_pairs = n_hits * DECOYS_PER_TWO_SETS * (layout.n_sets // 2)
+        n_in_last = n_translations - (n_hits - 1) * layout.genuine_per_hit
+        n_pairs = (n_hits - 1) * layout.n_decoys + min(layout.n_decoys, n_in_last // 2)
         pairs, order = _pair_up(order, segments, n_pairs)
     hands = _deal(order, pairs, layout=layout, n_hits=n_hits)
     for number, (single, paired) in enumerate(hands, start=1):
@@ -143,7 +149,7 @@ def _pair_up(
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return up to `n_pairs` pairs of translations that share a segment, and the translations left over."""
     waiting: defaultdict[Hashable, list[int]] = defaultdict(list)
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for translation in order:
         if len(pairs) == n_pairs:
             break
@@ -163,15 +169,18 @@ def _deal(
     order: list[int], pairs: list[tuple[int, int]], *, layout: Layout, n_hits: int
 ) -> Iterator[Hand]:
     """Deal out the translations and pairs to the HITs; the last HIT is filled up with the first ones."""
-    per_hit = DECOYS_PER_TWO_SETS * (layout.n_sets // 2)
     start = 0
     for number in range(n_hits):
-        own_pairs = pairs[number * per_hit : (number + 1) * per_hit]
+        own_pairs = pairs[number * layout.n_decoys : (number + 1) * layout.n_decoys]
         end = start + layout.genuine_per_hit - 2 * len(own_pairs)
         single = order[start:end]
         if missing := end - start - len(single):
-            used = {*single, *(translation for pair in own_pairs for translation in pair)}
-            spare = [*order, *(translation for pair in pairs for translation in pair)]
+            # Only in the last HIT. Pairs of the first HITs too, so that it has decoys like the others.
+            n_more = min(layout.n_decoys - len(own_pairs), missing // 2)
+            more_pairs = pairs[: min(n_more, number * layout.n_decoys)]
+            own_pairs, missing = own_pairs + more_pairs, missing - 2 * len(more_pairs)
+            used = {*single, *chain.from_iterable(own_pairs)}
+            spare = [*order, *chain.from_iterable(pairs)]
             single += [translation for translation in spare if translation not in used][:missing]
         start = end
         yield single, own_pairs

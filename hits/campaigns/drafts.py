@@ -84,11 +84,11 @@ def import_uploads(
 
 
 def storable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Convert settings for JSON, without the blank ones: those keep the campaign's defaults."""
+    """Convert settings for JSON, without a blank seed: the campaign then draws its own."""
     return {
         name: str(value) if isinstance(value, Decimal) else value
         for name, value in settings.items()
-        if value is not None
+        if value is not None or name != "seed"
     }
 
 

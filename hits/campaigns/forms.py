@@ -115,6 +115,7 @@ class SeveralFilesField(forms.FileField):
 LINE_FILES = {
     "sources": "sources.txt",
     "references": "references.txt",
+    "second_references": "second_references.txt",
     "documents": "documents.txt",
     "ids": "ids.txt",
 }
@@ -137,6 +138,12 @@ class FilesForm(forms.Form):
     )
     sources = forms.FileField(required=False, label="Sources", widget=forms.FileInput)
     references = forms.FileField(required=False, label="References", widget=forms.FileInput)
+    second_references = forms.FileField(
+        required=False,
+        label="Second references",
+        help_text="Another reference or a paraphrase of each, to hide among the translations.",
+        widget=forms.FileInput,
+    )
     documents = forms.FileField(
         required=False, label="Document of each segment", widget=forms.FileInput
     )
@@ -145,7 +152,13 @@ class FilesForm(forms.Form):
         required=False,
         max_length=100,
         label="Which reference",
-        help_text="Only needed if the files contain several.",
+        help_text="The one to show in gray. Only needed if the files contain several.",
+    )
+    second_reference = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Which second reference",
+        help_text="Hidden among the translations, never shown in gray. Leave blank for the first of the others.",
     )
     allow_empty_translations = forms.BooleanField(required=False, label="Allow empty translations")
 
@@ -177,6 +190,7 @@ class FilesForm(forms.Form):
     def options(self) -> dict[str, Any]:
         return {
             "reference": self.cleaned_data["reference"] or None,
+            "second_reference": self.cleaned_data["second_reference"] or None,
             "allow_empty_translations": self.cleaned_data["allow_empty_translations"],
         }
 

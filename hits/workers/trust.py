@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.stats.thresholds import AGREEMENT_P, FEWEST_OTHERS
+from analysis.stats.thresholds import FEWEST_OTHERS
 
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import Assignment, Campaign, Evidence, Participation
@@ -15,7 +15,7 @@ from ..people.audit import record
 from ..rating.places import settle_places, with_standing
 from .holding import HOLD_ACTIONS, hold_if_impossible
 from .weighing import weigh
-from .wording import p_in_words, pairs_in_words, window_in_words
+from .wording import agreement_in_words, pairs_in_words, window_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -194,18 +194,10 @@ def explain(evidence: Evidence) -> str:
     """Describe in words what the evidence is based on."""
     sentences = [pairs_in_words(evidence)]
     if evidence.agreement_p is not None:
-        sentences.append(_agreement_in_words(evidence))
+        sentences.append(agreement_in_words(evidence))
     if evidence.verdict == Participation.Trust.DRIFTING:
         sentences.append(window_in_words(evidence))
     return " ".join(sentences)
-
-
-def _agreement_in_words(evidence: Evidence) -> str:
-    follows = evidence.agreement_p is not None and evidence.agreement_p < AGREEMENT_P
-    return (
-        f"{'Follows' if follows else 'Does not follow'} the other workers' scores: "
-        f"{p_in_words(evidence.agreement_p)}, {evidence.n_agreement_items} texts."
-    )
 
 
 # Decisions -----------------------------------------------------------------------------------

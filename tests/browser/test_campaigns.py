@@ -1,5 +1,6 @@
 """An admin creates a campaign from files and watches it on the dashboard."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def name_campaign(page: Page, name: str = "News") -> None:
 
 def choose_files(page: Page, folder: Path) -> None:
     page.get_by_label("System outputs").set_input_files(sorted(folder.glob("systems/*.txt")))
-    page.get_by_label("References").set_input_files(folder / "references.txt")
+    page.get_by_label(re.compile("^References")).set_input_files(folder / "references.txt")
     page.get_by_label("Sources").set_input_files(folder / "sources.txt")
     page.get_by_role("button", name="Upload and check").click()
 
@@ -129,7 +130,7 @@ def test_a_bad_upload_can_be_fixed_from_its_error_messages(page: Page, tmp_path,
     assert not Campaign.objects.exists()
     (folder / "systems" / "B.txt").write_bytes(good)
     page.get_by_label("System outputs").set_input_files(sorted(folder.glob("systems/*.txt")))
-    page.get_by_label("References").set_input_files(folder / "references.txt")
+    page.get_by_label(re.compile("^References")).set_input_files(folder / "references.txt")
     page.get_by_role("button", name="Next: settings").click()
     expect(page.get_by_label("Items per HIT")).to_be_visible()
 

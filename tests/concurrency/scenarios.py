@@ -180,6 +180,32 @@ def edit_and_release() -> Facts:
     return {"min_ratings": campaign.min_ratings, **_stored(campaign)}
 
 
+def build_at_once() -> Facts:
+    """4 processes build the HITs of a campaign; then 4 processes rebuild them."""
+    campaign = make_campaign(is_open=False, hit_size=40)
+    make_translations(campaign, n_segments=28)
+
+    def build(rebuild: bool) -> list[list[Any]]:
+        def act(number: int, meet: Callable[[], object]) -> list[str]:
+            try:
+                return [str(build_hits(campaign=campaign, rebuild=rebuild).n_hits)]
+            except CannotBuildHITs as refusal:
+                return [str(refusal)]
+
+        return together(4, act)
+
+    built = build(rebuild=False)
+    n_after_building = campaign.hits.count()
+    rebuilt = build(rebuild=True)
+    return {
+        "built": sum(built, []),
+        "n_after_building": n_after_building,
+        "rebuilt": sum(rebuilt, []),
+        "numbers": list(campaign.hits.order_by("number").values_list("number", flat=True)),
+        "n_items": Item.objects.filter(hit__campaign=campaign).count(),
+    }
+
+
 def prepare_desks() -> Facts:
     """Not a race: 60 workers take a HIT of 100 items to rate over HTTP."""
     campaign = _make_campaign(n_hits=1, min_ratings=60, hit_size=100)
@@ -326,13 +352,22 @@ if __name__ == "__main__":
     from django.urls import reverse
     from django.utils import timezone
 
+    from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
-    from hits.models import Assignment, AuditEntry, Campaign, Rating, Worker
+    from hits.exceptions import CannotBuildHITs
+    from hits.models import Assignment, AuditEntry, Campaign, Item, Rating, Worker
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
     from hits.rating.places import unsettled_hits
     from hits.workers.held_hits import count_held, discard_held, discard_overdue
     from tests.concurrency.cookies import cookies_of
-    from tests.factories import make_hits, make_worker, rate, rate_items
+    from tests.factories import (
+        make_campaign,
+        make_hits,
+        make_translations,
+        make_worker,
+        rate,
+        rate_items,
+    )
     from tests.holds import do_held_hit
 
     print(json.dumps(globals()[sys.argv[1]]()))

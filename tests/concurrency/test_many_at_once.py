@@ -92,3 +92,11 @@ def assert_decided_once(facts: Facts) -> None:
     assert [decisions[code] for code in facts["assignments"]] == facts["holds"]
     assert set(facts["holds"]) <= {"counted", "discarded"}
     assert facts["n_wrong_places"] == 0
+
+
+def test_4_processes_building_leave_one_set_of_hits(database_url):
+    facts = run_scenario("build_at_once", database_url)
+    assert facts["built"].count("2") == 1 and facts["n_after_building"] == 2
+    assert sum("already has HITs" in outcome for outcome in facts["built"]) == 3
+    assert facts["rebuilt"] == ["2"] * 4
+    assert facts["numbers"] == [1, 2] and facts["n_items"] == 80

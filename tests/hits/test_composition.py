@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.stats.roles import Role
-from hits.campaigns.composition import CannotCompose, PlannedItem, choose_layout, plan_hits
+from hits.campaigns.composition import (
+    DECOYS_PER_TWO_SETS,
+    FEW_REFERENCES_EVERY,
+    CannotCompose,
+    PlannedItem,
+    References,
+    choose_layout,
+    plan_hits,
+)
 from hits.campaigns.degradation import CannotDegrade
 from hits.hit_sizes import HIT_SIZES
 
@@ -18,9 +26,13 @@ def spoil(translation: int, rng: np.random.Generator) -> str:
     return f"bad {translation} {rng.integers(1_000_000)}"
 
 
-def plan(n_translations, *, hit_size=100, has_references=True, seed=7, degrade=spoil):
-    layout = choose_layout(n_translations, hit_size=hit_size, has_references=has_references)
-    return list(plan_hits(n_translations, layout=layout, seed=seed, degrade=degrade))
+def plan(
+    n_translations, *, hit_size=100, references=References.ALL, seed=7, degrade=spoil, segments=None
+):
+    layout = choose_layout(n_translations, hit_size=hit_size, references=references)
+    return list(
+        plan_hits(n_translations, layout=layout, seed=seed, degrade=degrade, segments=segments)
+    )
 
 
 def sets_of(hit: list[PlannedItem]) -> list[list[PlannedItem]]:
@@ -85,16 +97,16 @@ def test_every_translation_is_covered_and_the_last_hit_wraps_to_the_first(campai
 @given(
     n_translations=st.integers(28, 300),
     hit_size=st.sampled_from(HIT_SIZES),
-    has_references=st.booleans(),
+    references=st.sampled_from([References.ALL, References.NONE]),
     seed=st.integers(0, 2**32),
 )
 def test_smaller_hits_keep_their_sets_and_the_distance_of_partners(
-    n_translations, hit_size, has_references, seed
+    n_translations, hit_size, references, seed
 ):
-    roles = ROLES_OF_A_SET if has_references else ROLES_WITHOUT_REFERENCES
+    roles = ROLES_OF_A_SET if references == References.ALL else ROLES_WITHOUT_REFERENCES
     if n_translations < 4 * roles[Role.GENUINE]:
         return
-    for hit in plan(n_translations, hit_size=hit_size, has_references=has_references, seed=seed):
+    for hit in plan(n_translations, hit_size=hit_size, references=references, seed=seed):
         n_sets = len(hit) // 10
         assert n_sets >= 4 and n_sets % 2 == 0 and len(hit) <= hit_size
         assert all(Counter(i.role for i in ten) == roles for ten in sets_of(hit))
@@ -152,30 +164,132 @@ def test_a_set_without_any_text_to_degrade_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("n_translations", "has_references", "size"),
+    ("n_translations", "references", "size"),
     [
-        (70, True, 100),
-        (69, True, 80),
-        (28, True, 40),
-        (80, False, 100),
-        (79, False, 80),
-        (32, False, 40),
+        (70, References.ALL, 100),
+        (69, References.ALL, 80),
+        (28, References.ALL, 40),
+        (80, References.NONE, 100),
+        (79, References.NONE, 80),
+        (32, References.NONE, 40),
+        # A reference in the first and sixth set of ten, and in the first of four.
+        (78, References.FEW, 100),
+        (77, References.FEW, 80),
+        (31, References.FEW, 40),
     ],
 )
-def test_too_few_translations_for_a_full_hit_make_smaller_ones(
-    n_translations, has_references, size
-):
-    layout = choose_layout(n_translations, hit_size=100, has_references=has_references)
+def test_too_few_translations_for_a_full_hit_make_smaller_ones(n_translations, references, size):
+    layout = choose_layout(n_translations, hit_size=100, references=references)
     assert layout.size == size
 
 
-@pytest.mark.parametrize(("n_translations", "has_references"), [(27, True), (31, False), (0, True)])
-def test_too_few_translations_for_the_smallest_hit_are_an_error(n_translations, has_references):
+@pytest.mark.parametrize(
+    ("n_translations", "references"),
+    [(27, References.ALL), (31, References.NONE), (30, References.FEW), (0, References.ALL)],
+)
+def test_too_few_translations_for_the_smallest_hit_are_an_error(n_translations, references):
     with pytest.raises(CannotCompose, match="smallest HIT needs"):
-        choose_layout(n_translations, hit_size=100, has_references=has_references)
+        choose_layout(n_translations, hit_size=100, references=references)
 
 
 @pytest.mark.parametrize("hit_size", [0, 20, 30, 50, 95, 220])
 def test_an_odd_or_too_small_hit_size_is_refused(hit_size):
     with pytest.raises(ValueError, match="`hit_size`"):
-        choose_layout(1_000, hit_size=hit_size, has_references=True)
+        choose_layout(1_000, hit_size=hit_size, references=References.ALL)
+
+
+def test_few_references_are_in_every_fifth_set():
+    (hit,) = plan(78, references=References.FEW)
+    with_reference = [
+        number
+        for number, ten in enumerate(sets_of(hit))
+        if any(item.role == Role.REFERENCE for item in ten)
+    ]
+    assert with_reference == [0, FEW_REFERENCES_EVERY]
+
+
+# Decoys --------------------------------------------------------------------------------------
+
+with_decoys = st.fixed_dictionaries(
+    {
+        "n_segments": st.integers(32, 120),
+        "n_systems": st.integers(1, 6),
+        "hit_size": st.sampled_from(HIT_SIZES),
+        "references": st.sampled_from(References),
+        "seed": st.integers(0, 2**63 - 1),
+    }
+)
+
+
+def plan_with_decoys(campaign: dict) -> tuple[list[list[PlannedItem]], list[int]]:
+    """Plan HITs of translations in the order of their segments, as they come from the database."""
+    n_segments, n_systems = campaign["n_segments"], campaign["n_systems"]
+    segments = [segment for segment in range(n_segments) for _ in range(n_systems)]
+    options = {name: campaign[name] for name in ("hit_size", "references", "seed")}
+    return plan(len(segments), segments=segments, **options), segments
+
+
+def genuine_of(hit: list[PlannedItem]) -> list[PlannedItem]:
+    return [item for item in hit if item.role == Role.GENUINE]
+
+
+@given(campaign=with_decoys)
+@settings(max_examples=60)
+def test_with_decoys_every_translation_is_genuine_once_but_for_filling_up(campaign):
+    hits, segments = plan_with_decoys(campaign)
+    per_hit = len(genuine_of(hits[0]))
+    assert all(len({item.translation for item in genuine_of(hit)}) == per_hit for hit in hits)
+    counts = Counter(item.translation for hit in hits for item in genuine_of(hit))
+    assert set(counts) == set(range(len(segments)))
+    n_twice = sum(count - 1 for count in counts.values())
+    assert n_twice == len(hits) * per_hit - len(segments) < per_hit
+    assert max(counts.values()) <= 2
+
+
+@given(campaign=with_decoys)
+@settings(max_examples=60)
+def test_with_decoys_partners_keep_their_distance_and_their_roles(campaign):
+    hits, _ = plan_with_decoys(campaign)
+    for hit in hits:
+        half = len(hit) // 2
+        partners = [item.partner for item in hit if item.partner]
+        assert len(set(partners)) == len(partners)
+        for item in hit:
+            assert (item.partner is None) == (item.role == Role.GENUINE)
+            if item.partner:
+                partner = hit[item.partner - 1]
+                assert partner.role == Role.GENUINE and partner.translation == item.translation
+                assert half - 10 < abs(item.position - item.partner) < half + 10
+        for number, ten in enumerate(sets_of(hit)):
+            has_reference = (
+                campaign["references"].value and number % campaign["references"].value == 0
+            )
+            assert Counter(item.role for item in ten) == (
+                ROLES_OF_A_SET if has_reference else ROLES_WITHOUT_REFERENCES
+            )
+
+
+def test_decoys_share_a_segment_and_stand_half_a_hit_apart():
+    campaign = {"n_segments": 60, "n_systems": 4, "hit_size": 100, "seed": 7}
+    hits, segments = plan_with_decoys(campaign | {"references": References.NONE})
+    assert len(hits) == 3
+    for hit in hits:
+        sets = sets_of(hit)
+        for first, second in zip(sets[:5], sets[5:], strict=True):
+            shared = {segments[item.translation] for item in genuine_of(first)} & {
+                segments[item.translation] for item in genuine_of(second)
+            }
+            assert len(shared) >= DECOYS_PER_TWO_SETS
+
+
+def test_one_translation_per_segment_leaves_no_decoys_and_the_order_of_the_others():
+    segments = list(range(200))
+    assert plan(200, segments=segments) == plan(200)
+
+
+@pytest.mark.parametrize("n_systems", [1, 3])
+def test_the_same_seed_gives_the_same_decoys(n_systems):
+    campaign = {"n_segments": 60, "n_systems": n_systems, "hit_size": 40, "seed": 5}
+    campaign |= {"references": References.FEW}
+    assert plan_with_decoys(campaign) == plan_with_decoys(campaign)
+    assert plan_with_decoys(campaign) != plan_with_decoys(campaign | {"seed": 6})

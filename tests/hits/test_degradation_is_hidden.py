@@ -1,4 +1,4 @@
-"""Length, casing, final punctuation and spaces do not distinguish degraded texts from genuine ones."""
+"""Length, casing, final punctuation and spaces do not distinguish texts degraded as published."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -69,11 +69,15 @@ def items(campaign: Campaign, role: Role) -> list[tuple[int, str]]:
 
 def demo_sample() -> Sample:
     campaign = import_campaign(
-        path=DEMO_FOLDER, name="demo", source_language="de", target_language="en", seed=0
+        path=DEMO_FOLDER,
+        name="demo",
+        source_language="de",
+        target_language="en",
+        degradation=Campaign.Degradation.PUBLISHED,
     ).campaign
     degraded = []
     for seed in range(N_BUILDS_OF_THE_DEMO):
-        campaign.seed = seed
+        Campaign.objects.update(seed=seed)
         build_hits(campaign=campaign, rebuild=True)
         degraded += items(campaign, Role.BAD_REFERENCE)
     return Sample(degraded, items(campaign, Role.GENUINE))
@@ -97,7 +101,12 @@ def french_sample(folder: Path) -> Sample:
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n".join(texts) + "\n", encoding="utf-8")
     campaign = import_campaign(
-        path=folder, name="french", source_language="en", target_language="fr", seed=0
+        path=folder,
+        name="french",
+        source_language="en",
+        target_language="fr",
+        seed=0,
+        degradation=Campaign.Degradation.PUBLISHED,
     ).campaign
     build_hits(campaign=campaign)
     return Sample(items(campaign, Role.BAD_REFERENCE), items(campaign, Role.GENUINE))
@@ -111,6 +120,7 @@ def published_sample() -> Sample:
         target_language="en",
         allow_empty_translations=True,
         seed=1,
+        degradation=Campaign.Degradation.PUBLISHED,
     ).campaign
     build_hits(campaign=campaign)
     return Sample(items(campaign, Role.BAD_REFERENCE), items(campaign, Role.GENUINE))

@@ -22,6 +22,8 @@ EXAMPLE = Path(django_settings.BASE_DIR) / "examples" / "demo-de-en" / "campaign
 BASICS = {"name": "News", "source_language": "de", "target_language": "en", "task": "reference"}
 SETTINGS = {"hit_size": "40", "min_ratings": "3", "pay_per_hit": "1.50", "currency": "eur"}
 SETTINGS |= {"lease_minutes": "60", "seed": ""}
+SETTINGS |= {"degradation": "balanced", "trust_rule": "guarded", "drift": "count"}
+SETTINGS |= {"max_hits_per_worker": "10"}
 
 
 @pytest.fixture(autouse=True)

@@ -167,6 +167,7 @@ def test_an_invalid_value_is_refused(minutes):
 
 def settings_of(campaign: Campaign, **changes) -> dict[str, object]:
     names = ("name", "min_ratings", "lease_minutes", "pay_per_hit", "currency", "hit_size", "seed")
+    names += ("degradation", "trust_rule", "drift", "max_hits_per_worker")
     return {name: getattr(campaign, name) for name in names} | changes
 
 

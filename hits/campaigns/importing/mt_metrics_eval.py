@@ -16,6 +16,7 @@ def read_mt_metrics_eval(path: Path, options: ReadingOptions, problems: Problems
     pair = f"{options.source_language}-{options.target_language}"
     layout = _find_layout(folder, pair, problems)
     notes = _leave_out_the_reference(layout, options)
+    layout.rated_references = layout.references.keys() & layout.systems.keys()
     draft = read_layout(layout, options, problems)
     draft.notes += notes
     return draft

@@ -10,10 +10,11 @@ from da_platform.files.problems import Problems
 from da_platform.files.reading import LEADS_OUT, CampaignFolder, files_in, printable, read_lines
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from .records import NO_TEXT, Draft, ReadingOptions
+from .records import NEEDS_REFERENCES, NO_TEXT, Draft, ReadingOptions
 
 SOURCE_NAMES = ("sources", "source")
 REFERENCE_NAMES = ("references", "reference")
+SECOND_REFERENCE_NAMES = ("second_references", "second_reference", "paraphrases", "paraphrase")
 SYSTEM_FOLDERS = ("systems", "system")
 
 
@@ -24,6 +25,9 @@ class Layout:
     folder: CampaignFolder
     sources: Path | None = None
     references: dict[str, Path] = field(default_factory=dict)
+    second_references: Path | None = None
+    # References that are rated as outputs too.
+    rated_references: set[str] = field(default_factory=set)
     systems: dict[str, Path] = field(default_factory=dict)
     documents: Path | None = None
     ids: Path | None = None
@@ -46,6 +50,7 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
     layout = Layout(folder)
     sources: list[Path] = []
     references: list[Path] = []
+    second_references: list[Path] = []
     system_folders: list[Path] = []
     for path in files_in(folder.path):
         stem = path.name.partition(".")[0]
@@ -53,6 +58,8 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
             sources += _files_of(path)
         elif stem in REFERENCE_NAMES:
             references += _files_of(path)
+        elif stem in SECOND_REFERENCE_NAMES:
+            second_references += _files_of(path)
         elif not folder.holds(path):
             problems.add(folder.shown(path), None, LEADS_OUT)
         elif path.is_dir():
@@ -63,14 +70,19 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
             layout.ids = path
         else:
             problems.add(folder.shown(path), None, "does not belong in a campaign folder")
-    if len(sources) > 1:
-        listed = ", ".join(folder.shown(path) for path in sources)
-        problems.add(folder.shown(folder.path), None, f"has several source files: {listed}")
-    layout.sources = sources[0] if sources else None
+    layout.sources = _only(sources, "source", folder, problems)
+    layout.second_references = _only(second_references, "second reference", folder, problems)
     names = [_reference_name(path) for path in references]
     layout.references = by_name(folder, "reference", names, references, problems)
     layout.systems = _find_systems(folder, system_folders, options, problems)
     return layout
+
+
+def _only(files: list[Path], what: str, folder: CampaignFolder, problems: Problems) -> Path | None:
+    if len(files) > 1:
+        listed = ", ".join(folder.shown(path) for path in files)
+        problems.add(folder.shown(folder.path), None, f"has several {what} files: {listed}")
+    return files[0] if files else None
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -175,6 +187,9 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
     references = columns.read(
         None if reference is None else layout.references[reference], "the reference"
     )
+    second_references = columns.read(
+        _second_reference_file(layout, reference, draft, options, problems), "the second reference"
+    )
     ids = columns.read_names(layout.ids, "the segment's id")
     documents = columns.read_documents(layout.documents, layout.documents_have_domains)
     outputs = {
@@ -185,7 +200,9 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
     if ids:
         columns.report_doubled(layout.ids, ids)
     if problems.total == 0:
-        _fill(draft, columns.n_lines, sources, references, ids, documents, outputs)
+        _fill(
+            draft, columns.n_lines, sources, references, second_references, ids, documents, outputs
+        )
     return draft
 
 
@@ -207,6 +224,61 @@ def choose_reference(
     elif options.needs_reference:
         problems.add(file, None, "has no references, which the task needs")
     return None
+
+
+def _second_reference_file(
+    layout: Layout,
+    reference: str | None,
+    draft: Draft,
+    options: ReadingOptions,
+    problems: Problems,
+) -> Path | None:
+    folder = layout.folder
+    file = folder.shown(folder.path)
+    if layout.second_references is None:
+        unrated = [name for name in layout.references if name not in layout.rated_references]
+        names = unrated if options.second_reference is None else layout.references
+        name = choose_second_reference(names, reference, options, problems, file=file)
+        if name is None:
+            return None
+        draft.notes.append(second_reference_note(name))
+        return layout.references[name]
+    if options.second_reference is not None:
+        listed = folder.shown(layout.second_references)
+        problems.add(file, None, f"has {listed}, so a second reference cannot be chosen")
+    elif not layout.references:
+        problems.add(folder.shown(layout.second_references), None, NEEDS_REFERENCES)
+    return layout.second_references
+
+
+def choose_second_reference(
+    names: Iterable[str],
+    reference: str | None,
+    options: ReadingOptions,
+    problems: Problems,
+    *,
+    file: str,
+) -> str | None:
+    """Return the second reference that the options name, or else the first of the others."""
+    others = [name for name in names if name != reference]
+    chosen = options.second_reference
+    if chosen is None:
+        is_wanted = reference is not None and options.needs_reference
+        return others[0] if is_wanted and others else None
+    if chosen in others:
+        return chosen
+    if chosen == reference:
+        problems.add(file, None, f"reference {chosen!r} cannot be the second reference too")
+        return None
+    choices = (
+        f"choose from {', '.join(map(printable, others))}" if others else "there are no others"
+    )
+    problems.add(file, None, f"has no second reference {chosen!r}; {choices}")
+    return None
+
+
+def second_reference_note(name: str) -> str:
+    return f"reference {name or 'without a name'} is the second reference: rated as a hidden item, never shown in gray"
 
 
 def _report_absent(
@@ -310,6 +382,7 @@ def _fill(
     n_segments: int,
     sources: "array[int]",
     references: "array[int]",
+    second_references: "array[int]",
     ids: list[str],
     documents: list[str],
     outputs: dict[str, "array[int]"],
@@ -320,6 +393,7 @@ def _fill(
             document=documents[index] if documents else "",
             source=sources[index] if sources else NO_TEXT,
             reference=references[index] if references else NO_TEXT,
+            second_reference=second_references[index] if second_references else NO_TEXT,
         )
     for name, places in outputs.items():
         system = draft.add_system(name)

@@ -24,6 +24,8 @@ SPOOL_BYTES = 16_000_000
 # The place of a missing text.
 NO_TEXT = -1
 
+NEEDS_REFERENCES = "has second references, but there are no references"
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
@@ -34,6 +36,7 @@ class ReadingOptions:
     task: str
     reference: str | None = None
     allow_empty_translations: bool = False
+    second_reference: str | None = None
 
     @property
     def needs_source(self) -> bool:
@@ -52,6 +55,7 @@ class SegmentTexts:
     document: str
     source: str
     reference: str
+    second_reference: str
     outputs: list[str]
 
 
@@ -116,6 +120,7 @@ class Draft:
         self._texts = TextStore()
         self._sources = array("q")
         self._references = array("q")
+        self._second_references = array("q")
         self._outputs = Grid()
 
     def close(self) -> None:
@@ -131,13 +136,20 @@ class Draft:
         return len(self.systems) - 1
 
     def add_segment(
-        self, name: str, *, document: str = "", source: int = NO_TEXT, reference: int = NO_TEXT
+        self,
+        name: str,
+        *,
+        document: str = "",
+        source: int = NO_TEXT,
+        reference: int = NO_TEXT,
+        second_reference: int = NO_TEXT,
     ) -> int:
         self.names.append(name)
         self._check_size()
         self.documents.append(document)
         self._sources.append(source)
         self._references.append(reference)
+        self._second_references.append(second_reference)
         return len(self.names) - 1
 
     def _check_size(self) -> None:
@@ -170,6 +182,31 @@ class Draft:
                         f"system {name!r} has no translation of segment {self.names[segment]!r}",
                     )
 
+    @property
+    def has_second_references(self) -> bool:
+        return any(place != NO_TEXT for place in self._second_references)
+
+    def without_second_reference(self) -> list[int]:
+        """Return the segments that have no second reference, if any segment has one."""
+        if not self.has_second_references:
+            return []
+        return [i for i, place in enumerate(self._second_references) if place == NO_TEXT]
+
+    def drop_second_references(self) -> None:
+        self._second_references = array("q", [NO_TEXT] * self.n_segments)
+
+    def note_equal_references(self) -> None:
+        """Note second references that equal the reference, once all texts are read."""
+        text = self._texts.get
+        places = zip(self._references, self._second_references, strict=True)
+        n_equal = sum(text(first) == text(second) for first, second in places if second != NO_TEXT)
+        if n_equal:
+            verb = "equals" if n_equal == 1 else "equal"
+            self.notes.append(
+                f"{n_equal:,} of {self.n_segments:,} second references {verb} the reference, so a "
+                "script that compares texts recognises them"
+            )
+
     def segments(self) -> Iterator[SegmentTexts]:
         text, place = self._texts.get, self._outputs.get
         systems = range(len(self.systems))
@@ -179,5 +216,6 @@ class Draft:
                 document=self.documents[index],
                 source=text(self._sources[index]),
                 reference=text(self._references[index]),
+                second_reference=text(self._second_references[index]),
                 outputs=[text(place(system, index)) for system in systems],
             )

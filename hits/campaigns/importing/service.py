@@ -62,6 +62,7 @@ class CheckSummary:
 
     systems: list[str]
     n_segments: int
+    has_second_references: bool
     notes: list[str]
 
 
@@ -74,6 +75,7 @@ def import_campaign(
     task: str = Campaign.Task.REFERENCE_ADEQUACY,
     format: str | None = None,
     reference: str | None = None,
+    second_reference: str | None = None,
     allow_empty_translations: bool = False,
     progress: Callable[[int], object] | None = None,
     **settings: Unpack[CampaignSettings],
@@ -90,6 +92,7 @@ def import_campaign(
         target_language=target_language,
         task=task,
         reference=reference,
+        second_reference=second_reference,
         allow_empty_translations=allow_empty_translations,
         **settings,
     )
@@ -105,13 +108,16 @@ def check_campaign(*, path: Path, format: str | None = None, **settings: Any) ->
     _, options = _begin(problems, **settings)
     with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any(ImportRefused)
-        return CheckSummary(list(draft.systems), draft.n_segments, list(draft.notes))
+        return CheckSummary(
+            list(draft.systems), draft.n_segments, draft.has_second_references, list(draft.notes)
+        )
 
 
 def _begin(
     problems: Problems,
     *,
     reference: str | None = None,
+    second_reference: str | None = None,
     allow_empty_translations: bool = False,
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
@@ -124,6 +130,7 @@ def _begin(
         campaign.task,
         reference,
         allow_empty_translations,
+        second_reference,
     )
     return campaign, options
 
@@ -131,7 +138,7 @@ def _begin(
 def _read(path: Path, format: str | None, options: ReadingOptions, problems: Problems) -> Draft:
     try:
         reader = find_reader(path, format, problems)
-        return Draft() if reader is None else reader(path, options, problems)
+        draft = Draft() if reader is None else reader(path, options, problems)
     except TooMuch as error:
         problems.add(printable(path.name), None, str(error))
         return Draft()
@@ -139,6 +146,9 @@ def _read(path: Path, format: str | None, options: ReadingOptions, problems: Pro
         # Such as a folder without read permission.
         problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
         return Draft()
+    if problems.total == 0:
+        draft.note_equal_references()
+    return draft
 
 
 def _check_settings(campaign: Campaign, problems: Problems) -> None:

@@ -62,6 +62,7 @@ def _store_batch(
             document=texts.document,
             source=texts.source,
             reference=texts.reference,
+            second_reference=texts.second_reference,
         )
         for position, texts in enumerate(batch, start=first_position)
     )

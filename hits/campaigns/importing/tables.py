@@ -13,11 +13,13 @@ from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, Line, read_lines
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from .records import NO_TEXT, Draft, Grid, ReadingOptions
+from .records import NEEDS_REFERENCES, NO_TEXT, Draft, Grid, ReadingOptions
 
 REQUIRED_COLUMNS = ("segment", "system", "translation")
-OPTIONAL_COLUMNS = ("document", "source", "reference")
+OPTIONAL_COLUMNS = ("document", "source", "reference", "second_reference")
 COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+# Other names of columns.
+ALIASES = {"paraphrase": "second_reference"}
 
 # The line a row begins on, and its cells by column.
 Row = tuple[int, dict[str, str]]
@@ -94,13 +96,17 @@ def _with_header(
                 path.name, number, f"has {len(cells)} cells, but the header has {len(header)}"
             )
         else:
-            yield number, dict(zip(header, cells, strict=True))
+            yield number, dict(zip(map(_column, header), cells, strict=True))
+
+
+def _column(name: str) -> str:
+    return ALIASES.get(name, name)
 
 
 def _check_columns(
     names: Iterable[str], file: str, line: int, options: ReadingOptions, problems: Problems
 ) -> None:
-    counts = Counter(names)
+    counts = Counter(map(_column, names))
     if not counts.keys() & set(COLUMNS):
         problems.add(file, line, f"does not name the columns: {', '.join(COLUMNS)}")
         return
@@ -114,6 +120,8 @@ def _check_columns(
         problems.add(file, line, f"has no column {' and no column '.join(map(repr, missing))}")
     elif not {"source", "reference"} & counts.keys():
         problems.add(file, line, "has neither a column 'source' nor a column 'reference'")
+    elif "second_reference" in counts and "reference" not in counts:
+        problems.add(file, line, NEEDS_REFERENCES)
 
 
 def _needed_columns(options: ReadingOptions) -> tuple[str, ...]:
@@ -137,7 +145,7 @@ def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Itera
             _check_columns(names, path.name, number, options, problems)
             columns = names if problems.total == n_before else None
         if columns is not None and _are_strings(pairs, path.name, number, problems):
-            yield number, dict(pairs)
+            yield number, {_column(name): value for name, value in pairs}
 
 
 def json_pairs(
@@ -189,6 +197,7 @@ def _read_rows(
     if not table.systems:
         problems.add(path.name, None, "has no rows below its header")
     table.draft.report_missing_outputs(path.name, problems)
+    table.report_missing_second_references()
     return table.draft
 
 
@@ -237,6 +246,7 @@ class _Table:
             document=cells.get("document", ""),
             source=self._add_text("source", number, cells),
             reference=self._add_text("reference", number, cells),
+            second_reference=self._add_text("second_reference", number, cells),
         )
         self._segments[cells["segment"]] = segment
         self._segment_lines.append(number)
@@ -249,7 +259,7 @@ class _Table:
             if digest != expected:
                 self._report(
                     number,
-                    f"the {column} of segment {cells['segment']!r} is not the same "
+                    f"the {_in_words(column)} of segment {cells['segment']!r} is not the same "
                     f"as on line {self._segment_lines[segment]}",
                 )
 
@@ -259,16 +269,26 @@ class _Table:
         if column not in cells:
             return NO_TEXT
         if fault := fault_in_text(cells[column], may_be_empty=may_be_empty):
-            self._report(number, f"the {column} {fault}")
+            self._report(number, f"the {_in_words(column)} {fault}")
         return self.draft.add_text(cells[column])
 
     def _check_name(self, column: str, number: int, cells: dict[str, str]) -> None:
         if fault := fault_in_name(cells[column]):
             self._report(number, f"the {column}'s name {fault}")
 
+    def report_missing_second_references(self) -> None:
+        for segment in self.draft.without_second_reference():
+            name = self.draft.names[segment]
+            reason = f"segment {name!r} has no second reference, but others have one"
+            self._report(self._segment_lines[segment], reason)
+
     def _report(self, number: int, reason: str) -> None:
         self.n_problems += 1
         self._problems.add(self._file, number, reason)
+
+
+def _in_words(column: str) -> str:
+    return column.replace("_", " ")
 
 
 def _digests(cells: dict[str, str]) -> tuple[bytes, ...]:

@@ -13,7 +13,7 @@ from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, ReadingLimits
 from da_platform.files.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, fault_in_name, fault_in_text
 
-from .plain_text import choose_reference
+from .plain_text import choose_reference, choose_second_reference, second_reference_note
 from .records import NO_TEXT, Draft, ReadingOptions
 
 BLOCK_BYTES = 65_536
@@ -104,6 +104,9 @@ class _TestSet(ContentHandler):
         self._segment_names: set[str] = set()
         self._systems: dict[str, int] = {}
         self._reference_names: dict[str, None] = {}
+        # The name of the second reference, if there is one.
+        self._second_name = options.second_reference
+        self._is_second_chosen = options.second_reference is not None
         self._document: _Document | None = None
         self._part: _Part | None = None
         self._segment: tuple[str, int] | None = None
@@ -246,8 +249,10 @@ class _TestSet(ContentHandler):
             return
         source = sources[0]
         reference = self._reference_of(document)
+        second = self._second_reference_of(document, reference)
         indices = {
-            name: self._add_segment(document, name, source, reference) for name in source.places
+            name: self._add_segment(document, name, source, reference, second)
+            for name in source.places
         }
         for part in document.parts:
             self._report_unknown_segments(part, source)
@@ -268,8 +273,33 @@ class _TestSet(ContentHandler):
             self._report(document.line, f"document {document.name!r} has no {which}")
         return None
 
+    def _second_reference_of(self, document: _Document, reference: _Part | None) -> _Part | None:
+        references = document.of_kind("ref")
+        if not self._is_second_chosen and references:
+            # The first document with references decides, since texts are not kept until the end.
+            self._is_second_chosen = True
+            self._second_name = choose_second_reference(
+                [part.name for part in references],
+                reference.name if reference else None,
+                self._options,
+                self._problems,
+                file=self._file,
+            )
+        named = [part for part in references if part.name == self._second_name]
+        if named:
+            return named[0]
+        if self._options.second_reference is not None:
+            reason = f"document {document.name!r} has no reference {self._second_name!r}"
+            self._report(document.line, reason)
+        return None
+
     def _add_segment(
-        self, document: _Document, name: str, source: _Part, reference: _Part | None
+        self,
+        document: _Document,
+        name: str,
+        source: _Part,
+        reference: _Part | None,
+        second: _Part | None,
     ) -> int:
         line, place = source.places[name]
         # Segment ids start again in each document, so the document is part of the name.
@@ -285,8 +315,17 @@ class _TestSet(ContentHandler):
                 reference_place = reference.places[name][1]
             else:
                 self._report(line, f"segment {name!r} has no reference")
+        second_place = NO_TEXT
+        if second is not None and name in second.places:
+            second_place = second.places[name][1]
+        elif second is not None and self._options.second_reference is not None:
+            self._report(line, f"segment {name!r} has no reference {second.name!r}")
         return self.draft.add_segment(
-            full_name, document=document.name, source=place, reference=reference_place
+            full_name,
+            document=document.name,
+            source=place,
+            reference=reference_place,
+            second_reference=second_place,
         )
 
     def _report_unknown_segments(self, part: _Part, source: _Part) -> None:
@@ -303,8 +342,28 @@ class _TestSet(ContentHandler):
             target = self._options.target_language
             self._problems.add(self._file, None, f"has no systems (elements 'hyp') in {target!r}")
         if self._reference_names or self._options.reference is not None:
-            choose_reference(self._reference_names, self._options, self._problems, file=self._file)
+            reference = choose_reference(
+                self._reference_names, self._options, self._problems, file=self._file
+            )
+            self._finish_second_references(reference)
         self.draft.report_missing_outputs(self._file, self._problems)
+
+    def _finish_second_references(self, reference: str | None) -> None:
+        name = self._second_name
+        if name is None:
+            return
+        if name == reference:
+            reason = f"reference {name!r} cannot be the second reference too"
+            self._problems.add(self._file, None, reason)
+        elif missing := self.draft.without_second_reference():
+            # Only if nobody asked for it: otherwise each segment without it was reported.
+            self.draft.drop_second_references()
+            self.draft.notes.append(
+                f"reference {name} is not the second reference, because it is missing in "
+                f"{len(missing):,} of {self.draft.n_segments:,} segments"
+            )
+        else:
+            self.draft.notes.append(second_reference_note(name))
 
     def _report(self, line: int, reason: str) -> None:
         self._problems.add(self._file, line, reason)

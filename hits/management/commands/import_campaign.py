@@ -47,8 +47,26 @@ SETTINGS = (
     "degradation",
     "trust_rule",
     "drift",
-    "max_hits_per_worker",
 )
+# Options that turn a setting on or off.
+SWITCHES = {
+    "shows_gray_references": (
+        "--gray-references",
+        True,
+        "with balanced degradation, also rate a few references that equal the gray text",
+    ),
+    "records_signals": (
+        "--no-signals",
+        False,
+        "do not record how items were rated (counts of clicks, keys and touches)",
+    ),
+    "has_canary": (
+        "--canary",
+        True,
+        "hide an instruction on the page that only a program would follow",
+    ),
+}
+NO_LIMIT = 0
 
 
 class Command(CommandWithExamples):
@@ -66,6 +84,11 @@ class Command(CommandWithExamples):
         parser.add_argument("--format", choices=FORMATS, help="if it is not detected correctly")
         parser.add_argument(
             "--reference", metavar="NAME", help="which reference to show, if there are several"
+        )
+        parser.add_argument(
+            "--second-reference",
+            metavar="NAME",
+            help="which one to hide among the translations (default: the first of the others)",
         )
         parser.add_argument(
             "--allow-empty-translations",
@@ -119,10 +142,12 @@ class Command(CommandWithExamples):
         )
         parser.add_argument(
             "--max-hits-per-worker",
-            type=int,
+            type=_limit,
             metavar="N",
-            help=f"how many HITs one worker may do (default: {DEFAULT_HITS_PER_WORKER})",
+            help=f"how many HITs one worker may do, or none for no limit (default: {DEFAULT_HITS_PER_WORKER})",
         )
+        for name, (flag, value, text) in SWITCHES.items():
+            parser.add_argument(flag, dest=name, action="store_const", const=value, help=text)
         parser.add_argument(
             "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
         )
@@ -133,7 +158,10 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen = {name: options[name] for name in SETTINGS if options[name] is not None}
+        names = (*SETTINGS, *SWITCHES)
+        chosen = {name: options[name] for name in names if options[name] is not None}
+        if options["max_hits_per_worker"] is not None:
+            chosen["max_hits_per_worker"] = options["max_hits_per_worker"] or None
         if options["instructions"] is not None:
             chosen["instructions"] = _read_instructions(options["instructions"])
         with progress_bar(unit="translations") as progress:
@@ -146,6 +174,7 @@ class Command(CommandWithExamples):
                     task=options["task"],
                     format=options["format"],
                     reference=options["reference"],
+                    second_reference=options["second_reference"],
                     allow_empty_translations=options["allow_empty_translations"],
                     merges_near_identical=options["merge_near_identical"],
                     progress=progress,
@@ -154,6 +183,15 @@ class Command(CommandWithExamples):
             except ImportRefused as refusal:
                 raise CommandError(str(refusal)) from refusal
         self.stdout.write(summary_as_json(summary) if options["json"] else _as_text(summary))
+
+
+def _limit(text: str) -> int:
+    """Read a limit; "none" is `NO_LIMIT`, since None is an option that was not given."""
+    if text == "none":
+        return NO_LIMIT
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor none")
 
 
 def _money(text: str) -> Decimal:
