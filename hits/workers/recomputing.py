@@ -3,12 +3,13 @@
 Do this after thresholds have changed, or to check that trust matches the ratings.
 """
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from ..exceptions import RecomputingRefused
@@ -16,18 +17,24 @@ from ..models import Assignment, Campaign, Evidence, Participation
 from ..rating.places import settle_places, unsettled_hits
 from .trust import follow, locked_participation, weigh
 
+logger = logging.getLogger(__name__)
+
 # Rows come in any order, and sums of the same numbers may differ in the last digits.
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class RecomputingSummary:
-    """How many workers were judged, and for how many the evidence or the trust changed."""
+    """How many workers there are, for how many the evidence or the trust changed, and who failed.
+
+    `n_failed` workers could not be judged. They keep their evidence and trust, and the log says why.
+    """
 
     n_workers: int
     n_evidence_changed: int
     n_trust_changed: int
     n_hits_settled: int
+    n_failed: int = 0
 
 
 def recompute_workers(
@@ -36,7 +43,8 @@ def recompute_workers(
     """Judge every worker of the campaign again. A second run changes nothing.
 
     Workers are handled one by one, so that it can be interrupted and repeated, and a worker who submits a
-    HIT meanwhile waits for at most one of them. People's decisions stay in force.
+    HIT meanwhile waits for at most one of them. One who cannot be judged does not stop the others.
+    People's decisions stay in force.
     """
     if campaign.is_archive:
         raise RecomputingRefused(
@@ -44,16 +52,24 @@ def recompute_workers(
             "Import the collection again instead."
         )
     workers = list(campaign.participations.order_by("pk").values_list("worker", flat=True))
-    n_evidence = n_trust = 0
+    n_evidence = n_trust = n_failed = 0
     for n_done, worker in enumerate(workers):
         progress(n_done, len(workers))
-        has_new_evidence, has_new_trust = _recompute(campaign, worker)
+        try:
+            has_new_evidence, has_new_trust = _recompute(campaign, worker)
+        except DatabaseError:
+            # Not about this worker: the next one would meet it too.
+            raise
+        except Exception:
+            logger.exception("Worker number %s could not be judged.", worker)
+            n_failed += 1
+            continue
         n_evidence += has_new_evidence
         n_trust += has_new_trust
     unsettled = unsettled_hits(campaign, campaign.hits.all(), timezone.now())
     settle_places(campaign=campaign, hits=unsettled)
     progress(len(workers), len(workers))
-    return RecomputingSummary(len(workers), n_evidence, n_trust, len(unsettled))
+    return RecomputingSummary(len(workers), n_evidence, n_trust, len(unsettled), n_failed)
 
 
 @transaction.atomic
