@@ -35,10 +35,10 @@ from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statu
 from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
-from .field_types import Money, Name, Text, Total
+from .field_types import Input, Money, Name, Text, Total
 from .jobs import JobOut
 from .pagination import LazyRows
-from .validation import checked
+from .validation import checked, refuse_unknown_fields
 
 router = Router(tags=["Campaigns"])
 
@@ -106,11 +106,11 @@ class CostOut(ForecastOut):
     is_stopped_by_cap: bool
 
 
-class StatusIn(Schema):
+class StatusIn(Input):
     status: Campaign.Status
 
 
-class CampaignIn(Schema):
+class CampaignIn(Input):
     """A new campaign, how to read its files, and its settings."""
 
     name: Name
@@ -137,7 +137,7 @@ class CampaignIn(Schema):
     has_canary: bool = False
 
 
-class SettingsIn(Schema):
+class SettingsIn(Input):
     """Settings to change; omitted ones keep their value."""
 
     name: Name | None = None
@@ -187,21 +187,21 @@ class SettingsOut(Schema):
         return list(editable_fields(campaign))
 
 
-class InstructionsIn(Schema):
+class InstructionsIn(Input):
     instructions: Text
 
 
-class BuildIn(Schema):
+class BuildIn(Input):
     """`rebuild` replaces existing HITs, provided that no worker has taken one."""
 
     rebuild: bool = False
 
 
-class NameIn(Schema):
+class NameIn(Input):
     name: Name
 
 
-class EstimateIn(Schema):
+class EstimateIn(Input):
     """Numbers to try out; omitted ones default to the campaign's. `fee` and `passing` are percentages."""
 
     pay: Annotated[Decimal, Field(ge=0, le=100, max_digits=8, decimal_places=2)] | None = None
@@ -293,6 +293,7 @@ def create_campaign(
         raise PermissionDenied("Only admins of the whole platform may do this.")
     lines = {"sources": sources, "references": references, "documents": documents, "ids": ids}
     single = {"package": package, **lines}
+    refuse_unknown_fields(request, CampaignIn, "systems", *single)
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )

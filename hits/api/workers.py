@@ -34,7 +34,7 @@ from ..workers.reading import (
     worker_rows,
 )
 from .auth import Needs, Scope, own_campaign
-from .field_types import Reason, Text
+from .field_types import Input, Reason, Text
 from .jobs import JobOut
 from .pagination import LazyRows
 
@@ -143,7 +143,7 @@ class WorkerFilter(Schema):
     sort: Sort = DEFAULT_SORT
 
 
-class ChoiceIn(Schema):
+class ChoiceIn(Input):
     choice: Choice
     workers: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS_OF_A_PROGRAM)]
 
