@@ -243,7 +243,7 @@ def test_the_default_database_is_sqlite_with_queued_writers(url, tmp_path):
     assert database["OPTIONS"]["timeout"] == 20
 
 
-def test_sqlite_uses_a_write_ahead_log(tmp_path):
+def test_sqlite_uses_a_write_ahead_log_and_waits_for_the_disk(tmp_path):
     code = """
 import django; django.setup()
 from django.db import connection
@@ -257,7 +257,7 @@ with connection.cursor() as cursor:
         DA_DATA_DIR=str(tmp_path),
         DJANGO_SETTINGS_MODULE="da_platform.settings",
     )
-    assert output_of(process) == "['wal', 1, 20000]\n"
+    assert output_of(process) == "['wal', 2, 20000]\n"
 
 
 def test_a_database_url_selects_postgresql_with_persistent_connections():
