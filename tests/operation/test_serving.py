@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 # The patience of a person or a health check; browsers wait longer.
 SOON_SECONDS = 3.0
-TOKEN = "only-for-tests"
+TOKEN = "a-token-for-these-tests"
 
 
 def test_the_probe_reports_health_by_its_exit_code(image: Image):
