@@ -16,8 +16,9 @@ RUN python -m pip --python /opt/venv/bin/python install --require-hashes --only-
     && find /opt/venv -type d -name tests -prune -exec rm -r {} +
 COPY . /app
 WORKDIR /app
-# The key is needed to load the settings, and is discarded with this stage.
-RUN DA_SECRET_KEY=for-this-step-only DA_ALLOWED_HOSTS=localhost DA_DATA_DIR=/tmp/build \
+# A key is needed to load the settings. This one is used for nothing else.
+RUN DA_SECRET_KEY="$(python -c 'import secrets; print(secrets.token_urlsafe(64))')" \
+        DA_ALLOWED_HOSTS=localhost DA_DATA_DIR=/tmp/build \
         /opt/venv/bin/python manage.py collectstatic --noinput \
     && /opt/venv/bin/python -m compileall -q hits analysis da_platform \
     # In case the checkout was made with a strict umask.

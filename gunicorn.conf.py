@@ -7,11 +7,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import environ
+from django.core.exceptions import ImproperlyConfigured
 
 _folder = Path(__file__).resolve().parent
-# As in the settings, which are loaded later: the process environment overrides the file.
-environ.Env.read_env(os.environ.get("DA_ENV_FILE", _folder / ".env"))
+# The real folder, not a link that may point to another release tomorrow, so that late imports match.
+# First on the path, where gunicorn has put the link if it was started by that name.
+chdir = str(_folder)
+sys.path.insert(0, chdir)
+
+from da_platform.environment import read_env_file  # noqa: E402
+
+try:
+    # As in the settings, which are loaded later: the process environment overrides the file.
+    read_env_file(_folder / ".env")
+except ImproperlyConfigured as error:
+    sys.exit(f"The platform cannot start: {error}")
 
 # Where the server's processes keep their counts for /metrics, each in its own files. Set before the
 # application is loaded. The counts of a restarted server begin at zero, as Prometheus expects.
@@ -24,10 +34,6 @@ wsgi_app = "da_platform.wsgi"
 workers = int(os.environ.get("WEB_CONCURRENCY", 2))
 threads = int(os.environ.get("WEB_THREADS", 2))
 worker_class = "gthread"
-# The real folder, not a link that may point to another release tomorrow, so that late imports match.
-# First on the path, where gunicorn has put the link if it was started by that name.
-chdir = str(_folder)
-sys.path.insert(0, chdir)
 # One socket for all processes: with `reuse_port`, a process that ends would drop its waiting connections.
 reuse_port = False
 preload_app = False

@@ -16,11 +16,20 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from da_platform.environment import (
+    MIN_KEY_LENGTH,
+    MIN_SECRET_LENGTH,
+    check_names,
+    check_secrets,
+    read_env_file,
+)
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 # The process environment overrides the file.
-env.read_env(os.environ.get("DA_ENV_FILE", BASE_DIR / ".env"))
+read_env_file(BASE_DIR / ".env")
+check_names(os.environ)
 
 
 def flag(name: str, *, default: bool) -> bool:
@@ -85,7 +94,9 @@ def secret_key() -> str:
     path = DATA_DIR / "secret_key"
     if not path.exists():
         make_key_file(path)
-    return path.read_text()
+    if not (key := path.read_text().strip()):
+        raise ImproperlyConfigured(f"{path} is empty. Delete it, and a new key is generated.")
+    return key
 
 
 def make_key_file(path: Path) -> None:
@@ -101,6 +112,12 @@ def make_key_file(path: Path) -> None:
 
 SECRET_KEY = secret_key()
 SECRET_KEY_FALLBACKS = list(filter(None, secret("DA_SECRET_KEY_FALLBACKS").split(",")))
+if not DEBUG:
+    # Whoever can guess a key, even an old one, can sign cookies and links.
+    check_secrets(
+        {"DA_SECRET_KEY": [SECRET_KEY], "DA_SECRET_KEY_FALLBACKS": SECRET_KEY_FALLBACKS},
+        min_length=MIN_KEY_LENGTH,
+    )
 
 ALLOWED_HOSTS = env.list(
     "DA_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if DEBUG else []
@@ -204,11 +221,12 @@ def database() -> dict[str, Any]:
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres:// or sqlite:///.")
     Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     # Concurrent writers wait instead of failing with "database is locked": a transaction takes the
-    # write lock at its start, and readers are not blocked (WAL).
+    # write lock at its start, and readers are not blocked (WAL). A commit returns once it is on the disk (FULL):
+    # with NORMAL, a power failure could lose ratings that the browser was told are stored.
     options = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
     return config | {"OPTIONS": config.get("OPTIONS", {}) | options}
 
@@ -352,6 +370,8 @@ PROLIFIC_KEYS_URL = env.str(
 PROLIFIC_API_TOKEN = secret("DA_PROLIFIC_API_TOKEN")
 PROLIFIC_WEBHOOK_SECRET = secret("DA_PROLIFIC_WEBHOOK_SECRET")
 PANEL_SECRETS = named_secrets("DA_PANEL_SECRETS")
+if not DEBUG:
+    check_secrets({"DA_PANEL_SECRETS": PANEL_SECRETS.values()}, min_length=MIN_SECRET_LENGTH)
 # Hosts, in addition to Prolific's, to which workers may be sent at the end.
 EXIT_HOSTS = env.list("DA_EXIT_HOSTS", default=[])
 # Limits per ten minutes. 0: no limit.
@@ -537,6 +557,8 @@ FILE_UPLOAD_PERMISSIONS = 0o600
 # The token for /metrics; without one there is no access. Addresses are no proof: behind a proxy on the same
 # machine every request comes from localhost.
 METRICS_TOKEN = secret("DA_METRICS_TOKEN")
+if METRICS_TOKEN and not DEBUG:
+    check_secrets({"DA_METRICS_TOKEN": [METRICS_TOKEN]}, min_length=MIN_SECRET_LENGTH)
 
 # TLS ends at the proxy. Plain HTTP is only for development.
 SECURE_SSL_REDIRECT = flag("DA_SSL_REDIRECT", default=not DEBUG)

@@ -10,6 +10,9 @@ from . import api
 from .api_reference import api_reference
 from .operation import views as operation
 
+# 503 while the database is away.
+handler500 = "da_platform.unavailable.error_page"
+
 urlpatterns = [
     path("", include("hits.urls")),
     path("", include("analysis.urls")),

@@ -18,7 +18,7 @@ from .people.audit import record
 from .recruiting.arrivals import recruitment_of, sync_submissions
 from .recruiting.studies import raise_places
 from .workers.recomputing import recompute_workers
-from .workers.trust import update_evidence
+from .workers.trust import try_to_weigh
 
 
 @job_kind("weigh_evidence")
@@ -28,11 +28,13 @@ def weigh_evidence_job(job: Job, report: Report) -> dict[str, Any]:
     if job.campaign:
         pending = pending.filter(hit__campaign=job.campaign)
     pks = list(pending.order_by("pk").values_list("pk", flat=True))
+    n_weighed = 0
     for n_done, pk in enumerate(pks):
         report.progress(n_done, len(pks))
-        update_evidence(assignment=Assignment.objects.select_related("hit__campaign").get(pk=pk))
+        assignment = Assignment.objects.select_related("hit__campaign").get(pk=pk)
+        n_weighed += try_to_weigh(assignment)
     report.progress(len(pks), len(pks))
-    return {"n_weighed": len(pks)}
+    return {"n_weighed": n_weighed, "n_failed": len(pks) - n_weighed}
 
 
 @job_kind("recompute_workers", needs_campaign=True, scope=ApiToken.Scope.DECIDE)

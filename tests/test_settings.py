@@ -1,22 +1,24 @@
 """The settings, tested in separate processes with a clean environment."""
 
 import json
+import random
 import re
 import stat
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.subprocesses import CHECKOUT, environment, manage, output_of, run_python
+from da_platform.environment import MIN_KEY_LENGTH, fault_in_secret
+from tests.subprocesses import CHECKOUT, RANDOM_KEY, environment, manage, output_of, run_python
 
 # They share a slow fixture.
 pytestmark = pytest.mark.xdist_group("settings")
 
-LONG_KEY = "K7-long-enough-" * 5
-PRODUCTION = {"DA_SECRET_KEY": LONG_KEY, "DA_ALLOWED_HOSTS": "da.example.org"}
+PRODUCTION = {"DA_SECRET_KEY": RANDOM_KEY, "DA_ALLOWED_HOSTS": "da.example.org"}
 PRINT_SETTINGS = """
 import json
 from da_platform import settings
@@ -46,8 +48,51 @@ def test_it_refuses_to_start_without_a_key_when_debug_is_off(variables):
 
 
 def test_a_key_can_start_with_a_dollar_sign(tmp_path):
-    values = settings_of("SECRET_KEY", DA_SECRET_KEY="$ecret", DA_DATA_DIR=str(tmp_path))
-    assert values["SECRET_KEY"] == "$ecret"
+    key = f"${RANDOM_KEY}"
+    values = settings_of("SECRET_KEY", DA_SECRET_KEY=key, DA_DATA_DIR=str(tmp_path))
+    assert values["SECRET_KEY"] == key
+
+
+WEAK_KEYS = {
+    "blank": " " * 60,
+    "short": "Zk3-9fQw_81LmXc0",
+    "one character": "k" * 60,
+    "a repeated word": "K7-long-enough-" * 5,
+    "counting up": "abcdefghijklmnopqrstuvwxyz0123456789",
+    "Django's own": "django-insecure-8f!x0k2c&v7m1qz9p4t6w3y5r_b0n8d2s",
+    "an example": "changeme-changeme-please-0123456789-abc",
+}
+
+
+@pytest.mark.parametrize("name", ["DA_SECRET_KEY", "DA_SECRET_KEY_FALLBACKS"])
+@pytest.mark.parametrize("key", WEAK_KEYS.values(), ids=WEAK_KEYS)
+def test_it_refuses_to_start_with_a_weak_key_when_debug_is_off(name, key, tmp_path):
+    variables = PRODUCTION | {name: key, "DA_DATA_DIR": str(tmp_path)}
+    error = error_of(run_python("-c", "import da_platform.settings", **variables))
+    assert f"ImproperlyConfigured: {name}" in error and "random" in error
+    assert key.strip() == "" or key not in error
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("DA_PANEL_SECRETS", "acme=secret"), ("DA_METRICS_TOKEN", "hunter2")]
+)
+def test_other_secrets_must_not_be_guessable_either(name, value, tmp_path):
+    variables = PRODUCTION | {name: value, "DA_DATA_DIR": str(tmp_path)}
+    error = error_of(run_python("-c", "import da_platform.settings", **variables))
+    assert f"{name} has fewer than 16 characters" in error and value not in error
+
+
+def test_random_keys_of_every_usual_kind_are_strong_enough():
+    rng = random.Random(1)
+    for _ in range(2_000):
+        for key in (rng.randbytes(16).hex(), b64encode(rng.randbytes(24)).decode()):
+            assert fault_in_secret(key, min_length=MIN_KEY_LENGTH) is None
+
+
+def test_in_development_an_empty_key_file_is_refused(tmp_path):
+    (tmp_path / "secret_key").write_text("")
+    error = error_of(manage("check", DA_DEBUG="1", DA_DATA_DIR=str(tmp_path)))
+    assert f"{tmp_path}/secret_key is empty" in error
 
 
 def test_secrets_can_be_read_from_files(tmp_path):
@@ -59,7 +104,7 @@ def test_secrets_can_be_read_from_files(tmp_path):
         "DATABASE_URL": "DATABASES",
     }
     for name in names:
-        (tmp_path / name).write_text(f"redis://of-{name.lower()}\n")
+        (tmp_path / name).write_text(f"redis://{name.lower()[::-1]}-{RANDOM_KEY}\n")
     (tmp_path / "DATABASE_URL").write_text("postgres://alice:hunter2@db.example/ratings\n")
     values = settings_of(
         *names.values(),
@@ -68,8 +113,8 @@ def test_secrets_can_be_read_from_files(tmp_path):
         **{f"{name}_FILE": str(tmp_path / name) for name in names},
     )
     assert values.pop("DATABASES")["default"]["PASSWORD"] == "hunter2"  # pragma: allowlist secret
-    assert set(values.values()) == {f"redis://of-{name.lower()}" for name in names} - {
-        "redis://of-database_url"
+    assert set(values.values()) == {
+        f"redis://{name.lower()[::-1]}-{RANDOM_KEY}" for name in names.keys() - {"DATABASE_URL"}
     }
 
 
@@ -169,7 +214,7 @@ def test_a_key_file_is_never_incomplete(tmp_path):
     ],
 )
 def test_an_invalid_value_is_refused_by_name(name, value, tmp_path):
-    variables = {"DA_SECRET_KEY": LONG_KEY, "DA_DATA_DIR": str(tmp_path), name: value}
+    variables = {"DA_SECRET_KEY": RANDOM_KEY, "DA_DATA_DIR": str(tmp_path), name: value}
     error = error_of(run_python("-c", "import da_platform.settings", **variables))
     assert "ImproperlyConfigured" in error and name in error and "hunter2" not in error
 
@@ -177,12 +222,12 @@ def test_an_invalid_value_is_refused_by_name(name, value, tmp_path):
 def test_the_environment_takes_precedence_over_the_file(tmp_path):
     file = tmp_path / "env"
     file.write_text(
-        f"DA_SECRET_KEY=from-the-file\nDA_ALLOWED_HOSTS=a.example\nDA_DATA_DIR={tmp_path}\n"
+        f"DA_SECRET_KEY={RANDOM_KEY}\nDA_ALLOWED_HOSTS=a.example\nDA_DATA_DIR={tmp_path}\n"
     )
     values = settings_of(
         "SECRET_KEY", "ALLOWED_HOSTS", DA_ENV_FILE=str(file), DA_ALLOWED_HOSTS="b.example"
     )
-    assert values == {"SECRET_KEY": "from-the-file", "ALLOWED_HOSTS": ["b.example"]}
+    assert values == {"SECRET_KEY": RANDOM_KEY, "ALLOWED_HOSTS": ["b.example"]}
 
 
 # The database --------------------------------------------------------------------------------
@@ -198,7 +243,7 @@ def test_the_default_database_is_sqlite_with_queued_writers(url, tmp_path):
     assert database["OPTIONS"]["timeout"] == 20
 
 
-def test_sqlite_uses_a_write_ahead_log(tmp_path):
+def test_sqlite_uses_a_write_ahead_log_and_waits_for_the_disk(tmp_path):
     code = """
 import django; django.setup()
 from django.db import connection
@@ -212,7 +257,7 @@ with connection.cursor() as cursor:
         DA_DATA_DIR=str(tmp_path),
         DJANGO_SETTINGS_MODULE="da_platform.settings",
     )
-    assert output_of(process) == "['wal', 1, 20000]\n"
+    assert output_of(process) == "['wal', 2, 20000]\n"
 
 
 def test_a_database_url_selects_postgresql_with_persistent_connections():

@@ -17,7 +17,7 @@ from da_platform.jobs.running import start_job
 from da_platform.plots.rendering import CONTENT_TYPES
 from da_platform.plots.responses import picture_file
 from hits.api.auth import Needs, Scope
-from hits.api.field_types import Name, Number, file_response
+from hits.api.field_types import Input, Name, Number, file_response
 from hits.api.jobs import JobOut
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, user_of
@@ -35,14 +35,14 @@ router = Router(tags=["Evaluations"])
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
-class ChosenGoldIn(Schema):
+class ChosenGoldIn(Input):
     """A gold run, and which of its scores to use."""
 
     run: Number
     use: Literal["z", "raw"] = "z"
 
 
-class OptionsIn(Schema):
+class OptionsIn(Input):
     qe: bool = False
     alpha: Share = ALPHA
     confidence: Share = 0.95
@@ -52,7 +52,7 @@ class OptionsIn(Schema):
     ignore_extra: bool = False
 
 
-class EvaluationIn(Schema):
+class EvaluationIn(Input):
     """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign."""
 
     golds: Annotated[list[ChosenGoldIn], Field(max_length=10)] = []

@@ -16,7 +16,7 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from da_platform.numbers import known_matrix
 from hits.api.auth import Needs, Scope
-from hits.api.field_types import Number, file_response
+from hits.api.field_types import Input, Number, file_response
 from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, user_of
 
@@ -45,7 +45,7 @@ class GoldRunOut(Schema):
     signature: str
 
 
-class GoldIn(Schema):
+class GoldIn(Input):
     method: GoldRun.Method = GoldRun.Method.PER_WORKER
     minimum: Annotated[int, Field(ge=1, le=1_000)] | None = None
 

@@ -18,8 +18,9 @@ from da_platform.files.reading import printable
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from hits.api.auth import Needs, Scope
-from hits.api.field_types import Name
+from hits.api.field_types import Input, Name
 from hits.api.jobs import JobOut
+from hits.api.validation import refuse_unknown_fields
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for
 
@@ -69,7 +70,7 @@ class MetricScoreOut(Schema):
     score: float
 
 
-class ScoresIn(Schema):
+class ScoresIn(Input):
     """Details that the file does not contain, such as its format and the direction of its metrics.
 
     `ranks` also keeps rankings submitted with the scores.
@@ -107,11 +108,11 @@ class ScoresIn(Schema):
         )
 
 
-class DirectionIn(Schema):
+class DirectionIn(Input):
     higher_is_better: bool
 
 
-class ComputeIn(Schema):
+class ComputeIn(Input):
     names: Annotated[
         list[Literal[METRIC_NAMES]],  # type: ignore[valid-type]
         Field(min_length=1),
@@ -132,6 +133,7 @@ def add_scores(
     """Store the scores in a file. Uploading the same file again changes nothing."""
     assert isinstance(request.user, User)
     campaign = _campaign(request, code)
+    refuse_unknown_fields(request, ScoresIn, "file")
     # One byte more than allowed is enough to refuse a file that is too large.
     name = printable(PurePath(file.name or "scores").name)[:255]
     raw = RawFile(name, file.read(MAX_FILE_BYTES + 1))

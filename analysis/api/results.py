@@ -14,7 +14,7 @@ from da_platform.numbers import known
 from da_platform.plots.rendering import CONTENT_TYPES
 from da_platform.plots.responses import drawn_file
 from hits.api.auth import Needs, Scope
-from hits.api.field_types import Name, Number, file_response
+from hits.api.field_types import Input, Name, Number, file_response
 from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, user_of
 
@@ -41,7 +41,7 @@ class AgreementOut(Schema):
     curve: dict[str, Any]
 
 
-class RunsIn(Schema):
+class RunsIn(Input):
     earlier: Number
     later: Number
 

@@ -122,7 +122,7 @@ def flag_workers(ratings: RatingColumns, assignments: AssignmentColumns) -> Work
     rejected = as_flags("rejected", assignments.rejected)
     check_same_length(workers=done_by, rejected=rejected)
     fastest, most_open = np.full(len(labels), np.inf), np.zeros(len(labels), dtype=np.int64)
-    np.minimum.at(fastest, doer_codes, seconds)
+    np.fmin.at(fastest, doer_codes, seconds)
     np.maximum.at(most_open, doer_codes, n_open)
     return WorkerFlags(
         workers=labels,
@@ -159,7 +159,8 @@ def corrected_seconds(
     Returns
     -------
     seconds : ndarray, shape (n,)
-        Time from start to end divided by `n_open`.
+        Time from start to end divided by `n_open`. NaN for an assignment that ends before it begins:
+        the clock was set back, so its time is unknown. It overlaps no other.
     n_open : ndarray of int, shape (n,)
         How many of the worker's assignments overlap this one in time, including itself. One that
         ends when another begins does not overlap it.
@@ -167,10 +168,17 @@ def corrected_seconds(
     workers = as_keys("workers", workers)
     begins, ends = as_numbers("started", started), as_numbers("submitted", submitted)
     check_same_length(workers=workers, started=begins, submitted=ends)
-    if (ends < begins).any():
-        raise ValueError(f"`submitted` is before `started` in row {int((ends < begins).argmax())}.")
-    if not len(workers):
-        return begins, np.zeros(0, dtype=np.int64)
+    seconds, n_open = np.full(len(workers), np.nan), np.ones(len(workers), dtype=np.int64)
+    is_known = ends >= begins
+    if is_known.any():
+        seconds[is_known], n_open[is_known] = _shared_seconds(
+            workers[is_known], begins[is_known], ends[is_known]
+        )
+    return seconds, n_open
+
+
+def _shared_seconds(workers: Keys, begins: Floats, ends: Floats) -> tuple[Floats, Ints]:
+    """Divide each assignment's time by the number of those open at once."""
     _, codes = factorise(workers)
     # Shift each worker's times so that the workers do not overlap and one search serves all.
     shifts = codes * (ends.max() - begins.min() + 1)

@@ -1,6 +1,7 @@
 """Health checks: a few for load balancers, more for people."""
 
 import enum
+import os
 import platform
 import shutil
 import sqlite3
@@ -9,10 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
+from pathlib import Path
 
 import django
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
@@ -25,6 +27,9 @@ from .signs import RECENT, last_turn, workers_by_queue
 SLOW_DATABASE_SECONDS = 0.1
 MANY_WAITING_MESSAGES = 1_000
 FULL_DISK_SHARE = 0.1
+# With less free space on the disk of the data folder or the database, visitors are sent elsewhere: enough for
+# the write-ahead log and the largest upload, so that what was accepted can still be stored.
+MIN_FREE_BYTES = 300_000_000
 OLD_BACKUP = timedelta(days=2)
 
 
@@ -56,13 +61,14 @@ def readiness() -> dict[str, bool]:
     return {
         "database": is_there,
         "migrations": is_there and has_all_migrations(),
+        "writable": is_there and has_room() and can_write(),
         "broker": queue_lengths() is not None,
     }
 
 
 def is_ready(answers: dict[str, bool]) -> bool:
     # Not the broker: ratings are stored without it, and the schedule catches up on what it would have started.
-    return answers["database"] and answers["migrations"]
+    return answers["database"] and answers["migrations"] and answers["writable"]
 
 
 def has_database() -> bool:
@@ -70,7 +76,45 @@ def has_database() -> bool:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
             return cursor.fetchone() is not None
-    except DatabaseError:
+    except Error:
+        return False
+
+
+def has_room() -> bool:
+    """Whether our folders are writable and their disks have room, without writing anything."""
+    try:
+        return all(_has_room(folder) for folder in _folders())
+    except OSError:
+        return False
+
+
+def _folders() -> list[Path]:
+    """Where the platform writes: the data folder, and SQLite's, or what exists above them."""
+    folders = [settings.DATA_DIR]
+    if connection.vendor == "sqlite":
+        folders.append(Path(connection.settings_dict["NAME"]).absolute().parent)
+    return [next(p for p in (folder, *folder.parents) if p.exists()) for folder in folders]
+
+
+def _has_room(folder: Path) -> bool:
+    disk = os.statvfs(folder)
+    # Some file systems do not count their files.
+    has_files_left = disk.f_files == 0 or disk.f_favail > 0
+    has_bytes_left = disk.f_bavail * disk.f_frsize >= MIN_FREE_BYTES
+    return has_bytes_left and has_files_left and os.access(folder, os.W_OK)
+
+
+def can_write() -> bool:
+    """Whether the database accepts writes: not a read-only file, a standby or a server set to read only."""
+    if connection.vendor == "sqlite":
+        # A database in memory has no file.
+        path = Path(connection.settings_dict["NAME"])
+        return not path.exists() or os.access(path, os.W_OK)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW transaction_read_only")
+            return bool(cursor.fetchone() == ("off",))
+    except Error:
         return False
 
 
@@ -239,6 +283,9 @@ def free_disk_share() -> float:
 def _disk() -> tuple[State, str]:
     usage = _disk_usage()
     details = f"{usage.free / 1e9:,.1f} GB of {usage.total / 1e9:,.1f} GB are free."
+    if not has_room():
+        needed = f"{MIN_FREE_BYTES / 1e9:,.1f} GB"
+        return State.BAD, f"{details} The platform needs {needed} in folders that it can write to."
     is_full = usage.free < FULL_DISK_SHARE * usage.total
     return (State.WARNING, f"{details} Free up some space.") if is_full else (State.GOOD, details)
 

@@ -36,10 +36,10 @@ from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statu
 from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
-from .field_types import Money, Name, Text, Total
+from .field_types import Input, Money, Name, Text, Total
 from .jobs import JobOut
 from .pagination import LazyRows
-from .validation import FormRefused, checked
+from .validation import FormRefused, checked, refuse_unknown_fields
 
 router = Router(tags=["Campaigns"])
 
@@ -109,11 +109,11 @@ class CostOut(ForecastOut):
     is_stopped_by_cap: bool
 
 
-class StatusIn(Schema):
+class StatusIn(Input):
     status: Campaign.Status
 
 
-class CampaignIn(Schema):
+class CampaignIn(Input):
     """A new campaign, how to read its files, and its settings."""
 
     name: Name
@@ -141,7 +141,7 @@ class CampaignIn(Schema):
     has_canary: bool = False
 
 
-class SettingsIn(Schema):
+class SettingsIn(Input):
     """Settings to change; omitted ones keep their value."""
 
     name: Name | None = None
@@ -191,21 +191,21 @@ class SettingsOut(Schema):
         return list(editable_fields(campaign))
 
 
-class InstructionsIn(Schema):
+class InstructionsIn(Input):
     instructions: Text
 
 
-class BuildIn(Schema):
+class BuildIn(Input):
     """`rebuild` replaces existing HITs, provided that no worker has taken one."""
 
     rebuild: bool = False
 
 
-class NameIn(Schema):
+class NameIn(Input):
     name: Name
 
 
-class EstimateIn(Schema):
+class EstimateIn(Input):
     """Numbers to try out; omitted ones default to the campaign's. `fee` and `passing` are percentages."""
 
     pay: Annotated[Decimal, Field(ge=0, le=100, max_digits=8, decimal_places=2)] | None = None
@@ -304,6 +304,7 @@ def create_campaign(
         "documents": documents,
         "ids": ids,
     }
+    refuse_unknown_fields(request, CampaignIn, "systems", *single)
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )

@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from ninja import Schema
+from pydantic import AfterValidator, ConfigDict, Field
 
 
 def _storable(text: str) -> str:
@@ -25,3 +26,9 @@ def file_response(*content_types: str) -> dict[str, Any]:
     """Describe an operation in the OpenAPI schema that returns a file of one of these types."""
     content: dict[str, Any] = {kind.partition(";")[0]: {} for kind in content_types}
     return {"responses": {200: {"content": content, "description": "A file"}}}
+
+
+class Input(Schema):
+    """What a request may contain. An unknown field is refused: it may be a misspelt one."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -23,7 +23,7 @@ from ..payments.sending import ask_again
 from ..people.access import user_of
 from ..recruiting.arrivals import recruitment_of
 from .auth import Needs, Scope, own_campaign
-from .field_types import Money, Reason, Text, Total, file_response
+from .field_types import Input, Money, Reason, Text, Total, file_response
 from .jobs import JobOut
 
 router = Router(tags=["Payments"])
@@ -95,7 +95,7 @@ class DueOut(Schema):
         return due.rule.code if due.rule else None
 
 
-class ConfirmIn(Schema):
+class ConfirmIn(Input):
     """The plan to confirm, with its digest and total."""
 
     kind: What
@@ -175,25 +175,25 @@ class LedgerFilter(Schema):
     run: UUID | None = None
 
 
-class PaidIn(Schema):
+class PaidIn(Input):
     """The total of the list, and a reference such as a transaction number."""
 
     total: Total
     reference: Annotated[Reason, Field(max_length=200)]
 
 
-class RejectionIn(Schema):
+class RejectionIn(Input):
     """The message is shown to the worker; some providers require a category and a minimum length."""
 
     message: Annotated[Reason, Field(max_length=1_000)]
     category: Annotated[Text, Field(max_length=40)] = ""
 
 
-class ReasonIn(Schema):
+class ReasonIn(Input):
     reason: Short
 
 
-class SettleIn(Schema):
+class SettleIn(Input):
     """What became of the payment and how you know, or `ask` to query the provider again.
 
     `write_off` is for a failed payment, which is then no longer owed.
@@ -203,7 +203,7 @@ class SettleIn(Schema):
     reason: Annotated[Text, Field(max_length=500)] = ""
 
 
-class RuleIn(Schema):
+class RuleIn(Input):
     """A bonus for every HIT, an adjustment for one, or partial pay for unfinished ones (no amount)."""
 
     kind: PayRule.Kind

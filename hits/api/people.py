@@ -17,7 +17,7 @@ from ..people.access import is_superuser, user_of
 from ..people.accounts import give_part, invite, password_path, set_active, take_part_away
 from ..people.forms import InviteForm, PartForm
 from .auth import Needs, Scope
-from .field_types import Name, Number, Text
+from .field_types import Input, Name, Number, Text
 from .validation import checked
 
 router = Router(tags=["People"])
@@ -55,7 +55,7 @@ class InvitedOut(Schema):
     password_url: str
 
 
-class PartIn(Schema):
+class PartIn(Input):
     level: Membership.Level
     campaign: UUID | None = None
 
@@ -69,7 +69,7 @@ class PeopleFilter(Schema):
     search: Text = ""
 
 
-class ActiveIn(Schema):
+class ActiveIn(Input):
     is_active: bool
 
 

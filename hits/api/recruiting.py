@@ -22,7 +22,7 @@ from ..recruiting.arrivals import recruitment_of, save_recruitment, settings_for
 from ..recruiting.invites import MAX_INVITES, NewInvite, make_invites, revoke_invites
 from ..recruiting.studies import create_study, places_wanted, publish_study
 from .auth import Needs, Scope, own_campaign
-from .field_types import Name, Number, Text
+from .field_types import Input, Name, Number, Text
 from .jobs import JobOut
 from .validation import checked
 
@@ -53,14 +53,14 @@ class RecruitingOut(Schema):
         return _landing_url(context["request"], recruitment.campaign)
 
 
-class RecruitingIn(Schema):
+class RecruitingIn(Input):
     """A provider and its settings, named as in the form on the page."""
 
     provider: Recruitment.Provider
     values: Annotated[dict[Name, Setting], Field(max_length=50)] = {}
 
 
-class LinksIn(Schema):
+class LinksIn(Input):
     """`max_uses` limits shared links; null means no limit."""
 
     n: Annotated[int, Field(ge=1, le=MAX_INVITES)] = 1
@@ -90,7 +90,7 @@ class InviteOut(Schema):
     revoked_at: datetime | None
 
 
-class RevokeIn(Schema):
+class RevokeIn(Input):
     """The ids of the links, or `everything` for all links of the campaign."""
 
     ids: Annotated[list[Number], Field(max_length=MAX_INVITES)] = []

@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from ninja import Schema
 
 from da_platform.exceptions import PlatformError
 from da_platform.files.problems import Problem
@@ -29,6 +31,16 @@ def checked(form: forms.BaseForm) -> dict[str, Any]:
             {name: [str(text) for text in texts] for name, texts in form.errors.items()}
         )
     return form.cleaned_data
+
+
+def refuse_unknown_fields(request: HttpRequest, form: type[Schema], *files: str) -> None:
+    """Refuse fields of a multipart form that are neither in the schema nor among the files.
+
+    Ninja checks JSON bodies itself (`field_types.Input`), but takes only what it knows from a form.
+    """
+    unknown = {*request.POST, *request.FILES} - {*form.model_fields, *files}
+    if unknown:
+        raise FormRefused({name: ["This field is not known."] for name in sorted(unknown)})
 
 
 def refusal_of(error: ValidationError) -> FormRefused:

@@ -37,7 +37,7 @@ from ..workers.reading import (
 )
 from ..workers.signals import Advice, advice_about
 from .auth import Needs, Scope, own_campaign
-from .field_types import Reason, Text
+from .field_types import Input, Reason, Text
 from .jobs import JobOut
 from .pagination import LazyRows
 
@@ -161,7 +161,7 @@ class WorkerFilter(Schema):
     sort: Sort = DEFAULT_SORT
 
 
-class ChoiceIn(Schema):
+class ChoiceIn(Input):
     choice: Choice
     workers: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS_OF_A_PROGRAM)]
 

@@ -85,11 +85,6 @@ def import_collection(
         max_hits_per_worker=None,
         records_signals=False,
         is_archive=True,
-        # Collected and judged by the published method, with as many HITs per worker as there were.
-        degradation=Campaign.Degradation.PUBLISHED,
-        trust_rule=Campaign.TrustRule.PUBLISHED,
-        max_hits_per_worker=None,
-        records_signals=False,
     )
     _check_settings(campaign, worker_namespace, problems)
     pair = LanguagePair(source_language, target_language)

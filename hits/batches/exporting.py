@@ -198,7 +198,8 @@ def _result_row(
     assert assignment.submitted_at
     scores = assignment.ratings.order_by("item__position").values_list("item__position", "score")
     answers = (f"{place - 1}_{hit.items[place - 1].rid}_{score}" for place, score in scores)
-    seconds = (assignment.submitted_at - assignment.started_at).total_seconds()
+    # Not negative, even if the clock was set back in between.
+    seconds = max(0.0, (assignment.submitted_at - assignment.started_at).total_seconds())
     status = "Rejected" if assignment.is_rejected else "Approved" if is_paid else "Submitted"
     head = {
         "AssignmentId": str(assignment.code),

@@ -4,6 +4,7 @@ import logging
 import secrets
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib.auth.models import User
@@ -31,7 +32,7 @@ from ..people.audit import record
 from ..people.guards import is_known_exit
 from .forgotten_ids import is_forgotten, mark_as_forgotten, visit
 from .providers import provider_class, provider_for
-from .providers.base import INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
+from .providers.base import EXPIRED, INVALID, Arrival, Ending, Exit, Provider, ReportedSubmission
 from .providers.link import LinkProvider
 
 logger = logging.getLogger(__name__)
@@ -64,9 +65,21 @@ def provider_of(recruitment: Recruitment, worker: Worker | None) -> Provider:
 # Arriving ------------------------------------------------------------------------------------
 
 
+# A signed link with a time is opened at once, give or take slow panels and clocks that differ.
+LINK_LIFETIME = timedelta(minutes=10)
+CLOCK_LEEWAY = timedelta(minutes=1)
+# A signed link without a time may be opened in another browser for this long after its first use: link
+# checkers and the browsers built into apps open links before their reader does.
+REOPENED_WITHIN = timedelta(hours=1)
+
+
 @transaction.atomic
-def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
-    """Find or create the worker of an arrival, and link the visit to them."""
+def admit(*, recruitment: Recruitment, arrival: Arrival, known_as: UUID | None = None) -> Worker:
+    """Find or create the worker of an arrival, and link the visit to them.
+
+    `known_as` is the worker whom this browser was already admitted as, by a signed arrival here. It may
+    open the same link again at any time.
+    """
     worker = find_or_make_worker(provider=recruitment.provider, external_id=arrival.external_id)
     submission, is_new = Submission.objects.get_or_create(
         recruitment=recruitment,
@@ -80,9 +93,29 @@ def admit(*, recruitment: Recruitment, arrival: Arrival) -> Worker:
     if is_new and not arrival.is_verified and _has_other_visit(submission):
         # Anyone can put an id into a URL, so an id is admitted only with the visit it first came with.
         raise ArrivalRefused(ANOTHER_OPEN)
+    if arrival.proof and known_as != worker.code:
+        _refuse_replay(arrival, submission)
     if arrival.is_verified and not submission.is_verified:
         Submission.objects.filter(pk=submission.pk).update(is_verified=True)
     return worker
+
+
+def _refuse_replay(arrival: Arrival, submission: Submission) -> None:
+    """Refuse a signed link that somebody else may have copied from its worker's browser."""
+    now = timezone.now()
+    if arrival.signed_at is None:
+        if submission.assignment_id or now - submission.arrived_at > REOPENED_WITHIN:
+            raise ArrivalRefused(ANOTHER_OPEN)
+        return
+    if not -CLOCK_LEEWAY <= now - arrival.signed_at <= LINK_LIFETIME:
+        raise ArrivalRefused(EXPIRED)
+    try:
+        with transaction.atomic():
+            ProviderEvent.objects.create(
+                provider=submission.recruitment.provider, event_id=f"arrival:{arrival.proof}"
+            )
+    except IntegrityError as error:
+        raise ArrivalRefused(EXPIRED) from error
 
 
 def _has_other_visit(submission: Submission) -> bool:

@@ -56,6 +56,12 @@ def signed_arrivals(request: HttpRequest, worker: Worker) -> list[UUID]:
     return campaigns if code == worker.code else []
 
 
+def admitted_as(request: HttpRequest, campaign: Campaign) -> UUID | None:
+    """The worker as whom this browser came to the campaign by a signed arrival, if it did."""
+    code, campaigns = _read_cookie(request)
+    return code if campaign.code in campaigns else None
+
+
 def _read_cookie(request: HttpRequest) -> tuple[UUID, list[UUID]]:
     value = request.get_signed_cookie(COOKIE, default=None, max_age=COOKIE_AGE_SECONDS)
     if not value:

@@ -23,7 +23,13 @@ from ..recruiting.invites import invite_with
 from ..recruiting.providers import provider_for
 from ..recruiting.providers.base import ReportedSubmission
 from ..recruiting.providers.prolific import is_fresh, is_signed, status_named
-from ..recruiting.visitors import COOKIE, remember_invite, remember_worker, signed_arrivals
+from ..recruiting.visitors import (
+    COOKIE,
+    admitted_as,
+    remember_invite,
+    remember_worker,
+    signed_arrivals,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +89,8 @@ def arrive(request: HttpRequest, recruitment: Recruitment) -> HttpResponse | Non
     if arrival is None:
         return None
     check_arrival(request)
-    worker = admit(recruitment=recruitment, arrival=arrival)
+    known_as = admitted_as(request, recruitment.campaign)
+    worker = admit(recruitment=recruitment, arrival=arrival, known_as=known_as)
     # Redirect, so that worker ids do not stay in the address bar.
     response = SeeOther(recruitment.campaign.get_absolute_url())
     signed = signed_arrivals(request, worker)

@@ -146,16 +146,18 @@ def weigh_pending(*, limit: int = 1_000) -> int:
     pending = (
         Assignment.objects.submitted().filter(evidence_at=None).select_related("hit__campaign")
     )
-    n_weighed = 0
-    for assignment in pending.order_by("pk")[:limit]:
-        try:
-            update_evidence(assignment=assignment)
-        except Exception:
-            # A failure must not hold up the other assignments; it is tried again later.
-            logger.exception("Assignment %s could not be weighed.", assignment.code)
-        else:
-            n_weighed += 1
-    return n_weighed
+    return sum(try_to_weigh(assignment) for assignment in pending.order_by("pk")[:limit])
+
+
+def try_to_weigh(assignment: Assignment) -> bool:
+    """Weigh an assignment; return whether it worked. A failure must not hold up other assignments."""
+    try:
+        update_evidence(assignment=assignment)
+    except Exception:
+        # It is tried again later.
+        logger.exception("Assignment %s could not be weighed.", assignment.code)
+        return False
+    return True
 
 
 def locked_participation(campaign: Campaign, worker: int) -> Participation:

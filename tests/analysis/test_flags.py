@@ -108,9 +108,20 @@ def test_a_worker_in_only_one_table_is_listed():
     )
 
 
-def test_a_hit_cannot_end_before_it_begins():
-    with pytest.raises(ValueError, match="`submitted` is before `started` in row 1"):
-        corrected_seconds([1, 1], [0, 10], [5, 9])
+def test_the_time_of_a_hit_that_ends_before_it_begins_is_unknown():
+    """The clock was set back while the worker was busy, which says nothing about the worker."""
+    seconds, n_open = corrected_seconds([1, 1, 1], [0, 90, 700], [600, 50, 1000])
+    assert_allclose(seconds, [600, np.nan, 300])
+    assert_array_equal(n_open, [1, 1, 1])
+
+
+def test_a_clock_that_was_set_back_raises_no_flag():
+    ratings = RatingColumns([50], ["alice"], [Role.GENUINE], [1], [0])
+    hits = AssignmentColumns(["alice", "alice", "bob"], [0, 90, 10], [600, 50, 9], [False] * 3)
+    result = flag_workers(ratings, hits)
+    assert_allclose(result.fastest_seconds, [600, np.nan])
+    assert_array_equal(result.n_hits, [2, 1])
+    assert not result.time.any()
 
 
 def test_no_ratings_and_no_assignments_flag_nobody():

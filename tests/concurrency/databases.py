@@ -13,6 +13,7 @@ import pytest
 from tests import pooler
 from tests.migrated import migrated_database
 from tests.postgres import own_server
+from tests.subprocesses import RANDOM_KEY
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +37,7 @@ def platform_environment(database_url: str, **variables: str) -> dict[str, str]:
     """The environment for running the platform on this database, overriding the shell's."""
     settings = {
         "DA_DEBUG": "1",
-        "DA_SECRET_KEY": "only-for-tests",
+        "DA_SECRET_KEY": RANDOM_KEY,
         "DA_LOG_LEVEL": "WARNING",
         "DATABASE_URL": database_url,
         "DJANGO_SETTINGS_MODULE": "da_platform.settings",

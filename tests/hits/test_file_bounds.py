@@ -10,10 +10,12 @@ import pytest
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
+from da_platform.files.problems import Problems
 from da_platform.files.reading import ReadingLimits
 from hits.archives import import_collection
 from hits.batches import import_results
 from hits.campaigns.importing import import_campaign, wmt_xml
+from hits.campaigns.importing.records import ReadingOptions
 from hits.exceptions import ImportRefused
 from hits.models import Campaign, Rating
 from tests.factories import make_hits
@@ -139,6 +141,43 @@ def test_reading_time_grows_linearly_with_the_parts_of_a_document(tmp_path: Path
     started = time.process_time()
     assert "document 'd' has no source segments" in refused_campaign(path)
     assert time.process_time() - started < 20
+
+
+LONG_MARKUP = {
+    "comment": "<!--{}-->",
+    "comment in a text": '<src lang="de"><seg id="1">ja<!--{}--></seg></src>',
+    "instruction": "<?a {}?>",
+    "attribute": '<a b="{}"/>',
+    "tag": "<a{}/>",
+}
+
+
+def seconds_to_read(path: Path) -> float:
+    """The fastest of a few tries, without what other processes take."""
+    options = ReadingOptions("de", "en", Campaign.Task.REFERENCE_ADEQUACY)
+    times = []
+    for _ in range(8):
+        started = time.process_time()
+        wmt_xml.read_wmt_xml(path, options, Problems()).close()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+@pytest.mark.parametrize("kind", LONG_MARKUP)
+def test_reading_time_grows_linearly_with_the_length_of_markup(kind: str, tmp_path: Path):
+    """The parser begins again at the start of a comment or tag whenever it gets the next block."""
+    short, long = (
+        xml(tmp_path / f"{n}.xml", LONG_MARKUP[kind].format("x" * n)) for n in (500_000, 2_000_000)
+    )
+    assert seconds_to_read(long) < 6 * seconds_to_read(short)
+
+
+@pytest.mark.parametrize("kind", LONG_MARKUP)
+def test_endless_markup_is_refused_early(kind: str, tmp_path: Path):
+    text = "\n" + LONG_MARKUP[kind].format("x" * 12_000_000)
+    path = xml(tmp_path / "set.xml", text)
+    reason = refused_campaign(path)
+    assert "set.xml: line 2 has a comment or tag longer than 10,000,000 bytes" in reason
 
 
 @pytest.mark.parametrize("kind", ["references", "systems"])

@@ -2,16 +2,20 @@
 
 import hmac
 from collections.abc import Callable
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
 from django.core import signing
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from hits.models import Assignment, Campaign, Participation, Recruitment, Submission, Worker
+from hits.recruiting.arrivals import REOPENED_WITHIN
 from hits.recruiting.invites import make_invites
 from hits.recruiting.providers.panel import PanelForm
 from hits.recruiting.visitors import COOKIE, MAX_SIGNED_ARRIVALS
@@ -149,6 +153,98 @@ def test_without_the_panels_secret_nobody_is_admitted(settings: Any):
     assert arrive(campaign, query)[1].status_code == 404
 
 
+# Links that are opened again -----------------------------------------------------------------
+
+TIMED = SIGNED | {"time_parameter": "at", "session_parameter": "visit"}
+
+
+def timed_query(campaign: Campaign, *, age: int = 0, visit: str = "v1") -> str:
+    at = str(int(timezone.now().timestamp()) - age)
+    return signed_query(campaign, uid="alice", visit=visit, at=at)
+
+
+def reopen(client: Client, campaign: Campaign, query: str) -> Any:
+    return client.get(f"{campaign.get_absolute_url()}?{query}", REMOTE_ADDR="203.0.113.9")
+
+
+def test_a_copied_link_does_not_open_a_hit_that_was_taken():
+    campaign = make_panel_campaign(**SIGNED)
+    query = signed_query(campaign, uid="alice")
+    alice, _ = arrive(campaign, query)
+    assignment = begin(alice, campaign)
+    mallory, answer = arrive(campaign, query)
+    assert answer.status_code == 404 and "another session" in answer.content.decode()
+    assert mallory.get(reverse("rate", args=[assignment.code])).status_code == 404
+    hand_in(alice, assignment)
+    assert arrive(campaign, query)[1].status_code == 404
+
+
+def test_a_worker_can_reload_the_link_and_change_the_network():
+    campaign = make_panel_campaign(**SIGNED)
+    query = signed_query(campaign, uid="alice")
+    alice, _ = arrive(campaign, query)
+    assignment = begin(alice, campaign)
+    with time_machine.travel(timezone.now() + timedelta(days=2)):
+        assert reopen(alice, campaign, query).status_code == 303
+        assert alice.get(reverse("rate", args=[assignment.code])).status_code == 200
+
+
+def test_a_link_checker_does_not_use_up_the_link():
+    campaign = make_panel_campaign(**SIGNED)
+    query = signed_query(campaign, uid="alice")
+    arrive(campaign, query)
+    alice, answer = arrive(campaign, query)
+    assert answer.status_code == 303 and begin(alice, campaign)
+
+
+def test_a_link_without_a_time_is_bound_to_its_browsers_after_an_hour():
+    campaign = make_panel_campaign(**SIGNED)
+    query = signed_query(campaign, uid="alice")
+    alice, _ = arrive(campaign, query)
+    with time_machine.travel(timezone.now() + REOPENED_WITHIN + timedelta(minutes=1)):
+        assert arrive(campaign, query)[1].status_code == 404
+        assert reopen(alice, campaign, query).status_code == 303
+
+
+def test_a_link_with_a_time_works_once():
+    campaign = make_panel_campaign(**TIMED)
+    query = timed_query(campaign)
+    alice, answer = arrive(campaign, query)
+    assert answer.status_code == 303
+    assert arrive(campaign, query)[1].status_code == 404
+    assert reopen(alice, campaign, query).status_code == 303
+
+
+@pytest.mark.parametrize(("age", "status"), [(590, 303), (610, 404), (-50, 303), (-90, 404)])
+def test_a_link_with_a_time_works_for_ten_minutes(age: int, status: int):
+    campaign = make_panel_campaign(**TIMED)
+    assert arrive(campaign, timed_query(campaign, age=age))[1].status_code == status
+
+
+def test_an_old_link_still_works_in_the_browser_that_used_it():
+    campaign = make_panel_campaign(**TIMED)
+    query = timed_query(campaign)
+    alice, _ = arrive(campaign, query)
+    with time_machine.travel(timezone.now() + timedelta(hours=3)):
+        assert reopen(alice, campaign, query).status_code == 303
+
+
+def test_a_new_link_lets_a_worker_continue_in_another_browser():
+    campaign = make_panel_campaign(**TIMED)
+    alice, _ = arrive(campaign, timed_query(campaign, age=60))
+    assignment = begin(alice, campaign)
+    phone, answer = arrive(campaign, timed_query(campaign))
+    assert answer.status_code == 303
+    assert phone.get(reverse("rate", args=[assignment.code])).status_code == 200
+
+
+@pytest.mark.parametrize("at", ["", "soon", "-5", "1e9", "9" * 11, "١٢٣"])
+def test_a_link_without_a_valid_time_is_refused(at: str):
+    campaign = make_panel_campaign(**TIMED)
+    query = signed_query(campaign, uid="alice", visit="v1", at=at)
+    assert arrive(campaign, query)[1].status_code == 404 and not Worker.objects.exists()
+
+
 # The form ------------------------------------------------------------------------------------
 
 
@@ -199,6 +295,8 @@ def test_a_host_removed_from_the_list_is_no_longer_linked(settings: Any):
         {"secret": "acme"},
         {"signature_parameter": "sig", "secret": "unknown"},
         {"session_parameter": "uid"},
+        {"time_parameter": "at"},
+        SIGNED | {"time_parameter": "uid"},
         {"id_parameter": ""},
         {"panel": ""},
     ],

@@ -1,8 +1,11 @@
 """Recomputing evidence and trust corrects what is wrong and changes nothing else."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db.models import F
 
 from analysis.stats import quality_control
 from da_platform.jobs.running import run_job, start_job
@@ -11,8 +14,9 @@ from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import RecomputingRefused
 from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
 from hits.rating.joining import take_part
+from hits.workers import recomputing
 from hits.workers.recomputing import recompute_workers
-from hits.workers.trust import weigh_pending
+from hits.workers.trust import weigh, weigh_pending
 from tests.decisions import exclude
 from tests.factories import make_campaign, make_hits, make_worker
 
@@ -119,6 +123,46 @@ def test_places_opened_in_the_meantime_are_kept(campaign):
     summary = recompute_workers(campaign=campaign, progress=raise_min_ratings)
     assert summary.n_hits_settled == 0
     assert places(campaign) == [places_left + 3 for places_left in places_before]
+
+
+def test_a_hit_submitted_before_it_started_is_weighed_without_its_time(campaign):
+    """The clock was set back by two hours while the worker was busy."""
+    honest = Assignment.objects.of(person("honest"))
+    honest.update(submitted_at=F("started_at") - timedelta(hours=2), evidence_at=None)
+    Evidence.objects.all().delete()
+    assert weigh_pending() == 2
+    assert recompute_workers(campaign=campaign).n_failed == 0
+    evidence = person("honest").evidence.last()
+    assert (evidence.verdict, evidence.fastest_hit_seconds) == ("reliable", None)
+    assert not evidence.has_time_flag
+
+
+def fail_for(worker: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def weigh_others(participation: Participation) -> dict:
+        if participation.worker_id == worker:
+            raise ValueError("a number that cannot be weighed")
+        return weigh(participation)
+
+    monkeypatch.setattr(recomputing, "weigh", weigh_others)
+
+
+def test_a_worker_who_cannot_be_weighed_does_not_stop_the_others(campaign, monkeypatch, caplog):
+    broken = person("honest")
+    fail_for(broken.worker_id, monkeypatch)
+    Participation.objects.update(trust="unproven")
+    campaign.hits.update(places_left=7)
+    summary = recompute_workers(campaign=campaign)
+    assert (summary.n_workers, summary.n_failed, summary.n_trust_changed) == (2, 1, 1)
+    assert (person("honest").trust, person("random").trust) == ("unproven", "unreliable")
+    assert 7 not in places(campaign)
+    assert f"Worker number {broken.worker_id} could not be judged" in caplog.text
+
+
+def test_the_command_reports_workers_who_cannot_be_weighed(campaign, monkeypatch, capsys):
+    fail_for(person("honest").worker_id, monkeypatch)
+    with pytest.raises(CommandError, match="1 worker could not be judged"):
+        call_command("recompute_workers", campaign.name)
+    assert "2 workers judged again" not in capsys.readouterr().out
 
 
 def test_it_can_run_as_a_job_with_progress(campaign):

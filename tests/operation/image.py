@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.subprocesses import CHECKOUT, environment, free_port, output_of, running
+from tests.subprocesses import CHECKOUT, RANDOM_KEY, environment, free_port, output_of, running
 from tests.waiting import eventually
 
 IGNORED = shutil.ignore_patterns(
@@ -35,7 +35,7 @@ class Image:
         self.app = folder / "app"
         shutil.copytree(CHECKOUT, self.app, ignore=IGNORED)
         self.variables = environment(
-            DA_SECRET_KEY="k" * 60,
+            DA_SECRET_KEY=RANDOM_KEY,
             DA_ALLOWED_HOSTS=HOST,
             DA_DATA_DIR=str(folder / "data"),
             DA_LOG_FORMAT="JSON",

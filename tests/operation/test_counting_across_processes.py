@@ -13,7 +13,7 @@ from tests.migrated import migrated_database
 from tests.subprocesses import environment, kill
 from tests.waiting import eventually
 
-TOKEN = "only-for-tests"  # pragma: allowlist secret
+TOKEN = "a-token-for-these-tests"
 
 
 @dataclass

@@ -1,11 +1,14 @@
 """Health checks, Prometheus metrics and the health page."""
 
 import json
+import os
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -77,7 +80,51 @@ def test_liveness_does_not_query_the_database():
 def test_it_is_ready_when_database_migrations_and_broker_are_available():
     answer = Client().get("/readyz")
     assert answer.status_code == 200
-    assert answer.json() == {"database": True, "migrations": True, "broker": True}
+    assert answer.json() == {
+        "database": True,
+        "migrations": True,
+        "writable": True,
+        "broker": True,
+    }
+
+
+def test_it_is_not_ready_when_the_disk_is_full(monkeypatch):
+    disk = os.statvfs(settings.DATA_DIR)
+    free_bytes = disk.f_bavail * disk.f_frsize
+    monkeypatch.setattr(health, "MIN_FREE_BYTES", 2 * free_bytes)
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503 and answer.json()["writable"] is False
+    assert answer.json()["database"] is True
+    assert state_of("Disk") == "bad" and "The platform needs" in says_of("Disk")
+
+
+def test_it_is_not_ready_when_the_data_folder_has_no_room_but_the_database_has(settings):
+    settings.DATA_DIR = Path("/proc")
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503 and answer.json()["writable"] is False
+
+
+def test_it_is_not_ready_when_the_database_cannot_be_written(monkeypatch):
+    writable = os.access
+    path = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite":
+        # Permissions do not stop root, so the system's answer is replaced.
+        monkeypatch.setattr(
+            "os.access", lambda name, mode: str(name) != path and writable(name, mode)
+        )
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("SET transaction_read_only = on")
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503 and answer.json()["writable"] is False
+
+
+def test_readiness_writes_nothing():
+    Client().get("/readyz")
+    with CaptureQueriesContext(connection) as queries:
+        Client().get("/readyz")
+    assert len(queries) <= 2
+    assert all(query["sql"].startswith(("SELECT", "SHOW")) for query in queries)
 
 
 def test_it_is_not_ready_while_migrations_are_missing():

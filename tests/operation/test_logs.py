@@ -21,7 +21,7 @@ from hits.rating.joining import take_part
 from hits.recruiting.framing import framed_address
 from hits.recruiting.invites import make_invites
 from tests.factories import make_hits, make_worker
-from tests.subprocesses import manage
+from tests.subprocesses import RANDOM_KEY, manage
 from tests.two_step import PASSWORD
 
 
@@ -115,7 +115,7 @@ def test_exceptions_are_logged_without_the_row_they_quote(json_lines):
 @pytest.mark.parametrize(("debug", "is_json"), [("1", False), ("0", True)])
 def test_logs_are_json_except_in_development(debug, is_json):
     say = "import logging; logging.getLogger('hits').warning('now')"
-    environment = {"DA_DEBUG": debug, "DA_SECRET_KEY": "x" * 60, "DA_ALLOWED_HOSTS": "localhost"}
+    environment = {"DA_DEBUG": debug, "DA_SECRET_KEY": RANDOM_KEY, "DA_ALLOWED_HOSTS": "localhost"}
     done = manage("shell", "--verbosity", "0", "-c", say, **environment)
     assert done.stderr.splitlines()[-1].startswith("{") is is_json
 

@@ -15,7 +15,7 @@ from tests.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
-TOKEN = "only-for-tests"
+TOKEN = "a-token-for-these-tests"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests.setup_servers import PROXIES, server_path
 from tests.subprocesses import CHECKOUT, free_port, output_of
 
 NAME, PASSWORD = "root", "correct horse battery"  # pragma: allowlist secret
-TOKEN = "only-for-tests"
+TOKEN = "a-token-for-these-tests"
 MEGABYTE = 1024 * 1024
 
 

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("image")]
 
 # The patience of a person or a health check; browsers wait longer.
 SOON_SECONDS = 3.0
-TOKEN = "only-for-tests"
+TOKEN = "a-token-for-these-tests"
 
 
 def test_the_probe_reports_health_by_its_exit_code(image: Image):
@@ -136,7 +136,12 @@ def test_without_redis_the_platform_is_ready_and_the_api_answers_quickly(image: 
     with image.serving(DA_BROKER_URL=away, DA_SSL_REDIRECT="0") as server:
         ready = httpx.get(server.address("/readyz"), timeout=SOON_SECONDS)
         assert ready.status_code == 200
-        assert ready.json() == {"database": True, "migrations": True, "broker": False}
+        assert ready.json() == {
+            "database": True,
+            "migrations": True,
+            "writable": True,
+            "broker": False,
+        }
         headers = {"Authorization": f"Bearer {token}", "Host": "localhost"}
         for _ in range(2):
             answer = httpx.get(

@@ -17,6 +17,8 @@ from .plain_text import choose_reference, choose_second_reference, second_refere
 from .records import NO_TEXT, Draft, ReadingOptions
 
 BLOCK_BYTES = 65_536
+# A longer comment or tag is refused: the parser keeps all of it in memory until it ends.
+MAX_MARKUP_BYTES = 10_000_000
 # Enough to see that a text is too long, without keeping all of it.
 _KEPT_LENGTH = MAX_TEXT_LENGTH + 1
 
@@ -39,8 +41,16 @@ def read_wmt_xml(path: Path, options: ReadingOptions, problems: Problems) -> Dra
         # `parse` would do this, but it reads the file itself.
         handler.setDocumentLocator(parser)
         try:
-            while block := file.read(BLOCK_BYTES):
+            n_read = n_pending = 0
+            # The parser begins again at the start of an unfinished comment or tag whenever it is fed, so it
+            # is fed at least as much as is pending. Otherwise the time would grow with the square of its length.
+            while block := file.read(
+                max(BLOCK_BYTES, min(n_pending, MAX_MARKUP_BYTES - n_pending + 1))
+            ):
                 parser.feed(block)
+                n_read += len(block)
+                n_pending = n_read - parser._parser.CurrentByteIndex  # type: ignore[attr-defined]
+                handler.check_markup(n_pending)
                 handler.check_time()
             parser.close()
         except SAXParseException as error:
@@ -159,6 +169,14 @@ class _TestSet(ContentHandler):
         """Give up after too long. Counting elements is not enough: one may be as long as the file."""
         if fault := self._limits.fault_in_time():
             self.draft.give_up(f"line {self.line:,} {fault}")
+
+    def check_markup(self, n_bytes: int) -> None:
+        """Give up on a comment or tag that does not end."""
+        if n_bytes > MAX_MARKUP_BYTES:
+            self.draft.give_up(
+                f"line {self.line:,} has a comment or tag longer than {MAX_MARKUP_BYTES:,} bytes; "
+                "the rest was not read"
+            )
 
     def _count_element(self) -> None:
         """Give up on too many elements, or elements nested too deep."""

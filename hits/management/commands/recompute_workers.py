@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from hits.exceptions import RecomputingRefused
 from hits.management.base import campaign_named, progress_bar
-from hits.workers.recomputing import recompute_workers
+from hits.workers.recomputing import RecomputingSummary, recompute_workers
 
 
 class Command(BaseCommand):
@@ -31,9 +31,17 @@ class Command(BaseCommand):
                 raise CommandError(str(refusal)) from refusal
         if options["json"]:
             self.stdout.write(json.dumps({"campaign": campaign.name, **asdict(summary)}))
-            return
+        else:
+            self._report(summary)
+        if summary.n_failed:
+            raise CommandError(
+                f"{summary.n_failed} worker{'' if summary.n_failed == 1 else 's'} could not be judged; "
+                "the log says who and why."
+            )
+
+    def _report(self, summary: RecomputingSummary) -> None:
         self.stdout.write(
-            f"{summary.n_workers} workers judged again: evidence changed for "
+            f"{summary.n_workers - summary.n_failed} workers judged again: evidence changed for "
             f"{summary.n_evidence_changed}, trust for {summary.n_trust_changed}. "
             f"{summary.n_hits_settled} HITs offered the wrong number of places."
         )

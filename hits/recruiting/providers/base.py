@@ -42,11 +42,16 @@ class Arrival:
 
     `reference` is the provider's id for this visit (a Prolific session, an MTurk assignment): one
     submission, paid once. It is empty if the provider has no such thing.
+
+    A signed link that anybody could open again has its signature in `proof`, and in `signed_at` the time
+    that it contains, if any.
     """
 
     external_id: str
     reference: str = ""
     is_verified: bool = False
+    proof: str = ""
+    signed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

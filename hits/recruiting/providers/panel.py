@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from hashlib import sha256
 from string import Formatter
 from typing import Any
@@ -16,6 +17,8 @@ from ...people.guards import exit_origins, is_known_exit
 from .base import INVALID, Arrival, Ending, Exit, Provider
 
 MAX_ID_LENGTH = 100
+# Until the year 2286.
+MAX_TIME_DIGITS = 10
 PLACEHOLDERS = {"id", "session", "code"}
 # Letters, digits and the usual separators.
 ID_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
@@ -59,6 +62,13 @@ class PanelForm(forms.Form):
         label="Parameter of the signature",
         help_text="HMAC-SHA256 in hexadecimal over the address up to this parameter, which comes last.",
     )
+    time_parameter = forms.SlugField(
+        max_length=40,
+        required=False,
+        label="Parameter of the time",
+        help_text="Seconds since 1970 when the panel made the link, which then works once and for ten "
+        "minutes. Leave empty if the panel has none.",
+    )
     secret = forms.CharField(
         max_length=40,
         required=False,
@@ -87,7 +97,9 @@ class PanelForm(forms.Form):
             self.add_error("secret", "A signature needs a parameter and a secret.")
         elif data.get("secret") and data["secret"] not in settings.PANEL_SECRETS:
             self.add_error("secret", "DA_PANEL_SECRETS has no secret of this name.")
-        names = [data.get(f"{what}_parameter") for what in ("id", "session", "signature")]
+        if data.get("time_parameter") and not data.get("signature_parameter"):
+            self.add_error("time_parameter", "A time is useful only in a signed link.")
+        names = [data.get(f"{what}_parameter") for what in ("id", "session", "signature", "time")]
         parameters = [name for name in names if name]
         if len(parameters) != len(set(parameters)):
             self.add_error("id_parameter", "Each parameter needs a different name.")
@@ -113,15 +125,25 @@ class PanelProvider(Provider):
         for value in (person, session):
             if not 0 < len(value) <= MAX_ID_LENGTH or not ID_CHARACTERS.issuperset(value):
                 raise ArrivalRefused(INVALID)
+        signature = self._checked_signature(url) if self.is_signed_only else ""
         return Arrival(
             external_id=f"{self.settings['panel']}:{person}",
             reference=session,
-            is_verified=self._check_signature(parameters, url),
+            is_verified=bool(signature),
+            proof=signature,
+            signed_at=self._signed_at(parameters),
         )
 
-    def _check_signature(self, parameters: Mapping[str, str], url: str) -> bool:
-        if not self.is_signed_only:
-            return False
+    def _signed_at(self, parameters: Mapping[str, str]) -> datetime | None:
+        name = self.settings.get("time_parameter")
+        if not name:
+            return None
+        seconds = parameters.get(name, "")
+        if not (seconds.isascii() and seconds.isdecimal() and len(seconds) <= MAX_TIME_DIGITS):
+            raise ArrivalRefused(INVALID)
+        return datetime.fromtimestamp(int(seconds), tz=UTC)
+
+    def _checked_signature(self, url: str) -> str:
         name = self.settings["signature_parameter"]
         # Without the secret no signature can be checked, so nobody is admitted.
         secret = settings.PANEL_SECRETS.get(self.settings.get("secret", ""), "")
@@ -134,7 +156,7 @@ class PanelProvider(Provider):
             and hmac.compare_digest(expected.encode(), signature.lower().encode())
         ):
             raise ArrivalRefused(INVALID)
-        return True
+        return expected
 
     def exit(
         self,
