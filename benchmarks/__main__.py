@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 from .table import print_table, read_rows
 
-# Not among them: partitions, pooling and row_sizes, which compare designs, and builtin_metrics.
+# Not among them: partitions, pooling and row_sizes, which compare designs, builtin_metrics, and trust, which takes
+# half an hour.
 USUAL = (
     "import_and_build",
     "rating",

@@ -56,3 +56,26 @@ def test_a_slow_machine_gets_less_work():
 )
 def test_a_bar_applies_to_the_value_or_the_ratio(row, is_missed):
     assert row.is_missed is is_missed
+
+
+def test_the_cost_of_a_trusted_rating_depends_on_the_crowd(monkeypatch):
+    # Benchmarks choose a development setting for their own process.
+    monkeypatch.setenv("DA_DEBUG", "1")
+    from benchmarks.trust import Behaviour, cost, tally
+
+    def outcomes(kind: Behaviour, n: int, *, n_trusted: int) -> list[dict]:
+        after = [n_trusted > 0] * 3
+        return [{"kind": kind, "after": after, "n_paid": 100, "n_trusted": n_trusted}] * n
+
+    tallies = tally(
+        [
+            *outcomes(Behaviour.HONEST, 3, n_trusted=80),
+            *outcomes(Behaviour.HONEST, 1, n_trusted=0),
+            *outcomes(Behaviour.PAIRS, 5, n_trusted=40),
+        ]
+    )
+    assert tallies[Behaviour.HONEST].percent == [75, 75, 75]
+    # Of 300 items paid, 2 x 60 ratings by honest workers are trusted, and 40 by a script.
+    crowd = {Behaviour.HONEST: 2, Behaviour.PAIRS: 1}
+    assert cost(tallies, crowd) == pytest.approx(300 / 160)
+    assert cost(tallies, crowd, of=[Behaviour.HONEST]) == pytest.approx(300 / 120)

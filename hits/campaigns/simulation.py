@@ -1,13 +1,11 @@
 """Simulate good and bad workers, who use the same services as people.
 
-Every translation has a true quality. A worker's behaviour determines how they perceive and rate it. The same
-campaign and seed give the same ratings.
+Every translation has a true quality. A worker's behaviour (`behaviours.py`) determines how they perceive and rate
+it. The same campaign and seed give the same ratings.
 """
 
-import enum
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -20,49 +18,21 @@ from hits.rating.joining import find_or_make_worker
 from hits.rating.saving import save_rating
 
 from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Translation, Worker
+from .behaviours import (
+    HONEST_NOISE_SD,
+    SINGLE_RATING_AGREEMENT,
+    TRUTH_MEAN,
+    TRUTH_SD,
+    Behaviour,
+    Shown,
+    SimulatedWorker,
+    word_f1,
+)
 
 PROVIDER = "simulation"
 
-# True quality of a campaign's translations on the 0-100 scale.
-TRUTH_MEAN, TRUTH_SD = 55.0, 18.0
 # Share of the variance of the true quality that similarity to the reference explains; the rest is random.
 TRUTH_FROM_SIMILARITY = 0.6
-
-# Two honest ratings of a translation correlate at 0.41 (Graham et al., NAACL 2015). This is the noise that gives
-# this correlation on an unbounded scale; see `honest_noise_sd` for 0 to 100.
-SINGLE_RATING_AGREEMENT = 0.41
-HONEST_NOISE_SD = TRUTH_SD * float(np.sqrt(1 / SINGLE_RATING_AGREEMENT - 1))
-# A noisy worker's noise is this many times an honest one's.
-NOISY_FACTOR = 1.7
-# Share of the noise that is a person's lasting taste: people agree better with themselves than with each other.
-# This is an assumption; a worker's repeats then correlate at about 0.76 with the first ratings.
-NOISE_FROM_TASTE = 0.6
-
-# Perceived quality of references, and of degraded texts as a share of the true quality.
-REFERENCE_QUALITY = 92.0
-DEGRADED_SHARE = 0.35
-
-# A drifting worker is honest for this many HITs, then rates at random.
-HONEST_HITS_BEFORE_DRIFT = 2
-
-CAREFUL_SECONDS, CARELESS_SECONDS = 9.0, 1.5
-
-
-class Behaviour(enum.StrEnum):
-    """How a simulated worker rates."""
-
-    HONEST = "honest"
-    NOISY = "noisy"
-    LENIENT = "lenient"
-    HARSH = "harsh"
-    CONSTANT = "constant"
-    RANDOM = "random"
-    ADVERSARIAL = "adversarial"
-    DRIFTING = "drifting"
-
-    @property
-    def is_careful(self) -> bool:
-        return self in {self.HONEST, self.NOISY, self.LENIENT, self.HARSH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +56,6 @@ def true_qualities(*, campaign: Campaign, seed: int) -> dict[int, float]:
     )
     qualities = TRUTH_MEAN + TRUTH_SD * mixed
     return {pk: float(q) for (pk, _, _), q in zip(rows, qualities, strict=True)}
-
-
-def word_f1(text: str, reference: str) -> float:
-    """Return the F1 score of the words that a text shares with its reference, from 0 to 1."""
-    words, expected = Counter(text.lower().split()), Counter(reference.lower().split())
-    total = words.total() + expected.total()
-    return 2 * (words & expected).total() / total if total else 0.0
 
 
 def _standardised(values: np.ndarray) -> np.ndarray:
@@ -131,74 +94,6 @@ def _agreement(truth: np.ndarray, noise_sd: float) -> float:
     means = truth + noise_sd * mean
     variances = noise_sd**2 * (square - mean**2)
     return float(means.var() / (means.var() + variances.mean()))
-
-
-@dataclass(slots=True)
-class SimulatedWorker:
-    """A behaviour with its own random stream, tastes and habit."""
-
-    behaviour: Behaviour
-    rng: np.random.Generator
-    noise_sd: float = HONEST_NOISE_SD
-    n_hits_done: int = 0
-    habit: float = 0.0
-    tastes: dict[int, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.habit = float(self.rng.uniform(SCORE_MIN, SCORE_MAX))
-
-    def score(self, role: Role, translation: int, quality: float) -> int:
-        """Rate an item whose translation has this true quality."""
-        impression = self._impression(role, translation, quality)
-        return int(np.clip(round(impression), SCORE_MIN, SCORE_MAX))
-
-    def _impression(self, role: Role, translation: int, quality: float) -> float:
-        match self._current_behaviour():
-            case Behaviour.CONSTANT:
-                return self.habit
-            case Behaviour.RANDOM:
-                return self.rng.uniform(SCORE_MIN, SCORE_MAX)
-            case Behaviour.ADVERSARIAL if role == Role.BAD_REFERENCE:
-                return REFERENCE_QUALITY + self._noise(Role.REFERENCE, translation)
-            case Behaviour.NOISY:
-                noise = NOISY_FACTOR * self._noise(role, translation)
-                return _perceived_quality(role, quality) + noise
-            case Behaviour.LENIENT:
-                return 50 + self._reading(role, translation, quality) / 2
-            case Behaviour.HARSH:
-                return self._reading(role, translation, quality) / 2
-            case _:
-                return self._reading(role, translation, quality)
-
-    def _current_behaviour(self) -> Behaviour:
-        if self.behaviour != Behaviour.DRIFTING:
-            return self.behaviour
-        has_drifted = self.n_hits_done >= HONEST_HITS_BEFORE_DRIFT
-        return Behaviour.RANDOM if has_drifted else Behaviour.HONEST
-
-    def _reading(self, role: Role, translation: int, quality: float) -> float:
-        return _perceived_quality(role, quality) + self._noise(role, translation)
-
-    def _noise(self, role: Role, translation: int) -> float:
-        """Draw the noise of one rating, which includes the worker's lasting taste in the translation."""
-        if role == Role.REFERENCE:  # A different text, so the taste does not apply.
-            return self.rng.normal(0, self.noise_sd)
-        if translation not in self.tastes:
-            self.tastes[translation] = self.rng.standard_normal()
-        lasting = np.sqrt(NOISE_FROM_TASTE) * self.tastes[translation]
-        passing = np.sqrt(1 - NOISE_FROM_TASTE) * self.rng.standard_normal()
-        return self.noise_sd * float(lasting + passing)
-
-    def seconds(self) -> float:
-        """Draw the time for the next item, with a long tail as in people."""
-        typical = CAREFUL_SECONDS if self.behaviour.is_careful else CARELESS_SECONDS
-        return typical * self.rng.lognormal(0, 0.5)
-
-
-def _perceived_quality(role: Role, quality: float) -> float:
-    if role == Role.REFERENCE:
-        return REFERENCE_QUALITY
-    return DEGRADED_SHARE * quality if role == Role.BAD_REFERENCE else quality
 
 
 def is_for_people(campaign: Campaign) -> bool:
@@ -263,20 +158,23 @@ def do_one_hit(
     assignment = take_assignment(campaign=campaign, worker=worker, at=at)
     if assignment is None:
         return None
-    clock = at
-    for item in assignment.hit.items.order_by("position"):
+    clock, pace = at, person.pace
+    items = assignment.hit.items.select_related("translation__segment").order_by("position")
+    for item in items:
         seconds = person.seconds()
         clock += timedelta(seconds=seconds)
+        claimed_ms = round(1000 * (pace.claimed or seconds))
+        shown = Shown(item.text, campaign.gray_text(item.translation.segment))
         save_rating(
             assignment=assignment,
             position=item.position,
             item_code=item.code,
             score=person.score(
-                Role(item.role), item.translation_id, qualities[item.translation_id]
+                Role(item.role), item.translation_id, qualities[item.translation_id], shown
             ),
-            elapsed_ms=round(1000 * seconds),
-            active_ms=round(1000 * seconds),
+            elapsed_ms=claimed_ms,
+            active_ms=claimed_ms,
             at=clock,
         )
     person.n_hits_done += 1
-    return submit_assignment(assignment=assignment, at=clock)
+    return submit_assignment(assignment=assignment, at=clock + timedelta(seconds=pace.wait))

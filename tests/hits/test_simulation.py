@@ -5,9 +5,9 @@ import pytest
 from django.db import transaction
 from scipy import stats
 
+from hits.campaigns.behaviours import HONEST_HITS_BEFORE_DRIFT
 from hits.campaigns.composition import Role
 from hits.campaigns.simulation import (
-    HONEST_HITS_BEFORE_DRIFT,
     TRUTH_MEAN,
     TRUTH_SD,
     Behaviour,
