@@ -12,6 +12,7 @@ from .table import print_table, read_rows
 # half an hour.
 USUAL = (
     "import_and_build",
+    "degradation",
     "rating",
     "load",
     "gold_from_ratings",

@@ -28,7 +28,7 @@ from ..workers.held_hits import (
     with_times,
 )
 from .auth import Needs, Scope, own_campaign
-from .field_types import Reason, Text
+from .field_types import Input, Reason, Text
 from .pagination import LazyRows
 
 router = Router(tags=["Workers"])
@@ -95,7 +95,7 @@ class HeldHitOut(Schema):
         return known(row.times.claimed)
 
 
-class HoldChoiceIn(Schema):
+class HoldChoiceIn(Input):
     """`hits` are the codes of held HITs."""
 
     choice: HoldChoice

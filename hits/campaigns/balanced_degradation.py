@@ -54,14 +54,14 @@ CHRF_ORDER, CHRF_BETA = 6, 2.0
 
 # What a script could count in a text, and how much a change of it weighs in the choice.
 WEIGHTS = {
-    "gray words": 3.0,
+    "gray words": 5.0,
     "gray neighbours": 1.0,
     "gray triples": 2.0,
-    "gray letters": 2.0,
-    "gray characters": 4.0,
+    "gray letters": 1.0,
+    "gray characters": 8.0,
     "other outputs' words": 2.0,
     "other outputs' letters": 1.0,
-    "other outputs' characters": 3.0,
+    "other outputs' characters": 4.0,
     "known neighbours": 1.0,
     "known triples": 0.5,
     "distinct words": 8.0,
@@ -73,7 +73,7 @@ WEIGHTS = {
 # nothing. This is how much a choice makes up for the one before.
 LEANING = 0.3
 # A measure that cannot be made up for must not drown the others.
-MOST_LEANING = 0.6
+MOST_LEANING = 1.0
 # Where the leaning ends up on real test sets, so that the first texts are as balanced as later ones.
 FIRST_LEANING = {
     "gray words": 0.1,

@@ -69,6 +69,7 @@ CLEARED = {
     "Invite.label": "emptied",
     "Evidence.verdict": "kept",
     "Evidence.signature": "kept: how the numbers were computed",
+    "Evidence.likeness_measure": "kept: the name of a formula",
     "Evidence.origin": "kept",
     **{f"Payment.{name}": "kept: the ledger must stay complete" for name in PAYMENT_TEXTS},
     "Payment.prepared": "emptied: the provider's id",

@@ -69,6 +69,8 @@ BODIES = {
     "save_recruiting": {"provider": "link"},
     "decide": {"choice": "exclude", "workers": [NOBODY], "reason": "Why", "seen": "x"},
     "preview_decision": {"choice": "exclude", "workers": [NOBODY]},
+    "preview_held_hits": {"choice": "count", "hits": [NOBODY]},
+    "decide_held_hits": {"choice": "count", "hits": [NOBODY], "reason": "Why", "seen": "x"},
 }
 
 

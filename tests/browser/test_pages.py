@@ -76,8 +76,9 @@ def test_two_wrong_answers_screen_a_worker_out(page: Page):
     wrong.check()
     page.get_by_role("button").click()
     heading = page.get_by_role("heading", level=1)
-    expect(heading).to_have_text(UNAVAILABLE["screened_out"])
-    for name in ("instructions", "check", "next_hit"):
+    expect(heading).to_have_text("Thank you for your interest")
+    # The instructions stay open, as for everyone else who gets no further HIT.
+    for name in ("check", "next_hit"):
         page.goto(reverse(name, args=[campaign.code]))
         expect(heading).to_have_text(UNAVAILABLE["screened_out"])
     assert not Assignment.objects.exists()

@@ -38,7 +38,7 @@ def test_an_admin_finds_a_worker_and_excludes_them_after_a_preview(visitor: Visi
     page.get_by_role("link", name=str(person.worker)).click()
     expect(page.locator(".sentences")).to_contain_text("Tells degraded from genuine: p")
     pictures = page.locator("figure img")
-    expect(pictures).to_have_count(7)
+    expect(pictures).to_have_count(8)
     for place in range(7):
         picture = pictures.nth(place)
         picture.scroll_into_view_if_needed()

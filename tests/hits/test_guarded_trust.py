@@ -62,7 +62,7 @@ def test_a_script_that_only_compares_pairs_is_found_out_once_three_others_are_tr
     assert evidence.origin == "recomputation" and evidence.p < 0.05
     assert evidence.n_agreement_items == 70 and evidence.agreement_p > 0.5
     reason = AuditEntry.objects.filter(worker=script).first().reason
-    assert "Does not follow the other workers' scores: p = " in reason
+    assert "Scores do not follow those of the others: r = " in reason
     weighed_hit(campaign, make_worker(), reader(3))
     assert latest(campaign, people[0]).agreement_p < 0.01
 

@@ -14,7 +14,7 @@ from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.exceptions import RecomputingRefused
 from hits.models import Assignment, AuditEntry, Campaign, Evidence, Participation
 from hits.rating.joining import take_part
-from hits.workers import recomputing
+from hits.workers import trust
 from hits.workers.recomputing import recompute_workers
 from hits.workers.trust import weigh, weigh_pending
 from tests.decisions import exclude
@@ -60,8 +60,8 @@ def test_it_changes_nothing_if_everything_is_right(campaign):
 
 def test_it_corrects_trust_and_places(campaign):
     places_before = places(campaign)
-    for kind, trust in (("honest", "unreliable"), ("random", "reliable")):
-        Participation.objects.filter(pk=person(kind).pk).update(trust=trust)
+    for kind, verdict in (("honest", "unreliable"), ("random", "reliable")):
+        Participation.objects.filter(pk=person(kind).pk).update(trust=verdict)
     campaign.hits.update(places_left=7)
     n_entries = AuditEntry.objects.count()
     summary = recompute_workers(campaign=campaign)
@@ -143,7 +143,7 @@ def fail_for(worker: int, monkeypatch: pytest.MonkeyPatch) -> None:
             raise ValueError("a number that cannot be weighed")
         return weigh(participation)
 
-    monkeypatch.setattr(recomputing, "weigh", weigh_others)
+    monkeypatch.setattr(trust, "weigh", weigh_others)
 
 
 def test_a_worker_who_cannot_be_weighed_does_not_stop_the_others(campaign, monkeypatch, caplog):

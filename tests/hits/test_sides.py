@@ -124,7 +124,7 @@ def test_agreement_is_advice_under_the_published_rule():
         ),
         ("times", {"median_gap_seconds": 0.1, "share_fast": 0.99}, "99% came within 2 s."),
         ("times", {"n_held_hits": 1}, "impossible in 1 HIT that does not count."),
-        ("runs", {"longest_run": 9, "has_sequence_flag": True}, "9 equal scores in a row at most"),
+        ("runs", {"longest_run": 9, "has_sequence_flag": True}, "Longest run of equal scores: 9"),
         (
             "claims",
             {"claimed_seconds": 400.0, "passed_seconds": 300.0},

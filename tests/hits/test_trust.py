@@ -1,5 +1,3 @@
-from datetime import timedelta
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
@@ -9,7 +7,9 @@ from hits.exceptions import DecisionRefused
 from hits.models import Assignment, AuditEntry, Evidence, Participation
 from hits.rating.assignments import release_expired, take_assignment
 from hits.rating.places import forecast
+from hits.workers import trust
 from hits.workers.trust import update_evidence, weigh_pending
+from hits.workers.weighing import weigh
 from tests.decisions import exclude, let_evidence_decide, reinstate
 from tests.factories import log_lines, make_hits, make_worker
 
@@ -161,14 +161,18 @@ def test_a_spending_cap_stops_new_places(campaign):
     assert forecast(campaign).is_stopped_by_cap
 
 
-def test_an_assignment_that_cannot_be_weighed_does_not_block_the_others(campaign, caplog):
+def test_an_assignment_that_cannot_be_weighed_does_not_block_the_others(
+    campaign, caplog, monkeypatch
+):
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, seed=3)
     first, second = Assignment.objects.order_by("pk")
-    # The clock was set back, so the HIT seems to end before it started.
-    Assignment.objects.filter(pk=first.pk).update(
-        started_at=first.submitted_at + timedelta(hours=1),
-        expires_at=first.submitted_at + timedelta(hours=2),
-    )
+
+    def weigh_second(participation: Participation) -> dict:
+        if participation.worker_id == first.worker_id:
+            raise ValueError("a number that cannot be weighed")
+        return weigh(participation)
+
+    monkeypatch.setattr(trust, "weigh", weigh_second)
     assert weigh_pending() == 1
     second.refresh_from_db()
     assert second.evidence_at and "could not be weighed" in caplog.text
