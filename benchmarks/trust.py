@@ -31,7 +31,7 @@ TASKS = ("reference", "source", "fluency")
 MAX_SCRIPTS, MIN_HONEST = 5.0, 97.0
 MAX_COST_RATIO = 1.1
 
-# A crowd without clever scripts, for the cost: a third of the workers are careless.
+# A crowd without clever scripts, for the cost: three workers in ten are careless.
 PEOPLE = {
     Behaviour.HONEST: 4,
     Behaviour.NOISY: 1,
