@@ -126,8 +126,8 @@ def plan_hits(
     """Yield the items of each HIT, in the order in which they are shown.
 
     Every translation is genuine in one HIT; the last HIT is filled up from the first ones. Each HIT
-    has its own random stream. With `segments`, the
-    segment of each translation, HITs have decoys: outputs of one segment half a HIT apart.
+    has its own random stream. With `segments`, the segment of each translation, HITs have decoys:
+    outputs of one segment half a HIT apart.
     """
     rng = np.random.default_rng([seed, 0])
     n_hits = layout.n_hits(n_translations)
