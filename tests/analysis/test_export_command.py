@@ -158,8 +158,9 @@ def test_a_reader_that_stops_early_causes_no_traceback(environment):
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Smaller than the export, so the reader stops before it is done.
+        # The pipe is smaller than the export and nothing is read ahead, so the reader stops before it is done.
         pipesize=4096,
+        bufsize=0,
     )
     assert process.stdout and process.stderr
     process.stdout.read(10)
