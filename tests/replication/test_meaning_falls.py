@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks import degradation
 from tests.replication.locating import replication_data
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("default")]
 
 N_TEXTS = 300
 
