@@ -37,6 +37,8 @@ def near_the_end(visitor: Visitor, n_left: int, **fields: Any) -> tuple[Page, As
 
 
 def submit(page: Page, assignment: Assignment) -> InputSignals:
+    # Scripts of the page have run then; the button is there before.
+    page.wait_for_load_state()
     page.locator("main button").click()
     expect(page.locator("output")).to_be_visible()
     return InputSignals.objects.get(assignment=assignment)
