@@ -101,6 +101,8 @@ def test_pasting_into_the_comment_is_counted(visitor):
     page, assignment = near_the_end(visitor, 1)
     rate_by_keys(page, [50], first=40)
     comment = page.locator("#comment")
+    comment.wait_for()
+    page.wait_for_load_state()
     comment.fill("copied")
     comment.press("Control+a")
     comment.press("Control+c")
