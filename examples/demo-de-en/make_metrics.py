@@ -2,7 +2,7 @@
 
     python make_metrics.py [FOLDER]
 
-writes `quillscore.tsv`, `wordmatch.tsv` and `editcost.tsv` to FOLDER (default: `metrics` beside
+writes `quillscore.tsv`, `wordmatch.tsv` and `editcost.tsv` to FOLDER (default: `metrics` next to
 this file). The same input gives the same bytes.
 
 quillscore  plays a good learned metric. It cannot be computed from the text: it starts from
@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 SYSTEMS = ("alder", "birch", "cedar", "dogwood")
 SEED = 2718
 
-# A learned metric likes or dislikes some segments whoever translated them...
+# A learned metric likes or dislikes some segments regardless of the system...
 SEGMENT_BIAS_SD = 0.04
 # ...and misjudges single translations. With these two it stays a good metric but not a perfect
 # one: its correlation with the judgements is 0.94.
