@@ -53,13 +53,20 @@ def prepare(n_ratings: int, with_pages: bool) -> dict[str, Any]:
     [assignment] = store_assignments(campaign.hits.all()[:1], 1)
     n_queries = count_queries(assignment)
     pages = pages_of(campaign, assignment) if with_pages else []
-    with connection.cursor() as cursor:
-        # As in a database that has grown slowly: otherwise PostgreSQL would do this by itself
-        # during the first measurements.
-        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+    analyse()
     # As the schedule does every minute.
     keep_counts()
     return {"pages": pages, "n_queries": n_queries, "n_ratings": Rating.objects.count()}
+
+
+def analyse(tables: str = "") -> None:
+    """Let PostgreSQL plan for these tables, or all, as they are now.
+
+    It would do so by itself, but during the first measurements. SQLite never does on the platform.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"VACUUM ANALYZE {tables}")
 
 
 def fill(campaign: Campaign, n_ratings: int) -> None:
@@ -117,7 +124,9 @@ def store_assignments(
 def make_desks(n_desks: int) -> list[dict[str, Any]]:
     """Let new workers take HITs; return what they need to rate all items."""
     hits = Campaign.objects.get().hits.order_by("number")
-    return [desk_of(assignment) for assignment in store_assignments(hits, n_desks)]
+    assignments = store_assignments(hits, n_desks)
+    analyse("hits_assignment")
+    return [desk_of(assignment) for assignment in assignments]
 
 
 def desk_of(assignment: Assignment) -> dict[str, Any]:
