@@ -9,7 +9,7 @@ version has lost words that carry meaning, and has others in the wrong place.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -29,14 +29,14 @@ from .degradation import (
 # Damaged versions drawn at first; the best of them are damaged further in some rounds, and in the end the
 # few best get an exact and slower look.
 N_VERSIONS = 160
-N_ROUNDS = 3
+N_ROUNDS = 4
 N_BEST = 8
 N_SHORTLIST = 24
 # Other outputs of the segment that a version is compared with exactly.
-N_OTHERS_COMPARED = 2
+N_OTHERS_COMPARED = 4
 # A version must have lost at least this share of the weight that a span of the published length has on
 # average; the rarer a word, the more it weighs.
-LEAST_DAMAGE = 0.6
+LEAST_DAMAGE = 0.5
 MOST_LOST = 1.3
 # Words of the same segment go to another part of the sentence: at least this share of its length away.
 WRONG_PLACE = 0.25
@@ -47,33 +47,41 @@ AIM_SD = 0.02
 LONGEST_PIECE = 3
 LONGEST_UNSPACED_PIECE = 6
 P_SWAP = 0.3
+# Places tried, at most, for a span: the one whose words the gray text and the other outputs share least is
+# damaged, because there is least overlap to lose.
+N_PLACES = 6
+# Pieces of the same segment tried, at most: the one with most words that the gray text and the other outputs
+# share, and the text does not have, is taken, because it brings most overlap back.
+N_PIECES = 6
 P_CONTINUED = 0.7
 # The longest character n-grams that are compared, as in chrF.
 CHRF_ORDER, CHRF_BETA = 6, 2.0
+# An odd factor, so that n-grams become numbers that hardly ever collide, modulo 2^64.
+GRAM_BASE = np.uint64(0x9E3779B97F4A7C15)
 
 
 # What a script could count in a text, and how much a change of it weighs in the choice.
 WEIGHTS = {
     "gray words": 5.0,
-    "gray neighbours": 1.0,
-    "gray triples": 2.0,
+    "gray neighbours": 2.0,
+    "gray triples": 4.0,
     "gray letters": 1.0,
-    "gray characters": 8.0,
-    "other outputs' words": 2.0,
+    "gray characters": 12.0,
+    "other outputs' words": 4.0,
     "other outputs' letters": 1.0,
-    "other outputs' characters": 4.0,
-    "known neighbours": 1.0,
-    "known triples": 0.5,
+    "other outputs' characters": 8.0,
+    "known neighbours": 2.0,
+    "known triples": 2.0,
     "distinct words": 8.0,
-    "frequency": 0.2,
-    "length": 0.1,
+    "frequency": 0.5,
+    "length": 0.4,
 }
 # Versions that lose overlap are easier to find than those that gain it. So every choice leans against the changes
 # that the ones before it made: over a campaign, and over the few pairs of one worker, they add up to nearly
 # nothing. This is how much a choice makes up for the one before.
 LEANING = 0.3
 # A measure that cannot be made up for must not drown the others.
-MOST_LEANING = 1.0
+MOST_LEANING = 3.0
 # Where the leaning ends up on real test sets, so that the first texts are as balanced as later ones.
 FIRST_LEANING = {
     "gray words": 0.1,
@@ -230,7 +238,8 @@ class BalancedDegrader:
         """Let the next choice make up for what this one changed."""
         rows = _WordRows([task.words, version])
         changes = {name: float(m[1] - m[0]) for name, m in self._measures(rows, task)}
-        changes |= task.characters.changes(task.words, version)
+        characters = task.characters.changes(task.words, [version])
+        changes |= {name: float(change[0]) for name, change in characters.items()}
         for name, change in changes.items():
             surplus = GRAY_SURPLUS if name in ("gray words", "gray characters") else 0.0
             lean = self._leans[name] + LEANING * (surplus - change)
@@ -262,7 +271,7 @@ class BalancedDegrader:
         before = Counter(folded)
         versions = []
         for parent in parents:
-            version = self._version(parent, 1 + dice.below(length), task.segment, dice)
+            version = self._version(parent, 1 + dice.below(length), task, dice)
             if version is None:
                 continue
             after = _fold(version)
@@ -277,15 +286,19 @@ class BalancedDegrader:
         return versions
 
     def _version(
-        self, words: list[str], length: int, segment: _Segment, dice: _Dice
+        self, words: list[str], length: int, task: "_Task", dice: _Dice
     ) -> list[str] | None:
         """Let two spans change places, or replace one span by other words."""
+        segment, shared = task.segment, task.shared_up_to
         start, end = _changeable(len(words))
         version, length = list(words), min(length, end - start)
         if end - start >= 4 and dice.uniform() < P_SWAP:
             _swap_spans(version, start, end, longest=length + 1, dice=dice)
         share_own = dice.uniform()
-        place = start + dice.below(end - start - length + 1)
+        places = [
+            start + dice.below(end - start - length + 1) for _ in range(1 + dice.below(N_PLACES))
+        ]
+        place = min(places, key=lambda i: shared[i + length] - shared[i])
         filling: list[str] = []
         while len(filling) < length:
             n_missing = length - len(filling)
@@ -293,7 +306,11 @@ class BalancedDegrader:
             piece = None
             if dice.uniform() < share_own:
                 n_taken = min(n_missing, 1 + dice.below(2 * self._longest_piece))
-                piece = self._own_piece(segment, n_taken, at / len(words), dice)
+                pieces = [
+                    self._own_piece(segment, n_taken, at / len(words), dice)
+                    for _ in range(1 + dice.below(N_PIECES))
+                ]
+                piece = max(pieces, key=task.gain)
             if piece is None:
                 n_taken = min(n_missing, 1 + dice.below(self._longest_piece))
                 left = filling[-1] if filling else version[at - 1] if at else ""
@@ -352,9 +369,9 @@ class BalancedDegrader:
             change = measure[1:] - measure[0]
             distances += WEIGHTS[name] * np.square(change - aim - self._leans[name])
         shortlist = np.argsort(distances)[:N_SHORTLIST].tolist()
-        for i in shortlist:
-            for name, change in task.characters.changes(task.words, versions[i]).items():
-                distances[i] += WEIGHTS[name] * (change - aim - self._leans[name]) ** 2
+        changes = task.characters.changes(task.words, [versions[i] for i in shortlist])
+        for name, change in changes.items():
+            distances[shortlist] += WEIGHTS[name] * np.square(change - aim - self._leans[name])
         return [versions[i] for i in sorted(shortlist, key=lambda i: distances[i])[:N_BEST]]
 
     def _measures(self, rows: "_WordRows", task: "_Task") -> Iterator[tuple[str, Floats]]:
@@ -366,14 +383,14 @@ class BalancedDegrader:
         yield "distinct words", rows.share_of_distinct_words()
         yield "frequency", rows.mean_of_words(lambda word: np.log1p(n_with[word,]))
         yield "length", rows.mean_of_words(len)
-        if others := [output for output in segment.outputs if output != task.words]:
+        if others := task.others:
             yield "other outputs' words", _mean(rows.ngram_f1(other, 1) for other in others)
-            yield "other outputs' letters", _mean(rows.share_of_letters(other) for other in others)
+            yield "other outputs' letters", _mean(map(rows.share_of_letters, task.other_letters))
         if segment.gray:
             yield "gray words", rows.ngram_f1(segment.gray, 1)
             yield "gray neighbours", rows.ngram_f1(segment.gray, 2)
             yield "gray triples", rows.ngram_f1(segment.gray, 3)
-            yield "gray letters", rows.share_of_letters(segment.gray)
+            yield "gray letters", rows.share_of_letters(task.gray_letters)
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -489,16 +506,25 @@ class _WordRows:
         common = np.minimum(counts, np.array([wanted[gram] for gram in grams], dtype=np.int64))
         return 2 * common.sum(axis=1) / max(self.n_words - n + 1 + wanted.total(), 1)
 
-    def share_of_letters(self, other: list[str]) -> Floats:
+    def share_of_letters(self, other: "_Letters") -> Floats:
         """Share of the character n-grams inside words that the other text has too: much like chrF."""
-        known = {gram for word in _fold(other) for gram in _grams(word)}
-        n_grams = np.array([len(grams) for grams in self._grams_of])
-        n_known = np.array([sum(gram in known for gram in grams) for grams in self._grams_of])
-        return (self._counts @ n_known) / (self._counts @ n_grams)
+        n_known = np.array([other[word] for word in self._words])
+        return (self._counts @ n_known) / (self._counts @ self._n_grams)
 
     @cached_property
-    def _grams_of(self) -> list[list[str]]:
-        return [_grams(word) for word in self._words]
+    def _n_grams(self) -> Ids:
+        return np.array([len(_grams(word)) for word in self._words])
+
+
+class _Letters(dict[str, int]):
+    """How many character n-grams of a word, looked up or counted at the first time, another text has too."""
+
+    def __init__(self, other: list[str]) -> None:
+        self._known = {gram for word in _fold(other) for gram in _grams(word)}
+
+    def __missing__(self, word: str) -> int:
+        self[word] = sum(gram in self._known for gram in _grams(word))
+        return self[word]
 
 
 def _mean(columns: Iterable[Floats]) -> Floats:
@@ -516,11 +542,14 @@ def _count_in_rows(ids: Ids, n_ids: int) -> Ids:
     return np.bincount(places.ravel(), minlength=len(ids) * n_ids).reshape(len(ids), n_ids)
 
 
-def _grams(word: str) -> list[str]:
-    return [word[i : i + n] for n in range(1, CHRF_ORDER + 1) for i in range(len(word) - n + 1)]
+@lru_cache(maxsize=4096)
+def _grams(word: str) -> tuple[str, ...]:
+    return tuple(
+        word[i : i + n] for n in range(1, CHRF_ORDER + 1) for i in range(len(word) - n + 1)
+    )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Task:
     """A text to degrade, as words without marks."""
 
@@ -528,55 +557,101 @@ class _Task:
     segment: _Segment
     characters: "_Characters"
 
+    @cached_property
+    def others(self) -> list[list[str]]:
+        return [output for output in self.segment.outputs if output != self.words]
+
+    @cached_property
+    def other_letters(self) -> list["_Letters"]:
+        return [_Letters(other) for other in self.others]
+
+    @cached_property
+    def gray_letters(self) -> "_Letters":
+        return _Letters(self.segment.gray)
+
+    @cached_property
+    def _shares(self) -> dict[str, float]:
+        """Of each word of the segment: 1 if the gray text has it, and the share of other outputs that do."""
+        shares: defaultdict[str, float] = defaultdict(float)
+        for word in set(_fold(self.segment.gray)):
+            shares[word] += 1
+        for words in self.others:
+            for word in set(_fold(words)):
+                shares[word] += 1 / len(self.others)
+        return dict(shares)
+
+    @cached_property
+    def shared_up_to(self) -> list[float]:
+        """The sum of the shares of the words before each place."""
+        return np.cumsum(
+            [0.0, *(self._shares.get(word, 0.0) for word in _fold(self.words))]
+        ).tolist()
+
+    @cached_property
+    def _new_shares(self) -> dict[str, float]:
+        own = set(_fold(self.words))
+        return {word: share for word, share in self._shares.items() if word not in own}
+
+    def gain(self, piece: list[str] | None) -> float:
+        """The sum of the shares of words that the text does not have; -1 for no piece."""
+        if piece is None:
+            return -1.0
+        return sum(self._new_shares.get(word, 0.0) for word in _fold(piece))
+
 
 class _Characters:
     """Compares versions of one text with the gray text and other outputs by chrF, marks included.
 
-    A library would count the other texts' n-grams again for every version.
+    A library would count the n-grams of the other texts again for every version.
     """
 
     def __init__(self, text: str, spans: list[tuple[int, int]], segment: _Segment) -> None:
         self._marks = [_around(text[start:end])[::2] for start, end in spans]
-        others = [other for other in segment.output_texts if other != text][:N_OTHERS_COMPARED]
-        self._others = [("other outputs' characters", _all_ngrams(other)) for other in others]
-        if segment.gray_text:
-            self._others.append(("gray characters", _all_ngrams(segment.gray_text)))
-        self._before: dict[str, float] | None = None
+        self._others = [other for other in segment.output_texts if other != text]
+        self._others = self._others[:N_OTHERS_COMPARED]
+        self._gray = [segment.gray_text] if segment.gray_text else []
 
-    def changes(self, words: list[str], version: list[str]) -> dict[str, float]:
-        """How chrF changes from the words to the version."""
-        if self._before is None:
-            self._before = self._scores(words)
-        after = self._scores(version)
-        return {name: after[name] - self._before[name] for name in after}
+    def changes(self, words: list[str], versions: list[list[str]]) -> dict[str, Floats]:
+        """How chrF changes from the words to each version."""
+        texts = [self._text(version) for version in [words, *versions]]
+        scores = _chrf_of_each(texts, self._others + self._gray)
+        changes = scores[1:] - scores[0]
+        by_name = {}
+        if self._others:
+            by_name["other outputs' characters"] = changes[:, : len(self._others)].mean(axis=1)
+        if self._gray:
+            by_name["gray characters"] = changes[:, -1]
+        return by_name
 
-    def _scores(self, words: list[str]) -> dict[str, float]:
+    def _text(self, words: list[str]) -> str:
         units = zip(self._marks, words, strict=True)
-        grams = _all_ngrams("".join(f"{before}{word}{after}" for (before, after), word in units))
-        scores: defaultdict[str, list[float]] = defaultdict(list)
-        for name, other in self._others:
-            scores[name].append(_chrf(grams, other))
-        return {name: sum(values) / len(values) for name, values in scores.items()}
+        return "".join(f"{before}{word}{after}" for (before, after), word in units)
 
 
-def _all_ngrams(text: str) -> list[Counter[str]]:
-    text = "".join(text.split())
-    return [
-        Counter([text[i : i + n] for i in range(len(text) - n + 1)])
-        for n in range(1, CHRF_ORDER + 1)
-    ]
-
-
-def _chrf(grams: list[Counter[str]], others: list[Counter[str]]) -> float:
-    precision = recall = 0.0
-    n_orders = 0
-    for own, other in zip(grams, others, strict=True):
-        if own and other:
-            common = sum(min(n, other[gram]) for gram, n in own.items() if gram in other)
-            precision += common / own.total()
-            recall += common / other.total()
-            n_orders += 1
-    if not precision:
-        return 0.0
+def _chrf_of_each(texts: list[str], others: list[str]) -> Floats:
+    """Return chrF, between 0 and 1, of each text (row) with each other text (column)."""
+    unspaced = ["".join(text.split()) for text in texts + others]
+    rows = np.repeat(np.arange(len(unspaced)), [len(text) for text in unspaced])
+    letters = np.frombuffer("".join(unspaced).encode("utf-32-le"), dtype=np.uint32).astype(
+        np.uint64
+    )
+    precision = np.zeros((len(texts), len(others)))
+    recall, n_orders = precision.copy(), precision.copy()
+    grams = np.zeros_like(letters)
+    for n in range(1, CHRF_ORDER + 1):
+        grams = grams[: len(letters) - n + 1] * GRAM_BASE + letters[n - 1 :]
+        inside = rows[: len(grams)] == rows[n - 1 :]
+        different, places = np.unique(grams[inside], return_inverse=True)
+        cells = rows[: len(grams)][inside] * len(different) + places
+        counts = np.bincount(cells, minlength=len(unspaced) * len(different))
+        counts = counts.reshape(len(unspaced), len(different))
+        counts, other_counts = counts[: len(texts)], counts[len(texts) :]
+        totals, other_totals = counts.sum(axis=1)[:, None], other_counts.sum(axis=1)
+        for column, other in enumerate(other_counts):
+            common = np.minimum(counts, other).sum(axis=1)
+            precision[:, column] += common / np.maximum(totals[:, 0], 1)
+            recall[:, column] += common / max(other_totals[column], 1)
+        n_orders += (totals > 0) & (other_totals > 0)
     weighted = CHRF_BETA**2 * precision + recall
-    return (1 + CHRF_BETA**2) * precision * recall / weighted / n_orders
+    product = (1 + CHRF_BETA**2) * precision * recall
+    return product / np.where(weighted > 0, weighted, 1) / np.maximum(n_orders, 1)
