@@ -13,7 +13,7 @@ from analysis.models import GoldRun, GoldScore
 from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
 from hits.campaigns.simulation import Behaviour, simulate_workers
-from hits.models import Participation, Rating, SystemOutput, Translation
+from hits.models import Campaign, Participation, Rating, SystemOutput, Translation
 from hits.workers.trust import weigh_pending
 from tests.decisions import exclude, reinstate
 from tests.factories import make_campaign, make_hits, make_translations
@@ -25,13 +25,18 @@ pytestmark = pytest.mark.django_db
 CROWD = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
 
 
-@pytest.fixture
-def campaign():
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows):
     """One HIT of 60 items, rated by four honest workers, one harsh one and two careless ones."""
     campaign = make_hits(n_segments=21, hit_size=60, min_ratings=7)
     simulate_workers(campaign=campaign, crowd=CROWD, seed=2)
     weigh_pending()
     return campaign
+
+
+@pytest.fixture
+def campaign(shared_campaign):
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 @pytest.fixture
