@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import settings as hypothesis_settings
 
 from tests.migrated import migrated_database
@@ -39,6 +39,17 @@ def postgres_url(postgres_server_url: str) -> Iterator[str]:
     """The DATABASE_URL of an empty PostgreSQL database for one test."""
     with postgres_database(postgres_server_url) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def shared_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Lets module-scoped fixtures make rows that all tests of the module see.
+
+    A test undoes only its own changes, and the rows are gone after the last one.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)

@@ -35,9 +35,9 @@ def make_gold_run(campaign: Campaign, seed: int = 1) -> GoldRun:
         input_digest=f"{seed}".rjust(64, "0"),
         signature=f"gold:test|seed:{seed}|version:1",
     )
-    for translation in translations:
-        z = float(rng.normal())
-        GoldScore.objects.create(
+    zs = rng.normal(size=len(translations)).tolist()
+    GoldScore.objects.bulk_create(
+        GoldScore(
             run=run,
             translation=translation,
             z=z,
@@ -46,6 +46,8 @@ def make_gold_run(campaign: Campaign, seed: int = 1) -> GoldRun:
             n_ratings=3,
             is_complete=True,
         )
+        for translation, z in zip(translations, zs, strict=True)
+    )
     return run
 
 

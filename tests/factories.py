@@ -52,27 +52,40 @@ def make_translations(
     campaign: Campaign, *, n_segments: int = 14, n_systems: int = 2
 ) -> list[Translation]:
     """Fill a campaign with different texts, by default enough for one HIT of 40 items."""
-    systems = [
-        System.objects.create(campaign=campaign, name=f"system-{chr(97 + i)}")
-        for i in range(n_systems)
-    ]
-    translations = []
-    for number in range(1, n_segments + 1):
-        segment = Segment.objects.create(
+    systems = System.objects.bulk_create(
+        System(campaign=campaign, name=f"system-{chr(97 + i)}") for i in range(n_systems)
+    )
+    segments = Segment.objects.bulk_create(
+        Segment(
             campaign=campaign,
             position=number,
             name=f"segment-{number}",
             source=f"Quelle {number} {sentence(number)}",
             reference=f"Reference {number} {sentence(number + 3)}.",
         )
-        for place, system in enumerate(systems, start=1):
-            text = f"Text {number} of {system.name} {sentence(number + place)}."
-            translation = Translation.objects.create(
-                segment=segment, text=text, fingerprint=sha256(text.encode()).digest()[:16]
-            )
-            SystemOutput.objects.create(system=system, segment=segment, translation=translation)
-            translations.append(translation)
+        for number in range(1, n_segments + 1)
+    )
+    pairs = [
+        (segment, place, system)
+        for segment in segments
+        for place, system in enumerate(systems, start=1)
+    ]
+    translations = Translation.objects.bulk_create(
+        _translation(
+            segment,
+            f"Text {segment.position} of {system.name} {sentence(segment.position + place)}.",
+        )
+        for segment, place, system in pairs
+    )
+    SystemOutput.objects.bulk_create(
+        SystemOutput(system=system, segment=segment, translation=translation)
+        for (segment, _, system), translation in zip(pairs, translations, strict=True)
+    )
     return translations
+
+
+def _translation(segment: Segment, text: str) -> Translation:
+    return Translation(segment=segment, text=text, fingerprint=sha256(text.encode()).digest()[:16])
 
 
 def sentence(number: int) -> str:

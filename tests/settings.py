@@ -23,6 +23,10 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A file, because with an in-memory database all threads of the live server would share one transaction.
 if not os.environ["DATABASE_URL"]:
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
+    # The data are temporary and need not be safe on disk.
+    DATABASES["default"]["OPTIONS"]["init_command"] = (  # noqa: F405
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+    )
 
 # Whitenoise warns if this folder does not exist.
 STATIC_ROOT = DATA_DIR / "static"  # noqa: F405

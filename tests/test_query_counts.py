@@ -16,8 +16,8 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from da_platform.api import api
 from hits.people.tokens import make_token
+from tests.addresses import api_schema
 from tests.api.callers import ALL_SCOPES
 from tests.factories import make_campaign
 from tests.people import browser_of, make_person
@@ -108,7 +108,7 @@ class Readings:
 
 def operations() -> dict[str, dict[str, Any]]:
     """The GET operations of the API, by path."""
-    paths = api.get_openapi_schema()["paths"]
+    paths = api_schema()["paths"]
     return {path: methods["get"] for path, methods in paths.items() if "get" in methods}
 
 

@@ -41,9 +41,10 @@ def make_gold(campaign: Campaign | None = None, *, seed: int = 1, **fields: Any)
     ) or make_translations(campaign)
     run = make_run(campaign)
     rng = np.random.default_rng(seed)
+    scores = []
     for place, translation in enumerate(translations[:-1]):
         z, is_complete = float(rng.normal()), place % 5 != 4
-        GoldScore.objects.create(
+        score = GoldScore(
             run=run,
             translation=translation,
             raw=60 + 20 * z if is_complete else None,
@@ -54,6 +55,8 @@ def make_gold(campaign: Campaign | None = None, *, seed: int = 1, **fields: Any)
             n_ratings=16 + place if is_complete else 4,
             is_complete=is_complete,
         )
+        scores.append(score)
+    GoldScore.objects.bulk_create(scores)
     return run
 
 

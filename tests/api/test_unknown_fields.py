@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from da_platform.api import api
 from hits.models import Campaign
+from tests.addresses import api_schema
 from tests.api.callers import Caller, caller
 from tests.factories import make_campaign
 
 pytestmark = pytest.mark.django_db
 
 UNKNOWN = "no_such_field"
-SCHEMA: dict[str, Any] = dict(api.get_openapi_schema())
+SCHEMA = api_schema()
 PLACES = {"uuid": "00000000-0000-4000-8000-000000000001", "integer": "1", "string": "x"}
 
 

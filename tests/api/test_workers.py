@@ -13,9 +13,14 @@ from tests.factories import make_campaign
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows: None) -> Campaign:
     return campaign_with_workers()
+
+
+@pytest.fixture
+def campaign(shared_campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 @pytest.fixture

@@ -54,16 +54,16 @@ def n_done(page: Page) -> int:
 
 
 def test_progress_moves_without_a_reload_until_the_job_is_done(visitor: Visitor):
-    with running(steps=24, seconds=0.25) as job:
+    with running(steps=14, seconds=0.25) as job:
         page = open_job(visitor, job)
         loads = []
         page.on("load", lambda page: loads.append(page.url))
-        expect(page.locator("[data-count]")).to_contain_text("of 24")
+        expect(page.locator("[data-count]")).to_contain_text("of 14")
         first = n_done(page)
-        expect(page.locator("[data-count]")).not_to_have_text(f"{first} of 24")
+        expect(page.locator("[data-count]")).not_to_have_text(f"{first} of 14")
         assert n_done(page) > first and loads == []
         assert page.locator("[data-bar]").evaluate("bar => bar.value") >= n_done(page) - 1
-        assert page.locator("[data-bar]").get_attribute("max") == "24"
+        assert page.locator("[data-bar]").get_attribute("max") == "14"
         # The page notices the end, reloads itself once and stops polling.
         expect(page.locator(".status")).to_have_text("Done")
         assert len(loads) == 1
@@ -71,7 +71,8 @@ def test_progress_moves_without_a_reload_until_the_job_is_done(visitor: Visitor)
         expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
         requests = []
         page.on("request", lambda request: requests.append(request.url))
-        page.wait_for_timeout(2500)
+        # Longer than the page waits between two requests.
+        page.wait_for_timeout(1500)
         assert requests == []
 
 

@@ -24,6 +24,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("
 
 HIT_ADDRESS = re.compile(r"/hit/[0-9a-f-]+/$")
 SCORES = [61 * position % 101 for position in range(1, 41)]
+# As in rate.js.
+LONGEST_RETRY_MS = 15_000
+REFUSED_MS = 4_000
 
 
 @pytest.fixture(autouse=True)
@@ -103,48 +106,51 @@ def test_the_page_waits_when_it_runs_out_of_items(hit):
     assert stored_scores(assignment) == SCORES[:n_sent]
 
 
-def test_a_server_that_answered_503_gets_every_rating_once(hit):
-    page, assignment = hit
-    answer_ratings(page, 503)
-    rate_by_keys(page, SCORES[:4])
-    expect_waiting(page, 4)
-    assert stored_scores(assignment) == []
-    page.unroute(HIT_ADDRESS)
-    expect_saved(page)
-    assert stored_scores(assignment) == SCORES[:4]
+@pytest.fixture
+def timed_hit(visitor: Visitor) -> tuple[Page, Assignment]:
+    """The rating page of a new worker, with a clock that can be moved forward."""
+    assignment = assignment_of(make_worker(), make_hits())
+    page = visitor.open_context(worker=assignment.worker).new_page()
+    page.clock.install()
+    page.goto(rating_address(assignment))
+    return page, assignment
+
+
+def test_errors_that_are_not_from_the_platform_are_waited_out(timed_hit):
+    """They may come from a proxy or the login page of a hotel network."""
+    page, assignment = timed_hit
+    loads: list[Page] = []
+    page.on("load", lambda loaded: loads.append(loaded))
+    for n_stored, status in zip(range(0, 20, 4), (400, 403, 404, 409, 503), strict=True):
+        answer_ratings(page, status)
+        rate_by_keys(page, SCORES[n_stored : n_stored + 4], first=n_stored + 1)
+        expect_waiting(page, 4)
+        page.clock.run_for(2_500)
+        expect_waiting(page, 4)
+        assert stored_scores(assignment) == SCORES[:n_stored] and loads == [], status
+        page.unroute(HIT_ADDRESS)
+        page.clock.fast_forward(LONGEST_RETRY_MS)
+        expect_saved(page)
+        assert stored_scores(assignment) == SCORES[: n_stored + 4], status
     assert stored_in_order(assignment)
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 409])
-def test_an_error_that_is_not_from_the_platform_is_waited_out(hit, status):
-    """It may come from a proxy or the login page of a hotel network."""
-    page, assignment = hit
-    loads: list[Page] = []
-    page.on("load", lambda loaded: loads.append(loaded))
-    answer_ratings(page, status)
-    rate_by_keys(page, SCORES[:4])
-    expect_waiting(page, 4)
-    page.wait_for_timeout(2_500)
-    expect_waiting(page, 4)
-    assert stored_scores(assignment) == [] and loads == []
-    page.unroute(HIT_ADDRESS)
-    expect_saved(page)
-    assert stored_scores(assignment) == SCORES[:4]
-
-
-@pytest.mark.parametrize("status", [400, 409])
-def test_after_an_error_of_the_platform_the_worker_rates_again(hit, status):
-    page, assignment = hit
-    rate_by_keys(page, SCORES[:2])
-    expect_saved(page)
-    answer_ratings(page, status, body='{"error": "Not this one."}')
-    rate_by_keys(page, [99], first=3)
-    expect(page.locator("#save-state")).to_have_text(re.compile("^Your last ratings could not be"))
-    page.unroute(HIT_ADDRESS)
-    expect_position(page, 3)
-    rate_by_keys(page, [SCORES[2]], first=3)
-    expect_saved(page)
-    assert stored_scores(assignment) == SCORES[:3]
+def test_after_an_error_of_the_platform_the_worker_rates_again(timed_hit):
+    page, assignment = timed_hit
+    for n_stored, status in ((2, 400), (5, 409)):
+        rate_by_keys(page, SCORES[n_stored - 2 : n_stored], first=n_stored - 1)
+        expect_saved(page)
+        answer_ratings(page, status, body='{"error": "Not this one."}')
+        rate_by_keys(page, [99], first=n_stored + 1)
+        state = page.locator("#save-state")
+        expect(state).to_have_text(re.compile("^Your last ratings could not be"))
+        page.unroute(HIT_ADDRESS)
+        page.clock.fast_forward(REFUSED_MS)
+        expect_position(page, n_stored + 1)
+        expect(state).not_to_have_text(re.compile("^Your last ratings could not be"))
+        rate_by_keys(page, [SCORES[n_stored]], first=n_stored + 1)
+        expect_saved(page)
+        assert stored_scores(assignment) == SCORES[: n_stored + 1], status
 
 
 def test_a_browser_without_abort_signal_timeouts_sends_its_ratings(visitor: Visitor):

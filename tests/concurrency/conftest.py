@@ -4,6 +4,7 @@ from itertools import count
 import pytest
 
 from .databases import DATABASES, MakeDatabase
+from .scenarios import close_stages
 
 _numbers = count(1)
 
@@ -12,6 +13,8 @@ _numbers = count(1)
 def make_database(request: pytest.FixtureRequest) -> Iterator[MakeDatabase]:
     with DATABASES[request.param]() as make:
         yield make
+        # Before the server stops to which they may be connected.
+        close_stages()
 
 
 @pytest.fixture

@@ -1,16 +1,22 @@
-"""Scenarios in which many processes use one database at once:
+"""Scenarios in which many processes use one database at once.
 
-    python -m tests.concurrency.scenarios claim_places
-
-A scenario forks processes, each with its own connection, and prints the outcome as JSON for the tests.
+`python -m tests.concurrency.scenarios` reads orders from standard input, one JSON object per line, and carries out each
+in a child process with its own connection, so that the platform is imported only once. A scenario forks more processes;
+its outcome is printed as JSON for the tests.
 """
 
+import io
 import json
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import django
@@ -23,21 +29,67 @@ Act = Callable[[int, Callable[[], object]], list[Any]]
 
 PATIENCE_SECONDS = 60
 
+# The processes that carry out orders, by kind of database.
+_stages: dict[tuple[str, str], "subprocess.Popen[str]"] = {}
+
 
 def run_scenario(name: str, database_url: str) -> Facts:
     """Run a scenario on this database in a new process."""
-    process = subprocess.run(
-        [sys.executable, "-m", "tests.concurrency.scenarios", name],
-        cwd=ROOT,
-        env=platform_environment(database_url),
-        capture_output=True,
-        text=True,
-        timeout=3 * PATIENCE_SECONDS,
-    )
-    if process.returncode:
-        raise RuntimeError(process.stderr)
-    facts: Facts = json.loads(process.stdout)
+    stage = _stage_for(database_url)
+    assert stage.stdin and stage.stdout
+    stage.stdin.write(json.dumps({"name": name, "database_url": database_url}) + "\n")
+    stage.stdin.flush()
+    answer = json.loads(stage.stdout.readline())
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    facts: Facts = answer["facts"]
     return facts
+
+
+def _stage_for(database_url: str) -> "subprocess.Popen[str]":
+    environment = platform_environment(database_url)
+    kind = (database_url.partition(":")[0], environment.get("DA_POOLED_CONNECTIONS", ""))
+    if kind not in _stages:
+        _stages[kind] = subprocess.Popen(
+            [sys.executable, "-m", "tests.concurrency.scenarios"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    return _stages[kind]
+
+
+def close_stages() -> None:
+    while _stages:
+        _, stage = _stages.popitem()
+        # Closes its input, which ends the process.
+        stage.communicate(timeout=PATIENCE_SECONDS)
+
+
+def carry_out_orders() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(3 * PATIENCE_SECONDS)
+            print(json.dumps(_carry_out(**json.loads(line))), flush=True)
+            os._exit(0)
+        if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            print(json.dumps({"error": f"The scenario ended with {code}."}), flush=True)
+
+
+def _carry_out(name: str, database_url: str) -> Facts:
+    from django.db import connection
+
+    from da_platform import settings
+
+    os.environ["DATABASE_URL"] = database_url
+    connection.settings_dict.update(settings.database())
+    try:
+        return {"facts": globals()[name]()}
+    except BaseException:
+        return {"error": traceback.format_exc()}
 
 
 def together(n_processes: int, act: Act) -> list[list[Any]]:
@@ -299,6 +351,45 @@ def decide_and_discard_overdue() -> Facts:
     return {"outcomes": together(8, act), **_decided(campaign)}
 
 
+def add_the_same_scores() -> Facts:
+    """3 processes store the scores of the same file."""
+    return _add_scores([1, 1, 1])
+
+
+def add_different_scores() -> Facts:
+    """3 processes store different scores of the same metric."""
+    return _add_scores([0, 1, 2])
+
+
+def _add_scores(scores: list[int]) -> Facts:
+    """Add a file for each process, in which every translation has this score."""
+    make_translations(make_campaign(name="shared"), n_segments=50)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [_write_scores(Path(folder) / f"M{score}.tsv", score) for score in scores]
+
+        def act(number: int, meet: Callable[[], object]) -> list[str]:
+            out = io.StringIO()
+            try:
+                call_command("add_scores", "shared", str(paths[number]), stdout=out)
+            except CommandError as refusal:
+                return [str(refusal)]
+            return [out.getvalue()]
+
+        outcomes = sum(together(len(paths), act), [])
+    stored = list(MetricScore.objects.values_list("score", flat=True))
+    return {"outcomes": outcomes, "n_metrics": Metric.objects.count(), "stored": stored}
+
+
+def _write_scores(path: Path, score: int) -> Path:
+    rows = [
+        f"system-{system}\tsegment-{segment}\t{score}"
+        for segment in range(1, 51)
+        for system in "ab"
+    ]
+    path.write_text("\n".join(["system\tsegment\tM:higher", *rows]) + "\n")
+    return path
+
+
 def _held_hits() -> "tuple[Campaign, list[Assignment]]":
     """Six held HITs of six workers, two on each of three HITs."""
     campaign = _make_campaign(n_hits=3, min_ratings=2)
@@ -349,9 +440,12 @@ def _stored(campaign: "Campaign") -> Facts:
 if __name__ == "__main__":
     django.setup()
     from django.contrib.auth.models import User
+    from django.core.management import CommandError, call_command
     from django.urls import reverse
     from django.utils import timezone
 
+    import analysis.management.commands.add_scores  # noqa: F401  (once, for all children)
+    from analysis.models import Metric, MetricScore
     from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
     from hits.exceptions import CannotBuildHITs
@@ -370,4 +464,4 @@ if __name__ == "__main__":
     )
     from tests.holds import do_held_hit
 
-    print(json.dumps(globals()[sys.argv[1]]()))
+    carry_out_orders()

@@ -30,9 +30,14 @@ from tests.people import client_of, make_person
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows: None) -> Campaign:
     return campaign_with_workers()
+
+
+@pytest.fixture
+def campaign(shared_campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 @pytest.fixture
@@ -270,7 +275,8 @@ def test_flags_come_with_the_numbers_behind_them():
     campaign = make_hits(n_segments=35, hit_size=100)
     simulate_workers(campaign=campaign, crowd={Behaviour.CONSTANT: 1}, seed=1)
     weigh_pending()
-    flags = {flag.name: flag for flag in flags_in_words(Evidence.objects.get())}
+    evidence = Evidence.objects.get(participation__campaign=campaign)
+    flags = {flag.name: flag for flag in flags_in_words(evidence)}
     assert [name for name, flag in flags.items() if flag.is_raised] == ["scrs", "time", "seq"]
     assert flags["seq"].numbers.startswith("Longest run of equal scores: 100; up to 8")
     assert flags["rej"].numbers == "Rejected HITs of this worker: 0."

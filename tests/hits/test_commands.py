@@ -15,6 +15,7 @@ from hits.models import HIT, Assignment, Campaign, Rating
 from hits.rating.joining import take_part
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.migrated import migrated_database
+from tests.simulated_crowds import demo_excerpt
 from tests.subprocesses import manage, output_of
 
 COMMANDS = find_commands(apps.get_app_config("hits").path + "/management")
@@ -196,6 +197,13 @@ def debug(settings):
     settings.DEBUG = True
 
 
+@pytest.fixture
+def small_demo(monkeypatch, tmp_path):
+    """A demo of one HIT, which is built sooner."""
+    folder = demo_excerpt(tmp_path, n_segments=20)
+    monkeypatch.setattr("hits.campaigns.demo.DEMO_FOLDER", folder)
+
+
 def counts() -> dict[str, int]:
     return {
         model.__name__: model.objects.count() for model in [Campaign, HIT, Assignment, Rating, User]
@@ -228,7 +236,7 @@ def test_prepare_demo_is_refused_in_production(settings):
 
 @database
 @pytest.mark.parametrize("n_steps_done", [1, 2, 3])
-def test_an_interrupted_demo_is_completed(n_steps_done, monkeypatch):
+def test_an_interrupted_demo_is_completed(n_steps_done, small_demo, monkeypatch):
     """Steps: import, build, open with simulated workers."""
     steps = [
         "hits.campaigns.building.build_hits",
@@ -246,11 +254,11 @@ def test_an_interrupted_demo_is_completed(n_steps_done, monkeypatch):
     assert Campaign.objects.get().name == DEMO_NAME
     campaign = prepare_demo_campaign()
     assert campaign.status == Campaign.Status.OPEN
-    assert (campaign.hits.count(), Rating.objects.count()) == (5, 700)
+    assert (campaign.hits.count(), Rating.objects.count()) == (1, 700)
 
 
 @database
-def test_a_closed_demo_stays_closed(debug):
+def test_a_closed_demo_stays_closed(debug, small_demo):
     run("prepare_demo")
     change_status(campaign=Campaign.objects.get(), to=Campaign.Status.CLOSED)
     run("prepare_demo")

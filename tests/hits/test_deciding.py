@@ -23,9 +23,14 @@ from tests.people import client_of, make_person
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign() -> Campaign:
+@pytest.fixture(scope="module", autouse=True)
+def shared_campaign(shared_rows: None) -> Campaign:
     return campaign_with_workers()
+
+
+@pytest.fixture
+def campaign(shared_campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 def complete(campaign: Campaign) -> set[int]:
@@ -88,7 +93,7 @@ def test_the_preview_of_excluding_or_reinstating_is_right(choice, n_workers, n_s
         )
     kind = "honest" if choice == Choice.EXCLUDE else "random"
     people = sorted(
-        Participation.objects.select_related("worker"),
+        campaign.participations.select_related("worker"),
         key=lambda person: not person.worker.external_id.startswith(kind),
     )
     assert_preview_is_right(campaign, people[:n_workers], choice)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterable
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,8 @@ from hits.campaigns.importing import import_campaign
 from hits.models import Campaign, Item
 from tests.replication.locating import replication_data
 
-pytestmark = pytest.mark.django_db
+# The tests of the demo share its sample.
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("degradation")]
 
 # Seeds are fixed, so a test that passes once always passes.
 ALPHA = 0.01
@@ -67,7 +70,8 @@ def items(campaign: Campaign, role: Role) -> list[tuple[int, str]]:
     )
 
 
-def demo_sample() -> Sample:
+@cache
+def _demo_sample() -> Sample:
     campaign = import_campaign(
         path=DEMO_FOLDER,
         name="demo",
@@ -81,6 +85,10 @@ def demo_sample() -> Sample:
         build_hits(campaign=campaign, rebuild=True)
         degraded += items(campaign, Role.BAD_REFERENCE)
     return Sample(degraded, items(campaign, Role.GENUINE))
+
+
+def demo_sample() -> Sample:
+    return deepcopy(_demo_sample())
 
 
 def french_text(rng: np.random.Generator, gap: str) -> str:

@@ -9,9 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from da_platform.api import api
 from hits.models import CampaignDraft
-from tests.addresses import Address, addresses, walk
+from tests.addresses import Address, addresses, api_schema, walk
 from tests.api.callers import caller
 from tests.evaluations import make_collection
 from tests.factories import make_campaign
@@ -60,7 +59,7 @@ def with_files_by_description() -> set[str]:
     """The paths of the API that accept files according to its OpenAPI schema."""
     return {
         path
-        for path, methods in api.get_openapi_schema()["paths"].items()
+        for path, methods in api_schema()["paths"].items()
         if "multipart/form-data" in str(methods.get("post", {}).get("requestBody"))
     }
 

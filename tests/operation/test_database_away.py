@@ -9,6 +9,9 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from da_platform.unavailable import is_away
 from tests.subprocesses import RANDOM_KEY, free_port, output_of, run_python
 
+# Shares a module-scoped fixture.
+pytestmark = pytest.mark.xdist_group("database away")
+
 CODE = UUID(int=1)
 # Method, address, and the Accept header.
 REQUESTS = {

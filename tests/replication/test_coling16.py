@@ -2,6 +2,7 @@
 
 import csv
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from analysis.scores.score_tables import GoldTable, ScoreTable, align
 from analysis.stats.correlation import correlate
 from tests.replication.locating import replication_data
 
+# Shares scores that take long to compute.
+pytestmark = pytest.mark.xdist_group("coling16")
+
 PAIRS = ("cs-en", "de-en", "es-en", "en-de")
 # Our names and the names in the table.
 EXACT = {"sBLEU": "BLEU", "WER": "WER", "PER": "PER", "CDER": "CDER"}
@@ -21,7 +25,7 @@ COMPARED_WITH = {"": "ref", "H-": "human-post-edit"}
 TER_TOLERANCE = 0.013
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """The published tokenised texts and gold of a language pair."""
 
@@ -34,6 +38,7 @@ class Pair:
         pairs = zip(self.translations, self.compared_with[prefix], strict=True)
         return [self.metrics[name].counts(*pair) for pair in pairs]
 
+    @cache  # noqa: B019  (there are four pairs)
     def scores(self, name: str, prefix: str) -> np.ndarray:
         metric = self.metrics[name]
         return np.array([metric.of_segment(counts) for counts in self.counts(name, prefix)])

@@ -18,6 +18,9 @@ from analysis.stats.standardise import standardise_by_worker
 from .locating import replication_data
 from .printing import as_printed, z_as_printed
 
+# Shares module-scoped fixtures.
+pytestmark = pytest.mark.xdist_group("wmt13")
+
 ROLES = {
     "system": Role.GENUINE,
     "cal": Role.BAD_REFERENCE,

@@ -2,6 +2,7 @@
 
 import csv
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from analysis.stats.combining import Ratings, combine_ratings
 from analysis.stats.quality_control import NO_PARTNER, degraded_tests, make_pairs
 from analysis.stats.roles import Role
-from analysis.stats.segments import counts_for_gold, segment_scores
+from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
 from analysis.stats.systems import SystemComparison, compare_systems, system_scores
 
 from .locating import replication_data
 from .printing import as_printed, z_as_printed
+
+# With others that read the same files.
+pytestmark = pytest.mark.xdist_group("collections")
 
 ROLES = {
     "SYSTEM": Role.GENUINE,
@@ -32,7 +36,7 @@ NOT_SIGNIFICANT = 0.12
 COUNTED_TWICE = "3WJGKMRWVI9ITFRUCU8X3H2QHERCDA"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Published:
     """The published ratings (parallel arrays), segment scores and system scores of a language pair."""
 
@@ -46,16 +50,16 @@ class Published:
     scored: dict[str, tuple[float, float, int]]
     ranked: dict[str, tuple[float, float, int, int]]
 
-    @property
+    @cached_property
     def translations(self) -> np.ndarray:
         return np.char.add(np.char.add(self.systems, " "), self.segments)
 
-    @property
+    @cached_property
     def unrounded(self) -> np.ndarray:
         means, sds = np.array([self.means[worker] for worker in self.workers]).T
         return self.z * sds + means
 
-    @property
+    @cached_property
     def scores(self) -> np.ndarray:
         return np.rint(self.unrounded)
 
@@ -81,6 +85,7 @@ def read_means(path: Path) -> dict[str, tuple[float, float]]:
     }
 
 
+@cache
 def read_published(pair: str) -> Published:
     rows = rows_of(folder() / f"ad-{compact(pair)}-good-stnd-redup.csv", "\t")[1:]
     columns = [np.array(column) for column in zip(*rows, strict=True)]
@@ -127,12 +132,14 @@ def published_segments(published: Published) -> tuple[np.ndarray, ...]:
     return raw, z, n, np.array([name.split()[0] for name in published.scored])
 
 
+@cache
 def compare_published(published: Published) -> SystemComparison:
     _, z, _, systems = published_segments(published)
     return compare_systems(z, systems)
 
 
-def computed_segments(published: Published):
+@cache
+def computed_segments(published: Published) -> SegmentScores:
     chosen = counts_for_gold(published.roles)
     return segment_scores(
         published.scores[chosen],

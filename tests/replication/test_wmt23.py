@@ -14,6 +14,9 @@ from analysis.stats.soft_accuracy import soft_pairwise_accuracies
 from tests.replication.locating import replication_data
 from tests.replication.published_figures import wmt23_rows
 
+# Shares module-scoped fixtures.
+pytestmark = pytest.mark.xdist_group("wmt23")
+
 Rows = dict[str, dict[str, str]]
 
 # Both figures are Monte Carlo estimates from 1,000 permutations.
