@@ -67,7 +67,7 @@ NOT_LISTS = {
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
+    "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
     "job_progress",
 }  # fmt: skip
