@@ -32,7 +32,7 @@ from .overlap import overlap_measures
 # better with more of them, and the evidence then does not change with everyone who comes later.
 MOST_OTHERS = 10
 # HITs whose items are compared with formulas, the latest first: enough to see a script, and cheap.
-LIKENESS_HITS = 3
+LIKENESS_HITS = 2
 
 
 def weigh(participation: Participation) -> dict[str, Any]:
