@@ -34,7 +34,7 @@ LISTS = {
     "new_campaign": 6,
     "campaign_workers": 14,
     "held_hits": 10,
-    "campaign_worker": 36,
+    "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
     "campaign_recruiting": 16,
