@@ -155,7 +155,8 @@ class Client:
     def frame(answer: list[Record] | bytes) -> "pandas.DataFrame":
         """Return records, or a downloaded CSV or Parquet file, as a pandas DataFrame.
 
-        Nested values get columns such as `evidence.p`. Columns ending in `_at` become timestamps.
+        Nested values get columns such as `evidence.p`. Columns ending in `_at` become timestamps. Empty
+        cells of a CSV file are missing values; Parquet tells empty texts from missing ones.
         """
         import pandas as pd
 
@@ -164,7 +165,8 @@ class Client:
         elif answer.startswith(b"PAR1"):
             frame = pd.read_parquet(io.BytesIO(answer))
         else:
-            frame = pd.read_csv(io.BytesIO(answer))
+            # Only empty cells are missing: a segment may be called NA.
+            frame = pd.read_csv(io.BytesIO(answer), keep_default_na=False, na_values=[""])
         for column in frame.columns[frame.columns.str.endswith("_at")]:
             frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
         return frame

@@ -14,6 +14,16 @@ def weigh_assignment(pk: int) -> None:
         update_evidence(assignment=assignment)
 
 
+@shared_task(name="hits.weigh_others")
+def weigh_others(pk: int) -> None:
+    from .models import Participation
+    from .workers import trust
+
+    participations = Participation.objects.select_related("campaign")
+    if participation := participations.filter(pk=pk).first():
+        trust.weigh_others(participation)
+
+
 @shared_task(name="hits.follow_campaign")
 def follow_campaign(pk: int) -> None:
     """Pause or start the study at Prolific along with its campaign. The chores retry failures."""

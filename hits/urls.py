@@ -45,6 +45,11 @@ urlpatterns = [
     path("campaigns/<uuid:code>/workers/held/", holds.held_hits, name="held_hits"),
     path("campaigns/<uuid:code>/workers/held/decide/", holds.decide_holds, name="decide_holds"),
     path(
+        "campaigns/<uuid:code>/workers/held/<uuid:assignment>.<slug:format>",
+        holds.held_picture,
+        name="held_picture",
+    ),
+    path(
         "campaigns/<uuid:code>/workers/<uuid:worker>/",
         workers.campaign_worker,
         name="campaign_worker",

@@ -249,6 +249,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "preview_finish": {"number": 1},
     "preview_done": {"number": 1},
     "worker_picture": {"name": "degraded-pairs", "format": "csv"},
+    "held_picture": {"format": "csv"},
     "likeness_picture": {"fmt": "csv"},
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},

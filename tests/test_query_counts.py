@@ -34,7 +34,7 @@ LISTS = {
     "new_campaign": 6,
     "campaign_workers": 14,
     "held_hits": 10,
-    "campaign_worker": 36,
+    "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
     "campaign_recruiting": 16,
@@ -67,7 +67,7 @@ NOT_LISTS = {
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
+    "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
     "job_progress",
 }  # fmt: skip

@@ -12,7 +12,7 @@ from django.db import connection
 
 from analysis.models import GoldRun
 from analysis.stats.roles import Role
-from hits.models import Campaign
+from hits.models import Campaign, Participation
 
 
 class Kind(Enum):
@@ -88,7 +88,18 @@ _WORKER = Column("worker", Kind.WORKER, "w.provider || ':' || w.external_id")
 _WORKER_STATE = Column(
     "worker_state", Kind.TEXT, "coalesce(nullif(p.decision, ''), p.trust, 'unproven')"
 )
+# The worker drifted, no person decided otherwise, and the campaign leaves this rating out: see `with_standing`.
+_IS_LEFT_OUT_BY_DRIFT = f"""
+    CASE WHEN p.decision = '' AND p.trust = '{Participation.Trust.DRIFTING}' AND (
+        c.drift = '{Campaign.Drift.LEAVE_OUT}'
+        OR (c.drift = '{Campaign.Drift.LEAVE_OUT_SINCE}'
+            AND (a.submitted_at IS NULL OR p.drifted_at <= a.submitted_at)))
+    THEN 1 ELSE 0 END"""
 _ROLE_NAMES = " ".join(f"WHEN {role.value} THEN '{role.name.lower()}'" for role in Role)
+# Only for the items that showed it: the same text in every rating of the segment would make files many times larger,
+# and with published degradation references are shown as they are.
+_SECOND_REFERENCE = f"""
+    CASE WHEN i.role = {Role.REFERENCE.value} AND i.text = f.second_reference THEN i.text ELSE '' END"""
 
 
 def ratings(campaign: Campaign) -> Query:
@@ -112,11 +123,15 @@ def ratings(campaign: Campaign) -> Query:
         Column("assignment_status", Kind.TEXT, "a.status"),
         Column("is_late", Kind.FLAG, "a.is_late"),
         Column("is_rejected", Kind.FLAG, "a.is_rejected"),
+        Column("hold", Kind.TEXT, "a.hold"),
+        Column("hold_reason", Kind.TEXT, "a.hold_reason"),
+        Column("is_left_out_by_drift", Kind.FLAG, _IS_LEFT_OUT_BY_DRIFT),
+        Column("second_reference", Kind.TEXT, _SECOND_REFERENCE),
     )
     # A translation is rated some twenty times, so its facts are collected once.
     facts = f"""
-        WITH facts (translation_id, segment, document, systems) AS MATERIALIZED (
-            SELECT t.id, s.name, s.document, {_json_list("y.name")}
+        WITH facts (translation_id, segment, document, second_reference, systems) AS MATERIALIZED (
+            SELECT t.id, s.name, s.document, s.second_reference, {_json_list("y.name")}
             FROM hits_segment s
             JOIN hits_translation t ON t.segment_id = s.id
             LEFT JOIN hits_systemoutput o ON o.translation_id = t.id

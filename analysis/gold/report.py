@@ -52,13 +52,17 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Work submitted before a run; `n_ratings` includes the ratings of unreliable workers."""
+    """Work submitted before a run; `n_ratings` includes the ratings of unreliable workers.
+
+    `n_not_counted` assignments, held or discarded for impossible times, are not among `n_assignments`.
+    """
 
     n_assignments: int
     n_late: int
     n_ratings: int
     first: datetime | None
     last: datetime | None
+    n_not_counted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def make_report(run: GoldRun) -> CampaignReport:
 
 
 def _people(run: GoldRun) -> People:
-    has_rated = Q(worker__in=_submitted(run).values("worker"))
+    has_rated = Q(worker__in=_submitted(run).counted().values("worker"))
     # Imported work has no record of consent.
     has_agreed = Q(consented_at__lte=run.created_at) | Q(consented_at=None) & has_rated
     recruited = run.campaign.participations.filter(has_agreed)
@@ -123,18 +127,20 @@ def _count_if(**facts: Any) -> Count:
 
 
 def _submitted(run: GoldRun) -> AssignmentQuerySet:
-    submitted = Assignment.objects.counted().filter(hit__campaign=run.campaign)
+    submitted = Assignment.objects.submitted().filter(hit__campaign=run.campaign)
     return submitted.filter(submitted_at__lte=run.created_at)
 
 
 def _work(run: GoldRun) -> Work:
+    is_not_counted = Q(hold__in=Assignment.NOT_COUNTED)
     return Work(
         **_submitted(run).aggregate(
-            n_assignments=Count("pk"),
-            n_late=Count("pk", filter=Q(is_late=True)),
-            n_ratings=Sum("hit__size", default=0),
-            first=Min("submitted_at"),
-            last=Max("submitted_at"),
+            n_assignments=Count("pk", filter=~is_not_counted),
+            n_late=Count("pk", filter=Q(is_late=True) & ~is_not_counted),
+            n_ratings=Sum("hit__size", filter=~is_not_counted, default=0),
+            first=Min("submitted_at", filter=~is_not_counted),
+            last=Max("submitted_at", filter=~is_not_counted),
+            n_not_counted=Count("pk", filter=is_not_counted),
         )
     )
 
@@ -203,7 +209,7 @@ def _trusting(report: CampaignReport) -> str:
         f"{_RECIPES[Campaign.Degradation(report.campaign.degradation)]} A worker was considered "
         "reliable if they scored these lower than the genuine translations (one-sided paired t-test "
         f"over all of the worker's pairs, p < {RELIABLE_P:g}, at least {MINIMUM_PAIRS} pairs)"
-        f"{_RULES[Campaign.TrustRule(report.campaign.trust_rule)]} The same "
+        f"{_RULES[Campaign.TrustRule(report.campaign.trust_rule)]}{_held(report.work)} The same "
         f"test over the latest {WINDOW_HITS} HITs monitored drift: "
         f"{_DRIFTS[Campaign.Drift(report.campaign.drift)]} "
         f"By {report.at:%d %B %Y} {_count(people.n_passed, 'worker')}{share} passed, "
@@ -215,6 +221,12 @@ def _trusting(report: CampaignReport) -> str:
         f" Gold {run.number}, of {run.created_at:%d %B %Y}, is based on the ratings of "
         f"{run.n_workers_trusted:,} of the {_count(run.n_workers, 'worker')}."
     )
+
+
+def _held(work: Work) -> str:
+    if not work.n_not_counted:
+        return ""
+    return f" {_count(work.n_not_counted, 'such HIT')} did not count."
 
 
 def _scoring(report: CampaignReport) -> str:

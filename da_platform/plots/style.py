@@ -100,4 +100,5 @@ def new_figure(width: float = TWO_COLUMNS, height: float = 4.0) -> Figure:
 def count_in_whole_numbers(axis: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(integer=True))
+    # A single tick is enough: otherwise an axis with one whole number gets fractions.
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

@@ -1,19 +1,27 @@
 """HITs on hold for impossible times: the list, and decisions about them."""
 
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.stats.timing import BURST
+from da_platform.plots.responses import drawn_file
 
 from ..exceptions import DecisionRefused
-from ..models import Campaign
+from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins, user_of
 from ..workers import held_hits as holding
 from ..workers.forms import DecisionForm, HoldForm
 from ..workers.held_hits import HoldChoice, HoldPreview
+
+if TYPE_CHECKING:
+    from da_platform.plots.rendering import Picture
 
 HITS_PER_PAGE = 50
 
@@ -31,6 +39,26 @@ def held_hits(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "hold_hours": holding.HOLD_HOURS,
     }
     return render(request, "hits/held_hits.html", context)
+
+
+@require_GET
+@for_campaign_admins
+def held_picture(
+    request: HttpRequest, campaign: Campaign, assignment: UUID, format: str
+) -> HttpResponse:
+    """The seconds between the ratings of a held HIT, as SVG, PNG or PDF, or as CSV."""
+    held = get_object_or_404(holding.held_hits(campaign), code=assignment)
+    # The ratings of a submitted HIT never change.
+    return drawn_file(
+        "seconds-per-item", format, partial(_picture, held), key=f"held-{assignment.hex}"
+    )
+
+
+def _picture(held: Assignment) -> "Picture":
+    # Imported here because it loads Matplotlib, which most requests do not need.
+    from ..workers.pictures import picture_of_hit
+
+    return picture_of_hit(held)
 
 
 @require_http_methods(["GET", "POST"])

@@ -123,16 +123,19 @@ def links_of(campaign: Campaign) -> Links:
     """
     key, is_large = _place_in_cache(campaign)
     links: Links | None = cache.get(key)
-    if links is None:
-        links = _find_links(campaign)
-        cache.set(key, links, LARGE_SECONDS if is_large else KEPT_SECONDS)
-    return links
+    return _compare(campaign, key, is_large) if links is None else links
 
 
 def quick_links_of(campaign: Campaign) -> Links | None:
     """The same, or None if it is a large campaign whose workers have not been compared lately."""
     key, is_large = _place_in_cache(campaign)
-    links: Links | None = cache.get(key) if is_large else links_of(campaign)
+    links: Links | None = cache.get(key)
+    return _compare(campaign, key, is_large) if links is None and not is_large else links
+
+
+def _compare(campaign: Campaign, key: str, is_large: bool) -> Links:
+    links = _find_links(campaign)
+    cache.set(key, links, LARGE_SECONDS if is_large else KEPT_SECONDS)
     return links
 
 

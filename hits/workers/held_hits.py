@@ -32,7 +32,7 @@ from ..rating.places import (
 from .deciding import CHANGED
 from .holding import COUNTED, DISCARDED, times_of_all
 from .recomputing import recompute_worker
-from .trust import locked_participation
+from .trust import enqueue_others, locked_participation
 
 # How long a held HIT waits for a person before it is discarded and its place offered again.
 HOLD_HOURS = 24
@@ -99,6 +99,8 @@ def _decide(assignment: Assignment, to: str, *, actor: User | None, reason: str)
     )
     recompute_worker(campaign, assignment.worker_id)
     settle_places(campaign=campaign, hits=[assignment.hit_id])
+    if Assignment.Hold.COUNTED in (assignment.hold, to):
+        enqueue_others(participation)
     return True
 
 

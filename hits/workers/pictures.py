@@ -1,6 +1,5 @@
 """From one worker's rows to the plots of `hits.workers.plots`."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,11 @@ from da_platform.plots.rendering import Picture
 
 from ..languages import is_spaced
 from ..models import Assignment, Item, Participation, Rating
-from ..rating.arrays import load_worker_assignments, load_worker_ratings
+from ..rating.arrays import load_scores, load_worker_assignments, load_worker_ratings
 from .overlap import overlap_measures
 from .plots import BesideFormula, BesideOthers, HitTimes, WorkerRatings, worker_pictures
-from .weighing import LIKENESS_HITS, MOST_OTHERS
+from .plots.times import hit_seconds_picture
+from .weighing import LIKENESS_HITS, trusted_others
 from .wording import measure_in_words
 
 
@@ -38,8 +38,7 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
     def wants(name: str) -> bool:
         return only in ("", name)
 
-    counted, hits = _counted(participation, ratings)
-
+    hits = assignments["hit"]
     return worker_pictures(
         WorkerRatings(
             assignment=ratings["assignment"],
@@ -51,22 +50,17 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
             submitted=assignments["submitted"][number - 1],
             hit_number=number,
         ),
-        beside_others=_beside_others(participation, counted, hits) if wants("agreement") else None,
-        beside_formula=_beside_formula(participation, counted, hits) if wants("likeness") else None,
+        beside_others=_beside_others(participation, ratings, hits) if wants("agreement") else None,
+        beside_formula=_beside_formula(participation, ratings, hits) if wants("likeness") else None,
         hit_times=_hit_times(assignments) if wants("claimed-time") else None,
     )
 
 
-def _counted(
-    participation: Participation, ratings: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The ratings of HITs that are neither held nor discarded, and these HITs in order of submission."""
-    rows = Assignment.objects.counted().of(participation).order_by("submitted_at", "pk")
-    hits = dict(rows.values_list("pk", "hit_id"))
-    return (
-        ratings[np.isin(ratings["assignment"], list(hits))],
-        np.array(list(hits.values()), dtype=np.int64),
-    )
+def picture_of_hit(assignment: Assignment) -> Picture:
+    """Draw the times of one HIT, whether or not it counts."""
+    ratings = Rating.objects.filter(assignment=assignment).order_by("item__position")
+    moments = [received.timestamp() for received in ratings.values_list("received_at", flat=True)]
+    return hit_seconds_picture(_gaps(np.array(moments), np.ones(len(moments), dtype=np.int64)))
 
 
 def _gaps(received: NDArray[Any], number: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -86,45 +80,18 @@ def _beside_others(
 ) -> BesideOthers:
     """This worker's genuine items next to the ratings of trusted others on the same HITs."""
     own = ratings[ratings["role"] == Item.Role.GENUINE.value]
-    others = _trusted_others(participation, hits)
-    rows = Rating.objects.filter(
-        assignment__in=list(others), item__role=Item.Role.GENUINE.value
-    ).values_list("score", "assignment_id", "item_id")
-    table = np.array(list(rows), dtype=np.int64).reshape(-1, 3)
-    scores, assignments, items = (
-        np.concatenate([own[name], column])
-        for name, column in zip(("score", "assignment", "item"), table.T, strict=True)
-    )
-    is_other = np.arange(len(scores)) >= len(own)
-    workers = [others.get(pk, participation.worker_id) for pk in assignments.tolist()]
+    others = load_scores(trusted_others(participation, hits))
+    others = others[np.isin(others["item"], own["item"])]
+    worker = participation.worker_id
     points = scores_beside_others(
-        scores,
-        np.array(workers, dtype=np.int64),
-        assignments,
-        items,
-        is_other,
-        worker=participation.worker_id,
+        np.concatenate([own["score"], others["score"]]),
+        np.concatenate([np.full(len(own), worker), others["worker"]]),
+        np.concatenate([own["assignment"], others["assignment"]]),
+        np.concatenate([own["item"], others["item"]]),
+        np.arange(len(own) + len(others)) >= len(own),
+        worker=worker,
     )
     return BesideOthers(z=points.z, others=points.others, n_others=points.n_others)
-
-
-def _trusted_others(participation: Participation, hits: NDArray[np.int64]) -> dict[int, int]:
-    """The assignments of other trusted workers on these HITs, a few for each, with their workers."""
-    trusted = Participation.objects.filter(campaign=participation.campaign_id).trusted()
-    rows = (
-        Assignment.objects.counted()
-        .filter(hit__in=hits.tolist(), worker__in=trusted.values("worker"))
-        .exclude(worker=participation.worker_id)
-        .order_by("submitted_at", "pk")
-        .values_list("pk", "hit_id", "worker_id")
-    )
-    chosen: dict[int, int] = {}
-    n_chosen: Counter[int] = Counter()
-    for pk, hit, worker in rows:
-        if n_chosen[hit] < MOST_OTHERS:
-            chosen[pk] = worker
-            n_chosen[hit] += 1
-    return chosen
 
 
 def _beside_formula(

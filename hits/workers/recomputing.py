@@ -13,13 +13,9 @@ from django.utils import timezone
 from ..exceptions import RecomputingRefused
 from ..models import Campaign
 from ..rating.places import settle_places, unsettled_hits
-from .trust import recompute_worker
+from .trust import MOST_ROUNDS, recompute_worker
 
 logger = logging.getLogger(__name__)
-
-# Under the guarded rule a verdict depends on who else is trusted, so a change may lead to others. A few rounds
-# settle that; the limit is there because nothing guarantees it.
-MOST_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)

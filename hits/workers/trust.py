@@ -2,12 +2,15 @@
 
 import logging
 import math
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from analysis.stats.thresholds import FEWEST_OTHERS
+from da_platform.sending import enqueue
 
 from ..exceptions import DecisionOutdated, DecisionRefused
 from ..models import Assignment, Campaign, Evidence, Participation
@@ -25,28 +28,36 @@ TRUST_ACTIONS = (TRUST_CHANGED, WITHDRAWN, *Participation.Decision.values, *HOLD
 
 # Rows come in any order, and sums of the same numbers may differ in the last digits.
 TOLERANCE = 1e-9
+# Under the guarded rule a verdict depends on who else is trusted, so a change may lead to others. A few rounds
+# settle that; the limit is there because nothing guarantees it.
+MOST_ROUNDS = 5
 
 
 def update_evidence(*, assignment: Assignment) -> Evidence:
-    """Weigh all of the worker's ratings, including this HIT, and then those of others who did the same HIT.
+    """Weigh all of the worker's ratings, including this HIT, and then those of others who did the same HITs.
 
-    Only rows of the worker's HITs are read, however large the campaign is. A second call returns the existing
+    Only rows of these HITs are read, however large the campaign is. A second call returns the existing
     evidence. If the verdict changes whether the ratings count, places are updated.
     """
-    evidence, is_new = _weigh_hit(assignment)
-    if is_new:
-        weigh_others_again(assignment)
+    campaign = assignment.hit.campaign
+    evidence, is_new, has_new_standing = _weigh_hit(assignment)
+    if has_new_standing:
+        weigh_again(campaign, _hits_of(campaign, assignment.worker_id))
+    # Asked after the commit: those who are weighed at the same moment may be trusted by now.
+    elif is_new and _can_be_compared(assignment.hit_id):
+        weigh_again(campaign, [assignment.hit_id])
     return evidence
 
 
 @transaction.atomic
-def _weigh_hit(assignment: Assignment) -> tuple[Evidence, bool]:
-    """Return the evidence that follows this HIT, and whether it is new."""
+def _weigh_hit(assignment: Assignment) -> tuple[Evidence, bool, bool]:
+    """Return the evidence that follows this HIT, whether it is new, and whether the worker's standing is."""
     campaign = assignment.hit.campaign
     participation = locked_participation(campaign, assignment.worker_id)
     weighed = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)
     if known_evidence := weighed.first():
-        return known_evidence, False
+        return known_evidence, False, False
+    before = participation.standing
     # Before it is weighed: held HITs are no evidence.
     hold_if_impossible(assignment=assignment)
     evidence = Evidence.objects.create(
@@ -55,45 +66,64 @@ def _weigh_hit(assignment: Assignment) -> tuple[Evidence, bool]:
     if not follow(participation, evidence) and participation.is_discarded:
         settle_places(campaign=campaign, hits=[assignment.hit_id])
     Assignment.objects.filter(pk=assignment.pk).update(evidence_at=evidence.computed_at)
-    return evidence, True
+    return evidence, True, participation.standing != before
 
 
-def weigh_others_again(assignment: Assignment) -> int:
-    """Weigh again the other workers who did this HIT, whose agreement with others may have changed.
+def _can_be_compared(hit: int) -> bool:
+    """Whether the HIT has enough trusted ratings to compare others with."""
+    counted = with_standing(Assignment.objects.counted().filter(hit=hit))
+    return counted.filter(is_trusted=True).count() >= FEWEST_OTHERS
 
-    Only under the guarded rule, which asks for agreement, and once the HIT has enough trusted ratings. Each
-    worker is a transaction of their own, which locks the participation and then HITs, like every other.
-    Return for how many the evidence changed.
+
+def _hits_of(campaign: Campaign, worker: int) -> list[int]:
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign, worker=worker)
+    return list(submitted.order_by().values_list("hit", flat=True))
+
+
+def weigh_again(campaign: Campaign, hits: Collection[int]) -> int:
+    """Weigh again everyone who did one of these HITs, because their agreement with the others may have changed.
+
+    Only under the guarded rule, which asks for agreement. If that changes whom to trust, everyone on the HITs of
+    those workers follows. Each worker is a transaction of their own, which locks the participation and then HITs,
+    like every other. The worker who changed something is weighed again too: of two who are weighed at the same
+    moment, neither saw the other. Return for how many workers the evidence changed.
     """
-    campaign = assignment.hit.campaign
     if campaign.trust_rule != Campaign.TrustRule.GUARDED:
         return 0
-    counted = with_standing(Assignment.objects.counted().filter(hit=assignment.hit_id))
-    if counted.filter(is_trusted=True).count() < FEWEST_OTHERS:
-        return 0
-    others = (
-        Assignment.objects.submitted()
-        .filter(hit=assignment.hit_id)
-        .exclude(evidence_at=None)
-        .exclude(worker=assignment.worker_id)
-        .order_by("worker")
-        .values_list("worker", flat=True)
-    )
-    n_changed = 0
-    for worker in list(others):
-        try:
-            n_changed += recompute_worker(campaign, worker)[0]
-        except Exception:
-            # It must not undo the evidence about the HIT; the next one on this HIT tries again.
-            logger.exception("Worker %s could not be weighed again.", worker)
-    return n_changed
+    with_new_evidence = set()
+    for _ in range(MOST_ROUNDS):
+        hits_to_follow: set[int] = set()
+        for worker in _weighed_workers(hits):
+            try:
+                has_new_evidence, has_new_trust = recompute_worker(campaign, worker)
+            except Exception:
+                # It must not undo the evidence about the HIT; the next one on this HIT tries again.
+                logger.exception("Worker %s could not be weighed again.", worker)
+                continue
+            if has_new_evidence:
+                with_new_evidence.add(worker)
+            if has_new_trust:
+                hits_to_follow.update(_hits_of(campaign, worker))
+        hits = hits_to_follow
+    return len(with_new_evidence)
+
+
+def _weighed_workers(hits: Collection[int]) -> list[int]:
+    weighed = Assignment.objects.submitted().filter(hit__in=hits).exclude(evidence_at=None)
+    return list(weighed.order_by("worker").values_list("worker", flat=True).distinct())
+
+
+def weigh_others(participation: Participation) -> int:
+    """Weigh again everyone on the HITs of a worker about whom a person has decided."""
+    campaign = participation.campaign
+    return weigh_again(campaign, _hits_of(campaign, participation.worker_id))
 
 
 @transaction.atomic
 def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
     """Judge one worker again; return whether the evidence and the trust have changed."""
     participation = locked_participation(campaign, worker)
-    before = participation.trust
+    before = participation.trust, participation.standing
     evidence = participation.evidence.order_by("pk").last()
     is_new = False
     submitted = Assignment.objects.submitted().of(participation)
@@ -107,7 +137,7 @@ def recompute_worker(campaign: Campaign, worker: int) -> tuple[bool, bool]:
                 assignment=latest, origin=Evidence.Origin.RECOMPUTATION, **fields
             )
     follow(participation, evidence)
-    return is_new, participation.trust != before
+    return is_new, (participation.trust, participation.standing) != before
 
 
 def _is_same(stored: Any, computed: Any) -> bool:
@@ -139,6 +169,15 @@ def follow(participation: Participation, evidence: Evidence | None) -> bool:
         hits = hits.exclude(evidence_at=None)
     settle_places(campaign=participation.campaign, hits=hits.values_list("hit", flat=True))
     return True
+
+
+def enqueue_others(participation: Participation) -> None:
+    """Let a background process weigh the others again, because it may take seconds.
+
+    If the message is lost, they are weighed when the next one on their HITs is.
+    """
+    if participation.campaign.trust_rule == Campaign.TrustRule.GUARDED:
+        transaction.on_commit(partial(enqueue, "hits.weigh_others", participation.pk))
 
 
 def weigh_pending(*, limit: int = 1_000) -> int:
@@ -243,4 +282,5 @@ def decide_about(
     if locked.standing != standing_before:
         hits = Assignment.objects.of(locked).values_list("hit", flat=True)
         settle_places(campaign=locked.campaign, hits=hits)
+        enqueue_others(locked)
     return locked

@@ -32,7 +32,7 @@ from .overlap import overlap_measures
 # better with more of them, and the evidence then does not change with everyone who comes later.
 MOST_OTHERS = 10
 # HITs whose items are compared with formulas, the latest first: enough to see a script, and cheap.
-LIKENESS_HITS = 3
+LIKENESS_HITS = 2
 
 
 def weigh(participation: Participation) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def _mean_of_hidden_references(work: _Work) -> float:
 def _agreement_fields(work: _Work) -> dict[str, Any]:
     """Compare the worker with the other trusted workers on the same HITs."""
     own = work.of_role(Role.GENUINE)
-    others = load_scores(_trusted_others(work))
+    others = load_scores(trusted_others(work.participation, work.assignments["hit"]))
     others = others[np.isin(others["item"], own["item"])]
     worker = work.participation.worker_id
     columns = {
@@ -213,10 +213,10 @@ def _agreement_fields(work: _Work) -> dict[str, Any]:
     }
 
 
-def _trusted_others(work: _Work) -> dict[int, int]:
+def trusted_others(participation: Participation, hits: NDArray[np.int64]) -> dict[int, int]:
     """The assignments of other trusted workers on the worker's HITs, a few for each, with their workers."""
-    assignments = Assignment.objects.counted().filter(hit__in=work.assignments["hit"].tolist())
-    others = with_standing(assignments.exclude(worker=work.participation.worker_id))
+    assignments = Assignment.objects.counted().filter(hit__in=hits.tolist())
+    others = with_standing(assignments.exclude(worker=participation.worker_id))
     rows = others.filter(is_trusted=True).order_by("submitted_at", "pk")
     by_hit: dict[int, dict[int, int]] = {}
     for pk, hit, worker in rows.values_list("pk", "hit_id", "worker_id"):

@@ -82,6 +82,10 @@ def expected_ratings(campaign) -> list[dict]:
             "assignment_status": row.assignment.status,
             "is_late": row.assignment.is_late,
             "is_rejected": row.assignment.is_rejected,
+            "hold": row.assignment.hold,
+            "hold_reason": row.assignment.hold_reason,
+            "is_left_out_by_drift": False,
+            "second_reference": "",
         }
         for row in rows
     ]
@@ -341,7 +345,7 @@ def test_csv_rows_end_with_crlf_and_contain_no_comments(rated, tmp_path):
     content = (tmp_path / "r.csv").read_bytes().decode()
     first, _, rows = content.partition("\r\n")
     assert first.startswith("campaign,hit,") and rows.count("\r\n") == 81
-    assert {len(cells) for cells in csv.reader(io.StringIO(content, newline=""))} == {18}
+    assert {len(cells) for cells in csv.reader(io.StringIO(content, newline=""))} == {22}
 
 
 def test_a_worker_without_participation_counts_as_unproven(rated, tmp_path):

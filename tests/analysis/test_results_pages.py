@@ -20,7 +20,7 @@ from analysis.models import GoldRun
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.simulation import Behaviour, simulate_workers
-from hits.models import Campaign, System, SystemOutput
+from hits.models import Assignment, Campaign, System, SystemOutput
 from hits.workers.trust import weigh_pending
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
@@ -263,6 +263,20 @@ def test_the_report_has_the_real_numbers(campaign, run):
         "5 workers agreed to take part" in text and f"{run.n_ratings:,} ratings of genuine" in text
     )
     assert run.input_digest in text
+    assert "did not count" not in text
+
+
+def test_the_report_says_how_many_held_hits_do_not_count(campaign, run):
+    Campaign.objects.update(trust_rule=Campaign.TrustRule.GUARDED)
+    n_before = make_report(run).work.n_assignments
+    held = Assignment.objects.submitted().filter(hit__campaign=campaign).first()
+    held.hold, held.hold_reason, held.held_at = "held", "Too fast.", held.submitted_at
+    held.save(update_fields=["hold", "hold_reason", "held_at"])
+    run.refresh_from_db()
+    work = make_report(run).work
+    assert (work.n_assignments, work.n_not_counted) == (n_before - 1, 1)
+    text = page("campaign_report", campaign).content.decode()
+    assert "until a person decided about them. 1 such HIT did not count." in text
 
 
 def test_the_report_counts_evidence_and_manual_decisions_separately(campaign, run):

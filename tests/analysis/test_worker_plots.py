@@ -12,16 +12,14 @@ from scipy import stats
 from analysis.stats.quality_control import NO_PARTNER, make_pairs
 from analysis.stats.roles import Role
 from hits.workers.plots import (
-    RUNNING_MEAN,
     BesideFormula,
     BesideOthers,
     HitTimes,
     WorkerRatings,
-    longest_run,
-    running_means,
-    window_pvalues,
     worker_pictures,
 )
+from hits.workers.plots.pairs import window_pvalues
+from hits.workers.plots.scores import RUNNING_MEAN, longest_run, running_means
 
 N_PAIRS = 6
 

@@ -7,6 +7,7 @@ its outcome is printed as JSON for the tests.
 
 import io
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -390,6 +391,68 @@ def _write_scores(path: Path, score: int) -> Path:
     return path
 
 
+def weigh_at_once() -> Facts:
+    """6 processes submit and weigh HITs of 9 workers, while one counts held HITs and one judges everyone again."""
+    campaign = make_hits(n_segments=3 * 14, min_ratings=30, trust_rule="guarded")
+    scorers = {make_worker(): reader(seed) for seed in range(6)}
+    scorers |= {make_worker(): pair_script(seed) for seed in range(3)}
+    held = [weighed_hit(campaign, make_worker(), reader(9 + n), seconds=0.01) for n in range(3)]
+    admin = User.objects.create_superuser("ann")
+    start = timezone.now() - timedelta(hours=9)
+
+    def act(number: int, meet: Callable[[], object]) -> list[str]:
+        failures = _collect_log()
+        for turn in range(3):
+            meet()
+            if number == 0:
+                count_held(assignment=held[turn], actor=admin, reason="Fine")
+                # As the message to the background processes asks.
+                weigh_others(campaign.participations.get(worker=held[turn].worker_id))
+            elif number == 1:
+                # Not in the end, when it would set right what the others leave wrong.
+                if turn < 2:
+                    recompute_workers(campaign=campaign)
+            else:
+                for worker in list(scorers)[number - 2 :: 6]:
+                    at = start + timedelta(hours=turn)
+                    # Those found out get no further HIT.
+                    if take_assignment(campaign=campaign, worker=worker, at=at):
+                        weighed_hit(campaign, worker, scorers[worker], at=at)
+        return failures
+
+    failures = sum(together(8, act), [])
+    verdicts = _verdicts(campaign)
+    # The chores do this every minute.
+    settle_unproven()
+    summary = recompute_workers(campaign=campaign)
+    return {
+        "failures": failures,
+        "n_unweighed": Assignment.objects.submitted().filter(evidence_at=None).count(),
+        "n_evidence_changed": summary.n_evidence_changed,
+        "n_hits_settled": summary.n_hits_settled,
+        "verdicts": verdicts,
+        "verdicts_recomputed": _verdicts(campaign),
+        **_stored(campaign),
+    }
+
+
+def _collect_log() -> list[str]:
+    """Collect what this process logs from now on: a worker who cannot be weighed does not stop the others."""
+    messages: list[str] = []
+
+    class Collector(logging.Handler):
+        def emit(self, line: logging.LogRecord) -> None:
+            messages.append(f"{line.getMessage()} {line.exc_info and line.exc_info[1]!r}")
+
+    logging.getLogger("hits").addHandler(Collector(logging.WARNING))
+    return messages
+
+
+def _verdicts(campaign: "Campaign") -> list[tuple[str, str]]:
+    rows = campaign.participations.order_by("pk").values_list("worker__external_id", "trust")
+    return list(rows)
+
+
 def _held_hits() -> "tuple[Campaign, list[Assignment]]":
     """Six held HITs of six workers, two on each of three HITs."""
     campaign = _make_campaign(n_hits=3, min_ratings=2)
@@ -451,8 +514,10 @@ if __name__ == "__main__":
     from hits.exceptions import CannotBuildHITs
     from hits.models import Assignment, AuditEntry, Campaign, Item, Rating, Worker
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
-    from hits.rating.places import unsettled_hits
+    from hits.rating.places import settle_unproven, unsettled_hits
     from hits.workers.held_hits import count_held, discard_held, discard_overdue
+    from hits.workers.recomputing import recompute_workers
+    from hits.workers.trust import weigh_others
     from tests.concurrency.cookies import cookies_of
     from tests.factories import (
         make_campaign,
@@ -463,5 +528,6 @@ if __name__ == "__main__":
         rate_items,
     )
     from tests.holds import do_held_hit
+    from tests.scored_hits import pair_script, reader, weighed_hit
 
     carry_out_orders()

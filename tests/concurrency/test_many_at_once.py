@@ -100,3 +100,15 @@ def test_4_processes_building_leave_one_set_of_hits(database_url):
     assert sum("already has HITs" in outcome for outcome in facts["built"]) == 3
     assert facts["rebuilt"] == ["2"] * 4
     assert facts["numbers"] == [1, 2] and facts["n_items"] == 80
+
+
+@pytest.mark.slow
+def test_workers_weighed_by_8_processes_are_judged_as_if_one_by_one(database_url):
+    facts = run_scenario("weigh_at_once", database_url)
+    assert facts["failures"] == []
+    assert facts["n_unweighed"] == 0
+    trust = Counter(trust for _, trust in facts["verdicts"])
+    # The readers, and none of the scripts; one HIT of 40 items proves nobody.
+    assert trust["reliable"] == 6
+    assert facts["verdicts_recomputed"] == facts["verdicts"]
+    assert (facts["n_evidence_changed"], facts["n_hits_settled"]) == (0, 0)

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client, override_settings
 from scipy import stats
 
+from analysis.stats.roles import Role
 from hits.models import Assignment, InputSignals
 from hits.rating.canary import SCORES, canary_of
 from tests.factories import make_hits, rate
@@ -60,6 +61,31 @@ def test_every_position_and_score_is_equally_likely():
     scores = Counter(canary.score for canary in canaries)
     assert set(scores) == set(SCORES)
     assert stats.chisquare(list(scores.values())).pvalue > 0.001
+
+
+@pytest.mark.django_db
+def test_it_is_as_often_about_a_hidden_item_as_about_any_other():
+    """Neither the item nor the score that it asks for tells anything about the role."""
+    hit = make_hits(n_segments=35, hit_size=100).hits.get()
+    roles = dict(hit.items.values_list("position", "role"))
+    rng = np.random.default_rng(7)
+    canaries = [
+        canary_of(Assignment(code=UUID(bytes=rng.bytes(16)), hit=hit)) for _ in range(5_000)
+    ]
+    counts = Counter(roles[canary.position] for canary in canaries)
+    shares = Counter(roles.values())
+    assert len(shares) >= 3
+    expected = [len(canaries) * shares[role] / len(roles) for role in sorted(shares)]
+    assert stats.chisquare([counts[role] for role in sorted(shares)], expected).pvalue > 0.001
+    scores = {
+        is_genuine: [
+            canary.score
+            for canary in canaries
+            if (roles[canary.position] == Role.GENUINE) == is_genuine
+        ]
+        for is_genuine in (True, False)
+    }
+    assert stats.ks_2samp(scores[True], scores[False]).pvalue > 0.001
 
 
 @pytest.mark.django_db

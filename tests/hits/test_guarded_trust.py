@@ -9,10 +9,13 @@ from analysis.stats.roles import Role
 from hits.models import Assignment, AuditEntry, Evidence, Participation
 from hits.rating.assignments import take_assignment
 from hits.rating.places import forecast, settle_unproven
+from hits.tasks import weigh_others as weigh_others_task
 from hits.workers.recomputing import recompute_workers
-from hits.workers.trust import update_evidence, weigh_others_again
+from hits.workers.trust import update_evidence, weigh_again
 from hits.workers.weighing import weigh
+from tests.decisions import exclude
 from tests.factories import make_hits, make_worker
+from tests.people import make_person
 from tests.scored_hits import chance, do_hit, pair_script, reader, weighed_hit
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +24,14 @@ pytestmark = pytest.mark.django_db
 def guarded(**fields):
     defaults = {"n_segments": 70, "hit_size": 100, "min_ratings": 5, "trust_rule": "guarded"}
     return make_hits(**defaults | fields)
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[tuple]:
+    """Messages to background processes."""
+    messages: list[tuple] = []
+    monkeypatch.setattr("hits.workers.trust.enqueue", lambda *message: messages.append(message))
+    return messages
 
 
 def trust(campaign, worker) -> str:
@@ -84,9 +95,55 @@ def test_weighing_the_others_again_changes_nothing_the_second_time():
     for seed in range(4):
         last = weighed_hit(campaign, make_worker(), reader(seed))
     n_rows = Evidence.objects.count()
-    assert weigh_others_again(last) == 0
+    assert weigh_again(campaign, [last.hit_id]) == 0
     update_evidence(assignment=last)
     assert Evidence.objects.count() == n_rows
+    assert recompute_workers(campaign=campaign).n_evidence_changed == 0
+
+
+def proven_late(seed):
+    """Scores of a reader who lowers one degraded text of the first ten, and all later ones."""
+    reads, given, seen = reader(seed), {}, []
+
+    def score(item):
+        given[item.pk] = reads(item)
+        if item.role != Role.BAD_REFERENCE:
+            return given[item.pk]
+        seen.append(item)
+        is_lowered = len(seen) == 1 or len(seen) > 10
+        return given[item.partner_id] - (25 if is_lowered else 0)
+
+    return score
+
+
+def test_a_script_is_found_out_when_others_are_trusted_after_a_later_hit():
+    campaign = guarded()
+    script, people = make_worker("script"), [make_worker(f"reader {i}") for i in range(3)]
+    weighed_hit(campaign, script, pair_script(2))
+    scorers = [proven_late(seed) for seed in range(3)]
+    trusted_after = []
+    for _ in range(2):
+        for person, scorer in zip(people, scorers, strict=True):
+            weighed_hit(campaign, person, scorer, at=timezone.now() - timedelta(minutes=20))
+        trusted_after.append([trust(campaign, one) for one in (script, *people)])
+    assert trusted_after == [["reliable"] + ["unproven"] * 3, ["unreliable"] + ["reliable"] * 3]
+    assert recompute_workers(campaign=campaign).n_evidence_changed == 0
+
+
+def test_a_decision_lets_the_others_be_weighed_again(django_capture_on_commit_callbacks, sent):
+    campaign = guarded()
+    script, people = make_worker("script"), [make_worker(f"reader {i}") for i in range(3)]
+    weighed_hit(campaign, script, pair_script(2))
+    for seed, person in enumerate(people):
+        weighed_hit(campaign, person, reader(seed))
+    first = Participation.objects.select_related("campaign").get(worker=people[0])
+    assert trust(campaign, script) == "unreliable"
+    with django_capture_on_commit_callbacks(execute=True):
+        exclude(participation=first, actor=make_person("admin", campaign), reason="A test")
+    assert sent == [("hits.weigh_others", first.pk)]
+    weigh_others_task(first.pk)
+    # Two others are too few to compare with, so the pairs decide alone.
+    assert trust(campaign, script) == "reliable"
     assert recompute_workers(campaign=campaign).n_evidence_changed == 0
 
 

@@ -54,6 +54,23 @@ class TestPage:
         assert "30 ratings in a row reached the server within 0.3 seconds." in html
         assert "Held for a decision" in html and str(held.code) in html
 
+    def test_it_shows_the_times_of_each_hit(self, campaign, held, admin):
+        picture = reverse("held_picture", args=[campaign.code, held.code, "svg"])
+        assert f'src="{picture}"' in read(admin, address("held_hits", campaign))
+        assert "came within 2 s, below the dotted line" in read(admin, picture)
+        rows = read(admin, picture.replace(".svg", ".csv")).splitlines()
+        assert rows[0] == "rating,hit,seconds" and rows[1] == "1,1,"
+        seconds = [float(row.split(",")[2]) for row in rows[2:]]
+        assert seconds == pytest.approx([0.01] * 39, abs=1e-5)
+
+    def test_other_hits_have_no_picture_there(self, campaign, held, admin):
+        honest = do_hit(campaign, make_worker())
+        other = make_guarded_hits(name="Other")
+        for args in ([campaign.code, honest.code, "svg"], [other.code, held.code, "svg"]):
+            assert admin.get(reverse("held_picture", args=args)).status_code == 404
+        path = reverse("held_picture", args=[campaign.code, held.code, "svg"])
+        assert client_of("researcher", campaign).get(path).status_code == 403
+
     def test_an_honest_hit_is_not_listed(self, campaign, admin):
         do_hit(campaign, make_worker())
         assert "No HIT in this campaign had impossible times." in read(

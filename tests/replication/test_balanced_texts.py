@@ -27,7 +27,9 @@ def test_overlap_with_the_gray_text_does_not_change_on_average(balanced: degrada
     assert abs(balanced.chrf_change) <= degradation.MOST_CHANGE
 
 
-def test_a_classifier_without_meaning_cannot_tell_them_even_with_a_memory(balanced: degradation.Figures):
+def test_a_classifier_without_meaning_cannot_tell_them_even_with_a_memory(
+    balanced: degradation.Figures,
+):
     # With this many pairs, guessing gives up to 0.54 in 19 of 20 samples.
     assert balanced.auc <= degradation.MOST_AUC + 0.02
     assert balanced.auc_with_memory <= degradation.MOST_AUC + 0.02
