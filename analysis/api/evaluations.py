@@ -24,6 +24,7 @@ from hits.people.access import Level, campaign_for, user_of
 
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
+from ..evaluation.results import PredictionSort
 from ..evaluation.stored_evaluations import options_from, result_of
 from ..evaluation.tables import tables_of
 from ..models import Evaluation
@@ -43,6 +44,12 @@ class ChosenGoldIn(Input):
 
 
 class OptionsIn(Input):
+    """Options of an evaluation.
+
+    With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
+    the table of predictions is sorted by `sort`.
+    """
+
     qe: bool = False
     alpha: Share = ALPHA
     confidence: Share = 0.95
@@ -50,6 +57,8 @@ class OptionsIn(Input):
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] | None = None
     without_systems: Annotated[list[Name], Field(max_length=500)] = []
     ignore_extra: bool = False
+    baseline: Annotated[str, Field(max_length=200)] = ""
+    sort: PredictionSort = "r"
 
 
 class EvaluationIn(Input):

@@ -15,7 +15,7 @@ from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
-from .predictions import gold_moments, prediction_results
+from .predictions import gold_moments, prediction_comparisons, prediction_results
 from .results import (
     Breakdown,
     Estimate,
@@ -151,6 +151,10 @@ def _golds_by_name(
     for system in options.without_systems:
         if not any(system == name for keys in all_keys for name, _ in keys):
             problems.add("", None, f"there is no system {system!r} to leave out")
+    if options.baseline and options.baseline not in {table.name for table in tables}:
+        problems.add("", None, f"there is no metric {options.baseline!r} to use as the baseline")
+    if options.baseline and not options.qe:
+        problems.add("", None, "a baseline needs quality estimation (qe)")
     levels = {table.level for table in tables}
     for gold in golds:
         if (
@@ -224,6 +228,7 @@ def _evaluate_gold(
         gold_sd=sd,
         system=system,
         breakdowns=breakdowns,
+        prediction_comparisons=prediction_comparisons(rows, options),
     )
 
 
@@ -278,6 +283,7 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
+        baseline=options.baseline or None,
         test="williams,one-sided",
         alpha=options.alpha,
         interval="fisher",

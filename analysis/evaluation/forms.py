@@ -10,11 +10,12 @@ from django.http import QueryDict
 from da_platform.files.texts import fault_in_name
 from hits.campaigns.forms import SeveralFilesField
 
-from ..metrics import METRIC_NAMES
+from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import GoldUpload, Metric
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES
 from ..scores.reading import CHOICES
+from .tables import SORT_NAMES
 from .uploading import GoldReading, Reading
 
 WAYS = {"higher": True, "lower": False}
@@ -125,10 +126,23 @@ class GoldUploadForm(ReadingForm):
 class ComputeForm(forms.Form):
     names = forms.MultipleChoiceField(
         choices=[(name, name) for name in METRIC_NAMES],
-        initial=METRIC_NAMES,
+        initial=DEFAULT_METRICS,
         widget=forms.CheckboxSelectMultiple,
         label="Metrics",
+        help_text="TER ignores case; TER-cased does not. TER-Moses makes the same shifts as Moses.",
     )
+    tokenise = forms.ChoiceField(
+        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
+        required=False,
+        label="Tokeniser",
+        help_text="Choose none if the texts are tokenised.",
+    )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the job."""
+        tokenise = self.cleaned_data["tokenise"]
+        return {"names": self.cleaned_data["names"]} | ({"tokenise": tokenise} if tokenise else {})
 
 
 class CollectionForm(forms.Form):
@@ -160,6 +174,17 @@ class OptionsForm(forms.Form):
         required=False,
         label="Quality estimation: the scores predict the gold, so measure errors too",
     )
+    baseline = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Baseline",
+        help_text="For quality estimation: shade what does not significantly differ from these predictions.",
+    )
+    sort = forms.ChoiceField(
+        choices=list(SORT_NAMES.items()),
+        required=False,
+        label="Sort predictions by",
+    )
     without = forms.CharField(
         required=False,
         max_length=5_000,
@@ -187,7 +212,14 @@ class OptionsForm(forms.Form):
             "without_systems": list(dict.fromkeys(name for name in names if name)),
             "ignore_extra": chosen["ignore_extra"],
             "seed": chosen["seed"],
+            "baseline": chosen["baseline"],
+            "sort": chosen["sort"] or "r",
         }
+
+    def clean(self) -> dict[str, Any] | None:
+        if self.cleaned_data.get("baseline") and not self.cleaned_data.get("qe"):
+            self.add_error("baseline", "A baseline needs quality estimation.")
+        return super().clean()
 
 
 class EvaluateForm(OptionsForm):

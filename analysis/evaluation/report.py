@@ -18,7 +18,7 @@ from .engine import Evaluated, Progress
 from .file_names import file_names
 from .pictures import pictures_of
 from .results import EvaluationResult
-from .tables import breakdown_csv, tables_of
+from .tables import SORT_NAMES, breakdown_csv, tables_of
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
 
@@ -174,6 +174,11 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"Against {name}, {best.metric} has the highest r ({_shown(best.pearson.estimate)}). Not "
                 f"significantly outperformed by any other metric (Williams test): {winners}."
             )
+            sentences += [
+                f"Not significantly outperformed in {SORT_NAMES[test.measure]} (paired bootstrap, Holm): "
+                f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
+                for test in gold.prediction_comparisons
+            ]
         elif gold.system:
             best_system = gold.system[0]
             sentences.append(

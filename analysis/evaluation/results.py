@@ -21,6 +21,10 @@ Value = float | None
 Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
 
+# What a table of predictions can be sorted by.
+PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
+PREDICTION_SORTS: tuple[PredictionSort, ...] = get_args(PredictionSort)
+
 T = TypeVar("T")
 
 
@@ -42,6 +46,11 @@ class Options:
         Systems to leave out, such as a reference.
     ignore_extra : bool
         Ignore scores for rows that are not in the gold, instead of refusing them.
+    baseline : str
+        With `qe`, the predictions that others are compared with; what does not significantly differ
+        from them is shaded.
+    sort : str
+        With `qe`, what the table of predictions is sorted by, best first.
     """
 
     qe: bool = False
@@ -51,6 +60,8 @@ class Options:
     n_resamples: int = DEFAULT_RESAMPLES
     without_systems: tuple[str, ...] = ()
     ignore_extra: bool = False
+    baseline: str = ""
+    sort: PredictionSort = "r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +142,37 @@ class PredictionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictionComparison:
+    """Tests of all pairs of predictions by one measure. A small `pvalue[i][j]` favours i over j.
+
+    `adjusted` are the p-values adjusted for their number, which decide what is significant.
+    """
+
+    measure: Literal["mae", "delta_avg"]
+    metrics: tuple[str, ...]
+    pvalue: Matrix
+    adjusted: Matrix
+    signature: str
+
+    def winners(self, alpha: float) -> tuple[str, ...]:
+        """Predictions that no others significantly outperform."""
+        outperformed = (numbers(self.adjusted) < alpha).any(axis=0)
+        return tuple(
+            name for name, is_worse in zip(self.metrics, outperformed, strict=True) if not is_worse
+        )
+
+    def like(self, name: str, alpha: float) -> tuple[str, ...]:
+        """Predictions that do not significantly differ from the named ones, including these."""
+        if name not in self.metrics:
+            return ()
+        p, i = numbers(self.adjusted), self.metrics.index(name)
+        differs = (p[i] < alpha) | (p[:, i] < alpha)
+        return tuple(
+            name for name, is_other in zip(self.metrics, differs, strict=True) if not is_other
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class SystemResult:
     """One metric at system level. `from_segments`: its system scores are means of segment scores.
 
@@ -185,6 +227,8 @@ class GoldEvaluation:
     gold_sd: Value
     system: tuple[SystemResult, ...]
     breakdowns: tuple[Breakdown, ...]
+    # Evaluations stored earlier do not have these.
+    prediction_comparisons: tuple[PredictionComparison, ...] = ()
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -258,6 +302,8 @@ def _restored(kind: Any, facts: Any) -> Any:
             **{
                 field.name: _restored(hints[field.name], facts[field.name])
                 for field in fields(kind)
+                # A field that was added later has a default.
+                if field.name in facts
             }
         )
     origin, parts = get_origin(kind), get_args(kind)

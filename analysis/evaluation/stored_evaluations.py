@@ -16,7 +16,7 @@ from hits.models import Campaign
 from ..models import Evaluation, Metric, ScoreCollection
 from .aligned_rows import Rows
 from .engine import Evaluated, Progress, evaluate, without_systems
-from .results import EvaluationResult, Options
+from .results import PREDICTION_SORTS, EvaluationResult, Options
 from .stored_inputs import (
     EvaluationRefused,
     GoldChoice,
@@ -275,6 +275,8 @@ def options_from(facts: Mapping[str, Any]) -> Options:
         raise EvaluationRefused("`alpha` and `confidence` must be between 0 and 1.")
     if options.n_resamples < 1 or options.seed < 0:
         raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
+    if options.sort not in PREDICTION_SORTS:
+        raise EvaluationRefused(f"`sort` must be one of {', '.join(PREDICTION_SORTS)}.")
     return options
 
 

@@ -1,6 +1,7 @@
 """The tables of an evaluation, each with a note on the test used."""
 
 from dataclasses import replace
+from typing import Literal
 
 from da_platform.plots.rendering import to_csv
 
@@ -32,6 +33,8 @@ from .results import (
 
 # More groups than this do not fit on a page and are only in the CSV.
 MOST_GROUPS = 14
+
+SORT_NAMES = {"r": "r", "mae": "MAE", "rmse": "RMSE", "delta_avg": "DeltaAvg"}
 
 
 def tables_of(result: EvaluationResult) -> list[Table]:
@@ -105,39 +108,80 @@ def williams_sentence(options: Options) -> str:
 
 
 def prediction_table(gold: GoldEvaluation, options: Options) -> Table:
-    """Return the errors of predictions, as submitted and rescaled."""
+    """Return the errors of predictions, as submitted and rescaled, with the winners of each measure."""
     titles = ["r", "MAE", "RMSE", "MAE rescaled", "RMSE rescaled", "DeltaAvg", "Spearman"]
     segment_results = {row.metric: row for row in gold.segment}
-    least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
+    by_measure = {test.measure: test for test in gold.prediction_comparisons}
+    names = [row.metric for row in gold.predictions]
+    winners = {name: test.winners(options.alpha) for name, test in by_measure.items()}
+    like = {name: test.like(options.baseline, options.alpha) for name, test in by_measure.items()}
+
+    def tested(row: PredictionResult, measure: Literal["mae", "delta_avg"]) -> Cell:
+        cell = number(getattr(row, measure).estimate, bold=row.metric in winners.get(measure, ()))
+        return replace(cell, shaded=row.metric in like.get(measure, ()))
+
     rows = []
-    for row in gold.predictions:
+    for row in sorted_predictions(gold, options):
         segment = segment_results[row.metric]
         rows.append(
             [
-                text(row.metric, bold=segment.is_winner),
+                text(row.metric),
                 correlation(segment.pearson.estimate, bold=segment.is_winner),
-                number(row.mae.estimate),
+                tested(row, "mae"),
                 number(row.rmse.estimate),
                 number(row.rescaled_mae.estimate),
                 number(row.rescaled_rmse.estimate),
-                number(row.delta_avg.estimate),
+                tested(row, "delta_avg"),
                 _value(segment.spearman),
             ]
         )
-    n_gamed = sum(
-        _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
-    )
     return Table(
         name=f"prediction-{gold.gold.name}",
         caption=f"Predictions of {gold.gold.name}",
         columns=[Column("system", is_number=False), *map(Column, titles)],
         rows=rows,
-        note=(
-            f"{_sample(gold)} {williams_sentence(options)} Errors can be gamed: rescaling predictions to the mean of "
-            f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
-            f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
-            f"{number(least).text}."
-        ),
+        note=_prediction_note(gold, options, options.baseline in names),
+    )
+
+
+def sorted_predictions(gold: GoldEvaluation, options: Options) -> list[PredictionResult]:
+    """Return the predictions in the order that was chosen, best first; those without a value last."""
+    if options.sort == "r":
+        return list(gold.predictions)
+    sign = -1 if options.sort == "delta_avg" else 1
+
+    def place(row: PredictionResult) -> float:
+        value = getattr(row, options.sort).estimate
+        return float("inf") if value is None else sign * value
+
+    return sorted(gold.predictions, key=place)
+
+
+def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool) -> str:
+    n_gamed = sum(
+        _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
+    )
+    least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
+    note = f"{_sample(gold)} Sorted by {SORT_NAMES[options.sort]}. {williams_sentence(options)}"
+    if gold.prediction_comparisons:
+        note += f" In the columns MAE and DeltaAvg: {prediction_sentence(options)}"
+    if has_baseline and gold.prediction_comparisons:
+        note += (
+            f" Shaded (°): not significantly different from {options.baseline} by the same test."
+        )
+    return note + (
+        f" Errors can be gamed: rescaling predictions to the mean of "
+        f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
+        f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
+        f"{number(least).text}."
+    )
+
+
+def prediction_sentence(options: Options) -> str:
+    """Explain which test decides which errors are in bold."""
+    return (
+        "paired bootstrap over segments, t test of the difference by its standard error, one-sided, Holm "
+        f"within the column, p < {bare(options.alpha)}."
     )
 
 

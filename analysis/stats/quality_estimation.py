@@ -1,20 +1,23 @@
 """Evaluate quality predictions against gold: errors, rankings, and how errors can be gamed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from ._groups import is_constant
+from ._groups import factorise, is_constant
 from ._validation import (
     Floats,
+    Ints,
+    as_keys,
     as_scores,
-    check_at_least,
     check_between,
     directed,
     direction_name,
+    gold_scores,
     with_gold,
 )
 from .correlation import Correlation, correlate
@@ -26,8 +29,12 @@ from .resampling import (
     percentile_interval,
 )
 from .signature import signature
+from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
 
 ErrorMeasure = Literal["mae", "rmse"]
+PredictionMeasure = Literal["mae", "rmse", "delta_avg"]
+PREDICTION_MEASURES: tuple[PredictionMeasure, ...] = get_args(PredictionMeasure)
+PredictionTest = Literal["segments", "published"]
 
 # DeltaAvg splits the ranking into at least two quantiles of at least two segments.
 DELTA_AVG_MIN_SEGMENTS = 4
@@ -52,24 +59,6 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorComparison:
-    """Two systems' errors on the same segments; a small p-value favours the first.
-
-    `statistic` is the second error minus the first, so it is positive if the first system is better.
-    A resampling test has no degrees of freedom.
-    """
-
-    statistic: float
-    low: float
-    high: float
-    pvalue: float
-    first: float
-    second: float
-    n: int
-    signature: str
-
-
-@dataclass(frozen=True, slots=True)
 class QualityEstimation:
     """Everything `evaluate_predictions` measures."""
 
@@ -87,6 +76,7 @@ def evaluate_predictions(
     gold: ArrayLike,
     *,
     higher_is_better: bool,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -99,6 +89,9 @@ def evaluate_predictions(
         Scores on the same scale. A segment with NaN in `gold` is left out.
     higher_is_better : bool
         Direction of that scale: False for HTER, True for DA.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: the bootstrap of errors and DeltaAvg
+        then draws segments.
     rng : numpy.random.Generator, optional
         For bootstrap intervals; without it correlations have Fisher intervals, the others none.
     n_resamples : int
@@ -117,7 +110,7 @@ def evaluate_predictions(
     rescaled = rescale_predictions(predictions, gold)
 
     def error(values: ArrayLike, measure: ErrorMeasure, rescaling: bool) -> Measure:
-        return _error(values, gold, measure, rescaling, rng, n_resamples, confidence)
+        return _error(values, gold, measure, rescaling, segments, rng, n_resamples, confidence)
 
     def correlation(method: Literal["pearson", "spearman"]) -> Correlation:
         return correlate(
@@ -140,6 +133,7 @@ def evaluate_predictions(
             predictions,
             gold,
             higher_is_better=higher_is_better,
+            segments=segments,
             rng=rng,
             n_resamples=n_resamples,
             confidence=confidence,
@@ -152,6 +146,7 @@ def prediction_error(
     gold: ArrayLike,
     measure: ErrorMeasure,
     *,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -163,6 +158,8 @@ def prediction_error(
     predictions, gold : array_like, shape (n,)
         Scores on the same scale. A segment with NaN in `gold` is left out.
     measure : {"mae", "rmse"}
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: the bootstrap then draws segments.
     rng : numpy.random.Generator, optional
         With it, a percentile bootstrap interval over segments.
     n_resamples : int
@@ -177,7 +174,7 @@ def prediction_error(
     .. [1] Callison-Burch et al. Findings of the 2012 Workshop on Statistical Machine Translation.
        WMT 2012. Section 6.
     """
-    return _error(predictions, gold, measure, False, rng, n_resamples, confidence)
+    return _error(predictions, gold, measure, False, segments, rng, n_resamples, confidence)
 
 
 def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
@@ -208,65 +205,107 @@ def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
     return (values - scored.mean()) / scored.std() * (RESCALED_SPREAD * truth.std()) + truth.mean()
 
 
-def compare_errors(
-    first: ArrayLike,
-    second: ArrayLike,
+def compare_predictions(
+    predictions: ArrayLike,
     gold: ArrayLike,
-    measure: ErrorMeasure,
+    measure: PredictionMeasure,
     *,
+    higher_is_better: bool,
+    segments: ArrayLike | None = None,
+    test: PredictionTest = "segments",
     rng: np.random.Generator,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
-) -> ErrorComparison:
-    """Bootstrap the difference of two systems' errors, paired over segments.
+) -> ComparisonMatrix:
+    """Test the differences between all pairs of submissions by a paired bootstrap.
 
     For differences in correlation use `williams.williams_matrix`.
 
     Parameters
     ----------
-    first, second, gold : array_like, shape (n,)
-        Predictions of the two systems and gold scores of the same segments.
-    measure : {"mae", "rmse"}
+    predictions : array_like, shape (n_submissions, n)
+    gold : array_like, shape (n,)
+        A translation with NaN in `gold` is left out.
+    measure : {"mae", "rmse", "delta_avg"}
+    higher_is_better : bool
+        Direction of predictions and gold.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several.
+    test : {"segments", "published"}
+        By default, segments are drawn, and a difference is compared with its standard error over the
+        resamples by Student's t with as many degrees of freedom as segments, less one. As published,
+        translations are drawn, and the p-value is the share of resamples in which the first
+        submission is not better; with 1,000 resamples it cannot be adjusted for many tests.
     rng : numpy.random.Generator
     n_resamples : int
     confidence : float
+        Of the percentile intervals of differences.
 
     Returns
     -------
-    ErrorComparison
-        A small p-value favours the first system. It is the share of resamples in which that system's
-        error was not smaller.
+    ComparisonMatrix
+        The estimates are the measure itself, so that of two errors the lower is better. A small
+        `pvalue[i, j]` favours submission i in any case. It is 0.5 for equal submissions (1 as
+        published).
 
     References
     ----------
     .. [1] Koehn. Statistical Significance Tests for Machine Translation Evaluation. EMNLP 2004.
+    .. [2] Bojar et al. Findings of the 2015 Workshop on Statistical Machine Translation. WMT 2015.
     """
-    losses = [
-        _losses(values, gold, measure, name)
-        for values, name in ((first, "first"), (second, "second"))
-    ]
-    finish = _FINISH[measure]
-    n = len(losses[0])
-    resampled = np.concatenate(
-        [
-            finish(counts @ losses[1] / n) - finish(counts @ losses[0] / n)
-            for counts in bootstrap_counts(n, n_resamples, rng)
-        ]
+    check_between("confidence", confidence, 0, 1)
+    if test not in get_args(PredictionTest):
+        raise ValueError(f"`test` must be one of {', '.join(get_args(PredictionTest))}")
+    scores, truth = with_gold(
+        predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS, ndim=2
     )
-    low, high = percentile_interval(resampled, confidence)
-    errors = [float(finish(loss.mean())) for loss in losses]
-    return ErrorComparison(
-        statistic=errors[1] - errors[0],
-        low=float(low),
-        high=float(high),
-        pvalue=float(monte_carlo_pvalue((resampled <= ROUNDING * max(errors)).sum(), n_resamples)),
-        first=errors[0],
-        second=errors[1],
-        n=n,
-        signature=signature(
-            test=f"paired-bootstrap,{n_resamples}", of=measure, sided="one", confidence=confidence
+    codes = _segment_codes(None if test == "published" else segments, gold)
+    statistics = _statistics(scores, truth, measure, higher_is_better, codes)
+    estimates = statistics.estimates
+    resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
+    first, second = metric_pairs(estimates)
+    difference = resampled[:, first] - resampled[:, second]
+    sign = 1.0 if measure == "delta_avg" else -1.0
+    observed = sign * (estimates[first] - estimates[second])
+    if test == "published":
+        above, below = _shares_not_better(sign * difference, observed)
+    else:
+        above, below = _t_pvalues(observed, difference.std(axis=0, ddof=1), statistics.n_units)
+    low, high = percentile_interval(difference, confidence)
+    return comparison_matrix(
+        estimates,
+        np.full(len(estimates), sign),
+        len(truth),
+        above=above,
+        below=below,
+        interval=(low, high),
+        how=signature(
+            test="paired-bootstrap" if test == "published" else "t,bootstrap-se",
+            of=measure,
+            unit="translation" if test == "published" else "segment",
+            sided="one",
+            resamples=n_resamples,
+            confidence=confidence,
         ),
     )
+
+
+def _shares_not_better(difference: Floats, observed: Floats) -> tuple[Floats, Floats]:
+    """Return for each pair the share of resamples in which the first, or the second, is not better."""
+    n_resamples = len(difference)
+    rounding = ROUNDING * np.maximum(np.abs(observed), 1)
+    above = monte_carlo_pvalue((difference <= rounding).sum(axis=0), n_resamples)
+    below = monte_carlo_pvalue((difference >= -rounding).sum(axis=0), n_resamples)
+    return above, below
+
+
+def _t_pvalues(observed: Floats, error: Floats, n_units: int) -> tuple[Floats, Floats]:
+    """Return one-sided p-values of differences by their standard errors."""
+    differs = error > ROUNDING * np.maximum(np.abs(observed), 1)
+    # A difference that never varies, such as that of a submission and its copy, is certain or none.
+    never = np.where(np.abs(observed) <= ROUNDING, 0, np.copysign(np.inf, observed))
+    t = np.where(differs, observed / np.where(differs, error, 1), never)
+    return special.stdtr(n_units - 1, -t), special.stdtr(n_units - 1, t)
 
 
 def delta_avg(
@@ -274,6 +313,7 @@ def delta_avg(
     gold: ArrayLike,
     *,
     higher_is_better: bool,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -291,6 +331,8 @@ def delta_avg(
         is what a random order among them gives on average. Constant predictions thus score 0.
     higher_is_better : bool
         Direction of predictions and gold; False for HTER, where the sign of the result is flipped.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: the bootstrap then draws segments.
     rng : numpy.random.Generator, optional
         With it, a percentile bootstrap interval over segments.
     n_resamples : int
@@ -308,18 +350,13 @@ def delta_avg(
     """
     check_between("confidence", confidence, 0, 1)
     values, truth = with_gold(predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS)
-    values, truth = directed(values, higher_is_better), directed(truth, higher_is_better)
-    weights = _cut_weights(len(truth))
-    low, high = np.nan, np.nan
-    if rng is not None:
-        check_at_least("n_resamples", n_resamples, 1)
-        draws = (rng.integers(len(truth), size=len(truth)) for _ in range(n_resamples))
-        resampled = [_delta_avg(values[drawn], truth[drawn], weights) for drawn in draws]
-        low, high = percentile_interval(resampled, confidence)
+    codes = _segment_codes(segments, gold)
+    statistics = _DeltaAvgs(values[None], truth, codes, higher_is_better)
+    low, high = _interval(statistics, rng, n_resamples, confidence)
     return Measure(
-        estimate=_delta_avg(values, truth, weights),
-        low=float(low),
-        high=float(high),
+        estimate=float(statistics.estimates[0]),
+        low=low,
+        high=high,
         n=len(truth),
         higher_is_better=True,
         signature=signature(
@@ -361,39 +398,121 @@ def seconds_per_word(seconds: ArrayLike, n_words: ArrayLike) -> Floats:
     return time / words
 
 
-def _cut_weights(size: int) -> Floats:
-    """Return the weight in DeltaAvg of the mean gold of the best j segments, for j = 1..size.
+# Resampling -----------------------------------------------------------------------------------
 
-    The cuts depend only on the number of segments, so the weights are computed once and each bootstrap
-    resample needs only a dot product.
+
+def _segment_codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
+    """Number the segments of the translations that have gold; without segments, every one is its own."""
+    has_gold = ~np.isnan(gold_scores(gold))
+    if segments is None:
+        return np.arange(int(has_gold.sum()))
+    names = as_keys("segments", segments)
+    if len(names) != len(has_gold):
+        raise ValueError(f"`segments` has {len(names)} values, `gold` {len(has_gold)}")
+    return factorise(names[has_gold])[1]
+
+
+def _interval(
+    statistics: "_Errors | _DeltaAvgs",
+    rng: np.random.Generator | None,
+    n_resamples: int,
+    confidence: float,
+) -> tuple[float, float]:
+    """Return the percentile interval of one submission; NaN without a generator."""
+    if rng is None:
+        return np.nan, np.nan
+    resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))[:, 0]
+    low, high = percentile_interval(resampled, confidence)
+    return float(low), float(high)
+
+
+def _statistics(
+    predictions: Floats, gold: Floats, measure: PredictionMeasure, higher: bool, codes: Ints
+) -> "_Errors | _DeltaAvgs":
+    if measure == "delta_avg":
+        return _DeltaAvgs(predictions, gold, codes, higher)
+    return _Errors(predictions, gold, codes, measure)
+
+
+class _Errors:
+    """MAE or RMSE of submissions, as sums over segments that can be drawn with any weights."""
+
+    def __init__(self, predictions: Floats, gold: Floats, codes: Ints, measure: ErrorMeasure):
+        if measure not in _LOSS:
+            raise ValueError(f"`measure` must be one of {', '.join(PREDICTION_MEASURES)}")
+        losses = _LOSS[measure](predictions - gold)
+        self._finish = _FINISH[measure]
+        self.n_units = int(codes.max()) + 1
+        self._sizes = np.bincount(codes).astype(np.float64)
+        self._sums = np.stack([np.bincount(codes, weights=row) for row in losses], axis=1)
+        self.estimates = self._finish(losses.mean(axis=1))
+
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks (resamples, submissions)."""
+        for counts in bootstrap_counts(self.n_units, n_resamples, rng):
+            yield self._finish(counts @ self._sums / (counts @ self._sizes)[:, None])
+
+
+class _DeltaAvgs:
+    """DeltaAvg of submissions, for all translations or for segments drawn with any weights.
+
+    DeltaAvg is a weighted sum of the ranked gold scores, whose weights depend only on the rank. A
+    translation that was drawn c times takes c ranks, so it has the weight of all of them: a difference of
+    the cumulated weights, which need one lookup for each translation. If segments have different
+    numbers of translations, so do resamples; their ranks are then scaled to the number there is.
     """
+
+    def __init__(self, predictions: Floats, gold: Floats, codes: Ints, higher_is_better: bool):
+        values = directed(predictions, higher_is_better)
+        self._gold = directed(gold, higher_is_better)
+        self._codes = codes
+        self.n_units = int(codes.max()) + 1
+        self._weights = _cumulated_rank_weights(len(gold))
+        self._orders = np.argsort(-values, axis=1, kind="stable")
+        self._ties = [
+            np.flatnonzero(np.diff(row[order], prepend=np.nan) != 0)
+            for row, order in zip(values, self._orders, strict=True)
+        ]
+        self.estimates = self._of(np.ones((1, self.n_units)))[0]
+
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks (resamples, submissions)."""
+        for counts in bootstrap_counts(self.n_units, n_resamples, rng):
+            yield self._of(counts)
+
+    def _of(self, counts: Floats) -> Floats:
+        n = len(self._gold)
+        rows = counts[:, self._codes]
+        totals = rows.sum(axis=1)
+        mean = rows @ self._gold / totals
+        results = np.empty((len(counts), len(self._orders)))
+        for i, (order, starts) in enumerate(zip(self._orders, self._ties, strict=True)):
+            drawn = rows[:, order]
+            sums = np.add.reduceat(drawn * self._gold[order], starts, axis=1)
+            sizes = np.add.reduceat(drawn, starts, axis=1)
+            ends = np.cumsum(sizes, axis=1) * (n / totals)[:, None]
+            weights = np.diff(np.interp(ends, np.arange(n + 1), self._weights), prepend=0, axis=1)
+            # Translations with equal predictions share their mean gold.
+            results[:, i] = (weights * sums / np.maximum(sizes, 1)).sum(axis=1) - mean
+        return results
+
+
+def _cumulated_rank_weights(size: int) -> Floats:
+    """Return the weight in DeltaAvg of the gold of the best j translations together, j = 0..size."""
     largest = size // 2
+    # The weight of the mean gold of the best j.
     weights = np.zeros(size)
     for n in range(2, largest + 1):
         cuts = np.arange(1, n) * (size // n)
         weights[cuts - 1] += 1 / (n - 1)
-    return weights / (largest - 1)
-
-
-def _delta_avg(predictions: Floats, gold: Floats, weights: Floats) -> float:
-    """Return DeltaAvg of complete, higher-is-better scores."""
-    _, rank, ties = np.unique(-predictions, return_inverse=True, return_counts=True)
-    mean_gold = np.bincount(rank, weights=gold) / ties
-    ranked = np.repeat(mean_gold, ties)
-    means = np.cumsum(ranked) / np.arange(1, len(gold) + 1)
-    return float(weights @ means - gold.mean())
+    weights /= (largest - 1) * np.arange(1, size + 1)
+    # Each of the best j is part of the means of j and more.
+    by_rank = np.cumsum(weights[::-1])[::-1]
+    return np.concatenate([[0.0], np.cumsum(by_rank)])
 
 
 _LOSS: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.abs, "rmse": np.square}
 _FINISH: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.asarray, "rmse": np.sqrt}
-
-
-def _losses(values: ArrayLike, gold: ArrayLike, measure: ErrorMeasure, name: str) -> Floats:
-    """Return the loss of each segment with gold; the error is computed from their mean."""
-    if measure not in _LOSS:
-        raise ValueError(f"`measure` must be 'mae' or 'rmse', not {measure!r}")
-    predicted, truth = with_gold(values, gold, name, at_least=1)
-    return _LOSS[measure](predicted - truth)
 
 
 def _error(
@@ -401,6 +520,7 @@ def _error(
     gold: ArrayLike,
     measure: ErrorMeasure,
     rescaled: bool,
+    segments: ArrayLike | None,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
@@ -408,21 +528,16 @@ def _error(
     """Return MAE or RMSE; NaN for constant predictions, which could not be rescaled."""
     check_between("confidence", confidence, 0, 1)
     undefined = rescaled and np.isnan(np.asarray(values, dtype=np.float64)).all()
-    losses = _losses(
-        np.zeros(np.shape(gold)) if undefined else values, gold, measure, "predictions"
+    predicted, truth = with_gold(
+        np.zeros(np.shape(gold)) if undefined else values, gold, "predictions", at_least=1
     )
-    losses = losses * np.nan if undefined else losses
-    finish = _FINISH[measure]
-    n = len(losses)
-    low, high = np.nan, np.nan
-    if rng is not None:
-        means = [counts @ losses / n for counts in bootstrap_counts(n, n_resamples, rng)]
-        low, high = percentile_interval(finish(np.concatenate(means)), confidence)
+    statistics = _Errors(predicted[None], truth, _segment_codes(segments, gold), measure)
+    low, high = _interval(statistics, None if undefined else rng, n_resamples, confidence)
     return Measure(
-        estimate=float(finish(losses.mean())),
-        low=float(low),
-        high=float(high),
-        n=n,
+        estimate=np.nan if undefined else float(statistics.estimates[0]),
+        low=low,
+        high=high,
+        n=len(truth),
         higher_is_better=False,
         signature=signature(
             measure=measure,

@@ -20,6 +20,8 @@ from analysis.evaluation import (
 )
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
+from analysis.evaluation.results import PREDICTION_SORTS
+from analysis.scores.formats import FORMATS
 from analysis.scores.reading import CHOICES
 from analysis.scores.score_tables import GOLD_KINDS
 from da_platform.exceptions import PlatformError
@@ -33,7 +35,7 @@ examples:
     manage.py evaluate metrics.tsv --gold da=gold.tsv --higher BLEU --lower TER --out report/
 
   Predictions of HTER, with their errors:
-    manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --out report/
+    manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --baseline QuEst --out report/
 
   All metrics of a WMT language pair against two golds:
     manage.py evaluate metric-scores/en-de \\
@@ -78,6 +80,9 @@ class Command(CommandWithExamples):
                     texts=options["texts"],
                     documents=options["documents"],
                     ranks=options["ranks"],
+                    format=options["format"],
+                    gold_format=options["gold_format"],
+                    system=options["system"],
                     only={role: options[role] for role in CHOICES if options[role]},
                     progress=progress,
                 )
@@ -127,6 +132,18 @@ def _add_options(parser: CommandParser) -> None:
         help="the scores predict the gold (quality estimation): measure errors too",
     )
     parser.add_argument(
+        "--baseline",
+        default="",
+        metavar="NAME",
+        help="with --qe: shade what does not significantly differ from these predictions",
+    )
+    parser.add_argument(
+        "--sort",
+        choices=PREDICTION_SORTS,
+        default=DEFAULTS.sort,
+        help="with --qe: sort the table of predictions by this measure, best first",
+    )
+    parser.add_argument(
         "--ranks", action="store_true", help="also evaluate rankings submitted with the scores"
     )
     parser.add_argument(
@@ -160,6 +177,18 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
     parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
+    for name, what in (("--format", "score"), ("--gold-format", "gold")):
+        parser.add_argument(
+            name,
+            choices=FORMATS,
+            help=f"the format of the {what} files (default: detected from the content)",
+        )
+    parser.add_argument(
+        "--system",
+        default="",
+        metavar="NAME",
+        help="the system that was scored, for files that do not name systems when others do",
+    )
     for role in CHOICES:
         parser.add_argument(
             f"--{role.replace('_', '-')}",
@@ -192,6 +221,8 @@ def _options(options: dict[str, Any]) -> Options:
         n_resamples=options["resamples"],
         without_systems=tuple(dict.fromkeys(options["without"])),
         ignore_extra=options["ignore_extra"],
+        baseline=options["baseline"],
+        sort=options["sort"],
     )
 
 
