@@ -54,6 +54,7 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
             yield "groups", breakdown.by, name
         for metric in gold.segment:
             yield "scatter", metric.metric, name
+            yield "standardised", metric.metric, name
     for comparison in result.comparisons:
         for kind in ("compared", "rank-changes"):
             yield kind, comparison.level, comparison.first, comparison.second

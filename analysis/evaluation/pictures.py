@@ -6,8 +6,9 @@ from da_platform.plots.rendering import Picture
 
 from ..plots.densities import densities
 from ..plots.heat_maps import correlation_map, significance_map
-from ..plots.scatter import scatter
+from ..plots.scatter import scatter, standardised_scatter
 from ..scores.score_tables import shown
+from ..stats.quality_estimation import rescale_predictions
 from .aligned_rows import Rows
 from .engine import Evaluated
 from .file_names import file_names
@@ -82,17 +83,26 @@ def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list
             for metric in rows.metrics
             if metric in chosen
         ]
+        pictures += [
+            standardised_of(gold, rows, metric, names["standardised", metric, gold_name])
+            for metric in standardised_metrics(gold)
+            if metric in chosen
+        ]
     return pictures
 
 
 def densities_of(gold: GoldEvaluation, rows: Rows, name: str) -> Picture:
     """Plot the distributions of predictions and gold."""
-    names = [row.metric for row in gold.predictions]
+    metrics = [row.metric for row in gold.predictions]
+    predictions = [rows.scores[rows.metrics.index(metric)] for metric in metrics]
     return densities(
-        names,
-        [rows.scores[rows.metrics.index(name)] for name in names],
+        metrics,
+        predictions,
         rows.gold,
+        rescaled=[rescale_predictions(values, rows.gold) for values in predictions],
         errors=[row.mae.estimate for row in gold.predictions],
+        rescaled_errors=[row.rescaled_mae.estimate for row in gold.predictions],
+        higher_is_better=gold.gold.higher_is_better,
         gold_name=gold.gold.name,
         name=name,
     )
@@ -106,7 +116,27 @@ def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Pict
         rows.scores[rows.metrics.index(metric)],
         rows.gold,
         [shown(key) for key in rows.alignment.keys],
+        directions=(result.higher_is_better, gold.gold.higher_is_better),
         gold_name=gold.gold.name,
         r=result.pearson.estimate,
+        name=name,
+    )
+
+
+def standardised_metrics(gold: GoldEvaluation) -> list[str]:
+    """Return the predictions that can be standardised: all that are not constant."""
+    return [row.metric for row in gold.predictions if row.rescaled_mae.estimate is not None]
+
+
+def standardised_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Picture:
+    """Plot one system's standardised predictions against standardised gold."""
+    higher_is_better = gold.gold.higher_is_better
+    return standardised_scatter(
+        metric,
+        rows.scores[rows.metrics.index(metric)],
+        rows.gold,
+        [shown(key) for key in rows.alignment.keys],
+        directions=(higher_is_better, higher_is_better),
+        gold_name=gold.gold.name,
         name=name,
     )
