@@ -7,7 +7,6 @@ import numpy as np
 from da_platform.numbers import known, known_matrix
 
 from ..scores.reading import RANKS_SUFFIX
-from ..stats.multiple_tests import adjust
 from ..stats.quality_estimation import (
     DELTA_AVG_MIN_SEGMENTS,
     compare_predictions,
@@ -61,7 +60,8 @@ def _prediction_result(
     gold = rows.gold
     # One generator per metric, so that intervals do not depend on the other metrics.
     facts: dict[str, Any] = {
-        "segments": rows.alignment.segments,
+        "segments": None if options.is_published else rows.alignment.segments,
+        "interval": "percentile" if options.is_published else "t",
         "rng": np.random.default_rng(options.seed),
         "n_resamples": options.n_resamples,
         "confidence": options.confidence,
@@ -100,7 +100,7 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
         By MAE and by DeltaAvg; none with fewer than two metrics that predict the gold.
     """
     chosen = predicting(rows, options)
-    if len(chosen) < 2 or len(rows.gold) < DELTA_AVG_MIN_SEGMENTS:
+    if len(chosen) < 2 or min(len(rows.gold), 2 * rows.n_segments) < DELTA_AVG_MIN_SEGMENTS:
         return ()
     comparisons = []
     for measure in TESTED:
@@ -110,6 +110,7 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
             measure,
             higher_is_better=rows.alignment.gold_is_better_higher,
             segments=rows.alignment.segments,
+            test=options.uncertainty,
             rng=np.random.default_rng(options.seed),
             n_resamples=options.n_resamples,
             confidence=options.confidence,
@@ -119,7 +120,8 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
                 measure=measure,
                 metrics=tuple(rows.metrics[i] for i in chosen),
                 pvalue=known_matrix(tests.pvalue),
-                adjusted=known_matrix(adjust(tests.pvalue)),
+                unit="translation" if options.is_published else "segment",
+                correction=options.used_correction,
                 signature=tests.signature,
             )
         )

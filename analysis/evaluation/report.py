@@ -175,7 +175,8 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"significantly outperformed by any other metric (Williams test): {winners}."
             )
             sentences += [
-                f"Not significantly outperformed in {SORT_NAMES[test.measure]} (paired bootstrap, Holm): "
+                f"Not significantly outperformed in {SORT_NAMES[test.measure]} (paired bootstrap"
+                f"{', Holm' if test.correction == 'holm' else ''}): "
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]

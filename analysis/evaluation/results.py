@@ -14,12 +14,14 @@ import numpy as np
 
 from da_platform.numbers import known
 
+from ..stats.multiple_tests import Correction, adjust
 from ..stats.resampling import DEFAULT_RESAMPLES
 from ..stats.significance import ALPHA
 
 Value = float | None
 Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
+Uncertainty = Literal["segments", "published"]
 
 # What a table of predictions can be sorted by.
 PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
@@ -40,6 +42,12 @@ class Options:
         Significance level of the tests.
     confidence : float
         Confidence level of all intervals.
+    uncertainty : {"segments", "published"}
+        Where a segment has several translations, `segments` counts only segments as independent, and
+        every measure is tested. `published` has Fisher's intervals and Williams tests over all
+        translations, without correction, as the papers have.
+    correction : {"holm", "none"}
+        How the p-values of a table are adjusted for their number; not used by `published`.
     seed, n_resamples : int
         For soft pairwise accuracy and the intervals of errors.
     without_systems : tuple of str
@@ -56,12 +64,23 @@ class Options:
     qe: bool = False
     alpha: float = ALPHA
     confidence: float = 0.95
+    uncertainty: Uncertainty = "segments"
+    correction: Correction = "holm"
     seed: int = 1
     n_resamples: int = DEFAULT_RESAMPLES
     without_systems: tuple[str, ...] = ()
     ignore_extra: bool = False
     baseline: str = ""
     sort: PredictionSort = "r"
+
+    @property
+    def is_published(self) -> bool:
+        return self.uncertainty == "published"
+
+    @property
+    def used_correction(self) -> Correction:
+        """The correction in use: the published tests have none."""
+        return "none" if self.is_published else self.correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +164,24 @@ class PredictionResult:
 class PredictionComparison:
     """Tests of all pairs of predictions by one measure. A small `pvalue[i][j]` favours i over j.
 
-    `adjusted` are the p-values adjusted for their number, which decide what is significant.
+    `unit` is what the test takes as independent, `correction` how p-values are adjusted for their number.
     """
 
     measure: Literal["mae", "delta_avg"]
     metrics: tuple[str, ...]
     pvalue: Matrix
-    adjusted: Matrix
+    unit: Literal["translation", "segment"]
+    correction: Correction
     signature: str
+
+    @property
+    def adjusted(self) -> np.ndarray:
+        """The p-values corrected for the number of tests, which decide what is significant."""
+        return adjust(numbers(self.pvalue), self.correction)
 
     def winners(self, alpha: float) -> tuple[str, ...]:
         """Predictions that no others significantly outperform."""
-        outperformed = (numbers(self.adjusted) < alpha).any(axis=0)
+        outperformed = (self.adjusted < alpha).any(axis=0)
         return tuple(
             name for name, is_worse in zip(self.metrics, outperformed, strict=True) if not is_worse
         )
@@ -165,7 +190,7 @@ class PredictionComparison:
         """Predictions that do not significantly differ from the named ones, including these."""
         if name not in self.metrics:
             return ()
-        p, i = numbers(self.adjusted), self.metrics.index(name)
+        p, i = self.adjusted, self.metrics.index(name)
         differs = (p[i] < alpha) | (p[:, i] < alpha)
         return tuple(
             name for name, is_other in zip(self.metrics, differs, strict=True) if not is_other

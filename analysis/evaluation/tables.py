@@ -179,10 +179,13 @@ def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool)
 
 def prediction_sentence(options: Options) -> str:
     """Explain which test decides which errors are in bold."""
-    return (
-        "paired bootstrap over segments, t test of the difference by its standard error, one-sided, Holm "
-        f"within the column, p < {bare(options.alpha)}."
+    how = (
+        "paired bootstrap over translations, share of resamples, as published"
+        if options.is_published
+        else "paired bootstrap over segments, t test of the difference by its standard error"
     )
+    holm = ", Holm within the column" if options.used_correction == "holm" else ""
+    return f"{how}, one-sided{holm}, p < {bare(options.alpha)}."
 
 
 def _estimate(result: PredictionResult, name: str) -> float:

@@ -35,9 +35,13 @@ ErrorMeasure = Literal["mae", "rmse"]
 PredictionMeasure = Literal["mae", "rmse", "delta_avg"]
 PREDICTION_MEASURES: tuple[PredictionMeasure, ...] = get_args(PredictionMeasure)
 PredictionTest = Literal["segments", "published"]
+IntervalMethod = Literal["t", "percentile"]
 
 # DeltaAvg splits the ranking into at least two quantiles of at least two segments.
 DELTA_AVG_MIN_SEGMENTS = 4
+
+# A standard error needs at least two segments.
+MIN_UNITS = 2
 
 # Rescaled predictions have this share of the gold's standard deviation: Graham (ACL 2015).
 RESCALED_SPREAD = 0.5
@@ -77,6 +81,7 @@ def evaluate_predictions(
     *,
     higher_is_better: bool,
     segments: ArrayLike | None = None,
+    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -92,6 +97,9 @@ def evaluate_predictions(
     segments : array_like, shape (n,), optional
         The segment of each translation, if some have several: the bootstrap of errors and DeltaAvg
         then draws segments.
+    interval : {"t", "percentile"}
+        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
+        scale. Percentiles of the resamples, as published, are too narrow with few segments.
     rng : numpy.random.Generator, optional
         For bootstrap intervals; without it correlations have Fisher intervals, the others none.
     n_resamples : int
@@ -110,7 +118,9 @@ def evaluate_predictions(
     rescaled = rescale_predictions(predictions, gold)
 
     def error(values: ArrayLike, measure: ErrorMeasure, rescaling: bool) -> Measure:
-        return _error(values, gold, measure, rescaling, segments, rng, n_resamples, confidence)
+        return _error(
+            values, gold, measure, rescaling, segments, interval, rng, n_resamples, confidence
+        )
 
     def correlation(method: Literal["pearson", "spearman"]) -> Correlation:
         return correlate(
@@ -134,6 +144,7 @@ def evaluate_predictions(
             gold,
             higher_is_better=higher_is_better,
             segments=segments,
+            interval=interval,
             rng=rng,
             n_resamples=n_resamples,
             confidence=confidence,
@@ -147,6 +158,7 @@ def prediction_error(
     measure: ErrorMeasure,
     *,
     segments: ArrayLike | None = None,
+    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -160,8 +172,11 @@ def prediction_error(
     measure : {"mae", "rmse"}
     segments : array_like, shape (n,), optional
         The segment of each translation, if some have several: the bootstrap then draws segments.
+    interval : {"t", "percentile"}
+        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
+        scale. Percentiles of the resamples, as published, are too narrow with few segments.
     rng : numpy.random.Generator, optional
-        With it, a percentile bootstrap interval over segments.
+        With it, a bootstrap interval over segments.
     n_resamples : int
     confidence : float
 
@@ -174,7 +189,9 @@ def prediction_error(
     .. [1] Callison-Burch et al. Findings of the 2012 Workshop on Statistical Machine Translation.
        WMT 2012. Section 6.
     """
-    return _error(predictions, gold, measure, False, segments, rng, n_resamples, confidence)
+    return _error(
+        predictions, gold, measure, False, segments, interval, rng, n_resamples, confidence
+    )
 
 
 def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
@@ -260,6 +277,8 @@ def compare_predictions(
         predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS, ndim=2
     )
     codes = _segment_codes(None if test == "published" else segments, gold)
+    if codes.max() + 1 < MIN_UNITS:
+        raise ValueError("`segments` must name at least two segments")
     statistics = _statistics(scores, truth, measure, higher_is_better, codes)
     estimates = statistics.estimates
     resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
@@ -270,7 +289,9 @@ def compare_predictions(
     if test == "published":
         above, below = _shares_not_better(sign * difference, observed)
     else:
-        above, below = _t_pvalues(observed, difference.std(axis=0, ddof=1), statistics.n_units)
+        above, below = _t_pvalues(
+            observed, _standard_error(difference, statistics.n_units), statistics.n_units
+        )
     low, high = percentile_interval(difference, confidence)
     return comparison_matrix(
         estimates,
@@ -314,6 +335,7 @@ def delta_avg(
     *,
     higher_is_better: bool,
     segments: ArrayLike | None = None,
+    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -333,8 +355,11 @@ def delta_avg(
         Direction of predictions and gold; False for HTER, where the sign of the result is flipped.
     segments : array_like, shape (n,), optional
         The segment of each translation, if some have several: the bootstrap then draws segments.
+    interval : {"t", "percentile"}
+        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
+        scale. Percentiles of the resamples, as published, are too narrow with few segments.
     rng : numpy.random.Generator, optional
-        With it, a percentile bootstrap interval over segments.
+        With it, a bootstrap interval over segments.
     n_resamples : int
     confidence : float
 
@@ -352,7 +377,7 @@ def delta_avg(
     values, truth = with_gold(predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS)
     codes = _segment_codes(segments, gold)
     statistics = _DeltaAvgs(values[None], truth, codes, higher_is_better)
-    low, high = _interval(statistics, rng, n_resamples, confidence)
+    low, high = _interval(statistics, interval, rng, n_resamples, confidence)
     return Measure(
         estimate=float(statistics.estimates[0]),
         low=low,
@@ -364,7 +389,7 @@ def delta_avg(
             quantiles="floor,rest-in-last",
             ties="mean-gold",
             gold=direction_name(higher_is_better),
-            **_interval_facts(rng, n_resamples, confidence),
+            **_interval_facts(interval, rng, n_resamples, confidence),
         ),
     )
 
@@ -414,16 +439,39 @@ def _segment_codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
 
 def _interval(
     statistics: "_Errors | _DeltaAvgs",
+    method: IntervalMethod,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
 ) -> tuple[float, float]:
-    """Return the percentile interval of one submission; NaN without a generator."""
+    """Return the interval of one submission; NaN without a generator."""
+    if method not in get_args(IntervalMethod):
+        raise ValueError(f"`interval` must be one of {', '.join(get_args(IntervalMethod))}")
     if rng is None:
         return np.nan, np.nan
+    estimate = statistics.estimates[0]
     resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))[:, 0]
-    low, high = percentile_interval(resampled, confidence)
+    if method == "percentile":
+        low, high = percentile_interval(resampled, confidence)
+        return float(low), float(high)
+    if statistics.n_units < MIN_UNITS:
+        return np.nan, np.nan
+    # Errors are positive and skewed; perfect predictions have no logarithm.
+    is_log = isinstance(statistics, _Errors) and bool((resampled > 0).all())
+    if is_log:
+        estimate, resampled = np.log(estimate), np.log(resampled)
+    reach = special.stdtrit(statistics.n_units - 1, (1 + confidence) / 2)
+    reach *= _standard_error(resampled, statistics.n_units)
+    ends = np.array([estimate - reach, estimate + reach])
+    low, high = np.exp(ends) if is_log else ends
     return float(low), float(high)
+
+
+def _standard_error(resampled: Floats, n_units: int) -> Floats:
+    """Return the standard deviation over resamples; a bootstrap of n units is short by 1 / n."""
+    if len(resampled) < 2:
+        return np.full(resampled.shape[1:], np.nan)
+    return np.asarray(resampled.std(axis=0, ddof=1) * np.sqrt(n_units / (n_units - 1)))
 
 
 def _statistics(
@@ -521,6 +569,7 @@ def _error(
     measure: ErrorMeasure,
     rescaled: bool,
     segments: ArrayLike | None,
+    interval: IntervalMethod,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
@@ -532,7 +581,7 @@ def _error(
         np.zeros(np.shape(gold)) if undefined else values, gold, "predictions", at_least=1
     )
     statistics = _Errors(predicted[None], truth, _segment_codes(segments, gold), measure)
-    low, high = _interval(statistics, None if undefined else rng, n_resamples, confidence)
+    low, high = _interval(statistics, interval, None if undefined else rng, n_resamples, confidence)
     return Measure(
         estimate=np.nan if undefined else float(statistics.estimates[0]),
         low=low,
@@ -542,14 +591,15 @@ def _error(
         signature=signature(
             measure=measure,
             rescaled=f"gold-mean,{RESCALED_SPREAD:g}-gold-sd" if rescaled else None,
-            **_interval_facts(rng, n_resamples, confidence),
+            **_interval_facts(interval, rng, n_resamples, confidence),
         ),
     )
 
 
 def _interval_facts(
-    rng: np.random.Generator | None, n_resamples: int, confidence: float
+    method: IntervalMethod, rng: np.random.Generator | None, n_resamples: int, confidence: float
 ) -> dict[str, object]:
     if rng is None:
         return {}
-    return {"interval": f"bootstrap,{n_resamples}", "confidence": confidence}
+    name = "t,bootstrap-se" if method == "t" else "bootstrap"
+    return {"interval": f"{name},{n_resamples}", "confidence": confidence}

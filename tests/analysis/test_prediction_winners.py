@@ -140,7 +140,10 @@ def test_resampled_delta_avg_is_that_of_the_drawn_translations():
     predictions = np.round(rng(2).normal(size=31), 1)
     gold = rng(3).normal(size=31)
     low, high = (
-        getattr(delta_avg(predictions, gold, higher_is_better=True, rng=rng(4)), end)
+        getattr(
+            delta_avg(predictions, gold, higher_is_better=True, interval="percentile", rng=rng(4)),
+            end,
+        )
         for end in ("low", "high")
     )
     draws = rng(4).integers(31, size=(1000, 31))
@@ -229,6 +232,31 @@ def test_equally_good_submissions_are_told_apart_in_one_of_twenty_studies(kind, 
 @pytest.mark.parametrize("measure", ["mae", "delta_avg"])
 def test_the_published_test_tells_them_apart_too_often_if_segments_are_shared(measure):
     assert rejected("many", measure, "published") > 0.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", PREDICTION_MEASURES)
+@pytest.mark.parametrize("kind", ["one", "few", "many"])
+def test_19_of_20_intervals_cover_the_true_value(kind, measure):
+    generator = rng(22)
+    intervals = []
+    for _ in range(N_STUDIES):
+        predictions, gold, segments = null_study(generator, kind)
+        facts = {"segments": segments, "rng": generator, "n_resamples": 200}
+        intervals.append(
+            delta_avg(predictions[0], gold, higher_is_better=True, **facts)
+            if measure == "delta_avg"
+            else prediction_error(predictions[0], gold, measure, **facts)
+        )
+    # Errors are normal; DeltaAvg has no simple expectation, so the mean over all studies stands for it.
+    rmse = np.sqrt(0.5**2 * 1.25 + 0.5**2 + 0.3**2)
+    true_values = {
+        "mae": rmse * np.sqrt(2 / np.pi),
+        "rmse": rmse,
+        "delta_avg": np.mean([interval.estimate for interval in intervals]),
+    }
+    covered = [interval.low <= true_values[measure] <= interval.high for interval in intervals]
+    assert 0.93 <= np.mean(covered) <= 0.97
 
 
 @pytest.mark.slow
