@@ -46,6 +46,7 @@ class ChosenGoldIn(Input):
 class OptionsIn(Input):
     """Options of an evaluation.
 
+    `per_word` divides seconds by the number of words in each segment.
     With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
     the table of predictions is sorted by `sort`.
     """
@@ -57,6 +58,7 @@ class OptionsIn(Input):
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] | None = None
     without_systems: Annotated[list[Name], Field(max_length=500)] = []
     ignore_extra: bool = False
+    per_word: bool = False
     baseline: Annotated[str, Field(max_length=200)] = ""
     sort: PredictionSort = "r"
 

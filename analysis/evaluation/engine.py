@@ -15,6 +15,7 @@ from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
+from .per_word import per_word
 from .predictions import gold_moments, prediction_comparisons, prediction_results
 from .results import (
     Breakdown,
@@ -97,6 +98,8 @@ def evaluate(
         Listing everything that is missing, duplicated or unknown.
     """
     options = options or Options()
+    if options.per_word:
+        tables, golds = per_word(tables, golds, texts)
     named_golds = _golds_by_name(tables, golds, options)
     tables = [without_systems(table, options.without_systems) for table in tables]
     segment_tables = [table for table in tables if table.level == "segment"]
@@ -283,6 +286,7 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
+        per="word" if options.per_word else None,
         baseline=options.baseline or None,
         test="williams,one-sided",
         alpha=options.alpha,

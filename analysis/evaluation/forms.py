@@ -174,6 +174,10 @@ class OptionsForm(forms.Form):
         required=False,
         label="Quality estimation: the scores predict the gold, so measure errors too",
     )
+    per_word = forms.BooleanField(
+        required=False,
+        label="Seconds per word: scores and gold are times, to be divided by the words of each segment",
+    )
     baseline = forms.CharField(
         required=False,
         max_length=200,
@@ -212,6 +216,7 @@ class OptionsForm(forms.Form):
             "without_systems": list(dict.fromkeys(name for name in names if name)),
             "ignore_extra": chosen["ignore_extra"],
             "seed": chosen["seed"],
+            "per_word": chosen["per_word"],
             "baseline": chosen["baseline"],
             "sort": chosen["sort"] or "r",
         }

@@ -54,6 +54,8 @@ class Options:
         Systems to leave out, such as a reference.
     ignore_extra : bool
         Ignore scores for rows that are not in the gold, instead of refusing them.
+    per_word : bool
+        The scores and gold are seconds: divide them by the number of words in each segment.
     baseline : str
         With `qe`, the predictions that others are compared with; what does not significantly differ
         from them is shaded.
@@ -70,6 +72,7 @@ class Options:
     n_resamples: int = DEFAULT_RESAMPLES
     without_systems: tuple[str, ...] = ()
     ignore_extra: bool = False
+    per_word: bool = False
     baseline: str = ""
     sort: PredictionSort = "r"
 

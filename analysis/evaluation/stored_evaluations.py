@@ -16,6 +16,7 @@ from hits.models import Campaign
 from ..models import Evaluation, Metric, ScoreCollection
 from .aligned_rows import Rows
 from .engine import Evaluated, Progress, evaluate, without_systems
+from .per_word import per_word
 from .results import PREDICTION_SORTS, EvaluationResult, Options
 from .stored_inputs import (
     EvaluationRefused,
@@ -253,6 +254,8 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     ):
         raise EvaluationRefused(_INPUTS_CHANGED)
     tables = [without_systems(table, options.without_systems) for table in sources.tables]
+    if options.per_word:
+        tables, (gold_table,) = per_word(tables, [gold_table], sources.texts)
     return Rows.of(tables, gold_table, options)
 
 

@@ -132,6 +132,11 @@ def _add_options(parser: CommandParser) -> None:
         help="the scores predict the gold (quality estimation): measure errors too",
     )
     parser.add_argument(
+        "--per-word",
+        action="store_true",
+        help="scores and gold are seconds: divide them by the words of each segment (needs --texts)",
+    )
+    parser.add_argument(
         "--baseline",
         default="",
         metavar="NAME",
@@ -221,6 +226,7 @@ def _options(options: dict[str, Any]) -> Options:
         n_resamples=options["resamples"],
         without_systems=tuple(dict.fromkeys(options["without"])),
         ignore_extra=options["ignore_extra"],
+        per_word=options["per_word"],
         baseline=options["baseline"],
         sort=options["sort"],
     )
