@@ -58,14 +58,7 @@ def _prediction_result(
     metric: str, scores: Floats, rows: Rows, options: Options
 ) -> PredictionResult:
     gold = rows.gold
-    # One generator per metric, so that intervals do not depend on the other metrics.
-    facts: dict[str, Any] = {
-        "segments": None if options.is_published else rows.alignment.segments,
-        "interval": "percentile" if options.is_published else "t",
-        "rng": np.random.default_rng(options.seed),
-        "n_resamples": options.n_resamples,
-        "confidence": options.confidence,
-    }
+    facts = _uncertainty(rows, options)
     rescaled = rescale_predictions(scores, gold)
     errors = {}
     for name, values in (("", scores), ("rescaled_", rescaled)):
@@ -84,6 +77,16 @@ def _prediction_result(
         prediction_mean=float(scores.mean()),
         prediction_sd=float(scores.std(ddof=1)),
     )
+
+
+def _uncertainty(rows: Rows, options: Options) -> dict[str, Any]:
+    """Return the arguments for intervals and tests: over segments, or the published bootstrap."""
+    facts: dict[str, Any] = {"confidence": options.confidence}
+    if not options.is_published:
+        return facts | {"segments": rows.alignment.segments}
+    # A generator for each metric, so that intervals do not depend on the other metrics.
+    rng = np.random.default_rng(options.seed)
+    return facts | {"rng": rng, "n_resamples": options.n_resamples}
 
 
 def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComparison, ...]:
@@ -109,11 +112,7 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
             rows.gold,
             measure,
             higher_is_better=rows.alignment.gold_is_better_higher,
-            segments=rows.alignment.segments,
-            test=options.uncertainty,
-            rng=np.random.default_rng(options.seed),
-            n_resamples=options.n_resamples,
-            confidence=options.confidence,
+            **_uncertainty(rows, options),
         )
         comparisons.append(
             PredictionComparison(

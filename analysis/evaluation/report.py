@@ -17,7 +17,7 @@ from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .engine import Evaluated, Progress
 from .file_names import file_names
 from .pictures import pictures_of
-from .results import EvaluationResult
+from .results import EvaluationResult, PredictionComparison
 from .tables import SORT_NAMES, breakdown_csv, tables_of
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
@@ -175,8 +175,7 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"significantly outperformed by any other metric (Williams test): {winners}."
             )
             sentences += [
-                f"Not significantly outperformed in {SORT_NAMES[test.measure]} (paired bootstrap"
-                f"{', Holm' if test.correction == 'holm' else ''}): "
+                f"Not significantly outperformed in {SORT_NAMES[test.measure]} ({_how(test)}): "
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]
@@ -203,6 +202,12 @@ def findings(result: EvaluationResult) -> list[str]:
             f"change their rank at {comparison.level} level."
         )
     return sentences
+
+
+def _how(test: PredictionComparison) -> str:
+    if test.unit == "translation":
+        return "paired bootstrap, as published"
+    return f"t test over segments{', Holm' if test.correction == 'holm' else ''}"
 
 
 def _shown(value: float | None) -> str:

@@ -180,9 +180,9 @@ def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool)
 def prediction_sentence(options: Options) -> str:
     """Explain which test decides which errors are in bold."""
     how = (
-        "paired bootstrap over translations, share of resamples, as published"
+        "paired bootstrap over translations, as published"
         if options.is_published
-        else "paired bootstrap over segments, t test of the difference by its standard error"
+        else "t test of the difference by its standard error over segments (jackknife)"
     )
     holm = ", Holm within the column" if options.used_correction == "holm" else ""
     return f"{how}, one-sided{holm}, p < {bare(options.alpha)}."

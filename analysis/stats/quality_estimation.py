@@ -24,6 +24,7 @@ from .correlation import Correlation, correlate
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
+    WEIGHTS_AT_ONCE,
     bootstrap_counts,
     monte_carlo_pvalue,
     percentile_interval,
@@ -34,14 +35,14 @@ from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
 ErrorMeasure = Literal["mae", "rmse"]
 PredictionMeasure = Literal["mae", "rmse", "delta_avg"]
 PREDICTION_MEASURES: tuple[PredictionMeasure, ...] = get_args(PredictionMeasure)
-PredictionTest = Literal["segments", "published"]
-IntervalMethod = Literal["t", "percentile"]
 
 # DeltaAvg splits the ranking into at least two quantiles of at least two segments.
 DELTA_AVG_MIN_SEGMENTS = 4
 
-# A standard error needs at least two segments.
+# A standard error needs at least two segments. From this many groups of segments it is as good as from
+# the segments themselves.
 MIN_UNITS = 2
+MOST_UNITS = 1000
 
 # Rescaled predictions have this share of the gold's standard deviation: Graham (ACL 2015).
 RESCALED_SPREAD = 0.5
@@ -49,7 +50,7 @@ RESCALED_SPREAD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of predictions; `low` and `high` are NaN if no interval was requested.
+    """One measure of predictions; `low` and `high` are NaN if there is only one segment.
 
     `higher_is_better` describes the estimate: False for errors, True for DeltaAvg, whatever the gold.
     """
@@ -81,7 +82,6 @@ def evaluate_predictions(
     *,
     higher_is_better: bool,
     segments: ArrayLike | None = None,
-    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -95,13 +95,11 @@ def evaluate_predictions(
     higher_is_better : bool
         Direction of that scale: False for HTER, True for DA.
     segments : array_like, shape (n,), optional
-        The segment of each translation, if some have several: the bootstrap of errors and DeltaAvg
-        then draws segments.
-    interval : {"t", "percentile"}
-        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
-        scale. Percentiles of the resamples, as published, are too narrow with few segments.
+        The segment of each translation, if some have several: then only segments count as independent
+        in the intervals of errors and DeltaAvg.
     rng : numpy.random.Generator, optional
-        For bootstrap intervals; without it correlations have Fisher intervals, the others none.
+        For percentile bootstrap intervals. Without it correlations have Fisher intervals, the others
+        Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -118,9 +116,7 @@ def evaluate_predictions(
     rescaled = rescale_predictions(predictions, gold)
 
     def error(values: ArrayLike, measure: ErrorMeasure, rescaling: bool) -> Measure:
-        return _error(
-            values, gold, measure, rescaling, segments, interval, rng, n_resamples, confidence
-        )
+        return _error(values, gold, measure, rescaling, segments, rng, n_resamples, confidence)
 
     def correlation(method: Literal["pearson", "spearman"]) -> Correlation:
         return correlate(
@@ -144,7 +140,6 @@ def evaluate_predictions(
             gold,
             higher_is_better=higher_is_better,
             segments=segments,
-            interval=interval,
             rng=rng,
             n_resamples=n_resamples,
             confidence=confidence,
@@ -158,7 +153,6 @@ def prediction_error(
     measure: ErrorMeasure,
     *,
     segments: ArrayLike | None = None,
-    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -171,12 +165,10 @@ def prediction_error(
         Scores on the same scale. A segment with NaN in `gold` is left out.
     measure : {"mae", "rmse"}
     segments : array_like, shape (n,), optional
-        The segment of each translation, if some have several: the bootstrap then draws segments.
-    interval : {"t", "percentile"}
-        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
-        scale. Percentiles of the resamples, as published, are too narrow with few segments.
+        The segment of each translation, if some have several: then only segments count as independent.
     rng : numpy.random.Generator, optional
-        With it, a bootstrap interval over segments.
+        With it, a percentile bootstrap interval, as published, which is too narrow with few segments.
+        Without it, Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -189,9 +181,7 @@ def prediction_error(
     .. [1] Callison-Burch et al. Findings of the 2012 Workshop on Statistical Machine Translation.
        WMT 2012. Section 6.
     """
-    return _error(
-        predictions, gold, measure, False, segments, interval, rng, n_resamples, confidence
-    )
+    return _error(predictions, gold, measure, False, segments, rng, n_resamples, confidence)
 
 
 def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
@@ -229,12 +219,11 @@ def compare_predictions(
     *,
     higher_is_better: bool,
     segments: ArrayLike | None = None,
-    test: PredictionTest = "segments",
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
 ) -> ComparisonMatrix:
-    """Test the differences between all pairs of submissions by a paired bootstrap.
+    """Test the differences between all pairs of submissions.
 
     For differences in correlation use `williams.williams_matrix`.
 
@@ -247,16 +236,15 @@ def compare_predictions(
     higher_is_better : bool
         Direction of predictions and gold.
     segments : array_like, shape (n,), optional
-        The segment of each translation, if some have several.
-    test : {"segments", "published"}
-        By default, segments are drawn, and a difference is compared with its standard error over the
-        resamples by Student's t with as many degrees of freedom as segments, less one. As published,
-        translations are drawn, and the p-value is the share of resamples in which the first
-        submission is not better; with 1,000 resamples it cannot be adjusted for many tests.
-    rng : numpy.random.Generator
+        The segment of each translation, if some have several: then only segments count as independent.
+    rng : numpy.random.Generator, optional
+        With it, the paired bootstrap as published: the p-value is the share of resamples in which the
+        first submission is not better. With 1,000 resamples it is too coarse to be adjusted for many
+        tests. Without it, a difference is compared with its standard error by the jackknife over
+        segments, by Student's t.
     n_resamples : int
     confidence : float
-        Of the percentile intervals of differences.
+        Of the intervals of differences.
 
     Returns
     -------
@@ -271,28 +259,27 @@ def compare_predictions(
     .. [2] Bojar et al. Findings of the 2015 Workshop on Statistical Machine Translation. WMT 2015.
     """
     check_between("confidence", confidence, 0, 1)
-    if test not in get_args(PredictionTest):
-        raise ValueError(f"`test` must be one of {', '.join(get_args(PredictionTest))}")
     scores, truth = with_gold(
         predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS, ndim=2
     )
-    codes = _segment_codes(None if test == "published" else segments, gold)
-    if codes.max() + 1 < MIN_UNITS:
-        raise ValueError("`segments` must name at least two segments")
-    statistics = _statistics(scores, truth, measure, higher_is_better, codes)
+    statistics = _statistics(scores, truth, measure, higher_is_better, _codes(segments, gold))
+    if statistics.n_units < MIN_UNITS:
+        raise ValueError(f"`segments` must name at least {MIN_UNITS} segments")
     estimates = statistics.estimates
-    resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
     first, second = metric_pairs(estimates)
-    difference = resampled[:, first] - resampled[:, second]
+    observed = estimates[first] - estimates[second]
     sign = 1.0 if measure == "delta_avg" else -1.0
-    observed = sign * (estimates[first] - estimates[second])
-    if test == "published":
-        above, below = _shares_not_better(sign * difference, observed)
+    if rng is None:
+        left_out = statistics.left_out()
+        error = _standard_error(left_out[:, first] - left_out[:, second])
+        above, below = _t_pvalues(sign * observed, error, statistics.n_units)
+        reach = special.stdtrit(statistics.n_units - 1, (1 + confidence) / 2) * error
+        low, high = observed - reach, observed + reach
     else:
-        above, below = _t_pvalues(
-            observed, _standard_error(difference, statistics.n_units), statistics.n_units
-        )
-    low, high = percentile_interval(difference, confidence)
+        resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
+        difference = resampled[:, first] - resampled[:, second]
+        above, below = _shares_not_better(sign * difference)
+        low, high = percentile_interval(difference, confidence)
     return comparison_matrix(
         estimates,
         np.full(len(estimates), sign),
@@ -301,22 +288,21 @@ def compare_predictions(
         below=below,
         interval=(low, high),
         how=signature(
-            test="paired-bootstrap" if test == "published" else "t,bootstrap-se",
+            test="t" if rng is None else f"paired-bootstrap,{n_resamples}",
             of=measure,
-            unit="translation" if test == "published" else "segment",
+            se="jackknife-by-segment" if rng is None else None,
+            units=statistics.n_units,
             sided="one",
-            resamples=n_resamples,
             confidence=confidence,
         ),
     )
 
 
-def _shares_not_better(difference: Floats, observed: Floats) -> tuple[Floats, Floats]:
+def _shares_not_better(difference: Floats) -> tuple[Floats, Floats]:
     """Return for each pair the share of resamples in which the first, or the second, is not better."""
     n_resamples = len(difference)
-    rounding = ROUNDING * np.maximum(np.abs(observed), 1)
-    above = monte_carlo_pvalue((difference <= rounding).sum(axis=0), n_resamples)
-    below = monte_carlo_pvalue((difference >= -rounding).sum(axis=0), n_resamples)
+    above = monte_carlo_pvalue((difference <= ROUNDING).sum(axis=0), n_resamples)
+    below = monte_carlo_pvalue((difference >= -ROUNDING).sum(axis=0), n_resamples)
     return above, below
 
 
@@ -335,7 +321,6 @@ def delta_avg(
     *,
     higher_is_better: bool,
     segments: ArrayLike | None = None,
-    interval: IntervalMethod = "t",
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -354,12 +339,10 @@ def delta_avg(
     higher_is_better : bool
         Direction of predictions and gold; False for HTER, where the sign of the result is flipped.
     segments : array_like, shape (n,), optional
-        The segment of each translation, if some have several: the bootstrap then draws segments.
-    interval : {"t", "percentile"}
-        By default, Student's t with the standard error over the resamples, for errors on a logarithmic
-        scale. Percentiles of the resamples, as published, are too narrow with few segments.
+        The segment of each translation, if some have several: then only segments count as independent.
     rng : numpy.random.Generator, optional
-        With it, a bootstrap interval over segments.
+        With it, a percentile bootstrap interval, as published, which is too narrow with few segments.
+        Without it, Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -375,9 +358,8 @@ def delta_avg(
     """
     check_between("confidence", confidence, 0, 1)
     values, truth = with_gold(predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS)
-    codes = _segment_codes(segments, gold)
-    statistics = _DeltaAvgs(values[None], truth, codes, higher_is_better)
-    low, high = _interval(statistics, interval, rng, n_resamples, confidence)
+    statistics = _DeltaAvgs(values[None], truth, _codes(segments, gold), higher_is_better)
+    low, high = _interval(statistics, rng, n_resamples, confidence)
     return Measure(
         estimate=float(statistics.estimates[0]),
         low=low,
@@ -389,7 +371,7 @@ def delta_avg(
             quantiles="floor,rest-in-last",
             ties="mean-gold",
             gold=direction_name(higher_is_better),
-            **_interval_facts(interval, rng, n_resamples, confidence),
+            **_interval_facts(rng, n_resamples, confidence),
         ),
     )
 
@@ -426,7 +408,7 @@ def seconds_per_word(seconds: ArrayLike, n_words: ArrayLike) -> Floats:
 # Resampling -----------------------------------------------------------------------------------
 
 
-def _segment_codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
+def _codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
     """Number the segments of the translations that have gold; without segments, every one is its own."""
     has_gold = ~np.isnan(gold_scores(gold))
     if segments is None:
@@ -439,39 +421,33 @@ def _segment_codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
 
 def _interval(
     statistics: "_Errors | _DeltaAvgs",
-    method: IntervalMethod,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
 ) -> tuple[float, float]:
-    """Return the interval of one submission; NaN without a generator."""
-    if method not in get_args(IntervalMethod):
-        raise ValueError(f"`interval` must be one of {', '.join(get_args(IntervalMethod))}")
-    if rng is None:
-        return np.nan, np.nan
-    estimate = statistics.estimates[0]
-    resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))[:, 0]
-    if method == "percentile":
+    """Return the interval of one submission; NaN for a single segment."""
+    if rng is not None:
+        resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))[:, 0]
         low, high = percentile_interval(resampled, confidence)
         return float(low), float(high)
     if statistics.n_units < MIN_UNITS:
         return np.nan, np.nan
+    estimate, left_out = statistics.estimates[0], statistics.left_out()[:, 0]
     # Errors are positive and skewed; perfect predictions have no logarithm.
-    is_log = isinstance(statistics, _Errors) and bool((resampled > 0).all())
+    is_log = isinstance(statistics, _Errors) and bool((left_out > 0).all())
     if is_log:
-        estimate, resampled = np.log(estimate), np.log(resampled)
+        estimate, left_out = np.log(estimate), np.log(left_out)
     reach = special.stdtrit(statistics.n_units - 1, (1 + confidence) / 2)
-    reach *= _standard_error(resampled, statistics.n_units)
+    reach = reach * _standard_error(left_out)
     ends = np.array([estimate - reach, estimate + reach])
     low, high = np.exp(ends) if is_log else ends
     return float(low), float(high)
 
 
-def _standard_error(resampled: Floats, n_units: int) -> Floats:
-    """Return the standard deviation over resamples; a bootstrap of n units is short by 1 / n."""
-    if len(resampled) < 2:
-        return np.full(resampled.shape[1:], np.nan)
-    return np.asarray(resampled.std(axis=0, ddof=1) * np.sqrt(n_units / (n_units - 1)))
+def _standard_error(left_out: Floats) -> Floats:
+    """Return the jackknife's standard error from estimates that each leave out one of n units."""
+    n = len(left_out)
+    return np.asarray(left_out.std(axis=0) * np.sqrt(n - 1))
 
 
 def _statistics(
@@ -483,12 +459,13 @@ def _statistics(
 
 
 class _Errors:
-    """MAE or RMSE of submissions, as sums over segments that can be drawn with any weights."""
+    """MAE or RMSE of submissions, as sums over segments, which can be drawn or left out."""
 
     def __init__(self, predictions: Floats, gold: Floats, codes: Ints, measure: ErrorMeasure):
         if measure not in _LOSS:
             raise ValueError(f"`measure` must be one of {', '.join(PREDICTION_MEASURES)}")
         losses = _LOSS[measure](predictions - gold)
+        codes = _grouped(codes)
         self._finish = _FINISH[measure]
         self.n_units = int(codes.max()) + 1
         self._sizes = np.bincount(codes).astype(np.float64)
@@ -500,20 +477,25 @@ class _Errors:
         for counts in bootstrap_counts(self.n_units, n_resamples, rng):
             yield self._finish(counts @ self._sums / (counts @ self._sizes)[:, None])
 
+    def left_out(self) -> Floats:
+        """Return the estimates without each unit (units, submissions)."""
+        sums, sizes = self._sums.sum(axis=0) - self._sums, self._sizes.sum() - self._sizes
+        return self._finish(np.maximum(sums, 0) / sizes[:, None])
+
 
 class _DeltaAvgs:
     """DeltaAvg of submissions, for all translations or for segments drawn with any weights.
 
     DeltaAvg is a weighted sum of the ranked gold scores, whose weights depend only on the rank. A
     translation that was drawn c times takes c ranks, so it has the weight of all of them: a difference of
-    the cumulated weights, which need one lookup for each translation. If segments have different
-    numbers of translations, so do resamples; their ranks are then scaled to the number there is.
+    the cumulated weights, which need one lookup for each translation. If fewer or more translations are
+    drawn than there are, their ranks are scaled to the number there is.
     """
 
     def __init__(self, predictions: Floats, gold: Floats, codes: Ints, higher_is_better: bool):
         values = directed(predictions, higher_is_better)
         self._gold = directed(gold, higher_is_better)
-        self._codes = codes
+        self._codes = codes = _grouped(codes)
         self.n_units = int(codes.max()) + 1
         self._weights = _cumulated_rank_weights(len(gold))
         self._orders = np.argsort(-values, axis=1, kind="stable")
@@ -527,6 +509,16 @@ class _DeltaAvgs:
         """Yield blocks (resamples, submissions)."""
         for counts in bootstrap_counts(self.n_units, n_resamples, rng):
             yield self._of(counts)
+
+    def left_out(self) -> Floats:
+        """Return the estimates without each unit (units, submissions)."""
+        size = max(1, WEIGHTS_AT_ONCE // len(self._gold))
+        return np.concatenate(
+            [
+                self._of(1.0 - np.eye(self.n_units)[start : start + size])
+                for start in range(0, self.n_units, size)
+            ]
+        )
 
     def _of(self, counts: Floats) -> Floats:
         n = len(self._gold)
@@ -543,6 +535,12 @@ class _DeltaAvgs:
             # Translations with equal predictions share their mean gold.
             results[:, i] = (weights * sums / np.maximum(sizes, 1)).sum(axis=1) - mean
         return results
+
+
+def _grouped(codes: Ints) -> Ints:
+    """Number the units: segments or, if there are very many, groups of segments."""
+    n_segments = int(codes.max()) + 1
+    return codes if n_segments <= MOST_UNITS else codes % MOST_UNITS
 
 
 def _cumulated_rank_weights(size: int) -> Floats:
@@ -569,7 +567,6 @@ def _error(
     measure: ErrorMeasure,
     rescaled: bool,
     segments: ArrayLike | None,
-    interval: IntervalMethod,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
@@ -580,8 +577,10 @@ def _error(
     predicted, truth = with_gold(
         np.zeros(np.shape(gold)) if undefined else values, gold, "predictions", at_least=1
     )
-    statistics = _Errors(predicted[None], truth, _segment_codes(segments, gold), measure)
-    low, high = _interval(statistics, interval, None if undefined else rng, n_resamples, confidence)
+    statistics = _Errors(predicted[None], truth, _codes(segments, gold), measure)
+    low, high = np.nan, np.nan
+    if not undefined:
+        low, high = _interval(statistics, rng, n_resamples, confidence)
     return Measure(
         estimate=np.nan if undefined else float(statistics.estimates[0]),
         low=low,
@@ -591,15 +590,13 @@ def _error(
         signature=signature(
             measure=measure,
             rescaled=f"gold-mean,{RESCALED_SPREAD:g}-gold-sd" if rescaled else None,
-            **_interval_facts(interval, rng, n_resamples, confidence),
+            **_interval_facts(rng, n_resamples, confidence),
         ),
     )
 
 
 def _interval_facts(
-    method: IntervalMethod, rng: np.random.Generator | None, n_resamples: int, confidence: float
+    rng: np.random.Generator | None, n_resamples: int, confidence: float
 ) -> dict[str, object]:
-    if rng is None:
-        return {}
-    name = "t,bootstrap-se" if method == "t" else "bootstrap"
-    return {"interval": f"{name},{n_resamples}", "confidence": confidence}
+    how = "t,jackknife-by-segment" if rng is None else f"bootstrap,{n_resamples}"
+    return {"interval": how, "confidence": confidence}

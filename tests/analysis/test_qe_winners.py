@@ -73,15 +73,15 @@ def test_the_published_tests_are_named_in_the_note():
     note = prediction_table(gold, options).note
     assert "over translations" in note and "as published" in note and "Holm" not in note
     assert gold.prediction_comparisons[0].correction == "none"
-    assert "test:paired-bootstrap|" in gold.prediction_comparisons[0].signature
+    assert "test:paired-bootstrap,200|" in gold.prediction_comparisons[0].signature
 
 
 def test_the_findings_name_the_winners():
     result = evaluate([POOR, GOOD], [gold_table()], options=Options(qe=True)).result
-    sentences = [sentence for sentence in findings(result) if "paired bootstrap" in sentence]
+    sentences = [sentence for sentence in findings(result) if "outperformed in" in sentence]
     assert sentences == [
-        "Not significantly outperformed in MAE (paired bootstrap, Holm): good.",
-        "Not significantly outperformed in DeltaAvg (paired bootstrap, Holm): good.",
+        "Not significantly outperformed in MAE (t test over segments, Holm): good.",
+        "Not significantly outperformed in DeltaAvg (t test over segments, Holm): good.",
     ]
 
 

@@ -47,13 +47,16 @@ def test_errors_by_hand() -> None:
 
 
 @pytest.mark.parametrize("measure", ["mae", "rmse"])
-def test_errors_have_a_bootstrap_interval_on_request(measure: str) -> None:
+def test_errors_have_an_interval_and_on_request_a_bootstrap_one(measure: str) -> None:
     predictions, gold = predictions_and_gold()
     result = prediction_error(predictions, gold, measure, rng=rng())  # type: ignore[arg-type]
     assert result.low < result.estimate < result.high
     assert (result.n, result.higher_is_better) == (80, False)
-    assert "interval:t,bootstrap-se,1000" in result.signature
-    assert math.isnan(prediction_error(predictions, gold, measure).low)  # type: ignore[arg-type]
+    assert "interval:bootstrap,1000" in result.signature
+    alone = prediction_error(predictions, gold, measure)  # type: ignore[arg-type]
+    assert alone.low < alone.estimate < alone.high
+    assert "interval:t,jackknife-by-segment" in alone.signature
+    assert_allclose((alone.low, alone.high), (result.low, result.high), rtol=0.1)
 
 
 def test_the_bootstrap_interval_of_mae_matches_scipy() -> None:
@@ -61,9 +64,7 @@ def test_the_bootstrap_interval_of_mae_matches_scipy() -> None:
     expected = stats.bootstrap(
         (np.abs(predictions - gold),), np.mean, method="percentile", rng=rng()
     )
-    result = prediction_error(
-        predictions, gold, "mae", interval="percentile", rng=rng(), n_resamples=9999
-    )
+    result = prediction_error(predictions, gold, "mae", rng=rng(), n_resamples=9999)
     low, high = expected.confidence_interval
     assert_allclose((result.low, result.high), (low, high), atol=0.001)
 
