@@ -46,7 +46,8 @@ class ChosenGoldIn(Input):
 class OptionsIn(Input):
     """Options of an evaluation.
 
-    `per_word` divides seconds by the number of words in each segment.
+    `per_word` divides seconds by the number of words in each segment. With `preference_points`, metrics
+    are also evaluated against preferences: pairs of translations whose gold scores are this far apart.
     With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
     the table of predictions is sorted by `sort`.
     """
@@ -59,6 +60,7 @@ class OptionsIn(Input):
     without_systems: Annotated[list[Name], Field(max_length=500)] = []
     ignore_extra: bool = False
     per_word: bool = False
+    preference_points: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     baseline: Annotated[str, Field(max_length=200)] = ""
     sort: PredictionSort = "r"
 

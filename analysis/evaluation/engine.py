@@ -17,6 +17,7 @@ from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
 from .per_word import per_word
 from .predictions import gold_moments, prediction_comparisons, prediction_results
+from .preferences import gold_preferences, judged_preferences
 from .results import (
     Breakdown,
     Estimate,
@@ -25,6 +26,7 @@ from .results import (
     GoldEvaluation,
     GoldFacts,
     Input,
+    Judgement,
     Options,
     RankChange,
 )
@@ -72,6 +74,7 @@ def evaluate(
     *,
     options: Options | None = None,
     texts: Texts | None = None,
+    judgements: Sequence[Judgement] = (),
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics against one or more golds.
@@ -85,6 +88,8 @@ def evaluate(
     options : Options, optional
     texts : Texts, optional
         Segment lengths, for results by length.
+    judgements : sequence of Judgement
+        Preferences of people, for how often metrics agree with them.
     progress : callable
         Called with the number of steps done and the total.
 
@@ -117,6 +122,7 @@ def evaluate(
         golds=tuple(results),
         comparisons=_comparisons(results, rows),
         signature=_signature(tables, golds, options),
+        judged=judged_preferences(segment_tables, judgements, options) if judgements else None,
     )
     return Evaluated(result, rows)
 
@@ -232,6 +238,7 @@ def _evaluate_gold(
         system=system,
         breakdowns=breakdowns,
         prediction_comparisons=prediction_comparisons(rows, options),
+        preferences=gold_preferences(rows, options),
     )
 
 
@@ -287,6 +294,7 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
         per="word" if options.per_word else None,
+        preferences=options.preference_points,
         baseline=options.baseline or None,
         test="williams,one-sided",
         alpha=options.alpha,

@@ -45,9 +45,10 @@ def _unused(name: str, used_names: set[str]) -> str:
 
 
 def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
+    yield ("judgements",)
     for gold in result.golds:
         name = gold.gold.name
-        for kind in ("segment", "prediction", "system", "significance", "densities"):
+        for kind in ("segment", "prediction", "system", "significance", "densities", "preference"):
             yield kind, name
         for breakdown in gold.breakdowns:
             yield "by", breakdown.by, name

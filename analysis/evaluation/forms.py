@@ -174,6 +174,13 @@ class OptionsForm(forms.Form):
         required=False,
         label="Quality estimation: the scores predict the gold, so measure errors too",
     )
+    preference_points = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Preferences: points",
+        help_text="Also evaluate preferences between translations of a segment whose gold scores are this far apart. "
+        "WMT used 25 points on the scale from 0 to 100.",
+    )
     per_word = forms.BooleanField(
         required=False,
         label="Seconds per word: scores and gold are times, to be divided by the words of each segment",
@@ -217,6 +224,7 @@ class OptionsForm(forms.Form):
             "ignore_extra": chosen["ignore_extra"],
             "seed": chosen["seed"],
             "per_word": chosen["per_word"],
+            "preference_points": chosen["preference_points"],
             "baseline": chosen["baseline"],
             "sort": chosen["sort"] or "r",
         }

@@ -15,6 +15,7 @@ from ..scores.reading import ScoreFile, default_name, open_raw, read_scores, wit
 from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, ScoreTable
 from .aligned_rows import Texts, lengths_of
 from .engine import Evaluated, Progress, evaluate
+from .preferences import read_judgements
 from .results import Options
 
 
@@ -97,6 +98,7 @@ def evaluate_files(
     format: str | None = None,
     gold_format: str | None = None,
     system: str = "",
+    judgements: str | Path | None = None,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics in files against gold in files.
@@ -121,6 +123,8 @@ def evaluate_files(
         Format of the score files and of the gold files; by default, detected from their content.
     system : str
         The system that was scored, for files that do not name systems when others do.
+    judgements : str or Path, optional
+        Preferences of people: a table with the columns segment, better and worse.
     progress : callable
 
     Returns
@@ -147,7 +151,12 @@ def evaluate_files(
         system=system,
     )
     return evaluate(
-        files.tables, files.golds, options=options, texts=files.texts, progress=progress
+        files.tables,
+        files.golds,
+        options=options,
+        texts=files.texts,
+        judgements=read_judgements(Path(judgements)) if judgements else (),
+        progress=progress,
     )
 
 

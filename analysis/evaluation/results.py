@@ -56,6 +56,9 @@ class Options:
         Ignore scores for rows that are not in the gold, instead of refusing them.
     per_word : bool
         The scores and gold are seconds: divide them by the number of words in each segment.
+    preference_points : float or None
+        Also count how often metrics prefer what people prefer: of two translations of a segment whose
+        gold scores are at least this far apart, the better one.
     baseline : str
         With `qe`, the predictions that others are compared with; what does not significantly differ
         from them is shaded.
@@ -73,6 +76,7 @@ class Options:
     without_systems: tuple[str, ...] = ()
     ignore_extra: bool = False
     per_word: bool = False
+    preference_points: float | None = None
     baseline: str = ""
     sort: PredictionSort = "r"
 
@@ -201,6 +205,38 @@ class PredictionComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """One person's preference between the outputs of two systems for a segment."""
+
+    segment: str
+    better: str
+    worse: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceResult:
+    """Kendall's tau of one metric over preferences, and how many of them it ties."""
+
+    metric: str
+    tau: Estimate
+    n_tied: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """All metrics against preferences, best first.
+
+    `ceiling` is the highest tau possible, since people contradict each other; `ties` the rule for metric ties.
+    """
+
+    rows: tuple[PreferenceResult, ...]
+    n: int
+    n_segments: int
+    ceiling: Value
+    ties: str
+
+
+@dataclass(frozen=True, slots=True)
 class SystemResult:
     """One metric at system level. `from_segments`: its system scores are means of segment scores.
 
@@ -257,6 +293,7 @@ class GoldEvaluation:
     breakdowns: tuple[Breakdown, ...]
     # Evaluations stored earlier do not have these.
     prediction_comparisons: tuple[PredictionComparison, ...] = ()
+    preferences: Preferences | None = None
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -302,6 +339,8 @@ class EvaluationResult:
     golds: tuple[GoldEvaluation, ...]
     comparisons: tuple[GoldComparison, ...]
     signature: str
+    # Against judgements instead of gold scores; evaluations stored earlier have none.
+    judged: Preferences | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON types."""

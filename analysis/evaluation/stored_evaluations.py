@@ -1,6 +1,7 @@
 """Evaluate scores and gold in the database, store the result, and repeat it later."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -278,6 +279,8 @@ def options_from(facts: Mapping[str, Any]) -> Options:
         raise EvaluationRefused("`alpha` and `confidence` must be between 0 and 1.")
     if options.n_resamples < 1 or options.seed < 0:
         raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
+    if (points := options.preference_points) is not None and not 0 <= points < math.inf:
+        raise EvaluationRefused("`preference_points` must be at least 0.")
     if options.sort not in PREDICTION_SORTS:
         raise EvaluationRefused(f"`sort` must be one of {', '.join(PREDICTION_SORTS)}.")
     return options

@@ -29,6 +29,7 @@ from .results import (
     GoldEvaluation,
     Options,
     PredictionResult,
+    Preferences,
 )
 
 # More groups than this do not fit on a page and are only in the CSV.
@@ -46,6 +47,10 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             tables.append((("segment", name), segment_table(gold, result.options)))
         if gold.predictions:
             tables.append((("prediction", name), prediction_table(gold, result.options)))
+        if gold.preferences:
+            caption = f"Preferences in {name}"
+            table = preference_table(gold.preferences, caption, result.options)
+            tables.append((("preference", name), table))
         if gold.system:
             tables.append((("system", name), system_table(gold, result.options)))
         tables += [
@@ -57,6 +62,9 @@ def tables_of(result: EvaluationResult) -> list[Table]:
         (("compared", pair.level, pair.first, pair.second), comparison_table(pair, result.options))
         for pair in result.comparisons
     ]
+    if result.judged:
+        table = preference_table(result.judged, "Judgements of people", result.options)
+        tables.append((("judgements",), table))
     names = file_names(result)
     return [replace(table, name=names[parts]) for parts, table in tables]
 
@@ -191,6 +199,51 @@ def prediction_sentence(options: Options) -> str:
 def _estimate(result: PredictionResult, name: str) -> float:
     value = getattr(result, name).estimate
     return float("inf") if value is None else value
+
+
+_TIE_RULES = {
+    "darr": "A metric that ties two translations is wrong.",
+    "wmt14": "A metric that ties two translations is neither right nor wrong.",
+}
+
+
+def preference_table(preferences: Preferences, caption: str, options: Options) -> Table:
+    """Return how often metrics prefer what people prefer, and the ceiling in the last row."""
+    rows = [
+        [
+            text(row.metric),
+            correlation(row.tau.estimate),
+            interval(row.tau.low, row.tau.high),
+            correlation(row.n_tied / preferences.n if preferences.n else None),
+        ]
+        for row in preferences.rows
+    ]
+    rows.append(
+        [text("ceiling"), correlation(preferences.ceiling), interval(None, None), Cell("–")]
+    )
+    source = (
+        f"Two translations of a segment whose gold scores are at least {options.preference_points:g} apart. "
+        if preferences.ties == "darr" and options.preference_points is not None
+        else ""
+    )
+    return Table(
+        name="preferences",
+        caption=caption,
+        columns=[
+            Column("metric", is_number=False),
+            Column("tau"),
+            Column(f"{_confidence(options)} interval", parts=ENDS),
+            Column("ties"),
+        ],
+        rows=rows,
+        note=(
+            f"{source}n = {preferences.n:,} preferences in {preferences.n_segments:,} segments. tau: (concordant − "
+            f"discordant) / preferences, with {_confidence(options)} interval over segments (jackknife). "
+            f"{_TIE_RULES[preferences.ties]} ties: share of preferences that the metric ties. ceiling: the "
+            "highest possible tau, as people may contradict each other."
+        ),
+        lines_after=frozenset({len(rows) - 2}),
+    )
 
 
 def system_table(gold: GoldEvaluation, options: Options) -> Table:

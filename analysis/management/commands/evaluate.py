@@ -83,6 +83,7 @@ class Command(CommandWithExamples):
                     format=options["format"],
                     gold_format=options["gold_format"],
                     system=options["system"],
+                    judgements=options["judgements"],
                     only={role: options[role] for role in CHOICES if options[role]},
                     progress=progress,
                 )
@@ -135,6 +136,17 @@ def _add_options(parser: CommandParser) -> None:
         "--per-word",
         action="store_true",
         help="scores and gold are seconds: divide them by the words of each segment (needs --texts)",
+    )
+    parser.add_argument(
+        "--preferences",
+        type=float,
+        metavar="POINTS",
+        help="also evaluate preferences: pairs of translations whose gold scores are this far apart (WMT: 25)",
+    )
+    parser.add_argument(
+        "--judgements",
+        metavar="FILE",
+        help="also evaluate preferences of people: a table with the columns segment, better and worse",
     )
     parser.add_argument(
         "--baseline",
@@ -218,6 +230,8 @@ def _options(options: dict[str, Any]) -> Options:
             raise CommandError(f"--{name} must be between 0 and 1.")
     if options["resamples"] < 1 or options["seed"] < 0:
         raise CommandError("--resamples must be at least 1, and --seed must be at least 0.")
+    if (points := options["preferences"]) is not None and not 0 <= points < float("inf"):
+        raise CommandError("--preferences must be at least 0.")
     return Options(
         qe=options["qe"],
         alpha=options["alpha"],
@@ -227,6 +241,7 @@ def _options(options: dict[str, Any]) -> Options:
         without_systems=tuple(dict.fromkeys(options["without"])),
         ignore_extra=options["ignore_extra"],
         per_word=options["per_word"],
+        preference_points=options["preferences"],
         baseline=options["baseline"],
         sort=options["sort"],
     )
