@@ -48,8 +48,19 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
     yield ("judgements",)
     for gold in result.golds:
         name = gold.gold.name
-        for kind in ("segment", "prediction", "system", "significance", "densities", "preference"):
+        kinds = (
+            "segment",
+            "prediction",
+            "preference",
+            "system",
+            "tests",
+            "significance",
+            "densities",
+        )
+        for kind in kinds:
             yield kind, name
+        for test in gold.tests:
+            yield "significance", test.level, test.measure, name
         for breakdown in gold.breakdowns:
             yield "by", breakdown.by, name
             yield "groups", breakdown.by, name

@@ -17,8 +17,9 @@ from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .engine import Evaluated, Progress
 from .file_names import file_names
 from .pictures import pictures_of
-from .results import EvaluationResult, PredictionComparison
+from .results import Comparison, EvaluationResult, PredictionComparison
 from .tables import SORT_NAMES, breakdown_csv, tables_of
+from .wording import name_of_test
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
 
@@ -172,10 +173,10 @@ def findings(result: EvaluationResult) -> list[str]:
             winners = ", ".join(gold.winners) or "none"
             sentences.append(
                 f"Against {name}, {best.metric} has the highest r ({_shown(best.pearson.estimate)}). Not "
-                f"significantly outperformed by any other metric (Williams test): {winners}."
+                f"significantly outperformed by any other metric ({_how(gold.comparison)}): {winners}."
             )
             sentences += [
-                f"Not significantly outperformed in {SORT_NAMES[test.measure]} ({_how(test)}): "
+                f"Not significantly outperformed in {SORT_NAMES[test.measure]} ({_how_predictions(test)}): "
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]
@@ -204,10 +205,16 @@ def findings(result: EvaluationResult) -> list[str]:
     return sentences
 
 
-def _how(test: PredictionComparison) -> str:
+def _how(test: Comparison | None) -> str:
+    if test is None:
+        return "Williams test"
+    return name_of_test(test) + ("" if test.correction == "none" else ", Holm's correction")
+
+
+def _how_predictions(test: PredictionComparison) -> str:
     if test.unit == "translation":
         return "paired bootstrap, as published"
-    return f"t test over segments{', Holm' if test.correction == 'holm' else ''}"
+    return "t test by segment" + ("" if test.correction == "none" else ", Holm's correction")
 
 
 def _shown(value: float | None) -> str:

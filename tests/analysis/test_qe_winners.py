@@ -36,7 +36,8 @@ def test_winners_by_each_measure_are_bold():
     for title in ("MAE", "DeltaAvg"):
         bold = {name for name, cell in column(table, title).items() if cell.bold}
         assert bold == {"good", "twin"}
-    assert "Holm within the column" in table.note and "over segments" in table.note
+    assert "t test by segment" in table.note
+    assert "p < .05 after Holm's correction for 12 tests" in table.note
 
 
 def test_what_does_not_differ_from_the_baseline_is_shaded():
@@ -71,7 +72,7 @@ def test_the_published_tests_are_named_in_the_note():
     options = replace(QE, uncertainty="published")
     gold = evaluated(options)
     note = prediction_table(gold, options).note
-    assert "over translations" in note and "as published" in note and "Holm" not in note
+    assert "paired bootstrap over translations, one-sided, p < .05." in note and "Holm" not in note
     assert gold.prediction_comparisons[0].correction == "none"
     assert "test:paired-bootstrap,200|" in gold.prediction_comparisons[0].signature
 
@@ -80,8 +81,8 @@ def test_the_findings_name_the_winners():
     result = evaluate([POOR, GOOD], [gold_table()], options=Options(qe=True)).result
     sentences = [sentence for sentence in findings(result) if "outperformed in" in sentence]
     assert sentences == [
-        "Not significantly outperformed in MAE (t test over segments, Holm): good.",
-        "Not significantly outperformed in DeltaAvg (t test over segments, Holm): good.",
+        "Not significantly outperformed in MAE (t test by segment, Holm's correction): good.",
+        "Not significantly outperformed in DeltaAvg (t test by segment, Holm's correction): good.",
     ]
 
 
