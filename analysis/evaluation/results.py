@@ -197,7 +197,7 @@ class PredictionComparison:
 
     def winners(self, alpha: float) -> tuple[str, ...]:
         """Predictions that no others significantly outperform."""
-        outperformed = (self.adjusted < alpha).any(axis=0)
+        outperformed = (self.adjusted < alpha).any(axis=0).tolist()
         return tuple(
             name for name, is_worse in zip(self.metrics, outperformed, strict=True) if not is_worse
         )

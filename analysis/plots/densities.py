@@ -95,7 +95,9 @@ def densities(
             axes.tick_params(labelbottom=i + PANELS_ACROSS >= len(plotted))
             axes.set_title(
                 _panel_title(
-                    metrics[i], errors and errors[i], rescaled_errors and rescaled_errors[i]
+                    metrics[i],
+                    None if errors is None else errors[i],
+                    None if rescaled_errors is None else rescaled_errors[i],
                 ),
                 fontsize=7,
                 color=INK,
