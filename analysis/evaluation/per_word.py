@@ -39,7 +39,8 @@ def per_word(
         problems.add("", None, "scores per word need the text of every segment (texts)")
     elif texts.unit != "words":
         problems.add("", None, "scores per word need texts with spaces between words")
-    for table in (*tables, *golds):
+    every: list[ScoreTable | GoldTable] = [*tables, *golds]
+    for table in every:
         if table.level != "segment":
             problems.add(table.name, None, "has system scores, which cannot be divided by words")
         elif (table.scores < 0).any():
@@ -49,7 +50,7 @@ def per_word(
 
     def divided(name: str, keys: Sequence[Key], scores: Floats) -> Floats:
         n_words = np.array([texts.lengths.get(segment, 0) for _, segment in keys])
-        for place in np.flatnonzero(n_words == 0):
+        for place in np.flatnonzero(n_words == 0).tolist():
             problems.add(name, None, f"segment {keys[place][1]} has no words")
         return seconds_per_word(scores, np.maximum(n_words, 1))
 

@@ -67,7 +67,7 @@ def _prediction_result(
             errors[name + measure] = (
                 Estimate(None, n=len(gold))
                 if unknown
-                else Estimate.of(prediction_error(values, gold, measure, **facts))  # type: ignore[arg-type]
+                else Estimate.of(prediction_error(values, gold, measure, **facts))
             )
     higher_is_better = rows.alignment.gold_is_better_higher
     return PredictionResult(

@@ -94,8 +94,8 @@ def judged_preferences(
     refuse_if_any(problems)
     flags = {table.name: bool(table.higher_is_better) for table in tables}
     segments = np.array([judgement.segment for judgement in kept])
-    sides = ([getattr(judgement, side) for judgement in kept] for side in COLUMNS)
-    ceiling = preference_ceiling(*sides, segments)
+    better, worse = ([getattr(judgement, side) for judgement in kept] for side in COLUMNS)
+    ceiling = preference_ceiling(better, worse, segments)
     return _preferences(scores, flags, segments, "wmt14", ceiling, options)
 
 

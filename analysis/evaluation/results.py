@@ -197,19 +197,18 @@ class PredictionComparison:
 
     def winners(self, alpha: float) -> tuple[str, ...]:
         """Predictions that no others significantly outperform."""
-        outperformed = (self.adjusted < alpha).any(axis=0).tolist()
-        return tuple(
-            name for name, is_worse in zip(self.metrics, outperformed, strict=True) if not is_worse
-        )
+        is_better = self.adjusted < alpha
+        return tuple(name for i, name in enumerate(self.metrics) if not is_better[:, i].any())
 
     def like(self, name: str, alpha: float) -> tuple[str, ...]:
         """Predictions that do not significantly differ from the named ones, including these."""
         if name not in self.metrics:
             return ()
-        p, i = self.adjusted, self.metrics.index(name)
-        differs = (p[i] < alpha) | (p[:, i] < alpha)
+        is_better, i = self.adjusted < alpha, self.metrics.index(name)
         return tuple(
-            name for name, is_other in zip(self.metrics, differs, strict=True) if not is_other
+            other
+            for j, other in enumerate(self.metrics)
+            if not (is_better[i, j] or is_better[j, i])
         )
 
 

@@ -437,8 +437,8 @@ def _interval(
     is_log = isinstance(statistics, _Errors) and bool((left_out > 0).all())
     if is_log:
         estimate, left_out = np.log(estimate), np.log(left_out)
-    reach = special.stdtrit(statistics.n_units - 1, (1 + confidence) / 2)
-    reach = reach * _standard_error(left_out)
+    t = float(special.stdtrit(statistics.n_units - 1, (1 + confidence) / 2))
+    reach = t * float(_standard_error(left_out))
     ends = np.array([estimate - reach, estimate + reach])
     low, high = np.exp(ends) if is_log else ends
     return float(low), float(high)
