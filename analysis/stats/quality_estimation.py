@@ -499,6 +499,7 @@ class _DeltaAvgs:
         self._codes = codes
         self.n_units = int(codes.max()) + 1
         self._weights = _cumulated_rank_weights(len(gold))
+        self._slopes = np.diff(self._weights, append=self._weights[-1])
         self._orders = np.argsort(-values, axis=1, kind="stable")
         self._ties = [
             np.flatnonzero(np.diff(row[order], prepend=np.nan) != 0)
@@ -527,8 +528,11 @@ class _DeltaAvgs:
             drawn = rows[:, order]
             sums = np.add.reduceat(drawn * self._gold[order], starts, axis=1)
             sizes = np.add.reduceat(drawn, starts, axis=1)
-            ends = np.cumsum(sizes, axis=1) * (n / totals)[:, None]
-            weights = np.diff(np.interp(ends, np.arange(n + 1), self._weights), prepend=0, axis=1)
+            # Interpolate between ranks. `numpy.interp` would search for each of them.
+            ends = np.minimum(np.cumsum(sizes, axis=1) * (n / totals)[:, None], n)
+            ranks = ends.astype(np.intp)
+            cumulated = self._weights[ranks] + (ends - ranks) * self._slopes[ranks]
+            weights = np.diff(cumulated, prepend=0, axis=1)
             # Translations with equal predictions share their mean gold.
             results[:, i] = (weights * sums / np.maximum(sizes, 1)).sum(axis=1) - mean
         return results
