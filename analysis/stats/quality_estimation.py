@@ -526,8 +526,10 @@ class _DeltaAvgs:
         results = np.empty((len(counts), len(self._orders)))
         for i, (order, starts) in enumerate(zip(self._orders, self._ties, strict=True)):
             drawn = rows[:, order]
-            sums = np.add.reduceat(drawn * self._gold[order], starts, axis=1)
-            sizes = np.add.reduceat(drawn, starts, axis=1)
+            sums, sizes = drawn * self._gold[order], drawn
+            if len(starts) < n:
+                sums = np.add.reduceat(sums, starts, axis=1)
+                sizes = np.add.reduceat(sizes, starts, axis=1)
             # Interpolate between ranks. `numpy.interp` would search for each of them.
             ends = np.minimum(np.cumsum(sizes, axis=1) * (n / totals)[:, None], n)
             ranks = ends.astype(np.intp)
