@@ -296,7 +296,8 @@ def _resampled(
     spreads = _spreads(systems, rows, options) if rows is not None and (by_segment or soft) else {}
     estimates, tests = dict(published), []
     for measure in SYSTEM_MEASURES:
-        by_system = _by_system(systems, measure)
+        is_resampled = measure in by_segment and all(systems.are_means)
+        by_system = None if is_resampled else _by_system(systems, measure)
         if measure in by_segment:
             estimates[measure] = [
                 new if is_mean else old

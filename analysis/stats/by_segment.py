@@ -20,7 +20,7 @@ from scipy import special
 
 from ._groups import factorise
 from ._pearson import unit_rows
-from ._ranks import Ranks, concordances
+from ._ranks import Ranks, kendall_b
 from ._validation import (
     Floats,
     Ints,
@@ -323,17 +323,15 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Floats]:
 
 def _kendall_b(x: Ranks, y: Ranks) -> tuple[float, Floats]:
     """A translation moves tau-b by the pairs it is in: concordant, discordant or tied."""
-    n = len(x.numbers)
     if len(x.sizes) < 2 or len(y.sizes) < 2:
-        return np.nan, np.full(n, np.nan)
-    counts = concordances(x, y)
-    untied_x, untied_y = (n - 1 - ranks.n_tied for ranks in (x, y))
+        return np.nan, np.full(len(x.numbers), np.nan)
+    tau, counts = kendall_b(x, y)
+    untied_x, untied_y = x.n_untied, y.n_untied
     n_x, n_y = untied_x.sum(), untied_y.sum()
-    tau = counts.sum() / np.sqrt(n_x) / np.sqrt(n_y)
     influence = 2 * (
         counts / np.sqrt(n_x) / np.sqrt(n_y) - tau / 2 * (untied_x / n_x + untied_y / n_y)
     )
-    return float(np.clip(tau, -1, 1)), influence
+    return tau, influence
 
 
 _OF_RANKS = {"spearman": _spearman, "kendall_b": _kendall_b}
