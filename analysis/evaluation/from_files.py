@@ -12,9 +12,10 @@ from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import USUAL_DIRECTIONS, read_gold
 from ..scores.raw_files import RawFile
 from ..scores.reading import ScoreFile, default_name, open_raw, read_scores, without_ranks
-from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, ScoreTable
+from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, ScoreTable
 from .aligned_rows import Texts, lengths_of
 from .engine import Evaluated, Progress, evaluate
+from .preferences import read_judgements
 from .results import Options
 
 
@@ -94,6 +95,10 @@ def evaluate_files(
     documents: str | Path | None = None,
     only: Mapping[str, str] | None = None,
     ranks: bool = False,
+    format: str | None = None,
+    gold_format: str | None = None,
+    system: str = "",
+    judgements: str | Path | None = None,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics in files against gold in files.
@@ -114,6 +119,12 @@ def evaluate_files(
         Which `language_pair`, `testset` or `reference` to read from files that hold several.
     ranks : bool
         Also evaluate rankings submitted with the scores.
+    format, gold_format : str, optional
+        Format of the score files and of the gold files; by default, detected from their content.
+    system : str
+        The system that was scored, for files that do not name systems when others do.
+    judgements : str or Path, optional
+        Preferences of people: a table with the columns segment, better and worse.
     progress : callable
 
     Returns
@@ -135,9 +146,17 @@ def evaluate_files(
         documents=documents,
         only=only,
         ranks=ranks,
+        format=format,
+        gold_format=gold_format,
+        system=system,
     )
     return evaluate(
-        files.tables, files.golds, options=options, texts=files.texts, progress=progress
+        files.tables,
+        files.golds,
+        options=options,
+        texts=files.texts,
+        judgements=read_judgements(Path(judgements)) if judgements else (),
+        progress=progress,
     )
 
 
@@ -159,10 +178,13 @@ def read_files(
     documents: str | Path | None = None,
     only: Mapping[str, str] | None = None,
     ranks: bool = False,
+    format: str | None = None,
+    gold_format: str | None = None,
+    system: str = "",
 ) -> FilesRead:
     """Read the inputs of `evaluate_files`. The parameters are the same."""
     declared = directions or Directions()
-    files = _read_all(scores, only)
+    files = _read_all(scores, only, format, system)
     if not ranks:
         files = [without_ranks(file) for file in files]
     gold_files = [
@@ -180,6 +202,8 @@ def read_files(
             higher_is_better=bool(gold_flags[gold.shown_name]),
             column=gold.column,
             name=gold.shown_name,
+            format=gold_format,
+            system=system,
             only=only,
         )
         for gold in gold_files
@@ -190,13 +214,23 @@ def read_files(
     return FilesRead(directed, gold_tables, lengths)
 
 
-def _read_all(scores: Sequence[str | Path], only: Mapping[str, str] | None) -> list[ScoreFile]:
+def _read_all(
+    scores: Sequence[str | Path], only: Mapping[str, str] | None, format: str | None, system: str
+) -> list[ScoreFile]:
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
+    # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
+    # `align` look the keys up once.
+    shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
     for path in _paths(scores, problems):
         try:
-            files.append(read_scores(path, only=only))
+            file = read_scores(path, only=only, format=format, system=system)
+            tables = [
+                replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
+                for table in file.tables
+            ]
+            files.append(replace(file, tables=tuple(tables)))
         except ScoresRefused as refusal:
             for problem in refusal.problems:
                 problems.add(problem.file, problem.line, problem.reason)

@@ -150,7 +150,28 @@ class TestEvaluations:
         gold = ada.get(f"{path}/{number}").json()["result"]["golds"][0]
         assert [row["metric"] for row in gold["segment"]] == ["good"]
 
-    @pytest.mark.parametrize("options", [{"alpha": 0}, {"confidence": 1}, {"n_resamples": 0}])
+    def test_predictions_have_a_baseline_and_preferences(self, run, ada):
+        store(run, "good", 0.2), store(run, "poor", 3)
+        path = f"/campaigns/{run.campaign.code}/evaluations"
+        options = {"qe": True, "baseline": "poor", "sort": "mae", "preference_points": 0.1}
+        number = finish(ada.post(path, {"options": options})).result["number"]
+        gold = ada.get(f"{path}/{number}").json()["result"]["golds"][0]
+        assert [test["measure"] for test in gold["prediction_comparisons"]] == ["mae", "delta_avg"]
+        assert gold["preferences"]["rows"][0]["metric"] == "good"
+        notes = {row["name"]: row["note"] for row in ada.get(f"{path}/{number}/tables").json()}
+        assert "not significantly different from poor" in notes["prediction-gold-1"]
+        assert "at least 0.1 apart" in notes["preference-gold-1"]
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"alpha": 0},
+            {"confidence": 1},
+            {"n_resamples": 0},
+            {"sort": "wins"},
+            {"preference_points": -1},
+        ],
+    )
     def test_impossible_options_are_refused(self, ada, options):
         path = f"/campaigns/{make_campaign().code}/evaluations"
         assert ada.post(path, {"options": options}).status_code == 422
