@@ -30,7 +30,7 @@ from .models import Evaluation, GoldRun, Metric, ScoreCollection
 
 @job_kind("build_gold", needs_campaign=True, needs=Level.RESEARCHER)
 def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
-    """Build gold. Optional arguments: `method` and `minimum`."""
+    """Build gold. Optional arguments: `method`, `minimum` and `test`."""
     assert job.campaign is not None
     run = GoldRun.objects.filter(job=job).first()
     if run is None:
@@ -47,10 +47,10 @@ def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
 
 @job_kind("rank_systems", needs_campaign=True, needs=Level.RESEARCHER)
 def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
-    """Rank the systems by the latest gold, or by the gold run numbered `run`."""
+    """Rank the systems by the latest gold, or by the gold run numbered `run`. Optional argument: `test`."""
     assert job.campaign is not None
-    ranking = rank_systems(_run_of(job))
-    names = ("system", "z", "raw", "cluster", "n_segments")
+    ranking = rank_systems(_run_of(job), test=job.arguments.get("test"))
+    names = ("system", "z", "low", "high", "raw", "cluster", "n_segments")
     return {
         "systems": [{name: row[name] for name in names} for row in ranking.rows],
         "signature": ranking.signature,

@@ -12,8 +12,7 @@ from da_platform.plots.rendering import Picture
 from da_platform.plots.style import COLOURS, QUIET, TWO_COLUMNS, count_in_whole_numbers, new_figure
 
 from ..plots.heat_maps import draw_significance, significance_levels
-from ..stats.thresholds import ALPHA, bare
-from .runs import GoldArrays, SystemRanking
+from .runs import PAIR_FIELDS, GoldArrays, SystemRanking
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,7 +102,11 @@ def system_ranking(ranking: SystemRanking) -> Picture:
         )
         for place in np.flatnonzero(np.diff(clusters)):
             axes.axhline(float(place) + 0.5, color=QUIET, lw=0.8, ls="--")
-        axes.set(yticks=places, yticklabels=names, xlabel="Mean z-score, 95 % interval")
+        axes.set(
+            yticks=places,
+            yticklabels=names,
+            xlabel=f"Mean z-score, 95 % interval over {ranking.interval_over}",
+        )
         axes.invert_yaxis()
         axes.grid(axis="x")
         return figure
@@ -132,20 +135,27 @@ def system_ranking(ranking: SystemRanking) -> Picture:
 def system_significance(ranking: SystemRanking) -> Picture:
     """Plot which systems significantly beat which: row beats column."""
     names = [str(name) for name in ranking.scores.systems]
-    pvalues = ranking.comparison.pvalues
+    pvalues = ranking.comparison.adjusted
     n_wins = int((significance_levels(pvalues) > 0).sum())
     n = len(names)
     return Picture(
         name="system-significance",
         title="Which system beats which",
         alternative=(
-            f"Of {n * (n - 1) // 2} pairs of systems, {n_wins} differ significantly at {bare(ALPHA)} "
-            "(one-sided Mann-Whitney U on segment z-scores)."
+            f"Of {n * (n - 1) // 2} pairs of systems, {n_wins} differ significantly "
+            f"({ranking.test_in_words})."
         ),
         draw=lambda: draw_significance(names, names, pvalues, "Row is better than column"),
-        columns=("row", "column", "difference", "p"),
+        columns=("row", "column", *PAIR_FIELDS),
         rows=[
-            (names[i], names[j], float(ranking.comparison.differences[i, j]), float(pvalues[i, j]))
+            (
+                names[i],
+                names[j],
+                *(
+                    getattr(ranking.comparison, field)[i, j].item()
+                    for field in PAIR_FIELDS.values()
+                ),
+            )
             for i in range(n)
             for j in range(n)
             if i != j

@@ -18,7 +18,6 @@ from ..models import GoldRun
 from ..stats.thresholds import (
     AGAINST_P,
     AGREEMENT_P,
-    ALPHA,
     ENOUGH_AGREEMENT_ITEMS,
     ENOUGH_PAIRS,
     FEWEST_AGREEMENT_ITEMS,
@@ -26,9 +25,9 @@ from ..stats.thresholds import (
     MINIMUM_PAIRS,
     RELIABLE_P,
     WINDOW_HITS,
-    bare,
 )
 from .results import Results, agreement_picture, latest_agreement
+from .runs import SystemRanking
 
 TEMPLATE = Path(__file__).with_name("report.typ")
 
@@ -67,11 +66,16 @@ class CampaignReport:
     run: GoldRun
     people: People
     work: Work
-    ranked: list[dict[str, Any]]
+    ranking: SystemRanking | None
     agreement: dict[str, Any] | None
     agreement_at: datetime | None
     pictures: list[Picture]
     at: datetime
+
+    @property
+    def ranked(self) -> list[dict[str, Any]]:
+        """One record per system, best first."""
+        return self.ranking.rows if self.ranking else []
 
     @property
     def methods(self) -> list[str]:
@@ -89,7 +93,7 @@ def make_report(run: GoldRun) -> CampaignReport:
         run=run,
         people=_people(run),
         work=_work(run),
-        ranked=results.ranking.rows if run.n_scored else [],
+        ranking=results.ranking if run.n_scored else None,
         agreement=job.result if job else None,
         agreement_at=job.finished_at if job else None,
         pictures=pictures,
@@ -228,9 +232,17 @@ def _scoring(report: CampaignReport) -> str:
         f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
         f"of genuine and repeated items by trusted workers. {run.n_scored:,} translations have the "
         f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
-        "Systems were ranked by mean z-score over segments and compared pairwise by one-sided "
-        "Mann-Whitney U tests on segment z-scores. A line separates clusters where every system "
-        f"above significantly beats every system below (p < {bare(ALPHA)})."
+        f"Systems were ranked by mean z-score over segments{_comparing(report.ranking)}."
+    )
+
+
+def _comparing(ranking: SystemRanking | None) -> str:
+    if ranking is None:
+        return ""
+    return (
+        f", with 95 % intervals over {ranking.interval_over}, and compared pairwise "
+        f"({ranking.test_in_words}). A line separates clusters where every system above significantly beats "
+        "every system below"
     )
 
 

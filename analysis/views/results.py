@@ -30,7 +30,6 @@ from ..gold.results import (
     segment_rows,
 )
 from ..models import GoldRun
-from ..stats.thresholds import ALPHA, bare
 
 EXPORTS = {
     "segments": "Segment scores",
@@ -51,6 +50,12 @@ class GoldForm(forms.Form):
     minimum = forms.IntegerField(
         min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
     )
+    test = forms.ChoiceField(
+        choices=GoldRun.Test.choices, required=False, label="Test of differences between systems"
+    )
+
+    def clean_test(self) -> str:
+        return self.cleaned_data["test"] or GoldRun.Test.TWO_WAY
 
 
 @require_GET
@@ -70,7 +75,6 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "ranked": ranking.rows if ranking else [],
         "pictures": run_results.pictures() if run_results else {},
         "ranking": ranking,
-        "alpha": bare(ALPHA),
         "agreement": agreement,
         "curve": agreement_picture(agreement, campaign) if agreement else None,
         "building": _unfinished(campaign, "build_gold"),

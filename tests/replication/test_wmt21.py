@@ -127,9 +127,13 @@ def published_segments(published: Published) -> tuple[np.ndarray, ...]:
     return raw, z, n, np.array([name.split()[0] for name in published.scored])
 
 
+def segments_of(published: Published) -> np.ndarray:
+    return np.array([name.split()[1] for name in published.scored])
+
+
 def compare_published(published: Published) -> SystemComparison:
     _, z, _, systems = published_segments(published)
-    return compare_systems(z, systems)
+    return compare_systems(z, systems, segments_of(published), test="published")
 
 
 def computed_segments(published: Published):
