@@ -26,7 +26,7 @@ from ..stats.thresholds import (
     RELIABLE_P,
     WINDOW_HITS,
 )
-from .results import Results, agreement_picture, latest_agreement
+from .results import Results, agreement_pictures, latest_agreement
 from .runs import SystemRanking
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -87,7 +87,7 @@ def make_report(run: GoldRun) -> CampaignReport:
     campaign, results, job = run.campaign, Results(run), latest_agreement(run.campaign)
     pictures = list(results.pictures().values())
     if job:
-        pictures.append(agreement_picture(job, campaign))
+        pictures += agreement_pictures(job, campaign)
     return CampaignReport(
         campaign=campaign,
         run=run,
@@ -259,7 +259,43 @@ def _agreeing(report: CampaignReport) -> list[str]:
     )
     if within["pearson"] is not None:
         text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({_count(within['n_pairs'], 'pair')})"
-    return [f"{text}."]
+    return [f"{text}.", *enough_ratings(report.agreement)]
+
+
+def enough_ratings(agreement: dict[str, Any]) -> list[str]:
+    """Say in words how many ratings there are, what they agree with, and what they took.
+
+    `agreement` comes from `CampaignAgreement.as_json`; results stored earlier lack most of it.
+    """
+    if "depth" not in agreement:
+        return []
+    depth, repeats, effort = (agreement[name] for name in ("depth", "repeats", "effort"))
+    curve = agreement["curve"]
+    sentences = [
+        f"Translations have {depth['least']:,} to {depth['most']:,} trusted ratings, "
+        f"{depth['mean']:.1f} on average."
+    ]
+    measured = [(n, r) for n, r in zip(curve["sizes"], curve["r"], strict=True) if r is not None]
+    if measured:
+        n, r = measured[-1]
+        others = f"those of {curve['replicate']}" if curve["replicate"] else f"means of {n} others"
+        sentences.append(f"Means of {_count(n, 'rating')} correlate with {others} at r = {r:.2f}.")
+    if repeats["n_workers"]:
+        sentences.append(
+            f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
+            f"repeats, {repeats['n_differ']:,} scored them significantly differently from the originals "
+            f"(two-sided paired t-test, p < {RELIABLE_P:g}); {RELIABLE_P:.0%} would by chance."
+        )
+    if effort["n_hits"]:
+        sentences.append(
+            f"A HIT took {effort['median_seconds'] / 60:.1f} minutes (median), and all "
+            f"{effort['n_hits']:,} took {effort['total_seconds'] / 3600:.1f} hours."
+        )
+    if effort["pay_per_hour"] is not None:
+        sentences.append(
+            f"At the median time, pay was {effort['pay_per_hour']:.2f} {effort['currency']} per hour."
+        )
+    return [" ".join(sentences)]
 
 
 def _count(n: int, noun: str) -> str:

@@ -26,10 +26,16 @@ from .signature import signature
 
 # Numbers of ratings per translation at which to measure agreement.
 SIZES = (1, 2, 5, 10, 15, 20, 30, 40)
+# Numbers of ratings that are plotted one translation a point, as in the source [1]_ of `agreement_curve`.
+SCATTER_SIZES = (1, 2, 5, 10, 15, 40)
 # Number of random samples that each point of the curve averages.
 N_DRAWS = 50
 # Confidence level of the intervals.
 CONFIDENCE = 0.95
+# With fewer points, r is always 1 or -1.
+FEWEST_POINTS = 3
+# Where z-scores stand next to raw ones.
+Z_SCORES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,17 @@ class AgreementCurve:
     raw: Points
     z: Points
     signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Means of `size` ratings (z-scores) next to independent means of the same translations, and their r."""
+
+    size: int
+    translations: Keys
+    means: Floats
+    gold: Floats
+    r: float
 
 
 def spearman_brown(single: float, n: ArrayLike) -> NDArray[np.float64]:
@@ -175,6 +192,42 @@ def agreement_curve(
     )
 
 
+def agreement_scatters(
+    ratings: Collection,
+    *,
+    replicate: Collection | None = None,
+    submitted: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,
+    sizes: Sequence[int] = SCATTER_SIZES,
+) -> tuple[Scatter, ...]:
+    """Return the means behind single points of an agreement curve, for plotting.
+
+    Parameters
+    ----------
+    ratings, replicate, submitted, rng, sizes
+        As in `agreement_curve`, but ratings are drawn once.
+
+    Returns
+    -------
+    tuple of Scatter
+        One for each size that at least three translations have enough ratings for.
+    """
+    if (submitted is None) == (rng is None):
+        raise ValueError("Pass either `submitted` or `rng`.")
+    columns = _columns("ratings", ratings)
+    plan, labels = _plan(columns, replicate), factorise(columns.translations)[0]
+    places = next(_orders(plan, submitted, rng, 1))
+    scatters = []
+    for size in sizes:
+        check_at_least("sizes", size, 1)
+        enough = _is_enough(plan, size)
+        if enough.sum() < FEWEST_POINTS:
+            continue
+        means, gold = (side[enough] for side in _sides(plan, Z_SCORES, places, size))
+        scatters.append(Scatter(size, labels[enough], means, gold, pearson(means, gold)))
+    return tuple(scatters)
+
+
 @dataclass(frozen=True, slots=True)
 class _Columns:
     """Validated columns of a collection; `values` holds raw scores and z-scores."""
@@ -251,13 +304,17 @@ def _is_enough(plan: _Plan, size: int) -> Bools:
 def _r(plan: _Plan, side: int, places: Ints, size: int) -> float:
     """Correlate means of `size` ratings with the replicate, or with means of `size` other ratings."""
     enough = _is_enough(plan, size)
+    means, gold = _sides(plan, side, places, size)
+    return pearson(means[enough], gold[enough])
+
+
+def _sides(plan: _Plan, side: int, places: Ints, size: int) -> tuple[Floats, Floats]:
+    """Return means of `size` ratings and the independent means, of all translations."""
     if plan.replicate_means is not None:
-        means = _means_of(plan, side, places < size)
-        return pearson(means[enough], plan.replicate_means[side][enough])
+        return _means_of(plan, side, places < size), plan.replicate_means[side]
     chosen = places < 2 * size
     first = _means_of(plan, side, chosen & (places % 2 == 0))
-    second = _means_of(plan, side, chosen & (places % 2 == 1))
-    return pearson(first[enough], second[enough])
+    return first, _means_of(plan, side, chosen & (places % 2 == 1))
 
 
 def _means_of(plan: _Plan, side: int, chosen: Bools) -> Floats:

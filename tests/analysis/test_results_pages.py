@@ -242,7 +242,9 @@ def test_the_curve_is_drawn_again_when_the_minimum_changes(campaign, monkeypatch
 def test_the_curve_is_available_once_agreement_was_measured(campaign):
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     answer = page("result_picture", campaign, "how-many-ratings", "csv")
-    assert answer.content.decode().startswith("ratings,r,low,high,predicted,translations\n1,")
+    assert answer.content.decode().startswith(
+        "ratings,r,low,high,predicted,translations,raw scores,"
+    )
 
 
 # The report ----------------------------------------------------------------------------------

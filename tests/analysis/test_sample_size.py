@@ -3,7 +3,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from analysis.stats.sample_size import Collection, agreement_curve, spearman_brown
+from analysis.stats.sample_size import (
+    Collection,
+    agreement_curve,
+    agreement_scatters,
+    spearman_brown,
+)
 
 
 def collect(rng, *, truth, depth, single):
@@ -140,3 +145,26 @@ def test_the_signature_names_the_method():
 def test_bad_options_are_refused(options, reason):
     with pytest.raises(ValueError, match=reason):
         agreement_curve(FOUR, **options)
+
+
+def test_scatters_show_the_means_behind_a_point_of_the_curve():
+    rng = np.random.default_rng(3)
+    ratings = collect(rng, truth=rng.normal(size=30), depth=6, single=0.4)
+    submitted = rng.random(len(ratings.scores))
+    sizes = (1, 2, 3)
+    curve = agreement_curve(ratings, submitted=submitted, sizes=sizes)
+    scatters = agreement_scatters(ratings, submitted=submitted, sizes=sizes)
+    assert_allclose([scatter.r for scatter in scatters], curve.z.r)
+    assert [len(scatter.means) for scatter in scatters] == curve.n_translations.tolist()
+
+
+def test_sizes_with_too_few_translations_have_no_scatter():
+    rng = np.random.default_rng(3)
+    ratings = collect(rng, truth=rng.normal(size=30), depth=6, single=0.4)
+    scatters = agreement_scatters(ratings, rng=rng)
+    assert [scatter.size for scatter in scatters] == [1, 2]
+
+
+def test_scatters_need_an_order():
+    with pytest.raises(ValueError, match="`submitted` or `rng`"):
+        agreement_scatters(Collection([1], [1], [1]))
