@@ -24,9 +24,11 @@ from hits.people.access import Level, campaign_for, user_of
 
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
+from ..evaluation.results import TieThreshold, Uncertainty
 from ..evaluation.stored_evaluations import options_from, result_of
 from ..evaluation.tables import tables_of
 from ..models import Evaluation
+from ..stats.multiple_tests import Correction
 from ..stats.thresholds import ALPHA
 from .results import PictureFormat, PictureOut
 
@@ -46,6 +48,9 @@ class OptionsIn(Input):
     qe: bool = False
     alpha: Share = ALPHA
     confidence: Share = 0.95
+    uncertainty: Uncertainty = "segments"
+    correction: Correction = "holm"
+    tie_threshold: TieThreshold = "calibrated"
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 1
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] | None = None
     without_systems: Annotated[list[Name], Field(max_length=500)] = []

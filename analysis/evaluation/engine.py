@@ -30,12 +30,13 @@ from .results import (
 from .segment_level import (
     break_down,
     by_r,
-    compare_metrics,
-    comparison_of,
+    measure_segments,
     segment_results,
+    segment_tests,
+    with_between,
     with_winners,
 )
-from .system_level import SystemRows, system_results, system_rows
+from .system_level import SystemRows, measure_systems, system_results, system_rows
 
 # Called with the number of steps done and the total.
 Progress = Callable[[int, int], None]
@@ -100,7 +101,7 @@ def evaluate(
     named_golds = _golds_by_name(tables, golds, options)
     tables = [without_systems(table, options.without_systems) for table in tables]
     segment_tables = [table for table in tables if table.level == "segment"]
-    steps = _Steps(progress, len(named_golds) * (len(segment_tables) + _STEPS_PER_GOLD))
+    steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
     results = []
     for gold in named_golds:
@@ -118,8 +119,8 @@ def evaluate(
     return Evaluated(result, rows)
 
 
-# Apart from one step per metric: tests, errors, systems, breakdowns.
-_STEPS_PER_GOLD = 4
+# Measures, tests, errors, systems, breakdowns.
+_STEPS_PER_GOLD = 5
 
 
 class _Steps:
@@ -130,7 +131,7 @@ class _Steps:
         self._n_total = n_total
         self._n_done = 0
 
-    def done(self, name: str = "") -> None:
+    def done(self) -> None:
         self._n_done += 1
         self._progress(self._n_done, self._n_total)
 
@@ -199,17 +200,20 @@ def _evaluate_gold(
     at_system_level = system_rows(segment_tables, system_tables, gold.segment, gold.system, options)
     facts = _facts(gold, rows, at_system_level)
     if rows is None:
-        system = system_results(at_system_level, None, options)
-        return GoldEvaluation(facts, (), None, (), None, None, system, ())
-    tests = compare_metrics(rows)
-    results = with_winners(segment_results(rows, options, steps.done), tests, options)
+        at_systems = measure_systems(at_system_level, None, options)
+        system = system_results(at_system_level, at_systems)
+        return GoldEvaluation(facts, (), None, (), None, None, system, (), at_systems.tests)
+    measured = measure_segments(rows, options)
+    steps.done()
+    tests = segment_tests(rows, measured, options)
+    comparison = with_between(rows, tests[0]) if tests else None
+    results = with_winners(segment_results(rows, measured), comparison)
     r = np.array([result.pearson.estimate for result in results], dtype=np.float64)
     order = by_r(r)
-    comparison = None if tests is None else comparison_of(rows, tests, order)
     steps.done()
     predictions = {result.metric: result for result in prediction_results(rows, options)}
     steps.done()
-    system = system_results(at_system_level, rows, options)
+    at_systems = measure_systems(at_system_level, rows, options)
     steps.done()
     breakdowns = _breakdowns(rows, texts, order)
     steps.done()
@@ -222,8 +226,9 @@ def _evaluate_gold(
         predictions=tuple(predictions[name] for name in metrics if name in predictions),
         gold_mean=mean,
         gold_sd=sd,
-        system=system,
+        system=system_results(at_system_level, at_systems),
         breakdowns=breakdowns,
+        tests=tests[1:] + at_systems.tests,
     )
 
 
@@ -278,10 +283,14 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
-        test="williams,one-sided",
+        uncertainty=options.uncertainty,
+        test="williams,one-sided" if options.is_published else "by-segment,one-sided",
+        correction=options.used_correction,
         alpha=options.alpha,
-        interval="fisher",
+        interval="fisher" if options.is_published else "jackknife-by-segment,t",
         confidence=options.confidence,
+        ties=options.tie_threshold,
+        resamples=None if options.is_published else options.n_resamples,
         spa=f"{options.n_resamples},mid-p",
         seed=options.seed,
     )

@@ -47,8 +47,10 @@ def _unused(name: str, used_names: set[str]) -> str:
 def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
     for gold in result.golds:
         name = gold.gold.name
-        for kind in ("segment", "prediction", "system", "significance", "densities"):
+        for kind in ("segment", "prediction", "system", "tests", "significance", "densities"):
             yield kind, name
+        for test in gold.tests:
+            yield "significance", test.level, test.measure, name
         for breakdown in gold.breakdowns:
             yield "by", breakdown.by, name
             yield "groups", breakdown.by, name

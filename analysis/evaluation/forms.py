@@ -170,6 +170,39 @@ class OptionsForm(forms.Form):
     ignore_extra = forms.BooleanField(
         required=False, label="Ignore scores for translations that are not in the gold"
     )
+    uncertainty = forms.ChoiceField(
+        choices=[
+            ("segments", "By segment: translations of one segment are not independent"),
+            (
+                "published",
+                "As published: Fisher's intervals and Williams tests over all translations",
+            ),
+        ],
+        initial="segments",
+        required=False,
+        widget=forms.RadioSelect,
+        label="Intervals and tests",
+        help_text="The same for sets with one translation of each segment.",
+    )
+    correction = forms.ChoiceField(
+        choices=[
+            ("holm", "Holm: all significant differences of a table hold together"),
+            ("none", "None"),
+        ],
+        initial="holm",
+        required=False,
+        label="Correction for many tests",
+        help_text="Published tests are never corrected.",
+    )
+    tie_threshold = forms.ChoiceField(
+        choices=[
+            ("calibrated", "Calibrated on the same translations"),
+            ("cross-validated", "Cross-validated by halves of the segments"),
+        ],
+        initial="calibrated",
+        required=False,
+        label="Tie threshold of acc_eq",
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MOST_SEED,
@@ -186,6 +219,9 @@ class OptionsForm(forms.Form):
             "qe": chosen["qe"],
             "without_systems": list(dict.fromkeys(name for name in names if name)),
             "ignore_extra": chosen["ignore_extra"],
+            "uncertainty": chosen["uncertainty"] or "segments",
+            "correction": chosen["correction"] or "holm",
+            "tie_threshold": chosen["tie_threshold"] or "calibrated",
             "seed": chosen["seed"],
         }
 

@@ -1,6 +1,7 @@
 """The figures of an evaluation. Some need only the stored result, others the scores."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from da_platform.plots.rendering import Picture
 
@@ -8,11 +9,13 @@ from ..plots.densities import densities
 from ..plots.heat_maps import correlation_map, significance_map
 from ..plots.scatter import scatter
 from ..scores.score_tables import shown
+from ..stats.thresholds import ALPHA
 from .aligned_rows import Rows
 from .engine import Evaluated
-from .file_names import file_names
+from .file_names import Parts, file_names
 from .rank_changes import rank_changes
-from .results import EvaluationResult, GoldEvaluation, numbers
+from .results import Comparison, EvaluationResult, GoldEvaluation, Options, numbers
+from .wording import LEVEL_NAMES, MEASURE_NAMES, level_and_correction, name_of_test
 
 # Scatter plots drawn by default, of the best metrics under each gold.
 SCATTERS = 2
@@ -21,9 +24,13 @@ SCATTERS = 2
 def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     """Return the figures that need only the result."""
     names = file_names(result)
-    compared = [gold for gold in result.golds if gold.comparison is not None]
-    pictures = [_significance(gold, names["significance", gold.gold.name]) for gold in compared]
+    pictures = [
+        significance_of(gold, test, result.options, names[map_parts(gold, test)])
+        for gold in result.golds
+        for test in gold.all_tests
+    ]
     # Once is enough: under another gold, the correlations between metrics look the same.
+    compared = [gold for gold in result.golds if gold.comparison is not None]
     pictures += [_between(gold) for gold in compared[:1]]
     pictures += [
         rank_changes(
@@ -36,16 +43,25 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     return pictures
 
 
-def _significance(gold: GoldEvaluation, name: str) -> Picture:
-    compared = gold.comparison
-    assert compared is not None
+def map_parts(gold: GoldEvaluation, test: Comparison) -> Parts:
+    """Return what the file of a significance map is named after; r at segment level needs no more words."""
+    if (test.level, test.measure) == ("segment", "pearson"):
+        return "significance", gold.gold.name
+    return "significance", test.level, test.measure, gold.gold.name
+
+
+def significance_of(gold: GoldEvaluation, test: Comparison, options: Options, name: str) -> Picture:
+    """Plot which metrics significantly outperform which in one measure."""
     return significance_map(
-        compared.metrics,
-        compared.r,
-        numbers(compared.pvalue),
-        winners=gold.winners,
+        test.metrics,
+        test.estimates,
+        numbers(test.pvalue),
+        adjusted=None if test.correction == "none" else test.adjusted,
+        winners=gold.winners_in(test.level, test.measure),
         name=name,
         gold_name=gold.gold.name,
+        measure=f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}",
+        test=f"{name_of_test(test)}, {level_and_correction(test, replace(options, alpha=ALPHA))}",
     )
 
 

@@ -17,8 +17,9 @@ from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .engine import Evaluated, Progress
 from .file_names import file_names
 from .pictures import pictures_of
-from .results import EvaluationResult
+from .results import Comparison, EvaluationResult
 from .tables import breakdown_csv, tables_of
+from .wording import name_of_test
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
 
@@ -172,7 +173,7 @@ def findings(result: EvaluationResult) -> list[str]:
             winners = ", ".join(gold.winners) or "none"
             sentences.append(
                 f"Against {name}, {best.metric} has the highest r ({_shown(best.pearson.estimate)}). Not "
-                f"significantly outperformed by any other metric (Williams test): {winners}."
+                f"significantly outperformed by any other metric ({_how(gold.comparison)}): {winners}."
             )
         elif gold.system:
             best_system = gold.system[0]
@@ -197,6 +198,12 @@ def findings(result: EvaluationResult) -> list[str]:
             f"change their rank at {comparison.level} level."
         )
     return sentences
+
+
+def _how(test: Comparison | None) -> str:
+    if test is None:
+        return "Williams test"
+    return name_of_test(test) + ("" if test.correction == "none" else ", Holm's correction")
 
 
 def _shown(value: float | None) -> str:

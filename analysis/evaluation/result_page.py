@@ -11,10 +11,11 @@ from ..models import Evaluation, GoldUpload
 from ..tables.table import Table, correlation
 from ..tables.writing import to_latex, to_markdown
 from .file_names import file_names
-from .pictures import SCATTERS, densities_of, pictures_of_result, scatter_of
-from .results import EvaluationResult, GoldEvaluation
+from .pictures import SCATTERS, densities_of, map_parts, pictures_of_result, scatter_of
+from .results import Comparison, EvaluationResult, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
+from .wording import LEVEL_NAMES, MEASURE_NAMES
 
 TABLE_TYPES = {
     "tex": "application/x-tex; charset=utf-8",
@@ -76,12 +77,48 @@ def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
     return (to_latex(table) if fmt == "tex" else to_markdown(table)).encode()
 
 
-def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[ShownPicture]:
-    """Return all figures, with a scatter plot of the given metric or of the best ones."""
-    files = file_names(result)
+def measures_offered(result: EvaluationResult) -> dict[str, str]:
+    """Return the measures whose significance map can be shown: labels by key, such as segment-pearson."""
+    return {
+        key_of(test): f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}"
+        for gold in result.golds
+        for test in gold.all_tests
+    }
+
+
+def key_of(test: Comparison) -> str:
+    return f"{test.level}-{test.measure}"
+
+
+def shown_pictures(
+    result: EvaluationResult, *, scatter: str = "", measure: str = ""
+) -> list[ShownPicture]:
+    """Return the figures of a page.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+    scatter : str
+        The metric to plot against gold; by default the best ones.
+    measure : str
+        The measure whose significance maps are shown, as in `measures_offered`; by default the first.
+
+    Returns
+    -------
+    list of ShownPicture
+    """
+    files, offered = file_names(result), measures_offered(result)
+    chosen_measure = measure if measure in offered else next(iter(offered), "")
+    hidden = {
+        files[map_parts(gold, test)]
+        for gold in result.golds
+        for test in gold.all_tests
+        if key_of(test) != chosen_measure
+    }
     pictures = [
         ShownPicture(picture.name, picture.title, picture.alternative)
         for picture in pictures_of_result(result)
+        if picture.name not in hidden
     ]
     for gold in result.golds:
         name = gold.gold.name

@@ -14,9 +14,10 @@ from da_platform.jobs.models import Job
 from hits.models import Campaign
 
 from ..models import Evaluation, Metric, ScoreCollection
+from ..stats.multiple_tests import CORRECTIONS
 from .aligned_rows import Rows
 from .engine import Evaluated, Progress, evaluate, without_systems
-from .results import EvaluationResult, Options
+from .results import TIE_THRESHOLDS, UNCERTAINTIES, EvaluationResult, Options
 from .stored_inputs import (
     EvaluationRefused,
     GoldChoice,
@@ -273,6 +274,13 @@ def options_from(facts: Mapping[str, Any]) -> Options:
     options = replace(Options(), **chosen)
     if not (0 < options.alpha < 1 and 0 < options.confidence < 1):
         raise EvaluationRefused("`alpha` and `confidence` must be between 0 and 1.")
+    for name, choices in (
+        ("uncertainty", UNCERTAINTIES),
+        ("correction", CORRECTIONS),
+        ("tie_threshold", TIE_THRESHOLDS),
+    ):
+        if getattr(options, name) not in choices:
+            raise EvaluationRefused(f"`{name}` must be one of: {', '.join(choices)}.")
     if options.n_resamples < 1 or options.seed < 0:
         raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
     return options

@@ -6,7 +6,6 @@ from da_platform.plots.rendering import to_csv
 
 from ..stats.correlation import EXTREME_SHARE
 from ..stats.quality_estimation import RESCALED_SPREAD
-from ..stats.thresholds import bare
 from ..tables.table import (
     ENDS,
     Cell,
@@ -26,8 +25,19 @@ from .results import (
     EvaluationResult,
     GoldComparison,
     GoldEvaluation,
+    Level,
+    Measure,
     Options,
     PredictionResult,
+    numbers,
+)
+from .wording import (
+    LEVEL_NAMES,
+    MEASURE_NAMES,
+    bold_sentence,
+    level_and_correction,
+    name_of_test,
+    unit_sentence,
 )
 
 # More groups than this do not fit on a page and are only in the CSV.
@@ -45,6 +55,8 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             tables.append((("prediction", name), prediction_table(gold, result.options)))
         if gold.system:
             tables.append((("system", name), system_table(gold, result.options)))
+        if gold.all_tests and not result.options.is_published:
+            tables.append((("tests", name), tests_table(gold, result.options)))
         tables += [
             (("by", breakdown.by, name), breakdown_table(gold, breakdown))
             for breakdown in gold.breakdowns
@@ -62,15 +74,20 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against segment gold, best r first."""
     has_pairs = any(row.acc_eq is not None for row in gold.segment)
     titles = ["Spearman", "Kendall", "best", "worst"] + (["acc_eq"] if has_pairs else [])
+    winners = _winners(gold, "segment")
     rows = []
     for row in gold.segment:
         cells = [
             text(row.metric, bold=row.is_winner),
             correlation(row.pearson.estimate, bold=row.is_winner),
             interval(row.pearson.low, row.pearson.high),
-            *(_value(part) for part in (row.spearman, row.kendall, row.best, row.worst)),
+            _value(row.spearman, bold=row.metric in winners["spearman"]),
+            _value(row.kendall, bold=row.metric in winners["kendall"]),
+            _value(row.best),
+            _value(row.worst),
         ]
-        rows.append(cells + ([_value(row.acc_eq)] if has_pairs else []))
+        acc_eq = _value(row.acc_eq, bold=row.metric in winners["acc_eq"])
+        rows.append(cells + ([acc_eq] if has_pairs else []))
     return Table(
         name=f"segment-{gold.gold.name}",
         caption=f"Segment-level agreement with {gold.gold.name}",
@@ -80,15 +97,29 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     )
 
 
+def _winners(gold: GoldEvaluation, level: Level) -> dict[Measure, tuple[str, ...]]:
+    """Return the metrics in bold for each measure."""
+    return {measure: gold.winners_in(level, measure) for measure in MEASURE_NAMES}
+
+
 def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> str:
     facts = gold.gold
+    how = "Fisher"
+    if (test := gold.comparison) is not None and test.unit == "segment":
+        how = "jackknife of segments"
     note = (
-        f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval (Fisher). "
-        f"{williams_sentence(options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
+        f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
+        f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
         f"the best and worst gold."
     )
     if has_pairs:
-        note += " acc_eq: pairwise accuracy within segments, with a tie threshold calibrated for each metric."
+        note += " acc_eq: pairwise accuracy within segments, with a tie threshold calibrated for each metric"
+        if options.is_published:
+            note += "."
+        elif options.tie_threshold == "calibrated":
+            note += " on the same translations."
+        else:
+            note += ", for each half of the segments on the other half."
     if any(not row.higher_is_better for row in gold.segment):
         note += " Metrics where lower is better have their signs reversed."
     if not facts.higher_is_better:
@@ -96,11 +127,53 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
     return note
 
 
-def williams_sentence(options: Options) -> str:
-    """Explain which test decides what is in bold."""
-    return (
-        "Bold: not significantly outperformed by any other metric "
-        f"(Williams test, one-sided, p < {bare(options.alpha)})."
+def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str:
+    """Explain what is in bold, and what the tests take as independent."""
+    test = gold.test_of(level, "pearson")
+    if test is None or options.is_published:
+        return bold_sentence(test, options)
+    sentence = bold_sentence(test, options)
+    if test.test == "williams":
+        sentence += " The other measures: t test (jackknife), with the same correction."
+    return " ".join(part for part in (unit_sentence(test), sentence) if part)
+
+
+def tests_table(gold: GoldEvaluation, options: Options) -> Table:
+    """Return which metrics win by each measure, and by which test."""
+    rows: list[list[Cell]] = []
+    for test in gold.all_tests:
+        pvalue, n_pairs = numbers(test.pvalue), len(test.metrics) * (len(test.metrics) - 1) // 2
+        rows.append(
+            [
+                text(LEVEL_NAMES[test.level]),
+                text(MEASURE_NAMES[test.measure]),
+                text(name_of_test(test)),
+                count(n_pairs),
+                count(int((pvalue < options.alpha).sum())),
+                count(int((test.adjusted < options.alpha).sum())),
+                count(len(test.winners)),
+                text(", ".join(test.winners) or "none"),
+            ]
+        )
+    titles = ["pairs", "significant, raw p", "significant, adjusted p", "winners"]
+    first = gold.all_tests[0]
+    how = (
+        "without correction" if first.correction == "none" else "by Holm's method, for each measure"
+    )
+    return Table(
+        name=f"tests-{gold.gold.name}",
+        caption=f"Differences between metrics in agreement with {gold.gold.name}",
+        columns=[
+            *(Column(title, is_number=False) for title in ("level", "measure", "test")),
+            *map(Column, titles),
+            Column("not significantly outperformed by any other", is_number=False),
+        ],
+        rows=rows,
+        note=(
+            f"One-sided tests of every pair of metrics in both directions; p-values are adjusted {how}. "
+            f"Significant: {level_and_correction(replace(first, correction='none'), options)}. "
+            "All p-values, raw and adjusted, are in the data of the significance maps."
+        ),
     )
 
 
@@ -133,7 +206,7 @@ def prediction_table(gold: GoldEvaluation, options: Options) -> Table:
         columns=[Column("system", is_number=False), *map(Column, titles)],
         rows=rows,
         note=(
-            f"{_sample(gold)} {williams_sentence(options)} Errors can be gamed: rescaling predictions to the mean of "
+            f"{_sample(gold)} {bold_sentence(gold.comparison, options)} Errors can be gamed: rescaling predictions to the mean of "
             f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
             f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
             f"{number(least).text}."
@@ -150,20 +223,29 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against system gold, best r first."""
     has_spa = any(row.spa is not None for row in gold.system)
     titles = ["Spearman", "Kendall", "accuracy"] + (["SPA"] if has_spa else [])
+    winners = _winners(gold, "system")
     rows = []
     for row in gold.system:
+        is_winner = row.metric in winners["pearson"]
         cells = [
-            text(row.metric),
-            correlation(row.pearson.estimate),
+            text(row.metric, bold=is_winner),
+            correlation(row.pearson.estimate, bold=is_winner),
             interval(row.pearson.low, row.pearson.high),
-            *(_value(part) for part in (row.spearman, row.kendall, row.accuracy)),
+            _value(row.spearman, bold=row.metric in winners["spearman"]),
+            _value(row.kendall, bold=row.metric in winners["kendall"]),
+            _value(row.accuracy, bold=row.metric in winners["accuracy"]),
         ]
-        rows.append(cells + ([_value(row.spa)] if has_spa else []))
+        spa = _value(row.spa, bold=row.metric in winners["spa"])
+        rows.append(cells + ([spa] if has_spa else []))
     n = gold.gold.n_systems
+    test = gold.test_of("system", "pearson")
+    how = "Fisher" if test is None or test.unit == "system" else "bootstrap of segments"
     note = (
         f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation with {_confidence(options)} "
-        "interval (Fisher). accuracy: share of system pairs in the same order as in the gold."
+        f"interval ({how}). accuracy: share of system pairs in the same order as in the gold."
     )
+    if test is not None:
+        note += f" {_tests_sentence(gold, 'system', options)}"
     if has_spa:
         n_complete = next(row.spa.n for row in gold.system if row.spa is not None)
         note += (
@@ -226,7 +308,7 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
     ]
     note = "Ranks by r. change: ranks gained under the second gold."
     if level == "segment":
-        note += f" {williams_sentence(options)}"
+        note += f" {bold_sentence(None, options)}"
     if (between := comparison.between) is not None:
         note += (
             f" The two golds correlate at r = {correlation(between.estimate).text} over the "
@@ -241,8 +323,8 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
     )
 
 
-def _value(estimate: Estimate | None) -> Cell:
-    return correlation(None if estimate is None else estimate.estimate)
+def _value(estimate: Estimate | None, *, bold: bool = False) -> Cell:
+    return correlation(None if estimate is None else estimate.estimate, bold=bold)
 
 
 def _sample(gold: GoldEvaluation) -> str:

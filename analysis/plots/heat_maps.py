@@ -75,29 +75,38 @@ def significance_map(
     r: Sequence[float | None],
     pvalues: Floats,
     *,
+    adjusted: Floats | None = None,
     winners: Sequence[str] = (),
     name: str = "significance",
     gold_name: str = "gold",
+    measure: str = "Pearson r, segment level",
+    test: str = "Williams test",
 ) -> Picture:
     """Plot which metrics significantly outperform which: row beats column.
 
     Parameters
     ----------
     metrics : sequence of str
-        Metrics sorted by r, best first.
+        Metrics sorted by the measure, best first.
     r : sequence of float or None
+        The measure of each metric.
     pvalues : ndarray, shape (n, n)
         Small at [i, j] if i is better than j.
+    adjusted : ndarray, shape (n, n), optional
+        The p-values corrected for their number, which decide the shades.
     winners : sequence of str
         Metrics not outperformed by any other, marked with a dot.
     name, gold_name : str
         Stem of the files, and name of the gold.
+    measure, test : str
+        What is compared, and how, in words.
 
     Returns
     -------
     Picture
     """
-    levels = significance_levels(pvalues)
+    shown_p = pvalues if adjusted is None else adjusted
+    levels = significance_levels(shown_p)
     labels = [
         f"{shortened(metric)}  {three_places(value)}"
         for metric, value in zip(metrics, r, strict=True)
@@ -108,26 +117,26 @@ def significance_map(
             f"● {label}" if metric in winners else label
             for metric, label in zip(metrics, labels, strict=True)
         ]
-        title = f"Row correlates better with {shortened(gold_name)} than column"
-        return draw_significance(marked, metrics, pvalues, title)
+        title = f"Row agrees better with {shortened(gold_name)} than column\n{measure}; {test}"
+        return draw_significance(marked, metrics, shown_p, title)
 
     n = len(metrics)
     n_pairs = int((levels > 0).sum())
     rows = [
-        (metrics[i], metrics[j], r[i], r[j], float(pvalues[i, j]))
+        (metrics[i], metrics[j], r[i], r[j], float(pvalues[i, j]), float(shown_p[i, j]))
         for i in range(n)
         for j in range(n)
         if i != j
     ]
     return Picture(
         name=name,
-        title=f"Significant differences in correlation with {gold_name}",
+        title=f"Significant differences in agreement with {gold_name}: {measure}",
         alternative=(
             f"Of {n * (n - 1) // 2} pairs of {n} metrics, {n_pairs} differ significantly at {bare(ALPHA)} "
-            f"(Williams test). Not outperformed by any other: {', '.join(winners) or 'none'}."
+            f"({test}). Not outperformed by any other: {', '.join(winners) or 'none'}."
         ),
         draw=draw,
-        columns=("row", "column", "row_r", "column_r", "p"),
+        columns=("row", "column", "row_estimate", "column_estimate", "p", "adjusted_p"),
         rows=rows,
     )
 

@@ -12,6 +12,7 @@ from scipy import special
 from ._groups import is_constant
 from ._pearson import unit_rows
 from ._validation import (
+    Bools,
     Floats,
     as_scores,
     check_at_least,
@@ -323,15 +324,8 @@ def correlate_extremes(
     ----------
     .. [1] Ma, Wei, Bojar and Graham. Results of the WMT19 Metrics Shared Task. WMT 2019.
     """
-    if end not in ("best", "worst"):
-        raise ValueError(f"`end` must be 'best' or 'worst', not {end!r}")
-    if not 0 < share <= 1:
-        raise ValueError(f"`share` must lie in (0, 1], not {share}")
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
-    ranked = np.sort(-truth if end == "best" else truth)
-    # Slightly less than share * n, because ceil(0.07 * 100) is 8 in floating point.
-    last = ranked[max(1, math.ceil(share * len(truth) - 1e-9)) - 1]
-    chosen = (-truth if end == "best" else truth) <= last
+    chosen = extremes(truth, end, share=share)
     correlation = correlate(
         scores[chosen],
         truth[chosen],
@@ -346,6 +340,32 @@ def correlate_extremes(
         correlation,
         signature=_signed(method, level, confidence, rng, n_resamples, higher_is_better),
     )
+
+
+def extremes(gold: ArrayLike, end: End, *, share: float = EXTREME_SHARE) -> Bools:
+    """Return which translations have the best or the worst gold.
+
+    Parameters
+    ----------
+    gold : array_like, shape (n,)
+        Complete; higher is better.
+    end : {"best", "worst"}
+    share : float
+        As in `correlate_extremes`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    if end not in ("best", "worst"):
+        raise ValueError(f"`end` must be 'best' or 'worst', not {end!r}")
+    if not 0 < share <= 1:
+        raise ValueError(f"`share` must lie in (0, 1], not {share}")
+    truth = as_scores(gold, "gold")
+    truth = -truth if end == "best" else truth
+    # Slightly less than share * n, because ceil(0.07 * 100) is 8 in floating point.
+    last = np.sort(truth)[max(1, math.ceil(share * len(truth) - 1e-9)) - 1]
+    return truth <= last
 
 
 def system_means(scores: ArrayLike) -> Floats:

@@ -26,6 +26,7 @@ from ..evaluation.result_page import (
     ShownTable,
     is_whole,
     latest_check,
+    measures_offered,
     picture_maker,
     shown_pictures,
     shown_tables,
@@ -174,7 +175,7 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
     """Show the full result, the tests used, and the inputs."""
     stored = _evaluation(request, code)
     result = result_of(stored)
-    scatter = request.GET.get("scatter", "")
+    scatter, measure = request.GET.get("scatter", ""), request.GET.get("measure", "")
     context = {
         "evaluation": stored,
         "title": title_of(result),
@@ -182,7 +183,9 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
         "result": result,
         "tables": shown_tables(result),
         "table_types": TABLE_TYPES,
-        "pictures": shown_pictures(result, scatter=scatter),
+        "pictures": shown_pictures(result, scatter=scatter, measure=measure),
+        "measures": measures_offered(result),
+        "measure": measure,
         "picture_types": list(CONTENT_TYPES),
         "metric_names": sorted({row.metric for gold in result.golds for row in gold.segment}),
         "scatter": scatter,

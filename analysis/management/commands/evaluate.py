@@ -20,8 +20,10 @@ from analysis.evaluation import (
 )
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
+from analysis.evaluation.results import TIE_THRESHOLDS, UNCERTAINTIES
 from analysis.scores.reading import CHOICES
 from analysis.scores.score_tables import GOLD_KINDS
+from analysis.stats.multiple_tests import CORRECTIONS
 from da_platform.exceptions import PlatformError
 from hits.management.base import CommandWithExamples
 
@@ -156,6 +158,25 @@ def _add_options(parser: CommandParser) -> None:
         metavar="METRIC",
         help="plot this metric against gold (default: the best ones); may be repeated",
     )
+    parser.add_argument(
+        "--uncertainty",
+        choices=UNCERTAINTIES,
+        default=DEFAULTS.uncertainty,
+        help="what intervals and tests take as independent: segments, or translations as in the papers "
+        "(Fisher, Williams; default: %(default)s)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=DEFAULTS.correction,
+        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tie-threshold",
+        choices=TIE_THRESHOLDS,
+        default=DEFAULTS.tie_threshold,
+        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
+    )
     parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
     parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
@@ -188,6 +209,9 @@ def _options(options: dict[str, Any]) -> Options:
         qe=options["qe"],
         alpha=options["alpha"],
         confidence=options["confidence"],
+        uncertainty=options["uncertainty"],
+        correction=options["correction"],
+        tie_threshold=options["tie_threshold"],
         seed=options["seed"],
         n_resamples=options["resamples"],
         without_systems=tuple(dict.fromkeys(options["without"])),
