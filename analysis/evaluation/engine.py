@@ -100,15 +100,16 @@ def evaluate(
     options = options or Options()
     named_golds = _golds_by_name(tables, golds, options)
     tables = [without_systems(table, options.without_systems) for table in tables]
-    segment_tables = [table for table in tables if table.level == "segment"]
     steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
     results = []
     for gold in named_golds:
+        own_tables = [table for table in tables if table.gold in ("", gold.name)]
+        segment_tables = [table for table in own_tables if table.level == "segment"]
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        results.append(_evaluate_gold(gold, tables, rows.get(gold.name), options, texts, steps))
+        results.append(_evaluate_gold(gold, own_tables, rows.get(gold.name), options, texts, steps))
     result = EvaluationResult(
         inputs=_inputs(tables, golds),
         options=options,
@@ -264,7 +265,14 @@ def _facts(gold: Gold, rows: Rows | None, at_system_level: SystemRows) -> GoldFa
 
 def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[Input, ...]:
     metrics = [
-        Input(t.name, "metric", t.level, bool(t.higher_is_better), t.sha256, t.signature)
+        Input(
+            t.name,
+            "human" if t.gold else "metric",
+            t.level,
+            bool(t.higher_is_better),
+            t.sha256,
+            t.signature,
+        )
         for t in tables
     ]
     references = [
@@ -278,7 +286,8 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
     lower = sorted({table.name for table in tables if not table.higher_is_better})
     return signature(
         evaluation="qe" if options.qe else "metrics",
-        metrics=len({table.name for table in tables}),
+        metrics=len({table.name for table in tables if not table.gold}),
+        human=list(dict.fromkeys(table.name for table in tables if table.gold)) or None,
         lower=lower or None,
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,

@@ -102,7 +102,7 @@ class Input:
     """Scores of a metric, or gold, that were evaluated."""
 
     name: str
-    role: Literal["metric", "gold"]
+    role: Literal["metric", "human", "gold"]
     level: str
     higher_is_better: bool
     sha256: str

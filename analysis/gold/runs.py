@@ -7,6 +7,7 @@ digests have equal scores, to the last bit.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC
 from hashlib import sha256
 from typing import Any, cast
 
@@ -252,6 +253,40 @@ def build_gold(
     return stored
 
 
+@dataclass(frozen=True, slots=True)
+class CountedRatings:
+    """The ratings behind a run that count towards scores, with the z-scores of the run."""
+
+    translation: Ids
+    worker: Ids
+    score: NDArray[np.int16]
+    z: Floats
+
+
+def ratings_of(run: GoldRun) -> CountedRatings | None:
+    """Load the ratings behind a run; None if they, or the trusted workers, have changed since."""
+    campaign = run.campaign
+    ratings, trust = load_ratings(campaign), load_trust(campaign)
+    translations = load_translations(campaign)
+    for counts in (trust.counts(ratings), trust.counts(ratings) & _before(run, ratings)):
+        columns = _Columns.rows(ratings, counts)
+        if _digest(columns, translations, run.method, run.minimum) == run.input_digest:
+            z = standardise_by_worker(columns.score, columns.worker).z
+            scored = counts_for_gold(columns.role)
+            return CountedRatings(
+                columns.translation[scored],
+                columns.worker[scored],
+                columns.score[scored],
+                z[scored],
+            )
+    return None
+
+
+def _before(run: GoldRun, ratings: RatingArrays) -> NDArray[np.bool_]:
+    created_at = run.created_at.astimezone(UTC).replace(tzinfo=None)
+    return ratings.submitted <= np.datetime64(created_at)
+
+
 # Computing ------------------------------------------------------------------------------------
 
 
@@ -298,7 +333,10 @@ class _Columns:
 
     @classmethod
     def of(cls, ratings: RatingArrays, trust: Trust) -> "_Columns":
-        rows = trust.counts(ratings)
+        return cls.rows(ratings, trust.counts(ratings))
+
+    @classmethod
+    def rows(cls, ratings: RatingArrays, rows: NDArray[np.bool_]) -> "_Columns":
         return cls(
             ratings.translation[rows], ratings.worker[rows], ratings.role[rows], ratings.score[rows]
         )
