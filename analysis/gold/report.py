@@ -271,10 +271,12 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
         return []
     depth, repeats, effort = (agreement[name] for name in ("depth", "repeats", "effort"))
     curve = agreement["curve"]
-    sentences = [
-        f"Translations have {depth['least']:,} to {depth['most']:,} trusted ratings, "
-        f"{depth['mean']:.1f} on average."
-    ]
+    spread = (
+        f"{depth['least']:,} to {depth['most']:,} trusted ratings, {depth['mean']:.1f} on average"
+        if depth["least"] < depth["most"]
+        else _count(depth["most"], "trusted rating") + " each"
+    )
+    sentences = [f"Translations have {spread}."]
     measured = [(n, r) for n, r in zip(curve["sizes"], curve["r"], strict=True) if r is not None]
     if measured:
         n, r = measured[-1]

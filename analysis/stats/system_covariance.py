@@ -61,6 +61,12 @@ class SystemCovariance:
         """Return standard error and degrees of freedom of the difference of every two systems."""
         return self._errors(_of_differences(self.by_segments), _of_differences(self.by_workers))
 
+    def difference_ratios(self) -> Floats:
+        """Return the variance that workers add to each difference, as a multiple of that over segments."""
+        by_segments, by_workers = map(_of_differences, (self.by_segments, self.by_workers))
+        ratios = divide(np.maximum(by_workers, 0), by_segments)
+        return np.where(by_segments > 0, ratios, 0.0)
+
     def _errors(self, by_segments: Floats, by_workers: Floats) -> tuple[Floats, Floats]:
         """Add the two parts. Where workers matter, there are as many degrees of freedom as the fewer groups allow."""
         has_workers = by_workers > 0

@@ -293,9 +293,13 @@ def compare_systems(
     n, means = by_system.n[best_first], by_system.mean[best_first]
     differences = means[:, None] - means
     used = covariance_of_segment_scores(z, systems, segments) if covariance is None else covariance
-    se, df = used.of(labels[best_first]).difference_errors()
+    used = used.of(labels[best_first])
+    se, df = used.difference_errors()
     half = reach(df, confidence) * se
-    pairs = _pairs(_table(z, rank[codes], segments, len(labels)), confidence)
+    pairs = _pairs(_table(z, rank[codes], segments, len(labels)))
+    probability_low, probability_high = _score_interval(
+        pairs, used.difference_ratios(), df, confidence
+    )
     rank_sums, tie_terms = _rank_sums(z, rank[codes], len(labels))
     with np.errstate(divide="ignore", invalid="ignore"):
         # Without variance, a difference is beyond doubt and equality stays equality.
@@ -310,8 +314,8 @@ def compare_systems(
         "low": differences - half,
         "high": differences + half,
         "probabilities": pairs.probabilities,
-        "probability_low": pairs.low,
-        "probability_high": pairs.high,
+        "probability_low": probability_low,
+        "probability_high": probability_high,
         "statistics": tests[test][0],
         "pvalues": tests[test][1],
         "paired_pvalues": pairs.pvalues,
@@ -354,13 +358,12 @@ class _Pairs:
 
     n_shared: Ints
     probabilities: Floats
-    low: Floats
-    high: Floats
+    tied: Floats
     statistics: Floats
     pvalues: Floats
 
 
-def _pairs(table: Floats, confidence: float) -> _Pairs:
+def _pairs(table: Floats) -> _Pairs:
     n_systems = len(table)
     columns = []
     for own in table:
@@ -375,19 +378,23 @@ def _pairs(table: Floats, confidence: float) -> _Pairs:
     parts = [np.array(part).reshape(n_systems, n_systems) for part in zip(*columns, strict=True)]
     n, n_below, n_tied, statistics, pvalues = parts or [np.zeros((0, 0))] * 5
     probabilities, tied = divide(n_below + n_tied / 2, n), divide(n_tied, n)
-    low, high = _score_interval(probabilities, tied, n, confidence)
-    return _Pairs(n.astype(np.int64), probabilities, low, high, statistics, pvalues)
+    return _Pairs(n.astype(np.int64), probabilities, tied, statistics, pvalues)
 
 
 def _score_interval(
-    shares: Floats, tied: Floats, n: Ints, confidence: float
+    pairs: _Pairs, worker_ratios: Floats, df: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
     """Return Wilson's interval of a mean of 0, 1 and, for a share `tied` of values, 1/2.
 
     It solves (share - p)^2 = k (p (1 - p) - tied / 4) for p, where k = z^2 / n; the right-hand side is the
-    variance of the mean.
+    variance of the mean. Workers add to that variance what they add to the variance of the difference of
+    means, times 2 / pi: near 1/2, a normal difference moves its sign by that much.
     """
-    k = divide(np.full(shares.shape, special.ndtri((1 + confidence) / 2) ** 2), n)
+    shares, tied = pairs.probabilities, pairs.tied
+    quantile = np.where(
+        worker_ratios > 0, reach(df, confidence), special.ndtri((1 + confidence) / 2)
+    )
+    k = divide(quantile**2 * (1 + 2 / np.pi * worker_ratios), pairs.n_shared)
     middle = 2 * shares + k
     root = np.sqrt(np.maximum(middle**2 - 4 * (1 + k) * (shares**2 + k * tied / 4), 0))
     return (middle - root) / (2 * (1 + k)), (middle + root) / (2 * (1 + k))
