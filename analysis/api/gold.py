@@ -1,7 +1,7 @@
 """API: gold runs, segment scores, system rankings and exports."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -23,6 +23,7 @@ from hits.people.access import Level, campaign_for, user_of
 from ..downloads import EXPORT_TYPES, exported
 from ..gold.runs import rank_systems
 from ..models import GoldRun, GoldScore
+from ..stats.systems import Test
 
 router = Router(tags=["Gold"])
 
@@ -170,7 +171,8 @@ def get_ranking(
     request: HttpRequest, code: UUID, number: Number, test: Query[GoldRun.Test | None] = None
 ) -> dict[str, Any]:
     """Rank systems by mean z, with clusters and tests of all differences. By default, with the test of the run."""
-    ranking = rank_systems(get_gold(request, code, number), test=test.value if test else None)
+    chosen = cast(Test, test.value) if test else None
+    ranking = rank_systems(get_gold(request, code, number), test=chosen)
     comparison = ranking.comparison
     return {
         "systems": ranking.rows,

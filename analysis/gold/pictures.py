@@ -209,7 +209,11 @@ def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
                 (n, at_n) for n, at_n in zip(curve["sizes"], r, strict=True) if at_n is not None
             ]
             if measured:
-                style = {"color": COLOURS[place], "marker": MARKERS[place - 1], "ls": DASHES[place]}
+                style: dict[str, Any] = {
+                    "color": COLOURS[place],
+                    "marker": MARKERS[place - 1],
+                    "ls": DASHES[place],
+                }
                 axes.plot(*zip(*measured, strict=True), lw=0.8, label=label, **style)
         axes.axvline(minimum, color=QUIET, lw=0.8, ls=":")
         axes.set(

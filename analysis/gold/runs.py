@@ -418,11 +418,11 @@ def _covariance(
 
 def _stored_covariance(run: GoldRun, systems: NDArray[np.str_]) -> SystemCovariance | None:
     """Return the covariance of the run's system scores; None if it does not cover all these systems."""
-    facts = dict(run.system_covariance or {"systems": []})
+    facts: dict[str, Any] = dict(run.system_covariance or {"systems": []})
     if not set(systems.tolist()) <= set(facts["systems"]) or not facts["systems"]:
         return None
-    arrays = {name: np.array(facts.pop(name)) for name in ("systems", "by_segments", "by_workers")}
-    return SystemCovariance(**arrays, **facts)
+    arrays = ("systems", "by_segments", "by_workers")
+    return SystemCovariance(**facts | {name: np.array(facts[name]) for name in arrays})
 
 
 def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> str:

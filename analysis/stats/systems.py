@@ -375,7 +375,10 @@ def _pairs(table: Floats) -> _Pairs:
         n_below = np.bincount(others, weights=differences < 0, minlength=n_systems)
         n_tied = np.bincount(others, weights=differences == 0, minlength=n_systems)
         columns.append((n, n_below, n_tied, signs.statistic, signs.pvalue))
-    parts = [np.array(part).reshape(n_systems, n_systems) for part in zip(*columns, strict=True)]
+    parts = [
+        np.array(part, dtype=np.float64).reshape(n_systems, n_systems)
+        for part in zip(*columns, strict=True)
+    ]
     n, n_below, n_tied, statistics, pvalues = parts or [np.zeros((0, 0))] * 5
     probabilities, tied = divide(n_below + n_tied / 2, n), divide(n_tied, n)
     return _Pairs(n.astype(np.int64), probabilities, tied, statistics, pvalues)
