@@ -253,20 +253,18 @@ def _weights(
 ) -> sparse.csr_array:
     """Return the weight of each rating (row) in the score of each system (column)."""
     labels, codes = factorise(produced)
+    n = len(ratings.z)
+    if not len(labels):
+        return sparse.csr_array((n, n_systems))
     share = 1 / counts(system_codes, n_systems)
     in_scores = sparse.coo_array(
         (share[system_codes], (codes, system_codes)), shape=(len(labels), n_systems)
     ).tocsr()
-    places = np.minimum(np.searchsorted(labels, ratings.translations), max(len(labels) - 1, 0))
-    used = ratings.is_scored & (labels[places] == ratings.translations if len(labels) else False)
-    in_means = np.zeros(len(places))
+    places = np.minimum(np.searchsorted(labels, ratings.translations), len(labels) - 1)
+    used = ratings.is_scored & (labels[places] == ratings.translations)
+    in_means = np.zeros(n)
     in_means[used] = _shares_of_means(places[used], ratings.workers[used], len(labels), method)
-    of_rating = sparse.csr_array(
-        (in_means, np.minimum(places, max(len(labels) - 1, 0)), np.arange(len(places) + 1)),
-        shape=(len(places), max(len(labels), 1)),
-    )
-    if not len(labels):
-        return sparse.csr_array((len(places), n_systems))
+    of_rating = sparse.csr_array((in_means, places, np.arange(n + 1)), shape=(n, len(labels)))
     weights = (of_rating @ in_scores).tocsr()
     weights.eliminate_zeros()
     return weights
