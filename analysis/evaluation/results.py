@@ -195,7 +195,7 @@ class Comparison:
     `pvalue` is as the test gave it, `adjusted` corrected for the number of tests; `winners` follow from the
     adjusted ones. `between[i][j]` is the correlation of two metrics, only with Pearson at segment level.
 
-    `test` is Williams' or Student's t; `unit` what the test takes as independent, of which there are `n_units`.
+    `test` is Williams', Student's t or swapping segments; `unit` what it takes as independent, of which there are `n_units`.
     At system level `n_by_system` pairs of metrics were tested with systems as the unit, because one of them has
     no segment scores.
     """
@@ -208,7 +208,7 @@ class Comparison:
     signature: str
     level: Level = "segment"
     measure: Measure = "pearson"
-    test: Literal["williams", "t"] = "williams"
+    test: Literal["williams", "t", "permutation"] = "williams"
     unit: Literal["translation", "segment", "system"] = "translation"
     n_units: int = 0
     n_by_system: int = 0

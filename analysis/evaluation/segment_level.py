@@ -243,6 +243,13 @@ def segment_tests(
     )
 
 
+_TESTS: dict[type, Literal["williams", "t", "permutation"]] = {
+    WilliamsMatrix: "williams",
+    UnitEstimates: "t",
+    ComparisonMatrix: "permutation",
+}
+
+
 def comparison_of(
     metrics: Sequence[str],
     tests: UnitEstimates | WilliamsMatrix | ComparisonMatrix,
@@ -272,7 +279,7 @@ def comparison_of(
         signature=matrix.signature,
         level=level,
         measure=measure,
-        test="williams" if is_williams else "t",
+        test=_TESTS[type(tests)],
         unit=unit,
         n_units=n_units or (tests.n_units if isinstance(tests, UnitEstimates) else matrix.n),
         n_by_system=n_by_system,

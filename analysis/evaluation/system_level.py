@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from da_platform.files.problems import Problems
 
@@ -15,12 +16,14 @@ from ..stats.by_segment import UnitEstimates
 from ..stats.correlation import correlate
 from ..stats.meta_evaluation import pairwise_system_accuracy
 from ..stats.significance import ComparisonMatrix
-from ..stats.soft_accuracy import (
-    MIN_SEGMENTS,
-    soft_accuracy_estimates,
-    soft_pairwise_accuracies,
+from ..stats.soft_accuracy import MIN_SEGMENTS, soft_pairwise_accuracies
+from ..stats.system_resampling import (
+    measures_by_system,
+    resampled_systems,
+    system_correlations,
+    system_estimates,
 )
-from ..stats.system_resampling import measures_by_system, resampled_systems, system_estimates
+from ..stats.system_swaps import MOST_SPA_SWAPS, compare_by_swaps, swap_spreads
 from ..stats.williams import MIN_SEGMENTS as MIN_FOR_WILLIAMS
 from ..stats.williams import WilliamsMatrix, williams_matrix
 from .aligned_rows import Floats, Rows
@@ -209,7 +212,7 @@ def measure_systems(systems: SystemRows, rows: Rows | None, options: Options) ->
     published = _published_estimates(systems, options)
     soft = None if rows is None else _soft_accuracies(systems, rows, options)
     if soft is not None:
-        published["spa"] = soft.estimates
+        published["spa"] = soft
     if options.is_published:
         return SystemMeasures(published, _published_tests(systems, options))
     return _resampled(systems, rows, soft, published, options)
@@ -276,12 +279,13 @@ def _comparison(
 def _resampled(
     systems: SystemRows,
     rows: Rows | None,
-    soft: "_SoftAccuracies | None",
+    soft: list[Estimate | None] | None,
     published: dict[Measure, list[Estimate | None]],
     options: Options,
 ) -> SystemMeasures:
     """Intervals and tests that resample segments, or with systems as the unit where there are none."""
     by_segment = _by_segment(systems, rows, published, options)
+    spreads = _spreads(systems, rows, options) if rows is not None and (by_segment or soft) else {}
     estimates, tests = dict(published), []
     for measure in SYSTEM_MEASURES:
         by_system = _by_system(systems, measure)
@@ -295,20 +299,19 @@ def _resampled(
                     strict=True,
                 )
             ]
-            tests.append(_mixed(systems, measure, by_segment[measure], by_system, options))
+            by_swaps = compare_by_swaps(
+                spreads[METHODS.get(measure, measure)],
+                by_segment[measure].estimates,
+                measure=measure,
+                n=by_segment[measure].n,
+                n_resamples=options.n_resamples,
+                higher_is_better=systems.flags,
+            )
+            tests.append(_mixed(systems, measure, by_swaps, by_system, rows, options))
         elif by_system is not None:
             tests.append(_comparison(systems, measure, by_system, "system", options))
-    if soft is not None and soft.tests is not None:
-        tests.append(
-            comparison_of(
-                soft.metrics,
-                soft.tests,
-                level="system",
-                measure="spa",
-                unit="segment",
-                options=options,
-            )
-        )
+    if soft is not None and "spa" in spreads:
+        tests.append(_soft_tests(systems, soft, spreads["spa"], options))
     return SystemMeasures(estimates, tuple(tests) if len(systems.metrics) > 1 else ())
 
 
@@ -338,45 +341,111 @@ def _by_segment(
     places = {name: i for i, name in enumerate(rows.metrics)}
     columns = [places.get(name, -1) for name in systems.metrics]
     is_missing = np.array(columns) < 0
-    return {
-        measure: system_estimates(
-            np.where(is_missing, np.nan, again[METHODS.get(measure, measure)][:, columns]),
-            METHODS.get(measure, measure),
-            [
-                np.nan if row is None or row.estimate is None else row.estimate
-                for row in published[measure]
-            ],
+    found = {
+        measure: np.array([_number(row) for row in published[measure]])
+        for measure in SYSTEM_MEASURES
+    }
+    of_r = system_correlations(
+        metrics[columns],
+        gold,
+        np.where(is_missing, np.nan, found["pearson"]),
+        higher_is_better=list(systems.flags),
+    )
+    results: dict[Measure, UnitEstimates] = {"pearson": replace(of_r, estimates=found["pearson"])}
+    for measure in SYSTEM_MEASURES[1:]:
+        method = METHODS.get(measure, measure)
+        results[measure] = system_estimates(
+            np.where(is_missing, np.nan, again[method][:, columns]),
+            method,
+            found[measure],
             n=max(row.n for row in published[measure] if row is not None),
             n_segments=rows.n_segments,
             higher_is_better=systems.flags,
         )
-        for measure in SYSTEM_MEASURES
-    }
+    return results
+
+
+def _number(row: Estimate | None) -> float:
+    return np.nan if row is None or row.estimate is None else row.estimate
+
+
+def _spreads(systems: SystemRows, rows: Rows, options: Options) -> dict[str, Floats]:
+    """Return the spread of swapped differences between the metrics of the system table; NaN if unknown."""
+    metrics, gold = rows.cube()
+    spreads = swap_spreads(
+        metrics,
+        gold,
+        rng=np.random.default_rng(options.seed),
+        n_resamples=options.n_resamples,
+        higher_is_better=list(rows.flags),
+    )
+    places = {name: i for i, name in enumerate(rows.metrics)}
+    columns = np.array([places.get(name, -1) for name in systems.metrics])
+    first, second = np.triu_indices(len(columns), 1)
+    return {measure: _square(spread, columns)[first, second] for measure, spread in spreads.items()}
+
+
+def _square(values: Floats, columns: NDArray[np.int64]) -> Floats:
+    """Arrange the values of pairs i < j as a matrix, and pick rows and columns; NaN where a place is -1."""
+    n = int(columns.max()) + 1
+    n = max(n, round((1 + math.sqrt(1 + 8 * len(values))) / 2))
+    matrix = np.full((n + 1, n + 1), np.nan)
+    first, second = np.triu_indices(n, 1)
+    matrix[first, second] = matrix[second, first] = values
+    return matrix[np.ix_(columns, columns)]
 
 
 def _mixed(
     systems: SystemRows,
     measure: Measure,
-    by_segment: UnitEstimates,
+    by_swaps: ComparisonMatrix,
     by_system: UnitEstimates | WilliamsMatrix | None,
+    rows: Rows | None,
     options: Options,
 ) -> Comparison:
-    """Return the tests by segment; those of metrics that are no means of segments by system."""
-    tests = by_segment.compare()
+    """Return the tests by segment; those of metrics that are not means of segments by system."""
     is_mean = np.array(systems.are_means)
     by_segments = is_mean[:, None] & is_mean
     other = by_system.compare() if isinstance(by_system, UnitEstimates) else by_system
-    instead = np.nan if other is None else other.pvalue
-    pvalue = np.where(by_segments, tests.pvalue, instead)
+    pvalue = np.where(by_segments, by_swaps.pvalue, np.nan if other is None else other.pvalue)
     n_by_system = int((~by_segments).sum() - (~is_mean).sum()) // 2
     return _comparison(
         systems,
         measure,
-        replace(tests, pvalue=pvalue),
+        replace(by_swaps, pvalue=pvalue),
         "segment",
         options,
-        n_units=by_segment.n_units,
+        n_units=0 if rows is None else rows.n_segments,
         n_by_system=n_by_system,
+    )
+
+
+def _soft_tests(
+    systems: SystemRows, soft: list[Estimate | None], spreads: Floats, options: Options
+) -> Comparison:
+    """Return the tests of SPA between the metrics that have one."""
+    has_spa = np.array([row is not None for row in soft])
+    first, second = np.triu_indices(len(has_spa), 1)
+    chosen = has_spa[first] & has_spa[second]
+    rows = [row for row in soft if row is not None]
+    flags = tuple(flag for flag, known in zip(systems.flags, has_spa, strict=True) if known)
+    tests = compare_by_swaps(
+        spreads[chosen],
+        np.array([row.estimate for row in rows], dtype=np.float64),
+        measure="spa",
+        n=rows[0].n,
+        n_resamples=min(options.n_resamples, MOST_SPA_SWAPS),
+        higher_is_better=flags,
+    )
+    names = [name for name, known in zip(systems.metrics, has_spa, strict=True) if known]
+    return comparison_of(
+        names,
+        tests,
+        level="system",
+        measure="spa",
+        unit="segment",
+        options=options,
+        n_units=rows[0].n,
     )
 
 
@@ -408,29 +477,21 @@ def system_results(systems: SystemRows, measured: SystemMeasures) -> tuple[Syste
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _SoftAccuracies:
-    """SPA of the metrics of a system table (None without segment scores), and its tests."""
-
-    estimates: list[Estimate | None]
-    metrics: tuple[str, ...]
-    tests: UnitEstimates | None
-
-
-def _soft_accuracies(systems: SystemRows, rows: Rows, options: Options) -> _SoftAccuracies | None:
-    """Return SPA of every metric; None if too few segments have gold for all systems."""
+def _soft_accuracies(
+    systems: SystemRows, rows: Rows, options: Options
+) -> list[Estimate | None] | None:
+    """Return SPA of every metric of the system table, None without segment scores; None if too few segments have gold for all systems."""
     metrics, gold = rows.cube()
     n_complete = int((~np.isnan(gold).any(axis=0)).sum())
     if len(gold) < MIN_SYSTEMS or n_complete < MIN_SEGMENTS:
         return None
-    rng, flags = np.random.default_rng(options.seed), list(rows.flags)
-    facts = {"rng": rng, "n_resamples": options.n_resamples, "higher_is_better": flags}
-    tests = None
-    if options.is_published:
-        accuracies = soft_pairwise_accuracies(metrics, gold, confidence=options.confidence, **facts)  # type: ignore[arg-type]
-        found = [Estimate.of(spa) for spa in accuracies]
-    else:
-        tests = soft_accuracy_estimates(metrics, gold, **facts)  # type: ignore[arg-type]
-        found = estimates_of(tests, options.confidence)
-    by_name = dict(zip(rows.metrics, found, strict=True))
-    return _SoftAccuracies([by_name.get(name) for name in systems.metrics], rows.metrics, tests)
+    accuracies = soft_pairwise_accuracies(
+        metrics,
+        gold,
+        rng=np.random.default_rng(options.seed),
+        n_resamples=options.n_resamples,
+        higher_is_better=list(rows.flags),
+        confidence=options.confidence,
+    )
+    by_name = {name: Estimate.of(spa) for name, spa in zip(rows.metrics, accuracies, strict=True)}
+    return [by_name.get(name) for name in systems.metrics]

@@ -240,7 +240,7 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
         rows.append(cells + ([spa] if has_spa else []))
     n = gold.gold.n_systems
     test = gold.test_of("system", "pearson")
-    how = "Fisher" if test is None or test.unit == "system" else "bootstrap of segments"
+    how = "Fisher" if test is None or test.unit == "system" else "jackknife of segments"
     note = (
         f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation with {_confidence(options)} "
         f"interval ({how}). accuracy: share of system pairs in the same order as in the gold."
@@ -308,7 +308,7 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
         for row in comparison.changes
     ]
     note = "Ranks by r. change: ranks gained under the second gold."
-    if level == "segment":
+    if any(row.wins_first or row.wins_second for row in comparison.changes):
         note += f" {bold_sentence(None, options)}"
     if (between := comparison.between) is not None:
         note += (

@@ -18,7 +18,7 @@ def name_of_test(comparison: Comparison) -> str:
     """Return the test, and what it takes as independent."""
     if comparison.test == "williams":
         return "Williams test"
-    return f"t test by {comparison.unit}"
+    return f"{'t test' if comparison.test == 't' else 'permutation'} by {comparison.unit}"
 
 
 def level_and_correction(comparison: Comparison, options: Options) -> str:

@@ -15,7 +15,7 @@ from ._validation import (
     direction_name,
     directions,
 )
-from .by_segment import UnitEstimates, jackknife_covariance
+from .by_segment import jackknife_covariance
 from .meta_evaluation import checked_cube
 from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
 from .signature import signature
@@ -176,50 +176,6 @@ def soft_pairwise_accuracies(
             )
         )
     return tuple(accuracies)
-
-
-def soft_accuracy_estimates(
-    metrics: ArrayLike,
-    gold: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    n_resamples: int = DEFAULT_RESAMPLES,
-    higher_is_better: bool | ArrayLike = True,
-) -> UnitEstimates:
-    """Return SPA of many metrics with segments as the unit, for intervals and tests.
-
-    Parameters
-    ----------
-    metrics, gold, rng, n_resamples, higher_is_better
-        As in `soft_pairwise_accuracies`.
-
-    Returns
-    -------
-    UnitEstimates
-        The estimates are those of `soft_pairwise_accuracies`. Their covariance is the jackknife over
-        segments, for which p-values come from the normal approximation to the permutation distribution.
-
-    References
-    ----------
-    .. [1] Thompson et al. Improving Statistical Significance in Human Evaluation of Automatic Metrics via
-       Soft Pairwise Accuracy. WMT 2024.
-    .. [2] Efron and Tibshirani. An Introduction to the Bootstrap. Chapman and Hall, 1993. Ch. 11.
-    """
-    scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, "metrics")
-    gold_pairs = _PairSums.of(truth)
-    return UnitEstimates(
-        measure="spa",
-        estimates=_soft_accuracies(scores, truth, n_resamples, rng),
-        covariance=jackknife_covariance(
-            np.stack([_without_each(metric, gold_pairs) for metric in scores])
-        ),
-        scale="plain",
-        n=truth.shape[1],
-        n_units=truth.shape[1],
-        limits=(0.0, 1.0),
-        higher_is_better=tuple(bool(sign > 0) for sign in signs),
-        how="jackknife-by-segment",
-    )
 
 
 def compare_soft_accuracies(

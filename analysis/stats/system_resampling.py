@@ -1,4 +1,4 @@
-"""Measures at system level, again in every resample of the segments.
+"""Measures at system level, and how they vary with the segments.
 
 A system's score is the mean over its segments, so other segments would give other system scores, for metrics and for
 gold. The systems stay the same: what is tested is whether one metric agrees better with gold about these systems.
@@ -9,14 +9,18 @@ from numpy.typing import ArrayLike
 
 from ._pearson import unit_rows
 from ._validation import Floats, as_scores, directions, with_gold
-from .by_segment import Scale, UnitEstimates, correlations_by_segment, covariance_of, scaled
+from .by_segment import (
+    UnitEstimates,
+    correlations_by_segment,
+    covariance_of,
+    jackknife_covariance,
+    scaled,
+)
 from .meta_evaluation import checked_cube
 from .resampling import DEFAULT_RESAMPLES, bootstrap_counts
 
-MEASURES = ("pearson", "spearman", "kendall_b", "accuracy")
-# Pearson's r of a few systems is often near 1, where Fisher's z is the better scale. The others take few values,
-# often exactly 1, which has no z.
-_SCALES: dict[str, Scale] = {"pearson": "fisher"}
+# Measures that only depend on the order of systems.
+MEASURES = ("spearman", "kendall_b", "accuracy")
 
 
 def resampled_systems(
@@ -27,7 +31,7 @@ def resampled_systems(
     n_resamples: int = DEFAULT_RESAMPLES,
     higher_is_better: bool | ArrayLike = True,
 ) -> dict[str, Floats]:
-    """Return every measure at system level in each bootstrap resample of the segments.
+    """Return every measure of the order of systems in each bootstrap resample of the segments.
 
     Parameters
     ----------
@@ -94,8 +98,7 @@ def system_estimates(
     UnitEstimates
     """
     values = as_scores(estimates, "estimates")
-    scale = _SCALES.get(measure, "plain")
-    again = scaled(as_scores(resampled, "resampled", ndim=2), scale)
+    again = as_scores(resampled, "resampled", ndim=2)
     # A resample without a value (only equal scores drawn) counts as the mean of the others.
     is_known = ~np.isnan(again)
     mean = np.where(is_known, again, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
@@ -104,12 +107,62 @@ def system_estimates(
         measure=measure,
         estimates=values,
         covariance=deviations.T @ deviations / max(len(again) - 1, 1),
-        scale=scale,
+        # These take few values, often exactly 1, which has no Fisher's z.
+        scale="plain",
         n=n,
         n_units=n_segments,
         limits=(0.0, 1.0) if measure in ("accuracy", "spa") else (-1.0, 1.0),
         higher_is_better=higher_is_better,
         how=f"bootstrap-of-segments,{len(again)}",
+    )
+
+
+def system_correlations(
+    metrics: ArrayLike,
+    gold: ArrayLike,
+    estimates: ArrayLike,
+    *,
+    higher_is_better: bool | ArrayLike = True,
+) -> UnitEstimates:
+    """Return Pearson's r at system level with the jackknife over segments, for intervals.
+
+    Parameters
+    ----------
+    metrics, gold, higher_is_better
+        As in `resampled_systems`.
+    estimates : array_like, shape (n_metrics,)
+        Over all segments; NaN for a metric without an estimate.
+
+    Returns
+    -------
+    UnitEstimates
+        r of a few systems is often near 1, where a bootstrap, which adds the noise of segments a second time,
+        gives intervals that are too narrow.
+    """
+    scores, truth = checked_cube(metrics, gold, "metrics")
+    signs = directions(higher_is_better, len(scores))
+    has_gold = ~np.isnan(truth)
+    n_left = has_gold.sum(axis=1, keepdims=True) - has_gold
+    truth = np.where(has_gold, truth, 0)
+    gold_means = (truth.sum(axis=1, keepdims=True) - truth) / np.maximum(n_left, 1)
+    unit_gold = unit_rows(gold_means.T)
+    without = np.empty((len(scores), truth.shape[1]))
+    for i, (metric, sign) in enumerate(zip(scores, signs, strict=True)):
+        rows = np.where(has_gold, metric * sign, 0)
+        means = (rows.sum(axis=1, keepdims=True) - rows) / np.maximum(n_left, 1)
+        without[i] = (unit_rows(means.T) * unit_gold).sum(axis=1)
+    values = as_scores(estimates, "estimates")
+    without = np.where(np.isnan(without), values[:, None], without)
+    return UnitEstimates(
+        measure="pearson",
+        estimates=values,
+        covariance=jackknife_covariance(scaled(without, "fisher")),
+        scale="fisher",
+        n=len(truth),
+        n_units=truth.shape[1],
+        limits=(-1.0, 1.0),
+        higher_is_better=tuple(bool(sign > 0) for sign in signs),
+        how="jackknife-by-segment",
     )
 
 
@@ -179,7 +232,6 @@ def _measures(metrics: Floats, gold: Floats) -> dict[str, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         kendall = np.where(untied > 0, agreeing / np.sqrt(untied), np.nan)
     return {
-        "pearson": _pearson(metrics, gold),
         "spearman": _pearson(
             (signs @ to_ranks).astype(np.float64), (gold_signs @ to_ranks).astype(np.float64)
         ),

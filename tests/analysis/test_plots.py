@@ -40,8 +40,24 @@ def test_a_significance_map_marks_winners_and_keeps_the_order():
     axes = drawn(picture).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["best", "worst"]
-    assert picture.rows == [("best", "worst", 0.7, None, 0.02), ("worst", "best", None, 0.7, 0.98)]
+    assert picture.rows == [
+        ("best", "worst", 0.7, None, 0.02, 0.02),
+        ("worst", "best", None, 0.7, 0.98, 0.98),
+    ]
     assert "Not outperformed by any other: best" in picture.alternative
+
+
+def test_a_significance_map_is_shaded_by_the_adjusted_p_and_keeps_the_raw_one():
+    p, adjusted = (
+        np.array([[np.nan, 0.03], [0.97, np.nan]]),
+        np.array([[np.nan, 0.06], [1, np.nan]]),
+    )
+    picture = significance_map(
+        ["one", "two"], [0.7, 0.6], p, adjusted=adjusted, measure="SPA", test="permutation"
+    )
+    assert picture.rows[0] == ("one", "two", 0.7, 0.6, 0.03, 0.06)
+    assert "0 differ significantly at .05 (permutation)" in picture.alternative
+    assert "SPA" in picture.title
 
 
 def test_44_metrics_have_room_for_their_names():
