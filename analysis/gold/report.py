@@ -78,6 +78,16 @@ class CampaignReport:
         return self.ranking.rows if self.ranking else []
 
     @property
+    def systems_note(self) -> str:
+        """The caption of the table of systems."""
+        if self.ranking is None:
+            return ""
+        return (
+            f"Systems by mean z-score, with intervals over {self.ranking.interval_over}. A line separates "
+            f"clusters ({self.ranking.test_in_words})."
+        )
+
+    @property
     def methods(self) -> list[str]:
         """The paragraphs of a methods section."""
         return [_collecting(self), _trusting(self), _scoring(self), *_agreeing(self)]
@@ -335,6 +345,7 @@ def _as_json(report: CampaignReport) -> dict[str, Any]:
         "methods": report.methods,
         "people": asdict(report.people),
         "systems": report.ranked,
+        "systems_note": report.systems_note,
         "pictures": [
             {"file": f"{picture.name}.svg", "title": picture.title, "text": picture.alternative}
             for picture in report.pictures

@@ -566,7 +566,7 @@ def rank_systems(
         scores=scores,
         comparison=comparison,
         n_incomplete=n_outputs - scores.n_segments,
-        has_workers=covariance is not None,
+        has_workers=covariance is not None and covariance.has_workers,
         signature=_joined(run.signature, scores.signature, comparison.signature),
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, special
 
-from ._groups import counts, divide, factorise, sums
+from ._groups import ROUNDING, counts, divide, factorise, sums
 from ._validation import (
     Bools,
     Floats,
@@ -38,6 +38,11 @@ class SystemCovariance:
     n_segments: int
     n_workers: float
     signature: str
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether there are enough workers to see how much they differ; one alone shows nothing."""
+        return self.n_workers > 1 + ROUNDING
 
     def of(self, systems: Keys) -> "SystemCovariance":
         """Return the same for some systems, in their order."""

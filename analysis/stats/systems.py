@@ -226,7 +226,7 @@ def system_scores(
 
 def _over(covariance: SystemCovariance | None) -> tuple[str, ...]:
     """Return what the intervals take into account, for signatures."""
-    has_workers = covariance is not None and covariance.n_workers > 0
+    has_workers = covariance is not None and covariance.has_workers
     return ("segments", "workers") if has_workers else ("segments",)
 
 

@@ -190,6 +190,14 @@ def test_one_busy_worker_counts_less_than_many():
     assert uneven.covariance().n_workers < 17
 
 
+def test_one_worker_shows_nothing_about_workers():
+    *ratings, produced, systems = small_campaign()
+    one = [column[ratings[1] == 0] for column in ratings]
+    covariance = system_covariance(*one, produced=produced, systems=systems)
+    assert not covariance.has_workers
+    assert system_covariance(*ratings, produced=produced, systems=systems).has_workers
+
+
 def test_no_translations_give_no_systems():
     empty = system_covariance([], [], [], [], [], produced=[], systems=[])
     assert len(empty.systems) == 0
