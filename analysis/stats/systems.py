@@ -371,10 +371,11 @@ def _pairs(table: Floats) -> _Pairs:
         # A small p-value of the signed ranks means that differences are below zero.
         differences = table[others, segments] - own[segments]
         signs = signed_ranks(differences, others.astype(np.int64), n_systems)
-        n = np.bincount(others, minlength=n_systems)
-        n_below = np.bincount(others, weights=differences < 0, minlength=n_systems)
-        n_tied = np.bincount(others, weights=differences == 0, minlength=n_systems)
-        columns.append((n, n_below, n_tied, signs.statistic, signs.pvalue))
+        signs_counted = [
+            np.bincount(others, weights=chosen, minlength=n_systems)
+            for chosen in (np.ones(len(others)), differences < 0, differences == 0)
+        ]
+        columns.append((*signs_counted, signs.statistic, signs.pvalue))
     parts = [
         np.array(part, dtype=np.float64).reshape(n_systems, n_systems)
         for part in zip(*columns, strict=True)
