@@ -246,9 +246,10 @@ def ratings_against_gold(scatters: Sequence[dict[str, Any]], replicate: str) -> 
     gold = f"Mean of {replicate} (z)" if replicate else "Mean of N others (z)"
 
     def draw() -> Figure:
-        n_rows = max(1, math.ceil(len(scatters) / PANELS_PER_ROW))
-        figure = new_figure(TWO_COLUMNS, 2.3 * n_rows)
-        panels = figure.subplots(n_rows, PANELS_PER_ROW, sharex=True, sharey=True, squeeze=False)
+        n_columns = min(PANELS_PER_ROW, len(scatters))
+        n_rows = math.ceil(len(scatters) / n_columns)
+        figure = new_figure(2.3 * n_columns, 2.3 * n_rows)
+        panels = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
         for axes, scatter in zip_longest(panels.flat, scatters):
             if scatter is None:
                 axes.set_axis_off()

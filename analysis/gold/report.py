@@ -290,8 +290,9 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
     measured = [(n, r) for n, r in zip(curve["sizes"], curve["r"], strict=True) if r is not None]
     if measured:
         n, r = measured[-1]
-        others = f"those of {curve['replicate']}" if curve["replicate"] else f"means of {n} others"
-        sentences.append(f"Means of {_count(n, 'rating')} correlate with {others} at r = {r:.2f}.")
+        means = "Single ratings" if n == 1 else f"Means of {n:,} ratings"
+        others = f"the means of {curve['replicate']}" if curve["replicate"] else "as many others"
+        sentences.append(f"{means} correlate with {others} at r = {r:.2f}.")
     if repeats["n_workers"]:
         sentences.append(
             f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "

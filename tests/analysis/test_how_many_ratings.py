@@ -92,7 +92,7 @@ def test_the_page_and_the_report_say_it_in_words(campaign, replicate):
     run_job(start_job(kind="measure_agreement", campaign=campaign, arguments=arguments).pk)
     address = reverse("campaign_results", args=[campaign.code])
     text = client_of("researcher").get(address).content.decode()
-    assert "correlate with those of second at r =" in text
+    assert "correlate with the means of second at r =" in text
     assert "USD per hour" in text and "ratings-against-gold.svg" in text
     report = make_report(run)
     assert "trusted ratings" in report.methods[-1]
