@@ -9,7 +9,7 @@ import numpy as np
 from da_platform.files.problems import Problems
 
 from ..scores.errors import refuse_if_any
-from ..scores.score_tables import GoldTable, ScoreTable
+from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats._groups import is_constant
 from ..stats.correlation import correlate
 from ..stats.signature import signature
@@ -99,7 +99,7 @@ def evaluate(
     """
     options = options or Options()
     named_golds = _golds_by_name(tables, golds, options)
-    tables = [without_systems(table, options.without_systems) for table in tables]
+    tables = _without_systems(tables, options.without_systems)
     steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
     results = []
@@ -149,9 +149,9 @@ def _golds_by_name(
         if (gold.name, gold.level) in by_name_and_level:
             problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
         by_name_and_level[gold.name, gold.level] = gold
-    all_keys = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    all_keys = {id(table.keys): table.keys for table in (*golds, *tables)}
     for system in options.without_systems:
-        if not any(system == name for keys in all_keys for name, _ in keys):
+        if not any(system == name for keys in all_keys.values() for name, _ in keys):
             problems.add("", None, f"there is no system {system!r} to leave out")
     levels = {table.level for table in tables}
     for gold in golds:
@@ -165,6 +165,16 @@ def _golds_by_name(
     names = dict.fromkeys(gold.name for gold in golds)
     lookup = by_name_and_level.get
     return [Gold(name, lookup((name, "segment")), lookup((name, "system"))) for name in names]
+
+
+def _without_systems(tables: Sequence[ScoreTable], systems: Collection[str]) -> list[ScoreTable]:
+    """Leave out systems; tables that shared their keys share them again."""
+    shared: dict[int, tuple[Key, ...]] = {}
+    left = []
+    for table in tables:
+        rest = without_systems(table, systems)
+        left.append(replace(rest, keys=shared.setdefault(id(table.keys), rest.keys)))
+    return left
 
 
 def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:

@@ -12,7 +12,7 @@ from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import USUAL_DIRECTIONS, read_gold
 from ..scores.raw_files import RawFile
 from ..scores.reading import ScoreFile, default_name, open_raw, read_scores, without_ranks
-from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, ScoreTable
+from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, ScoreTable
 from .aligned_rows import Texts, lengths_of
 from .engine import Evaluated, Progress, evaluate
 from .results import Options
@@ -194,9 +194,17 @@ def _read_all(scores: Sequence[str | Path], only: Mapping[str, str] | None) -> l
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
+    # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
+    # `align` look the keys up once.
+    shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
     for path in _paths(scores, problems):
         try:
-            files.append(read_scores(path, only=only))
+            file = read_scores(path, only=only)
+            tables = [
+                replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
+                for table in file.tables
+            ]
+            files.append(replace(file, tables=tuple(tables)))
         except ScoresRefused as refusal:
             for problem in refusal.problems:
                 problems.add(problem.file, problem.line, problem.reason)

@@ -24,11 +24,7 @@ SCATTERS = 2
 def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     """Return the figures that need only the result."""
     names = file_names(result)
-    pictures = [
-        significance_of(gold, test, result.options, names[map_parts(gold, test)])
-        for gold in result.golds
-        for test in gold.all_tests
-    ]
+    pictures = significance_maps(result)
     # Once is enough: under another gold, the correlations between metrics look the same.
     compared = [gold for gold in result.golds if gold.comparison is not None]
     pictures += [_between(gold) for gold in compared[:1]]
@@ -41,6 +37,27 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
         for pair in result.comparisons
     ]
     return pictures
+
+
+def significance_maps(result: EvaluationResult) -> list[Picture]:
+    """Return the significance map of every measure under every gold."""
+    names = file_names(result)
+    return [
+        significance_of(gold, test, result.options, names[map_parts(gold, test)])
+        for gold in result.golds
+        for test in gold.all_tests
+    ]
+
+
+def main_maps(result: EvaluationResult) -> set[str]:
+    """Return the names of the maps of r: enough for a report, whose data has all of them."""
+    names = file_names(result)
+    return {
+        names[map_parts(gold, test)]
+        for gold in result.golds
+        for test in gold.all_tests
+        if test.measure == "pearson"
+    }
 
 
 def map_parts(gold: GoldEvaluation, test: Comparison) -> Parts:

@@ -16,7 +16,7 @@ from ..tables.table import Cell, Column, Table, text
 from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .engine import Evaluated, Progress
 from .file_names import file_names
-from .pictures import pictures_of
+from .pictures import main_maps, pictures_of, significance_maps
 from .results import Comparison, EvaluationResult
 from .tables import breakdown_csv, tables_of
 from .wording import name_of_test
@@ -57,6 +57,7 @@ def write_report(
     folder: str | Path,
     *,
     scatters: Collection[str] = (),
+    all_maps: bool = False,
     force: bool = False,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
@@ -70,6 +71,8 @@ def write_report(
         New or empty, unless `force`.
     scatters : collection of str
         Metrics to plot against gold; by default, the best ones.
+    all_maps : bool
+        Draw the significance map of every measure, not only of r. The data of all is written anyway.
     force : bool
         Write into a folder that is not empty.
     processes : int
@@ -89,7 +92,7 @@ def write_report(
     check_folder(root, force=force)
     paths = []
     for name, content in report_files(
-        evaluated, scatters=scatters, processes=processes, progress=progress
+        evaluated, scatters=scatters, all_maps=all_maps, processes=processes, progress=progress
     ):
         path = root / name
         try:
@@ -113,6 +116,7 @@ def report_files(
     evaluated: Evaluated,
     *,
     scatters: Collection[str] = (),
+    all_maps: bool = False,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Iterator[tuple[str, bytes]]:
@@ -120,6 +124,10 @@ def report_files(
     result = evaluated.result
     tables = tables_of(result)
     pictures = pictures_of(evaluated, scatters=scatters)
+    only_data = set() if all_maps else {each.name for each in significance_maps(result)}
+    only_data -= main_maps(result)
+    data = [picture for picture in pictures if picture.name in only_data]
+    pictures = [picture for picture in pictures if picture.name not in only_data]
     drawn = []
     for picture, files in zip(pictures, render_pictures(pictures, processes), strict=True):
         drawn.append(_Drawn(picture, files))
@@ -138,6 +146,8 @@ def report_files(
         for fmt, content in figure.files.items():
             yield f"figures/{figure.picture.name}.{fmt}", content
         yield f"figures/{figure.picture.name}.csv", figure.picture.csv()
+    for picture in data:
+        yield f"figures/{picture.name}.csv", picture.csv()
     yield TEXT, _markdown(result, tables, pictures).encode()
     yield PAGE, _page(result, tables, drawn).encode()
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -142,18 +143,25 @@ def _gold_means(
     }
 
 
-def _means(keys: Sequence[tuple[str, str]], scores: Floats) -> dict[str, float]:
+def _means(keys: tuple[tuple[str, str], ...], scores: Floats) -> dict[str, float]:
     """Return the mean score of each system, ignoring NaN; NaN for a system without scores."""
-    by_system: dict[str, list[float]] = {}
-    for (system, _), score in zip(keys, scores.tolist(), strict=True):
-        values = by_system.setdefault(system, [])
-        if not math.isnan(score):
-            values.append(score)
-    # An exact sum, so that the order of the rows cannot make a tie or break one.
-    return {
-        system: math.fsum(values) / len(values) if values else math.nan
-        for system, values in by_system.items()
-    }
+    means = {}
+    for system, rows in _rows_of_systems(keys).items():
+        values = scores[rows]
+        values = values[~np.isnan(values)]
+        # An exact sum, so that the order of the rows cannot make a tie or break one.
+        means[system] = math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+    return means
+
+
+# Tables share one tuple of keys, so the last few are enough.
+@lru_cache(maxsize=8)
+def _rows_of_systems(keys: tuple[tuple[str, str], ...]) -> dict[str, NDArray[np.int64]]:
+    """Return the rows of each system."""
+    rows: dict[str, list[int]] = {}
+    for row, (system, _) in enumerate(keys):
+        rows.setdefault(system, []).append(row)
+    return {system: np.array(places) for system, places in rows.items()}
 
 
 def _are_means(systems: tuple[str, ...], scores: Floats, segments: ScoreTable | GoldTable) -> bool:

@@ -43,7 +43,10 @@ def bold_sentence(comparison: Comparison | None, options: Options) -> str:
 def unit_sentence(comparison: Comparison) -> str:
     """Explain what a test takes as independent."""
     if comparison.unit == "segment" and comparison.level == "system":
-        sentence = f"Intervals and tests resample the {comparison.n_units:,} segments; the systems stay the same."
+        sentence = (
+            f"Intervals resample the {comparison.n_units:,} segments, tests swap metrics segment by segment; "
+            "the systems stay the same."
+        )
         if comparison.n_by_system:
             sentence += (
                 f" {comparison.n_by_system:,} pairs with a metric that is not a mean over segments are tested "

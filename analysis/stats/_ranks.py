@@ -59,8 +59,11 @@ def concordances(x: Ranks, y: Ranks) -> Ints:
     n_higher = (n - np.cumsum(y.sizes))[ordered]
     concordant = np.empty(n, dtype=np.int64)
     concordant[order] = lower_before + n_higher - higher_before
-    _, both = np.unique(x.numbers * n_numbers + y.numbers, return_inverse=True)
-    n_tied = x.n_tied + y.n_tied - (np.bincount(both)[both] - 1)
+    # Rows that tie in both stand side by side in this order.
+    sizes = lengths_of_runs(starts_of_runs(x.numbers[order], ordered), n)
+    tied_in_both = np.empty(n, dtype=np.int64)
+    tied_in_both[order] = np.repeat(sizes - 1, sizes)
+    n_tied = x.n_tied + y.n_tied - tied_in_both
     discordant = n - 1 - n_tied - concordant
     return concordant - discordant
 

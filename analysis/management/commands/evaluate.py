@@ -89,6 +89,7 @@ class Command(CommandWithExamples):
                     evaluated,
                     options["out"],
                     scatters=options["scatter"],
+                    all_maps=options["all_maps"],
                     force=options["force"],
                     processes=len(os.sched_getaffinity(0)),
                     progress=progress,
@@ -157,6 +158,11 @@ def _add_options(parser: CommandParser) -> None:
         default=[],
         metavar="METRIC",
         help="plot this metric against gold (default: the best ones); may be repeated",
+    )
+    parser.add_argument(
+        "--all-maps",
+        action="store_true",
+        help="draw the significance map of every measure, not only of r",
     )
     parser.add_argument(
         "--uncertainty",
