@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -184,6 +184,7 @@ def measure_agreement(
     alpha = krippendorff_alpha(z_once, units, rng=rng)
     report(4, N_STAGES)
     collection, moments = _collection(ratings, z)
+    collection = replace(collection, segments=_segments(campaign, collection))
     other = None if replicate is None else _replicate(campaign, replicate)
     agreement = CampaignAgreement(
         between=between,
@@ -236,6 +237,14 @@ def _collection(
     seconds = ratings.received[used].astype("M8[ms]").astype(np.int64) / 1000
     moments, _, _ = average_repeats(seconds, *columns)
     return Collection(scores=raw, z=z_once, translations=units), moments
+
+
+def _segments(campaign: Campaign, collection: Collection) -> NDArray[np.int64]:
+    """Return the segment of each rating: translations of one segment vary together."""
+    rows = Translation.objects.filter(segment__campaign=campaign).order_by("pk")
+    pairs = list(rows.values_list("pk", "segment_id").iterator(10_000))
+    keys, segments = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return segments[np.searchsorted(keys, np.asarray(collection.translations))]
 
 
 def _replicate(campaign: Campaign, replicate: Campaign) -> Collection:
