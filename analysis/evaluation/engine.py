@@ -149,7 +149,8 @@ def _golds_by_name(
         if (gold.name, gold.level) in by_name_and_level:
             problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
         by_name_and_level[gold.name, gold.level] = gold
-    all_keys = {id(table.keys): table.keys for table in (*golds, *tables)}
+    keys_of_each = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    all_keys = {id(keys): keys for keys in keys_of_each}
     for system in options.without_systems:
         if not any(system == name for keys in all_keys.values() for name, _ in keys):
             problems.add("", None, f"there is no system {system!r} to leave out")

@@ -336,7 +336,7 @@ def _restored(kind: Any, facts: Any) -> Any:
         return kind(  # type: ignore[operator]
             **{
                 name: _restored(hint, facts[stored])
-                for name, hint in _hints(kind).items()
+                for name, hint in _hints(kind).items()  # type: ignore[arg-type]
                 if (stored := name if name in facts else _FORMER_NAMES.get(name)) in facts
             }
         )
@@ -354,6 +354,6 @@ def _restored(kind: Any, facts: Any) -> Any:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

@@ -34,6 +34,11 @@ class Ranks:
         return (self.sizes - 1)[self.numbers]
 
     @property
+    def n_untied(self) -> Ints:
+        """The number of scores that differ from each score."""
+        return (len(self.numbers) - self.sizes)[self.numbers]
+
+    @property
     def middle(self) -> Floats:
         """The average rank of equal scores, from 1, as Spearman's coefficient uses it."""
         last = np.cumsum(self.sizes)
@@ -66,6 +71,13 @@ def concordances(x: Ranks, y: Ranks) -> Ints:
     n_tied = x.n_tied + y.n_tied - tied_in_both
     discordant = n - 1 - n_tied - concordant
     return concordant - discordant
+
+
+def kendall_b(x: Ranks, y: Ranks) -> tuple[float, Ints]:
+    """Return tau-b of two rankings that are not constant, and its `concordances`."""
+    counts = concordances(x, y)
+    tau = counts.sum() / np.sqrt(x.n_untied.sum()) / np.sqrt(y.n_untied.sum())
+    return float(np.clip(tau, -1, 1)), counts
 
 
 def _before(values: Ints) -> tuple[Ints, Ints]:

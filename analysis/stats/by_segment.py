@@ -20,7 +20,7 @@ from scipy import special
 
 from ._groups import factorise
 from ._pearson import unit_rows
-from ._ranks import Ranks, concordances
+from ._ranks import Ranks, kendall_b
 from ._validation import (
     Floats,
     Ints,
@@ -88,8 +88,8 @@ class UnitEstimates:
         check_between("confidence", confidence, 0, 1)
         if self.n_units < MIN_SEGMENTS:
             return np.full((2, len(self.estimates)), np.nan)
-        reach = special.stdtrit(self.n_units - 1, (1 + confidence) / 2)
-        reach = reach * np.sqrt(np.diag(self.covariance))
+        quantile = float(special.stdtrit(self.n_units - 1, (1 + confidence) / 2))
+        reach = quantile * np.sqrt(np.diag(self.covariance))
         centre = scaled(self.estimates, self.scale)
         ends = np.stack([centre - reach, centre + reach])
         if self.scale == "fisher":
@@ -323,17 +323,15 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Floats]:
 
 def _kendall_b(x: Ranks, y: Ranks) -> tuple[float, Floats]:
     """A translation moves tau-b by the pairs it is in: concordant, discordant or tied."""
-    n = len(x.numbers)
     if len(x.sizes) < 2 or len(y.sizes) < 2:
-        return np.nan, np.full(n, np.nan)
-    counts = concordances(x, y)
-    untied_x, untied_y = (n - 1 - ranks.n_tied for ranks in (x, y))
+        return np.nan, np.full(len(x.numbers), np.nan)
+    tau, counts = kendall_b(x, y)
+    untied_x, untied_y = x.n_untied, y.n_untied
     n_x, n_y = untied_x.sum(), untied_y.sum()
-    tau = counts.sum() / np.sqrt(n_x) / np.sqrt(n_y)
     influence = 2 * (
         counts / np.sqrt(n_x) / np.sqrt(n_y) - tau / 2 * (untied_x / n_x + untied_y / n_y)
     )
-    return float(np.clip(tau, -1, 1)), influence
+    return tau, influence
 
 
 _OF_RANKS = {"spearman": _spearman, "kendall_b": _kendall_b}

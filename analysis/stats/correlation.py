@@ -11,6 +11,7 @@ from scipy import special
 
 from ._groups import is_constant
 from ._pearson import unit_rows
+from ._ranks import Ranks, kendall_b
 from ._validation import (
     Bools,
     Floats,
@@ -484,19 +485,15 @@ def _pearson(metric: Floats, gold: Floats) -> float:
 
 
 def _spearman(metric: Floats, gold: Floats) -> float:
-    # Imported locally: `scipy.stats` takes a second to load, and most pages do not need it.
-    from scipy.stats import rankdata
-
-    return _pearson(rankdata(metric), rankdata(gold))
+    return _pearson(Ranks.of(metric).middle, Ranks.of(gold).middle)
 
 
 def _kendall_b(metric: Floats, gold: Floats) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(metric, gold, variant="b").statistic)
+    return kendall_b(Ranks.of(metric), Ranks.of(gold))[0]
 
 
 def _kendall_c(metric: Floats, gold: Floats) -> float:
+    # Imported locally: `scipy.stats` takes a second to load, and most pages do not need it.
     from scipy.stats import kendalltau
 
     return float(kendalltau(metric, gold, variant="c").statistic)

@@ -248,7 +248,7 @@ def test_from_files_to_the_result_without_a_campaign(client, collection):
         "Predictions of human",
         "System-level agreement with human",
         "Pearson correlation with human by system",
-        "Williams test",
+        "t test by segment",
         "not outperformed",
         upload.sha256,
         evaluation.input_digest,
