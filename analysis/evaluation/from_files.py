@@ -1,7 +1,9 @@
 """Evaluate scores in files against gold in files, without a campaign or a database."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import cast
 
@@ -94,6 +96,7 @@ def evaluate_files(
     documents: str | Path | None = None,
     only: Mapping[str, str] | None = None,
     ranks: bool = False,
+    processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics in files against gold in files.
@@ -114,6 +117,8 @@ def evaluate_files(
         Which `language_pair`, `testset` or `reference` to read from files that hold several.
     ranks : bool
         Also evaluate rankings submitted with the scores.
+    processes : int
+        Number of processes that read. More than one is safe only in a program without threads.
     progress : callable
 
     Returns
@@ -135,6 +140,7 @@ def evaluate_files(
         documents=documents,
         only=only,
         ranks=ranks,
+        processes=processes,
     )
     return evaluate(
         files.tables, files.golds, options=options, texts=files.texts, progress=progress
@@ -159,10 +165,11 @@ def read_files(
     documents: str | Path | None = None,
     only: Mapping[str, str] | None = None,
     ranks: bool = False,
+    processes: int = 1,
 ) -> FilesRead:
     """Read the inputs of `evaluate_files`. The parameters are the same."""
     declared = directions or Directions()
-    files = _read_all(scores, only)
+    files = _read_all(scores, only, processes)
     if not ranks:
         files = [without_ranks(file) for file in files]
     gold_files = [
@@ -190,27 +197,51 @@ def read_files(
     return FilesRead(directed, gold_tables, lengths)
 
 
-def _read_all(scores: Sequence[str | Path], only: Mapping[str, str] | None) -> list[ScoreFile]:
+def _read_all(
+    scores: Sequence[str | Path], only: Mapping[str, str] | None, processes: int = 1
+) -> list[ScoreFile]:
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
+    paths = _paths(scores, problems)
     # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
     # `align` look the keys up once.
     shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
-    for path in _paths(scores, problems):
-        try:
-            file = read_scores(path, only=only)
+    for file, refused, n_problems in _each_file(paths, only, processes):
+        if file is not None:
             tables = [
                 replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
                 for table in file.tables
             ]
             files.append(replace(file, tables=tuple(tables)))
-        except ScoresRefused as refusal:
-            for problem in refusal.problems:
-                problems.add(problem.file, problem.line, problem.reason)
-            problems.total += refusal.n_problems - len(refusal.problems)
+        for problem in refused:
+            problems.add(problem.file, problem.line, problem.reason)
+        problems.total += n_problems - len(refused)
     refuse_if_any(problems)
     return files
+
+
+# A file, or the listed problems and the number of all.
+_Read = tuple[ScoreFile | None, Sequence[Problem], int]
+
+
+def _each_file(
+    paths: Sequence[Path], only: Mapping[str, str] | None, processes: int
+) -> Iterator[_Read]:
+    """Read files in order, several at a time if there are processes for it."""
+    read = partial(_read_file, only=only)
+    if processes <= 1 or len(paths) <= 1:
+        yield from map(read, paths)
+        return
+    with get_context("fork").Pool(min(processes, len(paths))) as pool:
+        yield from pool.imap(read, paths)
+
+
+def _read_file(path: Path, only: Mapping[str, str] | None) -> _Read:
+    try:
+        return read_scores(path, only=only), (), 0
+    except ScoresRefused as refusal:
+        return None, refusal.problems, refusal.n_problems
 
 
 def _paths(scores: Sequence[str | Path], problems: Problems) -> list[Path]:

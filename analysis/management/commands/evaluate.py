@@ -80,6 +80,7 @@ class Command(CommandWithExamples):
                     texts=options["texts"],
                     documents=options["documents"],
                     ranks=options["ranks"],
+                    processes=len(os.sched_getaffinity(0)),
                     only={role: options[role] for role in CHOICES if options[role]},
                     progress=progress,
                 )
