@@ -95,6 +95,7 @@ def evaluate_all(folder: str, report: str) -> dict[str, float]:
         directions=Directions(higher=["en-de.mqm"], otherwise=True),
         texts=Path(folder, "sources", "en-de.txt"),
         documents=Path(folder, "documents", "en-de.docs"),
+        processes=len(os.sched_getaffinity(0)),
     )
     moments.append(time.perf_counter())
     systems = {system for table in files.tables for system, _ in table.keys}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from da_platform.files.problems import Problems
 
@@ -183,21 +184,24 @@ def _golds_by_name(
 
 def _without_systems(tables: Sequence[ScoreTable], systems: Collection[str]) -> list[ScoreTable]:
     """Leave out systems; tables that shared their keys share them again."""
-    shared: dict[int, tuple[Key, ...]] = {}
-    left = []
+    if not systems:
+        return list(tables)
+    shared: dict[int, tuple[tuple[Key, ...], NDArray[np.bool_]]] = {}
     for table in tables:
-        rest = without_systems(table, systems)
-        left.append(replace(rest, keys=shared.setdefault(id(table.keys), rest.keys)))
-    return left
+        if id(table.keys) not in shared:
+            chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
+            keys = tuple(key for key in table.keys if key[0] not in systems)
+            shared[id(table.keys)] = keys, chosen
+    return [
+        replace(table, keys=keys, scores=table.scores[chosen])
+        for table in tables
+        for keys, chosen in [shared[id(table.keys)]]
+    ]
 
 
 def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:
     """Return the table without some systems, which need not be in the gold."""
-    chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
-    if chosen.all():
-        return table
-    keys = tuple(key for key in table.keys if key[0] not in systems)
-    return replace(table, keys=keys, scores=table.scores[chosen])
+    return _without_systems([table], systems)[0]
 
 
 def _check_enough(gold: Gold, rows: Rows) -> None:

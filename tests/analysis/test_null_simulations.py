@@ -48,7 +48,8 @@ def translations(n_segments, rng, *, ties=False, spreads=(0.5, 2)):
 
 
 def share(flags):
-    return 100 * np.mean(flags)
+    """Return the share of a hundred; rounded, because 7 % is allowed."""
+    return round(100 * float(np.mean(flags)), 6)
 
 
 def rejections(pvalue):
