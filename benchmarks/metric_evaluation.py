@@ -95,14 +95,16 @@ def evaluate_all(folder: str, report: str) -> dict[str, float]:
         directions=Directions(higher=["en-de.mqm"], otherwise=True),
         texts=Path(folder, "sources", "en-de.txt"),
         documents=Path(folder, "documents", "en-de.docs"),
-        processes=len(os.sched_getaffinity(0)),
+        processes=os.cpu_count() or 1,
     )
     moments.append(time.perf_counter())
     systems = {system for table in files.tables for system, _ in table.keys}
     options = Options(without_systems=tuple(sorted(systems & {"refA", "synthetic_ref"})))
-    evaluation = evaluate(files.tables, files.golds, options=options, texts=files.texts)
+    evaluation = evaluate(
+        files.tables, files.golds, options=options, texts=files.texts, processes=os.cpu_count() or 1
+    )
     moments.append(time.perf_counter())
-    write_report(evaluation, Path(report), processes=len(os.sched_getaffinity(0)))
+    write_report(evaluation, Path(report), processes=os.cpu_count() or 1)
     moments.append(time.perf_counter())
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from da_platform.files.problems import Problems
+from da_platform.forks import in_forks
 
 from ..scores.errors import refuse_if_any
 from ..scores.score_tables import GoldTable, Key, ScoreTable
@@ -77,6 +78,7 @@ def evaluate(
     options: Options | None = None,
     texts: Texts | None = None,
     judgements: Sequence[Judgement] = (),
+    processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics against one or more golds.
@@ -92,6 +94,8 @@ def evaluate(
         Segment lengths, for results by length.
     judgements : sequence of Judgement
         Preferences of people, for how often metrics agree with them.
+    processes : int
+        With more than one, golds are evaluated in parallel. Safe only in a program without threads.
     progress : callable
         Called with the number of steps done and the total.
 
@@ -111,14 +115,21 @@ def evaluate(
     tables = _without_systems(tables, options.without_systems)
     steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
-    results = []
+    tasks = []
     for gold in named_golds:
         own_tables = [table for table in tables if table.gold in ("", gold.name)]
         segment_tables = [table for table in own_tables if table.level == "segment"]
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        results.append(_evaluate_gold(gold, own_tables, rows.get(gold.name), options, texts, steps))
+        tasks.append((gold, own_tables, rows.get(gold.name), options, texts))
+    in_parallel = processes > 1 and len(tasks) > 1
+    step = _say_nothing if in_parallel else steps.done
+    results = []
+    for gold_evaluation in in_forks(lambda task: _evaluate_gold(*task, step), tasks, processes):
+        results.append(gold_evaluation)
+        if in_parallel:
+            steps.done(_STEPS_PER_GOLD)
     result = EvaluationResult(
         inputs=_inputs(tables, golds),
         options=options,
@@ -142,9 +153,13 @@ class _Steps:
         self._n_total = n_total
         self._n_done = 0
 
-    def done(self) -> None:
-        self._n_done += 1
+    def done(self, n: int = 1) -> None:
+        self._n_done += n
         self._progress(self._n_done, self._n_total)
+
+
+def _say_nothing() -> None:
+    """Report no step: a process of its own cannot reach the caller's progress."""
 
 
 def _golds_by_name(
@@ -221,7 +236,7 @@ def _evaluate_gold(
     rows: Rows | None,
     options: Options,
     texts: Texts | None,
-    steps: _Steps,
+    step: Callable[[], None],
 ) -> GoldEvaluation:
     """Evaluate all metrics against one gold."""
     segment_tables = [table for table in tables if table.level == "segment"]
@@ -233,19 +248,19 @@ def _evaluate_gold(
         system = system_results(at_system_level, at_systems)
         return GoldEvaluation(facts, (), None, (), None, None, system, (), at_systems.tests)
     measured = measure_segments(rows, options)
-    steps.done()
+    step()
     tests = segment_tests(rows, measured, options)
     comparison = with_between(rows, tests[0]) if tests else None
     results = with_winners(segment_results(rows, measured), comparison)
     r = np.array([result.pearson.estimate for result in results], dtype=np.float64)
     order = by_r(r)
-    steps.done()
+    step()
     predictions = {result.metric: result for result in prediction_results(rows, options)}
-    steps.done()
+    step()
     at_systems = measure_systems(at_system_level, rows, options)
-    steps.done()
+    step()
     breakdowns = _breakdowns(rows, texts, order)
-    steps.done()
+    step()
     mean, sd = gold_moments(rows.gold)
     metrics = [rows.metrics[i] for i in order]
     return GoldEvaluation(

@@ -1,14 +1,14 @@
 """Evaluate scores in files against gold in files, without a campaign or a database."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import cast
 
 from da_platform.files.problems import Problem, Problems
 from da_platform.files.reading import files_in
+from da_platform.forks import in_forks
 
 from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import USUAL_DIRECTIONS, read_gold
@@ -129,7 +129,7 @@ def evaluate_files(
     judgements : str or Path, optional
         Preferences of people: a table with the columns segment, better and worse.
     processes : int
-        Number of processes that read. More than one is safe only in a program without threads.
+        Number of processes that read and evaluate. More than one is safe only in a program without threads.
     progress : callable
 
     Returns
@@ -162,6 +162,7 @@ def evaluate_files(
         options=options,
         texts=files.texts,
         judgements=read_judgements(Path(judgements)) if judgements else (),
+        processes=processes,
         progress=progress,
     )
 
@@ -232,7 +233,7 @@ def _read_all(
     # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
     # `align` look the keys up once.
     shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
-    for file, refused, n_problems in _each_file(paths, read, processes):
+    for file, refused, n_problems in in_forks(partial(_read_file, read), paths, processes):
         if file is not None:
             tables = [
                 replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
@@ -248,18 +249,6 @@ def _read_all(
 
 # A file, or the listed problems and the number of all.
 _Read = tuple[ScoreFile | None, Sequence[Problem], int]
-
-
-def _each_file(
-    paths: Sequence[Path], read: Callable[[Path], ScoreFile], processes: int
-) -> Iterator[_Read]:
-    """Read files in order, several at a time if there are processes for it."""
-    read_or_refuse = partial(_read_file, read)
-    if processes <= 1 or len(paths) <= 1:
-        yield from map(read_or_refuse, paths)
-        return
-    with get_context("fork").Pool(min(processes, len(paths))) as pool:
-        yield from pool.imap(read_or_refuse, paths)
 
 
 def _read_file(read: Callable[[Path], ScoreFile], path: Path) -> _Read:

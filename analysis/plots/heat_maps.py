@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ..stats.thresholds import ALPHA, STAR_LEVELS, bare
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 CELL = 0.16
 SMALLEST_SIDE = 2.4
 MARGIN = 2.2
+CELL_PIXELS = 8
 # With more metrics, values in the cells would be too small to read.
 MOST_WITH_VALUES = 16
 # Longer names are shortened in figures, not in tables and data.
@@ -57,9 +59,8 @@ def draw_significance(
     figure, axes = _square(len(rows))
     shades = ListedColormap(SIGNIFICANCE_SHADES, name="significance")
     levels = significance_levels(pvalues)
-    # An image and lines: thousands of cells as shapes take seconds to draw and a megabyte to store.
     n = len(rows)
-    axes.imshow(levels, cmap=shades, vmin=0, vmax=3, origin="lower", extent=(0, n, 0, n))
+    _show_cells(axes, levels, cmap=shades, vmin=0, vmax=3)
     edges = np.arange(1, n)
     axes.hlines(edges, 0, n, color=LINE, linewidth=0.4)
     axes.vlines(edges, 0, n, color=LINE, linewidth=0.4)
@@ -167,14 +168,8 @@ def correlation_map(
 
     def draw() -> Figure:
         figure, axes = _square(n)
-        mesh = axes.imshow(
-            np.ma.masked_invalid(between),
-            cmap=SEQUENTIAL,
-            vmin=min(0.0, np.floor(low * 10) / 10),
-            vmax=1,
-            origin="lower",
-            extent=(0, n, 0, n),
-        )
+        lowest = min(0.0, np.floor(low * 10) / 10)
+        mesh = _show_cells(axes, between, cmap=SEQUENTIAL, vmin=lowest, vmax=1)
         short = [shortened(metric) for metric in metrics]
         _label(axes, short, short)
         if n <= MOST_WITH_VALUES:
@@ -216,6 +211,18 @@ def _square(n: int) -> tuple[Figure, Axes]:
         spine.set_visible(True)
         spine.set_color(LINE)
     return figure, axes
+
+
+def _show_cells(axes: Axes, values: NDArray[Any], **shading: Any) -> AxesImage:
+    """Draw a matrix as an image: thousands of cells as shapes take seconds and a megabyte.
+
+    Each cell is a few pixels wide, so that programs that smooth images leave its edges sharp.
+    """
+    n = len(values)
+    pixels = np.ma.masked_invalid(np.kron(values, np.ones((CELL_PIXELS, CELL_PIXELS))))
+    extent = (0, n, 0, n)
+    # Without interpolation, files for print hold these pixels and not those of the screen.
+    return axes.imshow(pixels, origin="lower", extent=extent, interpolation="none", **shading)
 
 
 def _label(axes: Axes, down: Sequence[str], across: Sequence[str]) -> None:

@@ -281,9 +281,13 @@ def _gather(
 ) -> dict[str, _Column]:
     columns: dict[str, _Column] = {}
     keys = KeyChecker(sheet, system, file, problems)
+    # Where rows do not name the metric, all have the same scores: look them up once.
+    fixed = None if "metric" in sheet.roles else _scores_in(sheet, name)
     for line, cells in rows:
         key = keys.key(line, cells)
-        for metric, text, direction, is_ranks in _scores_in(sheet, cells, name):
+        for metric, role, direction, is_ranks in fixed or _scores_in(
+            sheet, cells.get("metric", name)
+        ):
             column = columns.get(metric)
             if column is None:
                 if fault := fault_in_name(metric):
@@ -296,21 +300,18 @@ def _gather(
                     f"{metric} already has a score for {shown(key)} on line {column.lines[key]}",
                 )
                 continue
-            column.scores[key] = number_in(text, file, line, problems)
+            column.scores[key] = number_in(cells[role], file, line, problems)
             column.lines[key] = line
     return _without_empty_variant(columns)
 
 
-def _scores_in(
-    sheet: Sheet, cells: Mapping[str, str], name: str
-) -> list[tuple[str, str, bool | None, bool]]:
-    """Return metric, score, declared direction and whether it is a rank, for each score in a row."""
-    scores = [(title, cells[title], sheet.declared.get(title), False) for title in sheet.titles]
+def _scores_in(sheet: Sheet, name: str) -> list[tuple[str, str, bool | None, bool]]:
+    """Return metric, cell, declared direction and whether it is a rank, for each score in a row."""
+    scores = [(title, title, sheet.declared.get(title), False) for title in sheet.titles]
     if "score" in sheet.roles:
-        metric = cells.get("metric", name)
         if "rank" in sheet.roles:
-            scores.insert(0, (f"{metric}{RANKS_SUFFIX}", cells["rank"], False, True))
-        scores.insert(0, (metric, cells["score"], sheet.declared.get("score"), False))
+            scores.insert(0, (f"{name}{RANKS_SUFFIX}", "rank", False, True))
+        scores.insert(0, (name, "score", sheet.declared.get("score"), False))
     return scores
 
 

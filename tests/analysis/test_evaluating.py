@@ -259,6 +259,16 @@ def test_progress_ends_at_its_total():
     assert reports[-1][0] == reports[-1][1] and reports == sorted(set(reports))
 
 
+def test_golds_evaluated_in_parallel_give_the_same_result():
+    golds = [gold_table(), replace(gold_table(), name="other gold")]
+    reports: list[tuple[int, int]] = []
+    parallel = evaluate(
+        [GOOD, POOR], golds, processes=2, progress=lambda *report: reports.append(report)
+    )
+    assert parallel.result.to_json() == evaluate([GOOD, POOR], golds).result.to_json()
+    assert reports[-1][0] == reports[-1][1]
+
+
 # System level ----------------------------------------------------------------------------------
 
 
