@@ -70,8 +70,8 @@ format: $(VENV)/ready-to-test
 	$(BIN)/ruff check --fix .
 
 lock: $(BIN)/uv
-	$(BIN)/uv pip compile pyproject.toml --upgrade $(LOCKING) -o requirements.txt
-	$(BIN)/uv pip compile pyproject.toml --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
+	$(BIN)/uv pip compile pyproject.toml --all-extras --upgrade $(LOCKING) -o requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --all-extras --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
 
 # After changing a string that workers see; needs Debian's gettext package.
 messages: $(VENV)/ready-to-run
