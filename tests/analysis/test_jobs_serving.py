@@ -22,6 +22,9 @@ pytestmark = [
 ]
 
 
+MAX_MEGABYTES = 300
+
+
 class Platform:
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -98,6 +101,14 @@ def test_it_serves_pages_and_runs_jobs_until_ctrl_c(platform: Platform):
     assert platform.process.wait(PATIENCE_SECONDS) == 0
     assert platform.processes() == set() and not platform.answers()
     assert "Traceback" not in platform.log.read_text()
+
+
+def test_it_holds_little_memory(platform: Platform):
+    rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in platform.processes()]
+    # Each page of memory counts once, shared among the processes that hold it.
+    kilobytes = [int(text.partition("\nPss:")[2].split()[0]) for text in rollups]
+    assert len(kilobytes) == 6
+    assert sum(kilobytes) < MAX_MEGABYTES * 1024
 
 
 def test_no_process_survives_when_it_is_killed(platform: Platform):
