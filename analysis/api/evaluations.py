@@ -24,9 +24,11 @@ from hits.people.access import Level, campaign_for, user_of
 
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
+from ..evaluation.results import PredictionSort, TieThreshold, Uncertainty
 from ..evaluation.stored_evaluations import options_from, result_of
 from ..evaluation.tables import tables_of
 from ..models import Evaluation
+from ..stats.multiple_tests import Correction
 from ..stats.thresholds import ALPHA
 from .results import PictureFormat, PictureOut
 
@@ -36,20 +38,39 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class ChosenGoldIn(Input):
-    """A gold run, and which of its scores to use."""
+    """A gold run, and which of its scores to use.
+
+    With `human`, a few workers per translation are held out of the gold and evaluated like metrics.
+    """
 
     run: Number
     use: Literal["z", "raw"] = "z"
+    human: bool = False
 
 
 class OptionsIn(Input):
+    """Options of an evaluation.
+
+    `per_word` divides seconds by the number of words in each segment. With `preference_points`, metrics
+    are also evaluated against preferences: pairs of translations whose gold scores are this far apart.
+    With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
+    the table of predictions is sorted by `sort`.
+    """
+
     qe: bool = False
     alpha: Share = ALPHA
     confidence: Share = 0.95
+    uncertainty: Uncertainty = "segments"
+    correction: Correction = "holm"
+    tie_threshold: TieThreshold = "calibrated"
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 1
     n_resamples: Annotated[int, Field(ge=1, le=100_000)] | None = None
     without_systems: Annotated[list[Name], Field(max_length=500)] = []
     ignore_extra: bool = False
+    per_word: bool = False
+    preference_points: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    baseline: Annotated[str, Field(max_length=200)] = ""
+    sort: PredictionSort = "r"
 
 
 class EvaluationIn(Input):

@@ -25,7 +25,7 @@ from hits.models import Campaign
 from hits.people.access import Level, campaign_for
 
 from ..evaluation.uploading import Reading, store_uploaded_scores
-from ..metrics import METRIC_NAMES
+from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import Metric, MetricScore
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
@@ -113,10 +113,13 @@ class DirectionIn(Input):
 
 
 class ComputeIn(Input):
+    """Metrics to compute. Without `tokenise`, texts are tokenised as usual for their language."""
+
     names: Annotated[
         list[Literal[METRIC_NAMES]],  # type: ignore[valid-type]
         Field(min_length=1),
-    ] = list(METRIC_NAMES)
+    ] = list(DEFAULT_METRICS)
+    tokenise: Literal[TOKENISERS] | None = None  # type: ignore[valid-type]
 
 
 @router.get("/{uuid:code}/metrics", response=list[MetricOut], auth=Needs(Scope.READ))
@@ -154,7 +157,7 @@ def compute_metrics(request: HttpRequest, code: UUID, body: ComputeIn) -> Status
     job = start_job(
         kind="compute_metrics",
         campaign=_campaign(request, code),
-        arguments={"names": list(dict.fromkeys(body.names))},
+        arguments=body.model_dump(exclude_none=True) | {"names": list(dict.fromkeys(body.names))},
         started_by=request.user,
     )
     return Status(202, job)

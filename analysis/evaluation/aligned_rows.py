@@ -95,6 +95,11 @@ class Rows:
     def n_segments(self) -> int:
         return len(set(self.alignment.segments.tolist()))
 
+    @property
+    def shares_segments(self) -> bool:
+        """Whether some segment has several translations with gold."""
+        return self.n_segments < len(self.gold)
+
     def cube(self) -> tuple[Floats, Floats]:
         """Return metrics (n_metrics, n_systems, n_segments) and gold; NaN where there is no gold."""
         systems, segments = self.alignment.systems, self.alignment.segments

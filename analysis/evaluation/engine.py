@@ -5,17 +5,20 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from da_platform.files.problems import Problems
 
 from ..scores.errors import refuse_if_any
-from ..scores.score_tables import GoldTable, ScoreTable
+from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats._groups import is_constant
 from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
-from .predictions import gold_moments, prediction_results
+from .per_word import per_word
+from .predictions import gold_moments, prediction_comparisons, prediction_results
+from .preferences import gold_preferences, judged_preferences
 from .results import (
     Breakdown,
     Estimate,
@@ -24,18 +27,20 @@ from .results import (
     GoldEvaluation,
     GoldFacts,
     Input,
+    Judgement,
     Options,
     RankChange,
 )
 from .segment_level import (
     break_down,
     by_r,
-    compare_metrics,
-    comparison_of,
+    measure_segments,
     segment_results,
+    segment_tests,
+    with_between,
     with_winners,
 )
-from .system_level import SystemRows, system_results, system_rows
+from .system_level import SystemRows, measure_systems, system_results, system_rows
 
 # Called with the number of steps done and the total.
 Progress = Callable[[int, int], None]
@@ -71,6 +76,7 @@ def evaluate(
     *,
     options: Options | None = None,
     texts: Texts | None = None,
+    judgements: Sequence[Judgement] = (),
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics against one or more golds.
@@ -84,6 +90,8 @@ def evaluate(
     options : Options, optional
     texts : Texts, optional
         Segment lengths, for results by length.
+    judgements : sequence of Judgement
+        Preferences of people, for how often metrics agree with them.
     progress : callable
         Called with the number of steps done and the total.
 
@@ -97,29 +105,33 @@ def evaluate(
         Listing everything that is missing, duplicated or unknown.
     """
     options = options or Options()
+    if options.per_word:
+        tables, golds = per_word(tables, golds, texts)
     named_golds = _golds_by_name(tables, golds, options)
-    tables = [without_systems(table, options.without_systems) for table in tables]
-    segment_tables = [table for table in tables if table.level == "segment"]
-    steps = _Steps(progress, len(named_golds) * (len(segment_tables) + _STEPS_PER_GOLD))
+    tables = _without_systems(tables, options.without_systems)
+    steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
     results = []
     for gold in named_golds:
+        own_tables = [table for table in tables if table.gold in ("", gold.name)]
+        segment_tables = [table for table in own_tables if table.level == "segment"]
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        results.append(_evaluate_gold(gold, tables, rows.get(gold.name), options, texts, steps))
+        results.append(_evaluate_gold(gold, own_tables, rows.get(gold.name), options, texts, steps))
     result = EvaluationResult(
         inputs=_inputs(tables, golds),
         options=options,
         golds=tuple(results),
         comparisons=_comparisons(results, rows),
         signature=_signature(tables, golds, options),
+        judged=judged_preferences(segment_tables, judgements, options) if judgements else None,
     )
     return Evaluated(result, rows)
 
 
-# Apart from one step per metric: tests, errors, systems, breakdowns.
-_STEPS_PER_GOLD = 4
+# Measures, tests, errors, systems, breakdowns.
+_STEPS_PER_GOLD = 5
 
 
 class _Steps:
@@ -130,7 +142,7 @@ class _Steps:
         self._n_total = n_total
         self._n_done = 0
 
-    def done(self, name: str = "") -> None:
+    def done(self) -> None:
         self._n_done += 1
         self._progress(self._n_done, self._n_total)
 
@@ -147,10 +159,15 @@ def _golds_by_name(
         if (gold.name, gold.level) in by_name_and_level:
             problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
         by_name_and_level[gold.name, gold.level] = gold
-    all_keys = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    keys_of_each = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    all_keys = {id(keys): keys for keys in keys_of_each}
     for system in options.without_systems:
-        if not any(system == name for keys in all_keys for name, _ in keys):
+        if not any(system == name for keys in all_keys.values() for name, _ in keys):
             problems.add("", None, f"there is no system {system!r} to leave out")
+    if options.baseline and options.baseline not in {table.name for table in tables}:
+        problems.add("", None, f"there is no metric {options.baseline!r} to use as the baseline")
+    if options.baseline and not options.qe:
+        problems.add("", None, "a baseline needs quality estimation (qe)")
     levels = {table.level for table in tables}
     for gold in golds:
         if (
@@ -165,13 +182,26 @@ def _golds_by_name(
     return [Gold(name, lookup((name, "segment")), lookup((name, "system"))) for name in names]
 
 
+def _without_systems(tables: Sequence[ScoreTable], systems: Collection[str]) -> list[ScoreTable]:
+    """Leave out systems; tables that shared their keys share them again."""
+    if not systems:
+        return list(tables)
+    shared: dict[int, tuple[tuple[Key, ...], NDArray[np.bool_]]] = {}
+    for table in tables:
+        if id(table.keys) not in shared:
+            chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
+            keys = tuple(key for key in table.keys if key[0] not in systems)
+            shared[id(table.keys)] = keys, chosen
+    return [
+        replace(table, keys=keys, scores=table.scores[chosen])
+        for table in tables
+        for keys, chosen in [shared[id(table.keys)]]
+    ]
+
+
 def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:
     """Return the table without some systems, which need not be in the gold."""
-    chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
-    if chosen.all():
-        return table
-    keys = tuple(key for key in table.keys if key[0] not in systems)
-    return replace(table, keys=keys, scores=table.scores[chosen])
+    return _without_systems([table], systems)[0]
 
 
 def _check_enough(gold: Gold, rows: Rows) -> None:
@@ -199,17 +229,20 @@ def _evaluate_gold(
     at_system_level = system_rows(segment_tables, system_tables, gold.segment, gold.system, options)
     facts = _facts(gold, rows, at_system_level)
     if rows is None:
-        system = system_results(at_system_level, None, options)
-        return GoldEvaluation(facts, (), None, (), None, None, system, ())
-    tests = compare_metrics(rows)
-    results = with_winners(segment_results(rows, options, steps.done), tests, options)
+        at_systems = measure_systems(at_system_level, None, options)
+        system = system_results(at_system_level, at_systems)
+        return GoldEvaluation(facts, (), None, (), None, None, system, (), at_systems.tests)
+    measured = measure_segments(rows, options)
+    steps.done()
+    tests = segment_tests(rows, measured, options)
+    comparison = with_between(rows, tests[0]) if tests else None
+    results = with_winners(segment_results(rows, measured), comparison)
     r = np.array([result.pearson.estimate for result in results], dtype=np.float64)
     order = by_r(r)
-    comparison = None if tests is None else comparison_of(rows, tests, order)
     steps.done()
     predictions = {result.metric: result for result in prediction_results(rows, options)}
     steps.done()
-    system = system_results(at_system_level, rows, options)
+    at_systems = measure_systems(at_system_level, rows, options)
     steps.done()
     breakdowns = _breakdowns(rows, texts, order)
     steps.done()
@@ -222,8 +255,11 @@ def _evaluate_gold(
         predictions=tuple(predictions[name] for name in metrics if name in predictions),
         gold_mean=mean,
         gold_sd=sd,
-        system=system,
+        system=system_results(at_system_level, at_systems),
         breakdowns=breakdowns,
+        tests=tests[1:] + at_systems.tests,
+        prediction_comparisons=prediction_comparisons(rows, options),
+        preferences=gold_preferences(rows, options),
     )
 
 
@@ -259,7 +295,14 @@ def _facts(gold: Gold, rows: Rows | None, at_system_level: SystemRows) -> GoldFa
 
 def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[Input, ...]:
     metrics = [
-        Input(t.name, "metric", t.level, bool(t.higher_is_better), t.sha256, t.signature)
+        Input(
+            t.name,
+            "human" if t.gold else "metric",
+            t.level,
+            bool(t.higher_is_better),
+            t.sha256,
+            t.signature,
+        )
         for t in tables
     ]
     references = [
@@ -273,15 +316,23 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
     lower = sorted({table.name for table in tables if not table.higher_is_better})
     return signature(
         evaluation="qe" if options.qe else "metrics",
-        metrics=len({table.name for table in tables}),
+        metrics=len({table.name for table in tables if not table.gold}),
+        human=list(dict.fromkeys(table.name for table in tables if table.gold)) or None,
         lower=lower or None,
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
-        test="williams,one-sided",
+        per="word" if options.per_word else None,
+        preferences=options.preference_points,
+        baseline=options.baseline or None,
+        uncertainty=options.uncertainty,
+        test="williams,one-sided" if options.is_published else "by-segment,one-sided",
+        correction=options.used_correction,
         alpha=options.alpha,
-        interval="fisher",
+        interval="fisher" if options.is_published else "jackknife-by-segment,t",
         confidence=options.confidence,
+        ties=options.tie_threshold,
+        resamples=None if options.is_published else options.n_resamples,
         spa=f"{options.n_resamples},mid-p",
         seed=options.seed,
     )

@@ -45,15 +45,28 @@ def _unused(name: str, used_names: set[str]) -> str:
 
 
 def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
+    yield ("judgements",)
     for gold in result.golds:
         name = gold.gold.name
-        for kind in ("segment", "prediction", "system", "significance", "densities"):
+        kinds = (
+            "segment",
+            "prediction",
+            "preference",
+            "system",
+            "tests",
+            "significance",
+            "densities",
+        )
+        for kind in kinds:
             yield kind, name
+        for test in gold.tests:
+            yield "significance", test.level, test.measure, name
         for breakdown in gold.breakdowns:
             yield "by", breakdown.by, name
             yield "groups", breakdown.by, name
         for metric in gold.segment:
             yield "scatter", metric.metric, name
+            yield "standardised", metric.metric, name
     for comparison in result.comparisons:
         for kind in ("compared", "rank-changes"):
             yield kind, comparison.level, comparison.first, comparison.second

@@ -10,11 +10,12 @@ from django.http import QueryDict
 from da_platform.files.texts import fault_in_name
 from hits.campaigns.forms import SeveralFilesField
 
-from ..metrics import METRIC_NAMES
+from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import GoldUpload, Metric
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES
 from ..scores.reading import CHOICES
+from .tables import SORT_NAMES
 from .uploading import GoldReading, Reading
 
 WAYS = {"higher": True, "lower": False}
@@ -125,10 +126,23 @@ class GoldUploadForm(ReadingForm):
 class ComputeForm(forms.Form):
     names = forms.MultipleChoiceField(
         choices=[(name, name) for name in METRIC_NAMES],
-        initial=METRIC_NAMES,
+        initial=DEFAULT_METRICS,
         widget=forms.CheckboxSelectMultiple,
         label="Metrics",
+        help_text="TER ignores case; TER-cased does not. TER-Moses makes the same shifts as Moses.",
     )
+    tokenise = forms.ChoiceField(
+        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
+        required=False,
+        label="Tokeniser",
+        help_text="Choose none if the texts are tokenised.",
+    )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the job."""
+        tokenise = self.cleaned_data["tokenise"]
+        return {"names": self.cleaned_data["names"]} | ({"tokenise": tokenise} if tokenise else {})
 
 
 class CollectionForm(forms.Form):
@@ -160,6 +174,28 @@ class OptionsForm(forms.Form):
         required=False,
         label="Quality estimation: the scores predict the gold, so measure errors too",
     )
+    preference_points = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="Preferences: points",
+        help_text="Also evaluate preferences between translations of a segment whose gold scores are this far apart. "
+        "WMT used 25 points on the scale from 0 to 100.",
+    )
+    per_word = forms.BooleanField(
+        required=False,
+        label="Seconds per word: scores and gold are times, to be divided by the words of each segment",
+    )
+    baseline = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Baseline",
+        help_text="For quality estimation: shade what does not significantly differ from these predictions.",
+    )
+    sort = forms.ChoiceField(
+        choices=list(SORT_NAMES.items()),
+        required=False,
+        label="Sort predictions by",
+    )
     without = forms.CharField(
         required=False,
         max_length=5_000,
@@ -169,6 +205,39 @@ class OptionsForm(forms.Form):
     )
     ignore_extra = forms.BooleanField(
         required=False, label="Ignore scores for translations that are not in the gold"
+    )
+    uncertainty = forms.ChoiceField(
+        choices=[
+            ("segments", "By segment: translations of one segment are not independent"),
+            (
+                "published",
+                "As published: Fisher's intervals and Williams tests over all translations",
+            ),
+        ],
+        initial="segments",
+        required=False,
+        widget=forms.RadioSelect,
+        label="Intervals and tests",
+        help_text="The same for sets with one translation of each segment.",
+    )
+    correction = forms.ChoiceField(
+        choices=[
+            ("holm", "Holm: all significant differences of a table hold together"),
+            ("none", "None"),
+        ],
+        initial="holm",
+        required=False,
+        label="Correction for many tests",
+        help_text="Published tests are never corrected.",
+    )
+    tie_threshold = forms.ChoiceField(
+        choices=[
+            ("calibrated", "Calibrated on the same translations"),
+            ("cross-validated", "Cross-validated by halves of the segments"),
+        ],
+        initial="calibrated",
+        required=False,
+        label="Tie threshold of acc_eq",
     )
     seed = forms.IntegerField(
         min_value=0,
@@ -186,8 +255,20 @@ class OptionsForm(forms.Form):
             "qe": chosen["qe"],
             "without_systems": list(dict.fromkeys(name for name in names if name)),
             "ignore_extra": chosen["ignore_extra"],
+            "uncertainty": chosen["uncertainty"] or "segments",
+            "correction": chosen["correction"] or "holm",
+            "tie_threshold": chosen["tie_threshold"] or "calibrated",
             "seed": chosen["seed"],
+            "per_word": chosen["per_word"],
+            "preference_points": chosen["preference_points"],
+            "baseline": chosen["baseline"],
+            "sort": chosen["sort"] or "r",
         }
+
+    def clean(self) -> dict[str, Any] | None:
+        if self.cleaned_data.get("baseline") and not self.cleaned_data.get("qe"):
+            self.add_error("baseline", "A baseline needs quality estimation.")
+        return super().clean()
 
 
 class EvaluateForm(OptionsForm):

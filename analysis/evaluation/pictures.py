@@ -1,18 +1,22 @@
 """The figures of an evaluation. Some need only the stored result, others the scores."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from da_platform.plots.rendering import Picture
 
 from ..plots.densities import densities
 from ..plots.heat_maps import correlation_map, significance_map
-from ..plots.scatter import scatter
+from ..plots.scatter import scatter, standardised_scatter
 from ..scores.score_tables import shown
+from ..stats.quality_estimation import rescale_predictions
+from ..stats.thresholds import ALPHA
 from .aligned_rows import Rows
 from .engine import Evaluated
-from .file_names import file_names
+from .file_names import Parts, file_names
 from .rank_changes import rank_changes
-from .results import EvaluationResult, GoldEvaluation, numbers
+from .results import Comparison, EvaluationResult, GoldEvaluation, Options, numbers
+from .wording import LEVEL_NAMES, MEASURE_NAMES, level_and_correction, name_of_test
 
 # Scatter plots drawn by default, of the best metrics under each gold.
 SCATTERS = 2
@@ -21,9 +25,9 @@ SCATTERS = 2
 def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     """Return the figures that need only the result."""
     names = file_names(result)
-    compared = [gold for gold in result.golds if gold.comparison is not None]
-    pictures = [_significance(gold, names["significance", gold.gold.name]) for gold in compared]
+    pictures = significance_maps(result)
     # Once is enough: under another gold, the correlations between metrics look the same.
+    compared = [gold for gold in result.golds if gold.comparison is not None]
     pictures += [_between(gold) for gold in compared[:1]]
     pictures += [
         rank_changes(
@@ -36,16 +40,46 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     return pictures
 
 
-def _significance(gold: GoldEvaluation, name: str) -> Picture:
-    compared = gold.comparison
-    assert compared is not None
+def significance_maps(result: EvaluationResult) -> list[Picture]:
+    """Return the significance map of every measure under every gold."""
+    names = file_names(result)
+    return [
+        significance_of(gold, test, result.options, names[map_parts(gold, test)])
+        for gold in result.golds
+        for test in gold.all_tests
+    ]
+
+
+def main_maps(result: EvaluationResult) -> set[str]:
+    """Return the names of the maps of r: enough for a report, whose data has all of them."""
+    names = file_names(result)
+    return {
+        names[map_parts(gold, test)]
+        for gold in result.golds
+        for test in gold.all_tests
+        if test.measure == "pearson"
+    }
+
+
+def map_parts(gold: GoldEvaluation, test: Comparison) -> Parts:
+    """Return what the file of a significance map is named after; r at segment level needs no more words."""
+    if (test.level, test.measure) == ("segment", "pearson"):
+        return "significance", gold.gold.name
+    return "significance", test.level, test.measure, gold.gold.name
+
+
+def significance_of(gold: GoldEvaluation, test: Comparison, options: Options, name: str) -> Picture:
+    """Plot which metrics significantly outperform which in one measure."""
     return significance_map(
-        compared.metrics,
-        compared.r,
-        numbers(compared.pvalue),
-        winners=gold.winners,
+        test.metrics,
+        test.estimates,
+        numbers(test.pvalue),
+        adjusted=None if test.correction == "none" else test.adjusted,
+        winners=gold.winners_in(test.level, test.measure),
         name=name,
         gold_name=gold.gold.name,
+        measure=f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}",
+        test=f"{name_of_test(test)}, {level_and_correction(test, replace(options, alpha=ALPHA))}",
     )
 
 
@@ -82,17 +116,26 @@ def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list
             for metric in rows.metrics
             if metric in chosen
         ]
+        pictures += [
+            standardised_of(gold, rows, metric, names["standardised", metric, gold_name])
+            for metric in standardised_metrics(gold)
+            if metric in chosen
+        ]
     return pictures
 
 
 def densities_of(gold: GoldEvaluation, rows: Rows, name: str) -> Picture:
     """Plot the distributions of predictions and gold."""
-    names = [row.metric for row in gold.predictions]
+    metrics = [row.metric for row in gold.predictions]
+    predictions = [rows.scores[rows.metrics.index(metric)] for metric in metrics]
     return densities(
-        names,
-        [rows.scores[rows.metrics.index(name)] for name in names],
+        metrics,
+        predictions,
         rows.gold,
+        rescaled=[rescale_predictions(values, rows.gold) for values in predictions],
         errors=[row.mae.estimate for row in gold.predictions],
+        rescaled_errors=[row.rescaled_mae.estimate for row in gold.predictions],
+        higher_is_better=gold.gold.higher_is_better,
         gold_name=gold.gold.name,
         name=name,
     )
@@ -106,7 +149,27 @@ def scatter_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Pict
         rows.scores[rows.metrics.index(metric)],
         rows.gold,
         [shown(key) for key in rows.alignment.keys],
+        directions=(result.higher_is_better, gold.gold.higher_is_better),
         gold_name=gold.gold.name,
         r=result.pearson.estimate,
+        name=name,
+    )
+
+
+def standardised_metrics(gold: GoldEvaluation) -> list[str]:
+    """Return the predictions that can be standardised: all that are not constant."""
+    return [row.metric for row in gold.predictions if row.rescaled_mae.estimate is not None]
+
+
+def standardised_of(gold: GoldEvaluation, rows: Rows, metric: str, name: str) -> Picture:
+    """Plot one system's standardised predictions against standardised gold."""
+    higher_is_better = gold.gold.higher_is_better
+    return standardised_scatter(
+        metric,
+        rows.scores[rows.metrics.index(metric)],
+        rows.gold,
+        [shown(key) for key in rows.alignment.keys],
+        directions=(higher_is_better, higher_is_better),
+        gold_name=gold.gold.name,
         name=name,
     )

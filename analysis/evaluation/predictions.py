@@ -1,45 +1,64 @@
-"""Errors of quality predictions on the scale of the gold, as submitted and rescaled."""
+"""Errors of quality predictions on the scale of the gold, as submitted and rescaled, and who wins."""
+
+from typing import Any, Literal
 
 import numpy as np
 
-from da_platform.numbers import known
+from da_platform.numbers import known, known_matrix
 
 from ..scores.reading import RANKS_SUFFIX
-from ..stats.quality_estimation import delta_avg, prediction_error, rescale_predictions
+from ..stats.quality_estimation import (
+    DELTA_AVG_MIN_SEGMENTS,
+    compare_predictions,
+    delta_avg,
+    prediction_error,
+    rescale_predictions,
+)
 from .aligned_rows import Floats, Rows
-from .results import Estimate, Options, PredictionResult
+from .results import Estimate, Options, PredictionComparison, PredictionResult
+
+# The measures that decide who wins, as in the QE task of WMT15: errors for scores, DeltaAvg for rankings.
+TESTED: tuple[Literal["mae", "delta_avg"], ...] = ("mae", "delta_avg")
+
+
+def predicting(rows: Rows, options: Options) -> list[int]:
+    """Return the indices of the metrics that predict the gold.
+
+    Rankings and metrics of the opposite direction do not. Without `qe` nothing does, since most metrics
+    have their own scale.
+    """
+    if not options.qe:
+        return []
+    return [
+        i
+        for i, (metric, flag) in enumerate(zip(rows.metrics, rows.flags, strict=True))
+        if flag == rows.alignment.gold_is_better_higher and not metric.endswith(RANKS_SUFFIX)
+    ]
 
 
 def prediction_results(rows: Rows, options: Options) -> tuple[PredictionResult, ...]:
-    """Measure the errors of every metric with the direction of the gold, in input order.
+    """Measure the errors of every metric that predicts the gold, in input order.
 
     Parameters
     ----------
     rows : Rows
     options : Options
-        Without `qe` there are no errors, since most metrics have their own scale.
 
     Returns
     -------
     tuple of PredictionResult
-        Without rankings and metrics of the opposite direction, which do not predict the gold.
     """
-    if not options.qe:
-        return ()
-    higher_is_better = rows.alignment.gold_is_better_higher
     return tuple(
-        _prediction_result(metric, scores, rows.gold, higher_is_better, options)
-        for metric, scores, flag in zip(rows.metrics, rows.scores, rows.flags, strict=True)
-        if flag == higher_is_better and not metric.endswith(RANKS_SUFFIX)
+        _prediction_result(rows.metrics[i], rows.scores[i], rows, options)
+        for i in predicting(rows, options)
     )
 
 
 def _prediction_result(
-    metric: str, scores: Floats, gold: Floats, higher_is_better: bool, options: Options
+    metric: str, scores: Floats, rows: Rows, options: Options
 ) -> PredictionResult:
-    # One generator per metric, so that intervals do not depend on the other metrics.
-    rng = np.random.default_rng(options.seed)
-    facts = {"n_resamples": options.n_resamples, "confidence": options.confidence}
+    gold = rows.gold
+    facts = _uncertainty(rows, options)
     rescaled = rescale_predictions(scores, gold)
     errors = {}
     for name, values in (("", scores), ("rescaled_", rescaled)):
@@ -48,17 +67,64 @@ def _prediction_result(
             errors[name + measure] = (
                 Estimate(None, n=len(gold))
                 if unknown
-                else Estimate.of(prediction_error(values, gold, measure, rng=rng, **facts))  # type: ignore[arg-type]
+                else Estimate.of(prediction_error(values, gold, measure, **facts))
             )
+    higher_is_better = rows.alignment.gold_is_better_higher
     return PredictionResult(
         metric=metric,
         **errors,
-        delta_avg=Estimate.of(
-            delta_avg(scores, gold, higher_is_better=higher_is_better, rng=rng, **facts)  # type: ignore[arg-type]
-        ),
+        delta_avg=Estimate.of(delta_avg(scores, gold, higher_is_better=higher_is_better, **facts)),
         prediction_mean=float(scores.mean()),
         prediction_sd=float(scores.std(ddof=1)),
     )
+
+
+def _uncertainty(rows: Rows, options: Options) -> dict[str, Any]:
+    """Return the arguments for intervals and tests: over segments, or the published bootstrap."""
+    facts: dict[str, Any] = {"confidence": options.confidence}
+    if not options.is_published:
+        return facts | {"segments": rows.alignment.segments}
+    # A generator for each metric, so that intervals do not depend on the other metrics.
+    rng = np.random.default_rng(options.seed)
+    return facts | {"rng": rng, "n_resamples": options.n_resamples}
+
+
+def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComparison, ...]:
+    """Test the differences between all pairs of predictions, in input order.
+
+    Parameters
+    ----------
+    rows : Rows
+    options : Options
+
+    Returns
+    -------
+    tuple of PredictionComparison
+        By MAE and by DeltaAvg; none with fewer than two metrics that predict the gold.
+    """
+    chosen = predicting(rows, options)
+    if len(chosen) < 2 or min(len(rows.gold), 2 * rows.n_segments) < DELTA_AVG_MIN_SEGMENTS:
+        return ()
+    comparisons = []
+    for measure in TESTED:
+        tests = compare_predictions(
+            rows.scores[chosen],
+            rows.gold,
+            measure,
+            higher_is_better=rows.alignment.gold_is_better_higher,
+            **_uncertainty(rows, options),
+        )
+        comparisons.append(
+            PredictionComparison(
+                measure=measure,
+                metrics=tuple(rows.metrics[i] for i in chosen),
+                pvalue=known_matrix(tests.pvalue),
+                unit="translation" if options.is_published else "segment",
+                correction=options.used_correction,
+                signature=tests.signature,
+            )
+        )
+    return tuple(comparisons)
 
 
 def gold_moments(gold: Floats) -> tuple[float | None, float | None]:

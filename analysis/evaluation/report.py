@@ -16,9 +16,10 @@ from ..tables.table import Cell, Column, Table, text
 from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .engine import Evaluated, Progress
 from .file_names import file_names
-from .pictures import pictures_of
-from .results import EvaluationResult
-from .tables import breakdown_csv, tables_of
+from .pictures import main_maps, pictures_of, significance_maps
+from .results import Comparison, EvaluationResult, PredictionComparison
+from .tables import SORT_NAMES, breakdown_csv, tables_of
+from .wording import name_of_test
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
 
@@ -56,6 +57,7 @@ def write_report(
     folder: str | Path,
     *,
     scatters: Collection[str] = (),
+    all_maps: bool = False,
     force: bool = False,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
@@ -69,6 +71,8 @@ def write_report(
         New or empty, unless `force`.
     scatters : collection of str
         Metrics to plot against gold; by default, the best ones.
+    all_maps : bool
+        Draw the significance map of every measure, not only of r. The data of all is written anyway.
     force : bool
         Write into a folder that is not empty.
     processes : int
@@ -88,7 +92,7 @@ def write_report(
     check_folder(root, force=force)
     paths = []
     for name, content in report_files(
-        evaluated, scatters=scatters, processes=processes, progress=progress
+        evaluated, scatters=scatters, all_maps=all_maps, processes=processes, progress=progress
     ):
         path = root / name
         try:
@@ -112,6 +116,7 @@ def report_files(
     evaluated: Evaluated,
     *,
     scatters: Collection[str] = (),
+    all_maps: bool = False,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Iterator[tuple[str, bytes]]:
@@ -119,6 +124,10 @@ def report_files(
     result = evaluated.result
     tables = tables_of(result)
     pictures = pictures_of(evaluated, scatters=scatters)
+    only_data = set() if all_maps else {each.name for each in significance_maps(result)}
+    only_data -= main_maps(result)
+    data = [picture for picture in pictures if picture.name in only_data]
+    pictures = [picture for picture in pictures if picture.name not in only_data]
     drawn = []
     for picture, files in zip(pictures, render_pictures(pictures, processes), strict=True):
         drawn.append(_Drawn(picture, files))
@@ -137,6 +146,8 @@ def report_files(
         for fmt, content in figure.files.items():
             yield f"figures/{figure.picture.name}.{fmt}", content
         yield f"figures/{figure.picture.name}.csv", figure.picture.csv()
+    for picture in data:
+        yield f"figures/{picture.name}.csv", picture.csv()
     yield TEXT, _markdown(result, tables, pictures).encode()
     yield PAGE, _page(result, tables, drawn).encode()
 
@@ -172,8 +183,13 @@ def findings(result: EvaluationResult) -> list[str]:
             winners = ", ".join(gold.winners) or "none"
             sentences.append(
                 f"Against {name}, {best.metric} has the highest r ({_shown(best.pearson.estimate)}). Not "
-                f"significantly outperformed by any other metric (Williams test): {winners}."
+                f"significantly outperformed by any other metric ({_how(gold.comparison)}): {winners}."
             )
+            sentences += [
+                f"Not significantly outperformed in {SORT_NAMES[test.measure]} ({_how_predictions(test)}): "
+                f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
+                for test in gold.prediction_comparisons
+            ]
         elif gold.system:
             best_system = gold.system[0]
             sentences.append(
@@ -197,6 +213,18 @@ def findings(result: EvaluationResult) -> list[str]:
             f"change their rank at {comparison.level} level."
         )
     return sentences
+
+
+def _how(test: Comparison | None) -> str:
+    if test is None:
+        return "Williams test"
+    return name_of_test(test) + ("" if test.correction == "none" else ", Holm's correction")
+
+
+def _how_predictions(test: PredictionComparison) -> str:
+    if test.unit == "translation":
+        return "paired bootstrap, as published"
+    return "t test by segment" + ("" if test.correction == "none" else ", Holm's correction")
 
 
 def _shown(value: float | None) -> str:

@@ -8,13 +8,24 @@ from da_platform.jobs.models import Job
 from da_platform.plots.rendering import Picture
 
 from ..models import Evaluation, GoldUpload
-from ..tables.table import Table, correlation
+from ..plots.directions import reversal_sentence
+from ..plots.scatter import scatter_sentence
+from ..tables.table import Table
 from ..tables.writing import to_latex, to_markdown
 from .file_names import file_names
-from .pictures import SCATTERS, densities_of, pictures_of_result, scatter_of
-from .results import EvaluationResult, GoldEvaluation
+from .pictures import (
+    SCATTERS,
+    densities_of,
+    map_parts,
+    pictures_of_result,
+    scatter_of,
+    standardised_metrics,
+    standardised_of,
+)
+from .results import Comparison, EvaluationResult, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
+from .wording import LEVEL_NAMES, MEASURE_NAMES
 
 TABLE_TYPES = {
     "tex": "application/x-tex; charset=utf-8",
@@ -76,12 +87,48 @@ def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
     return (to_latex(table) if fmt == "tex" else to_markdown(table)).encode()
 
 
-def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[ShownPicture]:
-    """Return all figures, with a scatter plot of the given metric or of the best ones."""
-    files = file_names(result)
+def measures_offered(result: EvaluationResult) -> dict[str, str]:
+    """Return the measures whose significance map can be shown: labels by key, such as segment-pearson."""
+    return {
+        key_of(test): f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}"
+        for gold in result.golds
+        for test in gold.all_tests
+    }
+
+
+def key_of(test: Comparison) -> str:
+    return f"{test.level}-{test.measure}"
+
+
+def shown_pictures(
+    result: EvaluationResult, *, scatter: str = "", measure: str = ""
+) -> list[ShownPicture]:
+    """Return the figures of a page.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+    scatter : str
+        The metric to plot against gold; by default the best ones.
+    measure : str
+        The measure whose significance maps are shown, as in `measures_offered`; by default the first.
+
+    Returns
+    -------
+    list of ShownPicture
+    """
+    files, offered = file_names(result), measures_offered(result)
+    chosen_measure = measure if measure in offered else next(iter(offered), "")
+    hidden = {
+        files[map_parts(gold, test)]
+        for gold in result.golds
+        for test in gold.all_tests
+        if key_of(test) != chosen_measure
+    }
     pictures = [
         ShownPicture(picture.name, picture.title, picture.alternative)
         for picture in pictures_of_result(result)
+        if picture.name not in hidden
     ]
     for gold in result.golds:
         name = gold.gold.name
@@ -90,8 +137,9 @@ def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[Shown
                 ShownPicture(
                     files["densities", name],
                     f"Predictions and {name}",
-                    f"The density of each system's predictions and of {name}. A narrow peak at the mean has small "
-                    "errors but hardly distinguishes segments.",
+                    f"The distribution of each system's predictions, as submitted and rescaled, and of {name}. A narrow "
+                    "peak at the mean has small errors but hardly distinguishes segments."
+                    + reversal_sentence({name: gold.gold.higher_is_better}),
                     needs_scores=True,
                 )
             )
@@ -100,16 +148,32 @@ def shown_pictures(result: EvaluationResult, *, scatter: str = "") -> list[Shown
         pictures += [
             _shown_scatter(gold, metric, files["scatter", metric, name]) for metric in chosen
         ]
+        pictures += [
+            ShownPicture(
+                files["standardised", metric, name],
+                f"{metric} against {name}, both standardised",
+                "Each point is a translation. The regression line has the slope r; for perfect predictions it would be "
+                "the diagonal.",
+                has_hover=True,
+                needs_scores=True,
+            )
+            for metric in chosen
+            if metric in standardised_metrics(gold)
+        ]
     return pictures
 
 
 def _shown_scatter(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture:
-    pearson = next(row.pearson for row in gold.segment if row.metric == metric)
-    r = correlation(pearson.estimate).text
+    row = next(row for row in gold.segment if row.metric == metric)
     return ShownPicture(
         name,
         f"{metric} against {gold.gold.name}",
-        f"Each of the {pearson.n:,} points is a translation; r = {r}.",
+        scatter_sentence(
+            (metric, gold.gold.name),
+            (row.higher_is_better, gold.gold.higher_is_better),
+            row.pearson.estimate,
+            row.pearson.n,
+        ),
         has_hover=True,
         needs_scores=True,
     )
@@ -130,6 +194,9 @@ def picture_maker(
         for row in gold.segment:
             if name == files["scatter", row.metric, gold_name]:
                 return partial(_draw_scatter, evaluation, gold, row.metric, name)
+        for metric in standardised_metrics(gold):
+            if name == files["standardised", metric, gold_name]:
+                return partial(_draw_standardised, evaluation, gold, metric, name)
     return None
 
 
@@ -140,6 +207,12 @@ def _draw_densities(evaluation: Evaluation, gold: GoldEvaluation, name: str) -> 
 
 def _draw_scatter(evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str) -> Picture:
     return scatter_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
+
+
+def _draw_standardised(
+    evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str
+) -> Picture:
+    return standardised_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:

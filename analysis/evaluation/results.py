@@ -7,19 +7,31 @@ since JSON has no NaN.
 import json
 import types
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from da_platform.numbers import known
 
+from ..stats.multiple_tests import Correction, adjust
 from ..stats.resampling import DEFAULT_RESAMPLES
 from ..stats.significance import ALPHA
 
 Value = float | None
 Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
+Level = Literal["segment", "system"]
+Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa"]
+Uncertainty = Literal["segments", "published"]
+TieThreshold = Literal["calibrated", "cross-validated"]
+# What a table of predictions can be sorted by.
+PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
+
+UNCERTAINTIES: tuple[Uncertainty, ...] = get_args(Uncertainty)
+TIE_THRESHOLDS: tuple[TieThreshold, ...] = get_args(TieThreshold)
+PREDICTION_SORTS: tuple[PredictionSort, ...] = get_args(PredictionSort)
 
 T = TypeVar("T")
 
@@ -36,21 +48,55 @@ class Options:
         Significance level of the tests.
     confidence : float
         Confidence level of all intervals.
+    uncertainty : {"segments", "published"}
+        Where a segment has several translations, `segments` counts only segments as independent, and
+        every measure is tested. `published` has Fisher's intervals and Williams tests over all
+        translations, without correction, as the papers have.
+    correction : {"holm", "none"}
+        How the p-values of a table are adjusted for their number; not used by `published`.
+    tie_threshold : {"calibrated", "cross-validated"}
+        Of acc_eq: chosen on the same translations, or for each half of the segments on the other half.
     seed, n_resamples : int
-        For soft pairwise accuracy and the intervals of errors.
+        For measures at system level, soft pairwise accuracy and the intervals of errors.
     without_systems : tuple of str
         Systems to leave out, such as a reference.
     ignore_extra : bool
         Ignore scores for rows that are not in the gold, instead of refusing them.
+    per_word : bool
+        The scores and gold are seconds: divide them by the number of words in each segment.
+    preference_points : float or None
+        Also count how often metrics prefer what people prefer: of two translations of a segment whose
+        gold scores are at least this far apart, the better one.
+    baseline : str
+        With `qe`, the predictions that others are compared with; what does not significantly differ
+        from them is shaded.
+    sort : str
+        With `qe`, what the table of predictions is sorted by, best first.
     """
 
     qe: bool = False
     alpha: float = ALPHA
     confidence: float = 0.95
+    uncertainty: Uncertainty = "segments"
+    correction: Correction = "holm"
+    tie_threshold: TieThreshold = "calibrated"
     seed: int = 1
     n_resamples: int = DEFAULT_RESAMPLES
     without_systems: tuple[str, ...] = ()
     ignore_extra: bool = False
+    per_word: bool = False
+    preference_points: float | None = None
+    baseline: str = ""
+    sort: PredictionSort = "r"
+
+    @property
+    def is_published(self) -> bool:
+        return self.uncertainty == "published"
+
+    @property
+    def used_correction(self) -> Correction:
+        """The correction in use: the published tests have none."""
+        return "none" if self.is_published else self.correction
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +119,7 @@ class Input:
     """Scores of a metric, or gold, that were evaluated."""
 
     name: str
-    role: Literal["metric", "gold"]
+    role: Literal["metric", "human", "gold"]
     level: str
     higher_is_better: bool
     sha256: str
@@ -100,8 +146,8 @@ class GoldFacts:
 class SegmentResult:
     """One metric over all translations with gold. Correlations are positive if it agrees with gold.
 
-    `is_winner`: no other metric significantly outperforms it in r (Williams test). `acc_eq` and
-    `epsilon` are None if no segment has two translations.
+    `is_winner`: no other metric significantly outperforms it in r. `acc_eq` and `epsilon` are None if
+    no segment has two translations.
     """
 
     metric: str
@@ -131,6 +177,74 @@ class PredictionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictionComparison:
+    """Tests of all pairs of predictions by one measure. A small `pvalue[i][j]` favours i over j.
+
+    `unit` is what the test takes as independent, `correction` how p-values are adjusted for their number.
+    """
+
+    measure: Literal["mae", "delta_avg"]
+    metrics: tuple[str, ...]
+    pvalue: Matrix
+    unit: Literal["translation", "segment"]
+    correction: Correction
+    signature: str
+
+    @property
+    def adjusted(self) -> np.ndarray:
+        """The p-values corrected for the number of tests, which decide what is significant."""
+        return adjust(numbers(self.pvalue), self.correction)
+
+    def winners(self, alpha: float) -> tuple[str, ...]:
+        """Predictions that no others significantly outperform."""
+        is_better = self.adjusted < alpha
+        return tuple(name for i, name in enumerate(self.metrics) if not is_better[:, i].any())
+
+    def like(self, name: str, alpha: float) -> tuple[str, ...]:
+        """Predictions that do not significantly differ from the named ones, including these."""
+        if name not in self.metrics:
+            return ()
+        is_better, i = self.adjusted < alpha, self.metrics.index(name)
+        return tuple(
+            other
+            for j, other in enumerate(self.metrics)
+            if not (is_better[i, j] or is_better[j, i])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One person's preference between the outputs of two systems for a segment."""
+
+    segment: str
+    better: str
+    worse: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceResult:
+    """Kendall's tau of one metric over preferences, and how many of them it ties."""
+
+    metric: str
+    tau: Estimate
+    n_tied: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """All metrics against preferences, best first.
+
+    `ceiling` is the highest tau possible, since people contradict each other; `ties` the rule for metric ties.
+    """
+
+    rows: tuple[PreferenceResult, ...]
+    n: int
+    n_segments: int
+    ceiling: Value
+    ties: str
+
+
+@dataclass(frozen=True, slots=True)
 class SystemResult:
     """One metric at system level. `from_segments`: its system scores are means of segment scores.
 
@@ -144,6 +258,7 @@ class SystemResult:
     kendall: Estimate
     accuracy: Estimate
     spa: Estimate | None
+    is_winner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +275,43 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Williams tests of all pairs of metrics, ordered by r. A small `pvalue[i][j]` favours i over j.
+    """Tests of one measure between all pairs of metrics, best first. A small `pvalue[i][j]` favours i over j.
 
-    `between[i][j]` is the correlation of two metrics.
+    `pvalue` is as the test gave it, `adjusted` corrected for the number of tests; `winners` follow from the
+    adjusted ones. `between[i][j]` is the correlation of two metrics, only with Pearson at segment level.
+
+    `test` is Williams', Student's t or swapping segments; `unit` what it takes as independent, of which there are `n_units`.
+    At system level `n_by_system` pairs of metrics were tested with systems as the unit, because one of them has
+    no segment scores.
     """
 
     metrics: tuple[str, ...]
-    r: tuple[Value, ...]
+    estimates: tuple[Value, ...]
     pvalue: Matrix
     between: Matrix
     n: int
     signature: str
+    level: Level = "segment"
+    measure: Measure = "pearson"
+    test: Literal["williams", "t", "permutation"] = "williams"
+    unit: Literal["translation", "segment", "system"] = "translation"
+    n_units: int = 0
+    n_by_system: int = 0
+    correction: Correction = "none"
+    winners: tuple[str, ...] = ()
+
+    @property
+    def adjusted(self) -> np.ndarray:
+        """The p-values corrected for the number of tests in this table."""
+        return adjust(numbers(self.pvalue), self.correction)
 
 
 @dataclass(frozen=True, slots=True)
 class GoldEvaluation:
-    """All metrics against one gold, best r first."""
+    """All metrics against one gold, best r first.
+
+    `comparison` tests Pearson's r at segment level, `tests` every other measure.
+    """
 
     gold: GoldFacts
     segment: tuple[SegmentResult, ...]
@@ -185,11 +321,32 @@ class GoldEvaluation:
     gold_sd: Value
     system: tuple[SystemResult, ...]
     breakdowns: tuple[Breakdown, ...]
+    tests: tuple[Comparison, ...] = ()
+    # Evaluations stored earlier do not have these.
+    prediction_comparisons: tuple[PredictionComparison, ...] = ()
+    preferences: Preferences | None = None
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """Metrics that no other significantly outperforms."""
+        """Metrics that no other significantly outperforms in r at segment level."""
         return tuple(row.metric for row in self.segment if row.is_winner)
+
+    @property
+    def all_tests(self) -> tuple[Comparison, ...]:
+        """The tests of all measures, Pearson at segment level first."""
+        return (() if self.comparison is None else (self.comparison,)) + self.tests
+
+    def test_of(self, level: Level, measure: Measure) -> Comparison | None:
+        """Return the tests of one measure; None if it was not tested."""
+        wanted = (level, measure)
+        return next((test for test in self.all_tests if (test.level, test.measure) == wanted), None)
+
+    def winners_in(self, level: Level, measure: Measure) -> tuple[str, ...]:
+        """Metrics that no other significantly outperforms in a measure; empty if it was not tested."""
+        if (level, measure) == ("segment", "pearson"):
+            return self.winners
+        test = self.test_of(level, measure)
+        return () if test is None else test.winners
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +387,8 @@ class EvaluationResult:
     golds: tuple[GoldEvaluation, ...]
     comparisons: tuple[GoldComparison, ...]
     signature: str
+    # Against judgements instead of gold scores; evaluations stored earlier have none.
+    judged: Preferences | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON types."""
@@ -237,7 +396,9 @@ class EvaluationResult:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the result as JSON; equal results give equal text."""
-        return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False, indent=indent)
+        return json.dumps(
+            self, default=_as_dict, allow_nan=False, ensure_ascii=False, indent=indent
+        )
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> "EvaluationResult":
@@ -245,26 +406,44 @@ class EvaluationResult:
         return _restored(cls, facts)
 
 
+def _as_dict(result: Any) -> dict[str, Any]:
+    """Return the fields of a result; `asdict` would copy every number of every matrix."""
+    return {field.name: getattr(result, field.name) for field in fields(result)}
+
+
 def numbers(values: Matrix | Sequence[Value]) -> np.ndarray:
     """Convert a matrix or row to an array, with NaN for None."""
     return np.array(values, dtype=np.float64)
 
 
+# Names of fields in results that were stored earlier.
+_FORMER_NAMES = {"estimates": "r"}
+
+
 def _restored(kind: Any, facts: Any) -> Any:
-    """Restore an object of a type from JSON types."""
+    """Restore an object of a type from JSON types. A field that is not stored has its default."""
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
         return kind(  # type: ignore[operator]
             **{
-                field.name: _restored(hints[field.name], facts[field.name])
-                for field in fields(kind)
+                name: _restored(hint, facts[stored])
+                for name, hint in _hints(kind).items()  # type: ignore[arg-type]
+                if (stored := name if name in facts else _FORMER_NAMES.get(name)) in facts
             }
         )
     origin, parts = get_origin(kind), get_args(kind)
     if origin is tuple:
+        # Rows of numbers, by far the most of a result, need no look at each one.
+        if parts[0] == Value:
+            return tuple(facts)
         return tuple(_restored(parts[0], item) for item in facts)
     if origin in (Union, types.UnionType):
         if facts is None:
             return None
         return _restored(next(part for part in parts if part is not type(None)), facts)
     return facts
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}

@@ -1,28 +1,48 @@
 """Evaluate metrics against gold at segment level."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from da_platform.numbers import known, known_matrix
 
-from ..stats.correlation import correlate, correlate_extremes, pearson_of_each
+from ..stats._pearson import unit_rows
+from ..stats._validation import Bools
+from ..stats.by_segment import Method, UnitEstimates, correlations_by_segment, means_by_segment
+from ..stats.correlation import (
+    End,
+    correlate,
+    correlate_extremes,
+    extremes,
+    fisher_interval,
+    pearson_of_each,
+)
 from ..stats.meta_evaluation import TieAccuracy, tie_accuracies
+from ..stats.significance import ComparisonMatrix, winners
 from ..stats.williams import WilliamsMatrix, williams_matrix
 from .aligned_rows import Floats, Grouping, Rows
 from .results import (
     Breakdown,
     Comparison,
     Estimate,
+    Level,
+    Measure,
     Options,
     SegmentResult,
+    Value,
     numbers,
 )
 
 # Translations a group needs for a correlation.
 MIN_GROUP = 10
+
+METHODS: dict[Measure, Method] = {
+    "pearson": "pearson",
+    "spearman": "spearman",
+    "kendall": "kendall_b",
+}
 
 
 def by_r(r: Floats) -> list[int]:
@@ -30,110 +50,264 @@ def by_r(r: Floats) -> list[int]:
     return sorted(range(len(r)), key=lambda i: -np.inf if np.isnan(r[i]) else r[i], reverse=True)
 
 
-def segment_results(
-    rows: Rows, options: Options, step: Callable[[str], None] = lambda name: None
-) -> tuple[SegmentResult, ...]:
-    """Evaluate every metric against gold, in input order.
+@dataclass(frozen=True, slots=True)
+class SegmentMeasures:
+    """Every measure of all metrics, in input order, and the tests between metrics.
+
+    `tests` has an entry for each measure that is tested; `epsilons` are the tie thresholds of acc_eq.
+    """
+
+    estimates: dict[Measure, list[Estimate]]
+    best: list[Estimate | None]
+    worst: list[Estimate | None]
+    epsilons: list[Value]
+    tests: dict[Measure, UnitEstimates | WilliamsMatrix]
+
+
+def measure_segments(rows: Rows, options: Options) -> SegmentMeasures:
+    """Measure how well every metric agrees with gold, with intervals and tests.
 
     Parameters
     ----------
     rows : Rows
     options : Options
-    step : callable
-        Called with the name of each metric that is done.
+        `uncertainty` decides what counts as independent.
 
     Returns
     -------
-    tuple of SegmentResult
-        Winners are not marked yet; see `with_winners`.
+    SegmentMeasures
     """
     ties = _tie_accuracies(rows, options)
-    results = []
-    for metric, scores, flag, tie in zip(rows.metrics, rows.scores, rows.flags, ties, strict=True):
-        results.append(_segment_result(metric, scores, flag, tie, rows.truth, options))
-        step(metric)
-    return tuple(results)
+    measured = _published(rows, options) if options.is_published else _by_segment(rows, options)
+    if ties:
+        measured.estimates["acc_eq"] = [Estimate.of(tie) for tie in ties]
+        if not options.is_published:
+            by_segment = np.stack([tie.by_segment for tie in ties])
+            measured.tests["acc_eq"] = means_by_segment(
+                by_segment, measure="acc_eq", n=len(rows.gold), higher_is_better=rows.flags
+            )
+    epsilons = [known(tie.epsilon) for tie in ties] or [None] * len(rows.metrics)
+    return replace(measured, epsilons=epsilons)
 
 
-def _segment_result(
-    metric: str,
-    scores: Floats,
-    flag: bool,
-    tie: TieAccuracy | None,
-    truth: Floats,
-    options: Options,
-) -> SegmentResult:
-    settings: dict[str, Any] = {"higher_is_better": flag, "confidence": options.confidence}
-    pearson, spearman, kendall = (
-        Estimate.of(correlate(scores, truth, method=method, **settings))
-        for method in ("pearson", "spearman", "kendall_b")
+def _published(rows: Rows, options: Options) -> SegmentMeasures:
+    """Fisher's intervals and the Williams test, as if all translations were independent."""
+    estimates: dict[Measure, list[Estimate]] = {
+        measure: [
+            Estimate.of(
+                correlate(
+                    scores,
+                    rows.truth,
+                    method=method,
+                    higher_is_better=flag,
+                    confidence=options.confidence,
+                )
+            )
+            for scores, flag in zip(rows.scores, rows.flags, strict=True)
+        ]
+        for measure, method in METHODS.items()
+    }
+    best, worst = (
+        [
+            _extreme(scores, flag, rows.truth, end, options)
+            for scores, flag in zip(rows.scores, rows.flags, strict=True)
+        ]
+        for end in ("best", "worst")
     )
-    best, worst = (_extreme(scores, truth, end, settings) for end in ("best", "worst"))
-    return SegmentResult(
-        metric=metric,
-        higher_is_better=flag,
-        pearson=pearson,
-        spearman=spearman,
-        kendall=kendall,
-        acc_eq=None if tie is None else Estimate.of(tie),
-        epsilon=None if tie is None else known(tie.epsilon),
-        best=best,
-        worst=worst,
-        is_winner=False,
-    )
+    return SegmentMeasures(estimates, best, worst, [], {"pearson": _williams(rows)})
 
 
 def _extreme(
-    scores: Floats, truth: Floats, end: Literal["best", "worst"], settings: dict[str, Any]
+    scores: Floats, flag: bool, truth: Floats, end: str, options: Options
 ) -> Estimate | None:
     """Return r over the best or the worst translations; None if there are too few."""
     if len(truth) < MIN_GROUP:
         return None
-    estimate = Estimate.of(correlate_extremes(scores, truth, end=end, **settings))
-    return estimate if estimate.n >= MIN_GROUP else None
+    correlation = correlate_extremes(
+        scores,
+        truth,
+        end=end,  # type: ignore[arg-type]
+        higher_is_better=flag,
+        confidence=options.confidence,
+    )
+    return Estimate.of(correlation) if correlation.n >= MIN_GROUP else None
 
 
-def _tie_accuracies(rows: Rows, options: Options) -> list[TieAccuracy | None]:
-    """Return acc_eq of every metric; None if no segment has two translations with gold."""
-    if rows.n_segments == len(rows.gold):
+def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
+    """Intervals and tests with segments as the unit; one translation a segment: Fisher and Williams for r."""
+    everything = np.ones(len(rows.gold), dtype=bool)
+    tests: dict[Measure, UnitEstimates | WilliamsMatrix] = {}
+    estimates: dict[Measure, list[Estimate]] = {}
+    for measure, method in METHODS.items():
+        result = _correlations(rows, everything, method)
+        estimates[measure] = estimates_of(result, options.confidence)
+        tests[measure] = result
+    if not rows.shares_segments:
+        estimates["pearson"] = [
+            Estimate(row.estimate, *_fisher(row, options), n=row.n) for row in estimates["pearson"]
+        ]
+        tests["pearson"] = _williams(rows)
+    best, worst = (_extremes(rows, end, options) for end in ("best", "worst"))
+    return SegmentMeasures(estimates, best, worst, [], tests)
+
+
+def _correlations(rows: Rows, chosen: Bools, method: Method) -> UnitEstimates:
+    return correlations_by_segment(
+        rows.scores[:, chosen],
+        rows.truth[chosen],
+        rows.alignment.segments[chosen],
+        method=method,
+        higher_is_better=list(rows.flags),
+    )
+
+
+def _fisher(row: Estimate, options: Options) -> tuple[Value, Value]:
+    r = np.nan if row.estimate is None else row.estimate
+    low, high = fisher_interval(r, row.n, confidence=options.confidence)
+    return known(low), known(high)
+
+
+def estimates_of(result: UnitEstimates, confidence: float) -> list[Estimate]:
+    """Return the estimate and interval of every metric."""
+    low, high = result.intervals(confidence)
+    return [
+        Estimate(known(value), known(least), known(most), result.n)
+        for value, least, most in zip(result.estimates, low, high, strict=True)
+    ]
+
+
+def _extremes(rows: Rows, end: End, options: Options) -> list[Estimate | None]:
+    """Return r over the best or the worst translations; None if there are too few."""
+    chosen = extremes(rows.truth, end) if len(rows.truth) >= MIN_GROUP else np.zeros(0, dtype=bool)
+    if chosen.sum() < MIN_GROUP:
         return [None] * len(rows.metrics)
+    return list(estimates_of(_correlations(rows, chosen, "pearson"), options.confidence))
+
+
+def _williams(rows: Rows) -> WilliamsMatrix:
+    return williams_matrix(rows.scores, rows.truth, higher_is_better=list(rows.flags))
+
+
+def _tie_accuracies(rows: Rows, options: Options) -> list[TieAccuracy]:
+    """Return acc_eq of every metric; empty if no segment has two translations with gold."""
+    if not rows.shares_segments:
+        return []
     metrics, gold = rows.cube()
     return list(
         tie_accuracies(
-            metrics, gold, higher_is_better=list(rows.flags), confidence=options.confidence
+            metrics,
+            gold,
+            higher_is_better=list(rows.flags),
+            confidence=options.confidence,
+            cross_validate=options.tie_threshold == "cross-validated",
         )
     )
 
 
-def compare_metrics(rows: Rows) -> WilliamsMatrix | None:
-    """Run the Williams test for all pairs of metrics; None for a single metric."""
-    if len(rows.metrics) < 2:
-        return None
-    return williams_matrix(rows.scores, rows.truth, higher_is_better=list(rows.flags))
-
-
-def comparison_of(rows: Rows, tests: WilliamsMatrix, order: list[int]) -> Comparison:
-    """Return the tests, and the correlations between metrics, in this order."""
-    return Comparison(
-        metrics=tuple(rows.metrics[i] for i in order),
-        r=tuple(known(tests.estimates[i]) for i in order),
-        pvalue=known_matrix(tests.pvalue[np.ix_(order, order)]),
-        between=known_matrix(tests.between[np.ix_(order, order)]),
-        n=tests.n,
-        signature=tests.signature,
+def segment_results(rows: Rows, measured: SegmentMeasures) -> tuple[SegmentResult, ...]:
+    """Return the result of every metric, in input order; see `with_winners` for the winners."""
+    acc_eq = measured.estimates.get("acc_eq")
+    return tuple(
+        SegmentResult(
+            metric=metric,
+            higher_is_better=rows.flags[i],
+            pearson=measured.estimates["pearson"][i],
+            spearman=measured.estimates["spearman"][i],
+            kendall=measured.estimates["kendall"][i],
+            acc_eq=None if acc_eq is None else acc_eq[i],
+            epsilon=measured.epsilons[i],
+            best=measured.best[i],
+            worst=measured.worst[i],
+            is_winner=False,
+        )
+        for i, metric in enumerate(rows.metrics)
     )
 
 
-def with_winners(
-    results: tuple[SegmentResult, ...], tests: WilliamsMatrix | None, options: Options
-) -> tuple[SegmentResult, ...]:
-    """Mark the metrics that no other significantly outperforms."""
-    if tests is None:
-        flags = [result.pearson.estimate is not None for result in results]
-    else:
-        flags = tests.winners(options.alpha).tolist()
+def segment_tests(
+    rows: Rows, measured: SegmentMeasures, options: Options
+) -> tuple[Comparison, ...]:
+    """Return the tests between metrics for every measure; none for a single metric."""
+    if len(rows.metrics) < 2:
+        return ()
     return tuple(
-        replace(result, is_winner=flag) for result, flag in zip(results, flags, strict=True)
+        comparison_of(
+            rows.metrics,
+            tests,
+            level="segment",
+            measure=measure,
+            unit="segment" if rows.shares_segments else "translation",
+            options=options,
+        )
+        for measure, tests in measured.tests.items()
+    )
+
+
+_TESTS: dict[type, Literal["williams", "t", "permutation"]] = {
+    WilliamsMatrix: "williams",
+    UnitEstimates: "t",
+    ComparisonMatrix: "permutation",
+}
+
+
+def comparison_of(
+    metrics: Sequence[str],
+    tests: UnitEstimates | WilliamsMatrix | ComparisonMatrix,
+    *,
+    level: Level,
+    measure: Measure,
+    unit: Literal["translation", "segment", "system"],
+    options: Options,
+    n_units: int = 0,
+    n_by_system: int = 0,
+) -> Comparison:
+    """Return the tests of one measure, best metric first, with the winners."""
+    is_williams = isinstance(tests, WilliamsMatrix)
+    matrix = tests.compare() if isinstance(tests, UnitEstimates) else tests
+    order = by_r(matrix.estimates)
+    is_winner = winners(
+        matrix.pvalue, matrix.estimates, alpha=options.alpha, correction=options.used_correction
+    )
+    if is_williams:
+        unit = "translation" if level == "segment" else "system"
+    return Comparison(
+        metrics=tuple(metrics[i] for i in order),
+        estimates=tuple(known(matrix.estimates[i]) for i in order),
+        pvalue=known_matrix(matrix.pvalue[np.ix_(order, order)]),
+        between=(),
+        n=matrix.n,
+        signature=matrix.signature,
+        level=level,
+        measure=measure,
+        test=_TESTS[type(tests)],
+        unit=unit,
+        n_units=n_units or (tests.n_units if isinstance(tests, UnitEstimates) else matrix.n),
+        n_by_system=n_by_system,
+        correction=options.used_correction,
+        winners=tuple(metrics[i] for i in order if is_winner[i]),
+    )
+
+
+def with_between(rows: Rows, comparison: Comparison) -> Comparison:
+    """Add the correlations between metrics."""
+    order = [rows.metrics.index(name) for name in comparison.metrics]
+    signs = np.where(rows.flags, 1.0, -1.0)
+    unit = (unit_rows(rows.scores) * signs[:, None])[order]
+    return replace(comparison, between=known_matrix(np.clip(unit @ unit.T, -1, 1)))
+
+
+def with_winners(
+    results: tuple[SegmentResult, ...], comparison: Comparison | None
+) -> tuple[SegmentResult, ...]:
+    """Mark the metrics that no other significantly outperforms in r."""
+    return tuple(
+        replace(
+            result,
+            is_winner=result.pearson.estimate is not None
+            if comparison is None
+            else result.metric in comparison.winners,
+        )
+        for result in results
     )
 
 

@@ -1,6 +1,7 @@
 """Evaluate scores and gold in the database, store the result, and repeat it later."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -14,9 +15,17 @@ from da_platform.jobs.models import Job
 from hits.models import Campaign
 
 from ..models import Evaluation, Metric, ScoreCollection
+from ..stats.multiple_tests import CORRECTIONS
 from .aligned_rows import Rows
 from .engine import Evaluated, Progress, evaluate, without_systems
-from .results import EvaluationResult, Options
+from .per_word import per_word
+from .results import (
+    PREDICTION_SORTS,
+    TIE_THRESHOLDS,
+    UNCERTAINTIES,
+    EvaluationResult,
+    Options,
+)
 from .stored_inputs import (
     EvaluationRefused,
     GoldChoice,
@@ -238,6 +247,9 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     chosen = evaluation.metrics.at_level("segment").filter(name__in=metrics)
     sources = load_sources(evaluation, list(chosen))
     options = options_from(evaluation.options)
+    tables = [
+        table for table in sources.tables if table.name in metrics and table.gold in ("", gold)
+    ]
     inputs = {
         (source.role, source.name, source.level): source.sha256
         for source in result_of(evaluation).inputs
@@ -247,12 +259,17 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     )
     if (
         gold_table is None
-        or not sources.tables
+        or not tables
         or inputs.get(("gold", gold, "segment")) != gold_table.sha256
-        or any(inputs.get(("metric", t.name, "segment")) != t.sha256 for t in sources.tables)
+        or any(
+            inputs.get(("human" if table.gold else "metric", table.name, "segment")) != table.sha256
+            for table in tables
+        )
     ):
         raise EvaluationRefused(_INPUTS_CHANGED)
-    tables = [without_systems(table, options.without_systems) for table in sources.tables]
+    tables = [without_systems(table, options.without_systems) for table in tables]
+    if options.per_word:
+        tables, (gold_table,) = per_word(tables, [gold_table], sources.texts)
     return Rows.of(tables, gold_table, options)
 
 
@@ -273,8 +290,18 @@ def options_from(facts: Mapping[str, Any]) -> Options:
     options = replace(Options(), **chosen)
     if not (0 < options.alpha < 1 and 0 < options.confidence < 1):
         raise EvaluationRefused("`alpha` and `confidence` must be between 0 and 1.")
+    for name, choices in (
+        ("uncertainty", UNCERTAINTIES),
+        ("correction", CORRECTIONS),
+        ("tie_threshold", TIE_THRESHOLDS),
+        ("sort", PREDICTION_SORTS),
+    ):
+        if getattr(options, name) not in choices:
+            raise EvaluationRefused(f"`{name}` must be one of: {', '.join(choices)}.")
     if options.n_resamples < 1 or options.seed < 0:
         raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
+    if (points := options.preference_points) is not None and not 0 <= points < math.inf:
+        raise EvaluationRefused("`preference_points` must be at least 0.")
     return options
 
 

@@ -1,12 +1,12 @@
 """The tables of an evaluation, each with a note on the test used."""
 
 from dataclasses import replace
+from typing import Literal
 
 from da_platform.plots.rendering import to_csv
 
 from ..stats.correlation import EXTREME_SHARE
 from ..stats.quality_estimation import RESCALED_SPREAD
-from ..stats.thresholds import bare
 from ..tables.table import (
     ENDS,
     Cell,
@@ -20,18 +20,34 @@ from ..tables.table import (
     text,
 )
 from .file_names import Parts, file_names
+from .human_sentence import human_sentence
 from .results import (
     Breakdown,
     Estimate,
     EvaluationResult,
     GoldComparison,
     GoldEvaluation,
+    Level,
+    Measure,
     Options,
+    PredictionComparison,
     PredictionResult,
+    Preferences,
+    numbers,
+)
+from .wording import (
+    LEVEL_NAMES,
+    MEASURE_NAMES,
+    bold_sentence,
+    level_and_correction,
+    name_of_test,
+    unit_sentence,
 )
 
 # More groups than this do not fit on a page and are only in the CSV.
 MOST_GROUPS = 14
+
+SORT_NAMES = {"r": "r", "mae": "MAE", "rmse": "RMSE", "delta_avg": "DeltaAvg"}
 
 
 def tables_of(result: EvaluationResult) -> list[Table]:
@@ -43,8 +59,14 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             tables.append((("segment", name), segment_table(gold, result.options)))
         if gold.predictions:
             tables.append((("prediction", name), prediction_table(gold, result.options)))
+        if gold.preferences:
+            caption = f"Preferences in {name}"
+            table = preference_table(gold.preferences, caption, result.options)
+            tables.append((("preference", name), table))
         if gold.system:
             tables.append((("system", name), system_table(gold, result.options)))
+        if gold.all_tests and not result.options.is_published:
+            tables.append((("tests", name), tests_table(gold, result.options)))
         tables += [
             (("by", breakdown.by, name), breakdown_table(gold, breakdown))
             for breakdown in gold.breakdowns
@@ -54,6 +76,9 @@ def tables_of(result: EvaluationResult) -> list[Table]:
         (("compared", pair.level, pair.first, pair.second), comparison_table(pair, result.options))
         for pair in result.comparisons
     ]
+    if result.judged:
+        table = preference_table(result.judged, "Judgements of people", result.options)
+        tables.append((("judgements",), table))
     names = file_names(result)
     return [replace(table, name=names[parts]) for parts, table in tables]
 
@@ -62,15 +87,20 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against segment gold, best r first."""
     has_pairs = any(row.acc_eq is not None for row in gold.segment)
     titles = ["Spearman", "Kendall", "best", "worst"] + (["acc_eq"] if has_pairs else [])
+    winners = _winners(gold, "segment")
     rows = []
     for row in gold.segment:
         cells = [
             text(row.metric, bold=row.is_winner),
             correlation(row.pearson.estimate, bold=row.is_winner),
             interval(row.pearson.low, row.pearson.high),
-            *(_value(part) for part in (row.spearman, row.kendall, row.best, row.worst)),
+            _value(row.spearman, bold=row.metric in winners["spearman"]),
+            _value(row.kendall, bold=row.metric in winners["kendall"]),
+            _value(row.best),
+            _value(row.worst),
         ]
-        rows.append(cells + ([_value(row.acc_eq)] if has_pairs else []))
+        acc_eq = _value(row.acc_eq, bold=row.metric in winners["acc_eq"])
+        rows.append(cells + ([acc_eq] if has_pairs else []))
     return Table(
         name=f"segment-{gold.gold.name}",
         caption=f"Segment-level agreement with {gold.gold.name}",
@@ -80,65 +110,161 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
     )
 
 
+def _winners(gold: GoldEvaluation, level: Level) -> dict[Measure, tuple[str, ...]]:
+    """Return the metrics in bold for each measure."""
+    return {measure: gold.winners_in(level, measure) for measure in MEASURE_NAMES}
+
+
 def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> str:
     facts = gold.gold
+    how = "Fisher"
+    if (test := gold.comparison) is not None and test.unit == "segment":
+        how = "jackknife of segments"
     note = (
-        f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval (Fisher). "
-        f"{williams_sentence(options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
+        f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
+        f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
         f"the best and worst gold."
     )
     if has_pairs:
-        note += " acc_eq: pairwise accuracy within segments, with a tie threshold calibrated for each metric."
+        note += " acc_eq: pairwise accuracy within segments, with a tie threshold calibrated for each metric"
+        if options.is_published:
+            note += "."
+        elif options.tie_threshold == "calibrated":
+            note += " on the same translations."
+        else:
+            note += ", for each half of the segments on the other half."
     if any(not row.higher_is_better for row in gold.segment):
         note += " Metrics where lower is better have their signs reversed."
     if not facts.higher_is_better:
         note += f" Lower {facts.name} is better."
-    return note
+    return note + human_sentence(gold, options)
 
 
-def williams_sentence(options: Options) -> str:
-    """Explain which test decides what is in bold."""
-    return (
-        "Bold: not significantly outperformed by any other metric "
-        f"(Williams test, one-sided, p < {bare(options.alpha)})."
+def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str:
+    """Explain what is in bold, and what the tests take as independent."""
+    test = gold.test_of(level, "pearson")
+    if test is None or options.is_published:
+        return bold_sentence(test, options)
+    sentence = bold_sentence(test, options)
+    if test.test == "williams":
+        sentence += " The other measures: t test (jackknife), with the same correction."
+    return " ".join(part for part in (unit_sentence(test), sentence) if part)
+
+
+def tests_table(gold: GoldEvaluation, options: Options) -> Table:
+    """Return which metrics win by each measure, and by which test."""
+    rows: list[list[Cell]] = []
+    for test in gold.all_tests:
+        pvalue, n_pairs = numbers(test.pvalue), len(test.metrics) * (len(test.metrics) - 1) // 2
+        rows.append(
+            [
+                text(LEVEL_NAMES[test.level]),
+                text(MEASURE_NAMES[test.measure]),
+                text(name_of_test(test)),
+                count(n_pairs),
+                count(int((pvalue < options.alpha).sum())),
+                count(int((test.adjusted < options.alpha).sum())),
+                count(len(test.winners)),
+                text(", ".join(test.winners) or "none"),
+            ]
+        )
+    titles = ["pairs", "significant, raw p", "significant, adjusted p", "winners"]
+    first = gold.all_tests[0]
+    how = (
+        "without correction" if first.correction == "none" else "by Holm's method, for each measure"
+    )
+    return Table(
+        name=f"tests-{gold.gold.name}",
+        caption=f"Differences between metrics in agreement with {gold.gold.name}",
+        columns=[
+            *(Column(title, is_number=False) for title in ("level", "measure", "test")),
+            *map(Column, titles),
+            Column("not significantly outperformed by any other", is_number=False),
+        ],
+        rows=rows,
+        note=(
+            f"One-sided tests of every pair of metrics in both directions; p-values are adjusted {how}. "
+            f"Significant: {level_and_correction(replace(first, correction='none'), options)}. "
+            "All p-values, raw and adjusted, are in the data of the significance maps."
+        ),
     )
 
 
 def prediction_table(gold: GoldEvaluation, options: Options) -> Table:
-    """Return the errors of predictions, as submitted and rescaled."""
+    """Return the errors of predictions, as submitted and rescaled, with the winners of each measure."""
     titles = ["r", "MAE", "RMSE", "MAE rescaled", "RMSE rescaled", "DeltaAvg", "Spearman"]
     segment_results = {row.metric: row for row in gold.segment}
-    least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
+    by_measure = {test.measure: test for test in gold.prediction_comparisons}
+    names = [row.metric for row in gold.predictions]
+    winners = {name: test.winners(options.alpha) for name, test in by_measure.items()}
+    like = {name: test.like(options.baseline, options.alpha) for name, test in by_measure.items()}
+
+    def tested(row: PredictionResult, measure: Literal["mae", "delta_avg"]) -> Cell:
+        cell = number(getattr(row, measure).estimate, bold=row.metric in winners.get(measure, ()))
+        return replace(cell, shaded=row.metric in like.get(measure, ()))
+
     rows = []
-    for row in gold.predictions:
+    for row in sorted_predictions(gold, options):
         segment = segment_results[row.metric]
         rows.append(
             [
-                text(row.metric, bold=segment.is_winner),
+                text(row.metric),
                 correlation(segment.pearson.estimate, bold=segment.is_winner),
-                number(row.mae.estimate),
+                tested(row, "mae"),
                 number(row.rmse.estimate),
                 number(row.rescaled_mae.estimate),
                 number(row.rescaled_rmse.estimate),
-                number(row.delta_avg.estimate),
+                tested(row, "delta_avg"),
                 _value(segment.spearman),
             ]
         )
-    n_gamed = sum(
-        _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
-    )
     return Table(
         name=f"prediction-{gold.gold.name}",
         caption=f"Predictions of {gold.gold.name}",
         columns=[Column("system", is_number=False), *map(Column, titles)],
         rows=rows,
-        note=(
-            f"{_sample(gold)} {williams_sentence(options)} Errors can be gamed: rescaling predictions to the mean of "
-            f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
-            f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
-            f"{number(least).text}."
-        ),
+        note=_prediction_note(gold, options, options.baseline in names),
     )
+
+
+def sorted_predictions(gold: GoldEvaluation, options: Options) -> list[PredictionResult]:
+    """Return the predictions in the order that was chosen, best first; those without a value last."""
+    if options.sort == "r":
+        return list(gold.predictions)
+    sign = -1 if options.sort == "delta_avg" else 1
+
+    def place(row: PredictionResult) -> float:
+        value = getattr(row, options.sort).estimate
+        return float("inf") if value is None else sign * value
+
+    return sorted(gold.predictions, key=place)
+
+
+def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool) -> str:
+    n_gamed = sum(
+        _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
+    )
+    least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
+    note = f"{_sample(gold)} Sorted by {SORT_NAMES[options.sort]}. {bold_sentence(gold.comparison, options)}"
+    if gold.prediction_comparisons:
+        sentence = _prediction_sentence(gold.prediction_comparisons[0], options)
+        note += f" In the columns MAE and DeltaAvg: {sentence}"
+    if has_baseline and gold.prediction_comparisons:
+        note += (
+            f" Shaded (°): not significantly different from {options.baseline} by the same test."
+        )
+    return note + (
+        f" Errors can be gamed: rescaling predictions to the mean of "
+        f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
+        f"the MAE of {n_gamed} of {len(gold.predictions)} systems. The smallest MAE as submitted is "
+        f"{number(least).text}."
+    )
+
+
+def _prediction_sentence(test: PredictionComparison, options: Options) -> str:
+    """Explain which test decides which errors are in bold."""
+    how = "t test by segment" if test.unit == "segment" else "paired bootstrap over translations"
+    return f"{how}, one-sided, {level_and_correction(test, options)}."
 
 
 def _estimate(result: PredictionResult, name: str) -> float:
@@ -146,24 +272,78 @@ def _estimate(result: PredictionResult, name: str) -> float:
     return float("inf") if value is None else value
 
 
+_TIE_RULES = {
+    "darr": "A metric that ties two translations is wrong.",
+    "wmt14": "A metric that ties two translations is neither right nor wrong.",
+}
+
+
+def preference_table(preferences: Preferences, caption: str, options: Options) -> Table:
+    """Return how often metrics prefer what people prefer, and the ceiling in the last row."""
+    rows = [
+        [
+            text(row.metric),
+            correlation(row.tau.estimate),
+            interval(row.tau.low, row.tau.high),
+            correlation(row.n_tied / preferences.n if preferences.n else None),
+        ]
+        for row in preferences.rows
+    ]
+    rows.append(
+        [text("ceiling"), correlation(preferences.ceiling), interval(None, None), Cell("–")]
+    )
+    source = (
+        f"Two translations of a segment whose gold scores are at least {options.preference_points:g} apart. "
+        if preferences.ties == "darr" and options.preference_points is not None
+        else ""
+    )
+    return Table(
+        name="preferences",
+        caption=caption,
+        columns=[
+            Column("metric", is_number=False),
+            Column("tau"),
+            Column(f"{_confidence(options)} interval", parts=ENDS),
+            Column("ties"),
+        ],
+        rows=rows,
+        note=(
+            f"{source}n = {preferences.n:,} preferences in {preferences.n_segments:,} segments. tau: (concordant − "
+            f"discordant) / preferences, with {_confidence(options)} interval over segments (jackknife). "
+            f"{_TIE_RULES[preferences.ties]} ties: share of preferences that the metric ties. ceiling: the "
+            "highest possible tau, as people may contradict each other."
+        ),
+        lines_after=frozenset({len(rows) - 2}),
+    )
+
+
 def system_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against system gold, best r first."""
     has_spa = any(row.spa is not None for row in gold.system)
     titles = ["Spearman", "Kendall", "accuracy"] + (["SPA"] if has_spa else [])
+    winners = _winners(gold, "system")
     rows = []
     for row in gold.system:
+        is_winner = row.metric in winners["pearson"]
         cells = [
-            text(row.metric),
-            correlation(row.pearson.estimate),
+            text(row.metric, bold=is_winner),
+            correlation(row.pearson.estimate, bold=is_winner),
             interval(row.pearson.low, row.pearson.high),
-            *(_value(part) for part in (row.spearman, row.kendall, row.accuracy)),
+            _value(row.spearman, bold=row.metric in winners["spearman"]),
+            _value(row.kendall, bold=row.metric in winners["kendall"]),
+            _value(row.accuracy, bold=row.metric in winners["accuracy"]),
         ]
-        rows.append(cells + ([_value(row.spa)] if has_spa else []))
+        spa = _value(row.spa, bold=row.metric in winners["spa"])
+        rows.append(cells + ([spa] if has_spa else []))
     n = gold.gold.n_systems
+    test = gold.test_of("system", "pearson")
+    how = "Fisher" if test is None or test.unit == "system" else "jackknife of segments"
     note = (
         f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation with {_confidence(options)} "
-        "interval (Fisher). accuracy: share of system pairs in the same order as in the gold."
+        f"interval ({how}). accuracy: share of system pairs in the same order as in the gold."
     )
+    if test is not None:
+        note += f" {_tests_sentence(gold, 'system', options)}"
     if has_spa:
         n_complete = next(row.spa.n for row in gold.system if row.spa is not None)
         note += (
@@ -225,8 +405,8 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
         for row in comparison.changes
     ]
     note = "Ranks by r. change: ranks gained under the second gold."
-    if level == "segment":
-        note += f" {williams_sentence(options)}"
+    if any(row.wins_first or row.wins_second for row in comparison.changes):
+        note += f" {bold_sentence(None, options)}"
     if (between := comparison.between) is not None:
         note += (
             f" The two golds correlate at r = {correlation(between.estimate).text} over the "
@@ -241,8 +421,8 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
     )
 
 
-def _value(estimate: Estimate | None) -> Cell:
-    return correlation(None if estimate is None else estimate.estimate)
+def _value(estimate: Estimate | None, *, bold: bool = False) -> Cell:
+    return correlation(None if estimate is None else estimate.estimate, bold=bold)
 
 
 def _sample(gold: GoldEvaluation) -> str:

@@ -17,6 +17,7 @@ from hits.languages import is_spaced
 from ..scores.score_tables import Level
 from ..stats.signature import signature
 from .edits import Words, cover_disjoint_errors, position_independent_errors, word_errors
+from .moses_ter import moses_errors
 from .smoothed_bleu import ngram_statistics, smoothed_bleu
 
 Counts = tuple[float, ...]
@@ -65,9 +66,7 @@ class BuiltIn:
         )
 
 
-def metrics_for(
-    target_language: str, *, tokenise: str | None = None, is_case_sensitive: bool = False
-) -> dict[str, BuiltIn]:
+def metrics_for(target_language: str, *, tokenise: str | None = None) -> dict[str, BuiltIn]:
     """Return all metrics for a target language, by name.
 
     Parameters
@@ -76,8 +75,6 @@ def metrics_for(
         A BCP 47 tag.
     tokenise : str, optional
         A sacreBLEU tokeniser to use instead of the language's default; `none` for tokenised texts.
-    is_case_sensitive : bool
-        For TER only, which is not case-sensitive by default; the other metrics always are.
 
     Returns
     -------
@@ -88,11 +85,14 @@ def metrics_for(
     metrics = [
         _bleu(tokeniser),
         _chrf(),
-        _ter(target_language, tokenise, is_case_sensitive),
+        _ter("TER", target_language, tokenise),
         _smoothed_bleu(tokeniser, words),
         _error_rate("WER", word_errors, tokeniser, words),
         _error_rate("PER", position_independent_errors, tokeniser, words),
         _error_rate("CDER", cover_disjoint_errors, tokeniser, words),
+        _ter("TER-cased", target_language, tokenise, is_case_sensitive=True),
+        # In percent, like the other variants of TER.
+        _error_rate("TER-Moses", moses_errors, tokeniser, words, per=100),
     ]
     return {metric.name: metric for metric in metrics}
 
@@ -172,7 +172,9 @@ def _chrf() -> BuiltIn:
     )
 
 
-def _ter(language: str, tokenise: str | None, is_case_sensitive: bool) -> BuiltIn:
+def _ter(
+    name: str, language: str, tokenise: str | None, *, is_case_sensitive: bool = False
+) -> BuiltIn:
     # TER's own tokenisation separates Chinese characters, kanji and kana. It would treat text in other
     # scripts without spaces as one long word.
     is_asian = tokenise is None and language.split("-")[0].lower() in ("zh", "yue", "ja")
@@ -191,7 +193,7 @@ def _ter(language: str, tokenise: str | None, is_case_sensitive: bool) -> BuiltI
     if characters is not None:
         signatures = {level: f"{text}|cut:char" for level, text in signatures.items()}
     return BuiltIn(
-        name="TER",
+        name=name,
         higher_is_better=False,
         signatures=signatures,
         counts=counts,
@@ -235,7 +237,12 @@ def _smoothed_bleu(tokeniser: str, words: Tokeniser) -> BuiltIn:
 
 
 def _error_rate(
-    name: str, errors: Callable[[Words, Words], int], tokeniser: str, words: Tokeniser
+    name: str,
+    errors: Callable[[Words, Words], int],
+    tokeniser: str,
+    words: Tokeniser,
+    *,
+    per: int = 1,
 ) -> BuiltIn:
     text = signature(metric=name, nrefs=1, case="mixed", tok=tokeniser, clip="no")
 
@@ -248,8 +255,8 @@ def _error_rate(
         higher_is_better=False,
         signatures={"segment": text, "system": text},
         counts=counts,
-        of_segment=_rate,
-        of_system=lambda counts, _, __: _rate(counts.sum(axis=0)),
+        of_segment=lambda counts: per * _rate(counts),
+        of_system=lambda counts, _, __: per * _rate(counts.sum(axis=0)),
     )
 
 

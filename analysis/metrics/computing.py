@@ -17,7 +17,7 @@ from ..models import Metric, MetricCounts
 from ..scores.raw_files import RawFile
 from ..scores.score_tables import LEVELS, Key, Level, ScoreTable
 from ..scores.storing import ScoreSource, store_scores
-from . import METRIC_NAMES
+from . import DEFAULT_METRICS
 from .catalogue import BuiltIn, metrics_for
 from .post_editions import read_post_editions
 
@@ -56,7 +56,7 @@ class Outputs:
 def compute_metrics(
     *,
     campaign: Campaign,
-    names: Sequence[str] = METRIC_NAMES,
+    names: Sequence[str] = DEFAULT_METRICS,
     levels: Sequence[Level] = LEVELS,
     post_editions: Path | RawFile | None = None,
     tokenise: str | None = None,
@@ -69,7 +69,7 @@ def compute_metrics(
     ----------
     campaign : Campaign
     names : sequence of str
-        Names of built-in metrics.
+        Names of built-in metrics, of which only the variants of TER are not computed by default.
     levels : sequence of {"segment", "system"}
     post_editions : Path or RawFile, optional
         A table with the columns system, segment and post_edition, for human-targeted metrics, whose

@@ -7,7 +7,8 @@ narrow peak over a broad one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from da_platform.plots.rendering import Picture
 from da_platform.plots.style import COLOURS, DASHES, INK, LINE, TWO_COLUMNS, new_figure
 
 from ..stats._groups import is_constant
+from .directions import axis_label, reversal_sentence, turn_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +29,17 @@ N_POINTS = 200
 # Each system has a small panel; more than this many are not plotted.
 MOST_PANELS = 24
 PANELS_ACROSS = 4
+# Scores with at most this many values, each occurring often, are labels and drawn as bars.
+MOST_LABELS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A distribution: a curve, or bars of this width. The area is 1 in both."""
+
+    x: Floats
+    y: Floats
+    width: float | None = None
 
 
 def densities(
@@ -34,11 +47,14 @@ def densities(
     predictions: Sequence[Floats],
     gold: Floats,
     *,
+    rescaled: Sequence[Floats] | None = None,
     errors: Sequence[float | None] | None = None,
+    rescaled_errors: Sequence[float | None] | None = None,
+    higher_is_better: bool = True,
     gold_name: str = "gold",
     name: str = "densities",
 ) -> Picture:
-    """Plot the density of each system's predictions over that of the gold, in small panels.
+    """Plot the distribution of each system's predictions over that of the gold, in small panels.
 
     Parameters
     ----------
@@ -46,8 +62,12 @@ def densities(
     predictions : sequence of ndarray, shape (n,)
         Predictions of each system, on the scale of the gold.
     gold : ndarray, shape (n,)
-    errors : sequence of float or None, optional
+    rescaled : sequence of ndarray, optional
+        The same predictions rescaled, which shows how MAE can be gamed; NaN for constant ones.
+    errors, rescaled_errors : sequence of float or None, optional
         Mean absolute errors, shown in the titles of the panels.
+    higher_is_better : bool
+        Direction of the gold; if lower is better, the axis is reversed.
     gold_name, name : str
 
     Returns
@@ -56,8 +76,12 @@ def densities(
     """
     plotted = range(min(len(metrics), MOST_PANELS))
     grid = _grid(gold, [predictions[i] for i in plotted])
-    truth = _density(gold, grid)
-    curves = [_density(predictions[i], grid) for i in plotted]
+    truth = _shape(gold, grid)
+    shapes = [_shape(predictions[i], grid) for i in plotted]
+    others = [
+        None if rescaled is None or np.isnan(rescaled[i]).any() else _shape(rescaled[i], grid)
+        for i in plotted
+    ]
 
     def draw() -> Figure:
         n_down = -(-len(plotted) // PANELS_ACROSS)
@@ -67,37 +91,98 @@ def densities(
             if i >= len(plotted):
                 axes.set_visible(False)
                 continue
-            _draw_panel(axes, grid, truth, curves[i], gold_name)
+            _draw_panel(axes, truth, shapes[i], others[i], gold_name)
             axes.tick_params(labelbottom=i + PANELS_ACROSS >= len(plotted))
-            error = None if errors is None else errors[i]
-            title = metrics[i] if error is None else f"{metrics[i]}\nMAE {error:.3f}"
-            axes.set_title(title, fontsize=7, color=INK)
+            axes.set_title(
+                _panel_title(
+                    metrics[i],
+                    None if errors is None else errors[i],
+                    None if rescaled_errors is None else rescaled_errors[i],
+                ),
+                fontsize=7,
+                color=INK,
+            )
+        # The panels share their axis.
+        turn_axes(panels[0], across=higher_is_better)
+        note = "" if higher_is_better else axis_label(gold_name, higher_is_better)
         handles, texts = panels[0].get_legend_handles_labels()
-        figure.legend(handles, texts, loc="outside lower center", ncols=2)
+        figure.legend(
+            handles, texts, loc="outside lower center", ncols=3, title=note, title_fontsize=7
+        )
         return figure
 
-    rows = [(gold_name, float(x), float(y)) for x, y in zip(grid, truth, strict=True)]
-    for i, curve in zip(plotted, curves, strict=True):
-        rows += [(metrics[i], float(x), float(y)) for x, y in zip(grid, curve, strict=True)]
+    rows = _rows(gold_name, truth)
+    for i in plotted:
+        rows += _rows(metrics[i], shapes[i])
+        if (other := others[i]) is not None:
+            rows += _rows(f"{metrics[i]}, rescaled", other)
     left_out = len(metrics) - len(plotted)
     return Picture(
         name=name,
         title=f"Distributions of predictions and {gold_name}",
-        alternative=_alternative(metrics, predictions, gold, gold_name, left_out),
+        alternative=_alternative(metrics, predictions, gold, gold_name, left_out)
+        + _trap_sentence(errors, rescaled_errors)
+        + reversal_sentence({gold_name: higher_is_better}),
         draw=draw,
         columns=("series", "value", "density"),
         rows=rows,
     )
 
 
-def _draw_panel(axes: Axes, grid: Floats, truth: Floats, curve: Floats, gold_name: str) -> None:
-    axes.fill_between(grid, truth, color=LINE, linewidth=0, label=gold_name)
-    axes.plot(grid, curve, DASHES[0], color=COLOURS[0], label="predictions")
+def _rows(series: str, shape: _Shape) -> list[tuple[str, float, float]]:
+    return [(series, float(x), float(y)) for x, y in zip(shape.x, shape.y, strict=True)]
+
+
+def _panel_title(metric: str, error: float | None, rescaled_error: float | None) -> str:
+    if error is None:
+        return metric
+    change = "" if rescaled_error is None else f", rescaled {rescaled_error:.3f}"
+    return f"{metric}\nMAE {error:.3f}{change}"
+
+
+def _draw_panel(
+    axes: Axes, truth: _Shape, predicted: _Shape, rescaled: _Shape | None, gold_name: str
+) -> None:
+    if truth.width is None:
+        axes.fill_between(truth.x, truth.y, color=LINE, linewidth=0, label=gold_name)
+    else:
+        axes.bar(truth.x, truth.y, width=truth.width, color=LINE, label=gold_name)
+    _draw_outline(axes, predicted, 0, "predictions")
+    if rescaled is not None:
+        _draw_outline(axes, rescaled, 1, "rescaled")
     # A narrow peak would make the gold look flat, so a panel is at most three times as high as the gold.
-    ceiling = 3 * float(truth.max())
-    axes.set_ylim(0, min(ceiling, 1.1 * float(max(curve.max(), truth.max()))))
+    shown = [shape for shape in (truth, predicted, rescaled) if shape is not None]
+    highest = max(float(shape.y.max()) for shape in shown)
+    axes.set_ylim(0, min(3 * float(truth.y.max()), 1.1 * highest))
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
+
+
+def _draw_outline(axes: Axes, shape: _Shape, number: int, label: str) -> None:
+    style: dict[str, Any] = {"color": COLOURS[number], "linestyle": DASHES[number]}
+    if shape.width is None:
+        axes.plot(shape.x, shape.y, label=label, **style)
+    else:
+        edges = {"edgecolor": style["color"], "linestyle": style["linestyle"]}
+        # Narrower than the bars of the gold, so that both are seen.
+        axes.bar(shape.x, shape.y, width=shape.width * 0.6, label=label, fill=False, **edges)
+
+
+def _trap_sentence(
+    errors: Sequence[float | None] | None, rescaled_errors: Sequence[float | None] | None
+) -> str:
+    if errors is None or rescaled_errors is None:
+        return ""
+    pairs = [
+        (before, after)
+        for before, after in zip(errors, rescaled_errors, strict=True)
+        if before is not None and after is not None
+    ]
+    n_lower = sum(after < before for before, after in pairs)
+    return (
+        f" Rescaled to the gold's mean and half its standard deviation, {n_lower} of {len(pairs)} have a "
+        "smaller MAE without saying anything new."
+    )
 
 
 def _alternative(
@@ -126,12 +211,16 @@ def _grid(gold: Floats, predictions: Sequence[Floats]) -> Floats:
     return np.linspace(low - reach, high + reach, N_POINTS)
 
 
-def _density(values: Floats, grid: Floats) -> Floats:
-    """Return a kernel density; for constant values, a single peak."""
+def _shape(values: Floats, grid: Floats) -> _Shape:
+    """Return bars for labels, a single peak for a constant, otherwise a kernel density."""
     if is_constant(values):
         curve = np.zeros(len(grid))
         curve[np.argmin(np.abs(grid - values[0]))] = 1 / (grid[1] - grid[0])
-        return curve
+        return _Shape(grid, curve)
+    labels, counts = np.unique(values, return_counts=True)
+    if len(labels) <= MOST_LABELS and len(values) >= 3 * len(labels):
+        width = float(np.diff(labels).min())
+        return _Shape(labels, counts / (len(values) * width), width)
     from scipy.stats import gaussian_kde
 
-    return np.asarray(gaussian_kde(values)(grid), dtype=np.float64)
+    return _Shape(grid, np.asarray(gaussian_kde(values)(grid), dtype=np.float64))

@@ -36,6 +36,9 @@ PARSERS: dict[str, Parser] = {
 }
 FORMATS = tuple(PARSERS)
 
+# On pages, the field is named after the option.
+CHOOSE = "choose its format (--format, for gold --gold-format)"
+
 _SEPARATORS = {"tsv": "\t", "csv": ",", "spaces": " "}
 _WMT_WIDTHS = range(5, 12)
 _NO_SCORE = ("None", "none", "NA", "nan")
@@ -68,13 +71,13 @@ def find_format(raw: RawFile, problems: Problems) -> str | None:
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        problems.add(raw.name, None, f"could be {' or '.join(candidates)}; choose its format")
+        problems.add(raw.name, None, f"could be {' or '.join(candidates)}; {CHOOSE}")
     else:
         problems.add(
             raw.name,
             1,
-            "has neither a header (such as system, segment, score) nor a format we recognise; choose its "
-            f"format if it is one of {', '.join(FORMATS)}",
+            "has neither a header (such as system, segment, score) nor a format we recognise; if it is "
+            f"one of {', '.join(FORMATS)}, {CHOOSE}",
         )
     return None
 

@@ -1,7 +1,7 @@
 """Read files of metric scores into tables, or list everything that is wrong with them."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -244,21 +244,21 @@ class KeyChecker:
         self._system = system
         self._file = file
         self._problems = problems
-        self._checked: set[tuple[str, str]] = set()
+        self._systems: set[str] = set()
+        self._segments: set[str] = set()
 
     def key(self, line: int, cells: Mapping[str, str]) -> Key:
         system = cells["system"] if self._names_systems else self._system
         segment = cells["segment"] if self._has_segments else ""
-        if self._names_systems:
-            self._check("system", system, line)
-        if self._has_segments:
-            self._check("segment", segment, line)
+        # Files have a million rows, but few names: look before calling.
+        if self._names_systems and system not in self._systems:
+            self._check("system", system, self._systems, line)
+        if self._has_segments and segment not in self._segments:
+            self._check("segment", segment, self._segments, line)
         return system, segment
 
-    def _check(self, role: str, name: str, line: int) -> None:
-        if (role, name) in self._checked:
-            return
-        self._checked.add((role, name))
+    def _check(self, role: str, name: str, checked: set[str], line: int) -> None:
+        checked.add(name)
         if fault := fault_in_name(name):
             self._problems.add(self._file, line, f"the {role}'s name {fault}")
 
@@ -303,15 +303,15 @@ def _gather(
 
 def _scores_in(
     sheet: Sheet, cells: Mapping[str, str], name: str
-) -> Iterator[tuple[str, str, bool | None, bool]]:
-    """Yield metric, score, declared direction and whether it is a rank, for each score in a row."""
+) -> list[tuple[str, str, bool | None, bool]]:
+    """Return metric, score, declared direction and whether it is a rank, for each score in a row."""
+    scores = [(title, cells[title], sheet.declared.get(title), False) for title in sheet.titles]
     if "score" in sheet.roles:
         metric = cells.get("metric", name)
-        yield metric, cells["score"], sheet.declared.get("score"), False
         if "rank" in sheet.roles:
-            yield f"{metric}{RANKS_SUFFIX}", cells["rank"], False, True
-    for title in sheet.titles:
-        yield title, cells[title], sheet.declared.get(title), False
+            scores.insert(0, (f"{metric}{RANKS_SUFFIX}", cells["rank"], False, True))
+        scores.insert(0, (metric, cells["score"], sheet.declared.get("score"), False))
+    return scores
 
 
 def _without_empty_variant(columns: dict[str, _Column]) -> dict[str, _Column]:

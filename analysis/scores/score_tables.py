@@ -40,6 +40,9 @@ class ScoreTable:
         Of the file, or of the texts from which the platform computed the scores.
     signature : str
         How the scores were computed, if known.
+    gold : str
+        The only gold to evaluate them against, by name; empty for any. Workers' scores are kept from
+        gold that contains them.
     """
 
     name: str
@@ -49,6 +52,7 @@ class ScoreTable:
     higher_is_better: bool | None
     sha256: str = ""
     signature: str = ""
+    gold: str = ""
 
     def __post_init__(self) -> None:
         _check_parallel(self.keys, self.scores)
@@ -79,6 +83,8 @@ class GoldTable:
         Remarks for the reader of results, such as how golds were pooled.
     sha256 : str
         Of the file; empty for a campaign's own gold.
+    translations : tuple of int or None
+        Keys of the translations of a campaign's own gold.
     """
 
     name: str
@@ -93,6 +99,7 @@ class GoldTable:
     n_ratings: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
     sha256: str = ""
+    translations: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         _check_parallel(self.keys, self.scores)
@@ -183,18 +190,20 @@ def align(
     _check_left_out(tables, gold, without_systems, problems)
     expected_keys = {key: None for key in gold.keys if key[0] not in without_systems}
     n_ignored = 0
-    columns = []
-    for table in tables:
-        column = _column(table, gold, expected_keys, problems)
-        extra = [key for key in column if key not in expected_keys]
-        n_ignored += len(extra)
-        if not ignore_extra:
-            _report_extra(table, extra, without_systems, problems)
-        columns.append(column)
+    matrix = np.full((len(tables), len(expected_keys)), np.nan)
+    # Tables often share one tuple of keys, which then needs to be looked up only once.
+    places_of: dict[int, _Places] = {}
+    for column, table in zip(matrix, tables, strict=True):
+        if not _is_comparable(table, gold, problems):
+            continue
+        places = places_of.get(id(table.keys))
+        if places is None:
+            places = places_of[id(table.keys)] = _Places.of(table.keys, expected_keys)
+        _report(table, places, without_systems, ignore_extra, problems)
+        n_ignored += len(places.extra)
+        if not places.missing:
+            column[:] = table.scores[places.rows]
     refuse_if_any(problems)
-    matrix = np.array(
-        [[column[key] for key in expected_keys] for column in columns], dtype=np.float64
-    )
     return _alignment(tables, gold, matrix, without_systems, n_ignored)
 
 
@@ -238,37 +247,57 @@ def _check_left_out(
     problems: Problems,
 ) -> None:
     """Refuse unknown names: with a misspelt one, the system would stay in unnoticed."""
-    systems = set(gold.systems).union(*({system for system, _ in table.keys} for table in tables))
+    distinct = {id(table.keys): table.keys for table in tables}
+    systems = set(gold.systems).union(*({name for name, _ in keys} for keys in distinct.values()))
     for system in without_systems:
         if system not in systems:
             problems.add("", None, f"there is no system {system!r} to leave out")
 
 
-def _column(
-    table: ScoreTable, gold: GoldTable, expected_keys: dict[Key, None], problems: Problems
-) -> dict[Key, float]:
-    """Return the table's scores by key, adding problems for missing and duplicate ones."""
+def _is_comparable(table: ScoreTable, gold: GoldTable, problems: Problems) -> bool:
     if table.higher_is_better is None:
         problems.add(table.name, None, "needs a confirmed direction: is higher or lower better?")
     if table.level != gold.level:
         problems.add(
             table.name, None, f"has {table.level} scores, but {gold.name} is at {gold.level} level"
         )
-        return dict.fromkeys(expected_keys, np.nan)
-    for key, count in Counter(table.keys).items():
-        if count > 1:
-            problems.add(table.name, None, f"has {count} scores for {shown(key)}")
-    column = dict(zip(table.keys, table.scores.tolist(), strict=True))
-    for key in expected_keys:
-        if key not in column:
-            problems.add(table.name, None, f"has no score for {shown(key)}")
-    return column
+    return table.level == gold.level
 
 
-def _report_extra(
-    table: ScoreTable, extra: Iterable[Key], without_systems: Collection[str], problems: Problems
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the expected keys stand in a table, and what is wrong with its keys."""
+
+    rows: NDArray[np.int64]
+    duplicates: list[tuple[Key, int]]
+    missing: list[Key]
+    extra: list[Key]
+
+    @classmethod
+    def of(cls, keys: tuple[Key, ...], expected: dict[Key, None]) -> "_Places":
+        rows = {key: row for row, key in enumerate(keys)}
+        duplicates = []
+        if len(rows) < len(keys):
+            duplicates = [(key, count) for key, count in Counter(keys).items() if count > 1]
+        missing = [key for key in expected if key not in rows]
+        extra = [key for key in rows if key not in expected]
+        found = [] if missing else [rows[key] for key in expected]
+        return cls(np.array(found, dtype=np.int64), duplicates, missing, extra)
+
+
+def _report(
+    table: ScoreTable,
+    places: _Places,
+    without_systems: Collection[str],
+    ignore_extra: bool,
+    problems: Problems,
 ) -> None:
-    for key in extra:
+    """Add problems for duplicate, missing and, unless they are ignored, extra scores."""
+    for key, count in places.duplicates:
+        problems.add(table.name, None, f"has {count} scores for {shown(key)}")
+    for key in places.missing:
+        problems.add(table.name, None, f"has no score for {shown(key)}")
+    for key in () if ignore_extra else places.extra:
         if key[0] not in without_systems:
             problems.add(
                 table.name, None, f"has a score for {shown(key)}, which is not in the gold"

@@ -11,7 +11,9 @@ from scipy import special
 
 from ._groups import is_constant
 from ._pearson import unit_rows
+from ._ranks import Ranks, kendall_b
 from ._validation import (
+    Bools,
     Floats,
     as_scores,
     check_at_least,
@@ -323,15 +325,8 @@ def correlate_extremes(
     ----------
     .. [1] Ma, Wei, Bojar and Graham. Results of the WMT19 Metrics Shared Task. WMT 2019.
     """
-    if end not in ("best", "worst"):
-        raise ValueError(f"`end` must be 'best' or 'worst', not {end!r}")
-    if not 0 < share <= 1:
-        raise ValueError(f"`share` must lie in (0, 1], not {share}")
     scores, truth = with_gold(metric, gold, "metric", at_least=MIN_SEGMENTS)
-    ranked = np.sort(-truth if end == "best" else truth)
-    # Slightly less than share * n, because ceil(0.07 * 100) is 8 in floating point.
-    last = ranked[max(1, math.ceil(share * len(truth) - 1e-9)) - 1]
-    chosen = (-truth if end == "best" else truth) <= last
+    chosen = extremes(truth, end, share=share)
     correlation = correlate(
         scores[chosen],
         truth[chosen],
@@ -346,6 +341,32 @@ def correlate_extremes(
         correlation,
         signature=_signed(method, level, confidence, rng, n_resamples, higher_is_better),
     )
+
+
+def extremes(gold: ArrayLike, end: End, *, share: float = EXTREME_SHARE) -> Bools:
+    """Return which translations have the best or the worst gold.
+
+    Parameters
+    ----------
+    gold : array_like, shape (n,)
+        Complete; higher is better.
+    end : {"best", "worst"}
+    share : float
+        As in `correlate_extremes`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    if end not in ("best", "worst"):
+        raise ValueError(f"`end` must be 'best' or 'worst', not {end!r}")
+    if not 0 < share <= 1:
+        raise ValueError(f"`share` must lie in (0, 1], not {share}")
+    truth = as_scores(gold, "gold")
+    truth = -truth if end == "best" else truth
+    # Slightly less than share * n, because ceil(0.07 * 100) is 8 in floating point.
+    last = np.sort(truth)[max(1, math.ceil(share * len(truth) - 1e-9)) - 1]
+    return truth <= last
 
 
 def system_means(scores: ArrayLike) -> Floats:
@@ -464,19 +485,15 @@ def _pearson(metric: Floats, gold: Floats) -> float:
 
 
 def _spearman(metric: Floats, gold: Floats) -> float:
-    # Imported locally: `scipy.stats` takes a second to load, and most pages do not need it.
-    from scipy.stats import rankdata
-
-    return _pearson(rankdata(metric), rankdata(gold))
+    return _pearson(Ranks.of(metric).middle, Ranks.of(gold).middle)
 
 
 def _kendall_b(metric: Floats, gold: Floats) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(metric, gold, variant="b").statistic)
+    return kendall_b(Ranks.of(metric), Ranks.of(gold))[0]
 
 
 def _kendall_c(metric: Floats, gold: Floats) -> float:
+    # Imported locally: `scipy.stats` takes a second to load, and most pages do not need it.
     from scipy.stats import kendalltau
 
     return float(kendalltau(metric, gold, variant="c").statistic)

@@ -157,6 +157,7 @@ def tie_accuracies(
     epsilons: ArrayLike | None = None,
     higher_is_better: bool | ArrayLike = True,
     confidence: float = 0.95,
+    cross_validate: bool = False,
     name: str = "metrics",
 ) -> tuple[TieAccuracy, ...]:
     """Return `tie_accuracy` of many metrics, computing the gold pairs once.
@@ -168,12 +169,16 @@ def tie_accuracies(
     epsilons : array_like, shape (n_metrics,), optional
     higher_is_better : bool or array_like of bool, shape (n_metrics,)
     confidence : float
+    cross_validate : bool
+        Decide each half of the segments (every other one) with the threshold that is best for the other
+        half. Calibrated on the pairs it decides, a threshold flatters the metric a little.
     name : str
         The caller's parameter name, for error messages.
 
     Returns
     -------
     tuple of TieAccuracy
+        `epsilon` is the best threshold for all segments, even with `cross_validate`.
 
     References
     ----------
@@ -184,13 +189,18 @@ def tie_accuracies(
     signs = directions(higher_is_better, len(scores))
     thresholds = _checked_epsilons(epsilons, len(scores))
     pairs = _GoldPairs.of(truth)
+    how = "cross-validated" if cross_validate else "calibrated"
+    how = how if epsilons is None else "given"
     accuracies = []
     for metric_scores, sign, threshold in zip(scores, signs, thresholds, strict=True):
         differences = sign * pairs.differences(metric_scores)
         epsilon = pairs.best_epsilon(differences) if threshold is None else threshold
-        by_segment = pairs.accuracy_by_segment(differences, epsilon)
+        if cross_validate and threshold is None:
+            by_segment = pairs.cross_validated_accuracy(differences)
+        else:
+            by_segment = pairs.accuracy_by_segment(differences, epsilon)
         accuracies.append(
-            _tie_accuracy(pairs, by_segment, epsilon, threshold is None, bool(sign > 0), confidence)
+            _tie_accuracy(pairs, by_segment, epsilon, how, bool(sign > 0), confidence)
         )
     return tuple(accuracies)
 
@@ -310,8 +320,8 @@ class _GoldPairs:
         """Return the metric's difference for each pair with gold."""
         return (scores[self.first] - scores[self.second])[self.has_gold]
 
-    def best_epsilon(self, differences: Floats) -> float:
-        """Return the smallest threshold with the highest accuracy.
+    def best_epsilon(self, differences: Floats, chosen: NDArray[np.bool_] | None = None) -> float:
+        """Return the smallest threshold with the highest accuracy, over all pairs or the chosen ones.
 
         Raising the threshold past a pair's difference turns that pair into a tie: a gain if gold ties, a
         loss if the metric was right, neither if it was wrong. One sort and one cumulative sum try all
@@ -320,6 +330,8 @@ class _GoldPairs:
         concordant = (np.sign(differences) == self.order) & (self.order != 0)
         tie_missed = (self.order == 0) & (differences != 0)
         matters = concordant | tie_missed
+        if chosen is not None:
+            matters &= chosen
         sizes = np.abs(differences[matters])
         ranking = np.argsort(sizes)
         gains = np.where(tie_missed[matters], 1, -1)[ranking] * self._weights(matters)[ranking]
@@ -338,6 +350,18 @@ class _GoldPairs:
             return np.ones(int(chosen.sum()))
         return 1 / self.per_segment[self.segments[chosen]] / self.n_segments
 
+    def cross_validated_accuracy(self, differences: Floats) -> Floats:
+        """Return the accuracy in each segment with the best threshold of the other half of the segments."""
+        is_odd = np.cumsum(self.per_segment > 0) % 2 == 1
+        odd_pairs = is_odd[self.segments]
+        from_even = self.best_epsilon(differences, ~odd_pairs)
+        from_odd = self.best_epsilon(differences, odd_pairs)
+        return np.where(
+            is_odd,
+            self.accuracy_by_segment(differences, from_even),
+            self.accuracy_by_segment(differences, from_odd),
+        )
+
     def accuracy_by_segment(self, differences: Floats, epsilon: float) -> Floats:
         """Return the share of correct decisions in each segment; NaN for a segment without pairs."""
         tied = np.abs(differences) <= epsilon
@@ -351,7 +375,7 @@ def _tie_accuracy(
     pairs: _GoldPairs,
     by_segment: Floats,
     epsilon: float,
-    calibrated: bool,
+    how: str,
     higher_is_better: bool,
     confidence: float,
 ) -> TieAccuracy:
@@ -374,7 +398,7 @@ def _tie_accuracy(
         signature=signature(
             measure="acc-eq",
             grouping="segment",
-            epsilon="calibrated" if calibrated else "given",
+            epsilon=how,
             interval="t",
             confidence=confidence,
             metric=direction_name(higher_is_better),

@@ -5,9 +5,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
+from ._groups import divide, factorise, sums
 from ._validation import (
     Floats,
+    as_keys,
     as_scores,
     check_between,
     check_complete,
@@ -37,7 +40,8 @@ _TIE_WEIGHTS: dict[MetricTies, tuple[int, int]] = {
 class PreferenceTau:
     """Kendall-like tau over preferences; higher is better.
 
-    The interval is the exact binomial one for the share of concordant pairs, rescaled to -1..1. It is too
+    With segments, the interval is Student's t with the standard error of the jackknife over segments.
+    Without, it is the exact binomial one for the share of concordant pairs, rescaled to -1..1, which is too
     narrow: it assumes that pairs are independent, but pairs share translations. NaN if no pair counts.
     """
 
@@ -91,6 +95,7 @@ def preference_tau(
     *,
     metric_ties: MetricTies = "wmt14",
     higher_is_better: bool = True,
+    segments: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> PreferenceTau:
     """Return (concordant - discordant) / preferences.
@@ -105,6 +110,8 @@ def preference_tau(
         leaves them out, "wmt12" and "darr" count them as discordant.
     higher_is_better : bool
         Whether the metric is higher-is-better.
+    segments : array_like, shape (n,), optional
+        The segment of each preference, for an interval with segments as the unit.
     confidence : float
 
     Returns
@@ -129,11 +136,18 @@ def preference_tau(
     tie_gain, tie_count = _TIE_WEIGHTS[metric_ties]
     n = concordant + discordant + tie_count * tied
     share = (n + concordant - discordant + tie_gain * tied) / 2
-    low, high = binomial_interval(share, n, confidence=confidence) if n else (np.nan, np.nan)
+    if segments is not None:
+        gains = np.where(margin == 0, tie_gain, np.sign(margin))
+        weights = np.where(margin == 0, tie_count, 1)
+        low, high = _interval_by_segment(gains, weights, segments, confidence)
+    elif n:
+        low, high = (2 * end - 1 for end in binomial_interval(share, n, confidence=confidence))
+    else:
+        low, high = np.nan, np.nan
     return PreferenceTau(
         estimate=2 * share / n - 1 if n else np.nan,
-        low=2 * low - 1,
-        high=2 * high - 1,
+        low=low,
+        high=high,
         n=n,
         n_concordant=concordant,
         n_discordant=discordant,
@@ -142,11 +156,62 @@ def preference_tau(
         signature=signature(
             correlation="preference-tau",
             ties=metric_ties,
-            interval="clopper-pearson",
+            interval="clopper-pearson" if segments is None else "t,jackknife-by-segment",
             confidence=confidence,
             metric=direction_name(higher_is_better),
         ),
     )
+
+
+def _interval_by_segment(
+    gains: Floats, weights: Floats, segments: ArrayLike, confidence: float
+) -> tuple[float, float]:
+    """Return the t interval of sum(gains) / sum(weights); NaN with fewer than two segments."""
+    names = as_keys("segments", segments)
+    if len(names) != len(gains):
+        raise ValueError(f"`segments` has {len(names)} values for {len(gains)} preferences")
+    _, codes = factorise(names)
+    n = int(codes.max(initial=-1)) + 1
+    gain, weight = sums(gains, codes, n), sums(weights, codes, n)
+    left_out = divide(gain.sum() - gain, weight.sum() - weight)
+    if n < 2 or np.isnan(left_out).any():
+        return np.nan, np.nan
+    reach = special.stdtrit(n - 1, (1 + confidence) / 2) * left_out.std() * np.sqrt(n - 1)
+    tau = gain.sum() / weight.sum()
+    return float(max(tau - reach, -1)), float(min(tau + reach, 1))
+
+
+def preference_ceiling(better: ArrayLike, worse: ArrayLike, segments: ArrayLike) -> float:
+    """Return the highest tau that any metric can have, given that people contradict each other.
+
+    Of the judgements on one pair of translations, a metric agrees with one side: at best with the more
+    frequent one.
+
+    Parameters
+    ----------
+    better, worse, segments : array_like, shape (n,)
+        For each preference, the preferred system, the other one, and the segment: integers or names.
+
+    Returns
+    -------
+    float
+        1 if nobody contradicts anybody; NaN without preferences.
+
+    References
+    ----------
+    .. [1] Machacek and Bojar. Results of the WMT14 Metrics Shared Task. WMT 2014.
+    """
+    names = np.concatenate([as_keys("better", better), as_keys("worse", worse)])
+    _, codes = factorise(names)
+    first, second = np.split(codes, 2)
+    _, places = factorise(as_keys("segments", segments))
+    if not len(first):
+        return np.nan
+    size = int(codes.max()) + 1
+    pairs = (places * size + np.minimum(first, second)) * size + np.maximum(first, second)
+    _, groups = factorise(pairs)
+    votes = sums(np.where(first < second, 1.0, -1.0), groups, int(groups.max()) + 1)
+    return float(np.abs(votes).sum() / len(first))
 
 
 def darr_tau(
@@ -171,6 +236,7 @@ def darr_tau(
     Returns
     -------
     PreferenceTau
+        With segments as the unit of its interval.
 
     References
     ----------
@@ -186,5 +252,6 @@ def darr_tau(
         scores[worse, segments],
         metric_ties="darr",
         higher_is_better=higher_is_better,
+        segments=segments,
         confidence=confidence,
     )

@@ -1,36 +1,48 @@
 """Evaluate quality predictions against gold: errors, rankings, and how errors can be gamed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from ._groups import is_constant
+from ._groups import factorise, is_constant
 from ._validation import (
     Floats,
+    Ints,
+    as_keys,
     as_scores,
-    check_at_least,
     check_between,
     directed,
     direction_name,
+    gold_scores,
     with_gold,
 )
 from .correlation import Correlation, correlate
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
+    WEIGHTS_AT_ONCE,
     bootstrap_counts,
     monte_carlo_pvalue,
     percentile_interval,
 )
 from .signature import signature
+from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
 
 ErrorMeasure = Literal["mae", "rmse"]
+PredictionMeasure = Literal["mae", "rmse", "delta_avg"]
+PREDICTION_MEASURES: tuple[PredictionMeasure, ...] = get_args(PredictionMeasure)
 
 # DeltaAvg splits the ranking into at least two quantiles of at least two segments.
 DELTA_AVG_MIN_SEGMENTS = 4
+
+# A standard error needs at least two segments. With more segments than this, the jackknife leaves out as
+# many groups of them: its standard error is then known to about 4 %, and takes seconds.
+MIN_UNITS = 2
+MOST_GROUPS = 300
 
 # Rescaled predictions have this share of the gold's standard deviation: Graham (ACL 2015).
 RESCALED_SPREAD = 0.5
@@ -38,7 +50,7 @@ RESCALED_SPREAD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of predictions; `low` and `high` are NaN if no interval was requested.
+    """One measure of predictions; `low` and `high` are NaN if there is only one segment.
 
     `higher_is_better` describes the estimate: False for errors, True for DeltaAvg, whatever the gold.
     """
@@ -48,24 +60,6 @@ class Measure:
     high: float
     n: int
     higher_is_better: bool
-    signature: str
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorComparison:
-    """Two systems' errors on the same segments; a small p-value favours the first.
-
-    `statistic` is the second error minus the first, so it is positive if the first system is better.
-    A resampling test has no degrees of freedom.
-    """
-
-    statistic: float
-    low: float
-    high: float
-    pvalue: float
-    first: float
-    second: float
-    n: int
     signature: str
 
 
@@ -87,6 +81,7 @@ def evaluate_predictions(
     gold: ArrayLike,
     *,
     higher_is_better: bool,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -99,8 +94,12 @@ def evaluate_predictions(
         Scores on the same scale. A segment with NaN in `gold` is left out.
     higher_is_better : bool
         Direction of that scale: False for HTER, True for DA.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: then only segments count as independent
+        in the intervals of errors and DeltaAvg.
     rng : numpy.random.Generator, optional
-        For bootstrap intervals; without it correlations have Fisher intervals, the others none.
+        For percentile bootstrap intervals. Without it correlations have Fisher intervals, the others
+        Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -117,7 +116,7 @@ def evaluate_predictions(
     rescaled = rescale_predictions(predictions, gold)
 
     def error(values: ArrayLike, measure: ErrorMeasure, rescaling: bool) -> Measure:
-        return _error(values, gold, measure, rescaling, rng, n_resamples, confidence)
+        return _error(values, gold, measure, rescaling, segments, rng, n_resamples, confidence)
 
     def correlation(method: Literal["pearson", "spearman"]) -> Correlation:
         return correlate(
@@ -140,6 +139,7 @@ def evaluate_predictions(
             predictions,
             gold,
             higher_is_better=higher_is_better,
+            segments=segments,
             rng=rng,
             n_resamples=n_resamples,
             confidence=confidence,
@@ -152,6 +152,7 @@ def prediction_error(
     gold: ArrayLike,
     measure: ErrorMeasure,
     *,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -163,8 +164,11 @@ def prediction_error(
     predictions, gold : array_like, shape (n,)
         Scores on the same scale. A segment with NaN in `gold` is left out.
     measure : {"mae", "rmse"}
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: then only segments count as independent.
     rng : numpy.random.Generator, optional
-        With it, a percentile bootstrap interval over segments.
+        With it, a percentile bootstrap interval, as published, which is too narrow with few segments.
+        Without it, Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -177,7 +181,7 @@ def prediction_error(
     .. [1] Callison-Burch et al. Findings of the 2012 Workshop on Statistical Machine Translation.
        WMT 2012. Section 6.
     """
-    return _error(predictions, gold, measure, False, rng, n_resamples, confidence)
+    return _error(predictions, gold, measure, False, segments, rng, n_resamples, confidence)
 
 
 def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
@@ -208,65 +212,107 @@ def rescale_predictions(predictions: ArrayLike, gold: ArrayLike) -> Floats:
     return (values - scored.mean()) / scored.std() * (RESCALED_SPREAD * truth.std()) + truth.mean()
 
 
-def compare_errors(
-    first: ArrayLike,
-    second: ArrayLike,
+def compare_predictions(
+    predictions: ArrayLike,
     gold: ArrayLike,
-    measure: ErrorMeasure,
+    measure: PredictionMeasure,
     *,
-    rng: np.random.Generator,
+    higher_is_better: bool,
+    segments: ArrayLike | None = None,
+    rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
-) -> ErrorComparison:
-    """Bootstrap the difference of two systems' errors, paired over segments.
+) -> ComparisonMatrix:
+    """Test the differences between all pairs of submissions.
 
     For differences in correlation use `williams.williams_matrix`.
 
     Parameters
     ----------
-    first, second, gold : array_like, shape (n,)
-        Predictions of the two systems and gold scores of the same segments.
-    measure : {"mae", "rmse"}
-    rng : numpy.random.Generator
+    predictions : array_like, shape (n_submissions, n)
+    gold : array_like, shape (n,)
+        A translation with NaN in `gold` is left out.
+    measure : {"mae", "rmse", "delta_avg"}
+    higher_is_better : bool
+        Direction of predictions and gold.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: then only segments count as independent.
+    rng : numpy.random.Generator, optional
+        With it, the paired bootstrap as published: the p-value is the share of resamples in which the
+        first submission is not better. With 1,000 resamples it is too coarse to be adjusted for many
+        tests. Without it, a difference is compared with its standard error by the jackknife over
+        segments, by Student's t.
     n_resamples : int
     confidence : float
+        Of the intervals of differences.
 
     Returns
     -------
-    ErrorComparison
-        A small p-value favours the first system. It is the share of resamples in which that system's
-        error was not smaller.
+    ComparisonMatrix
+        The estimates are the measure itself, so that of two errors the lower is better. A small
+        `pvalue[i, j]` favours submission i in any case. It is 0.5 for equal submissions (1 as
+        published).
 
     References
     ----------
     .. [1] Koehn. Statistical Significance Tests for Machine Translation Evaluation. EMNLP 2004.
+    .. [2] Bojar et al. Findings of the 2015 Workshop on Statistical Machine Translation. WMT 2015.
     """
-    losses = [
-        _losses(values, gold, measure, name)
-        for values, name in ((first, "first"), (second, "second"))
-    ]
-    finish = _FINISH[measure]
-    n = len(losses[0])
-    resampled = np.concatenate(
-        [
-            finish(counts @ losses[1] / n) - finish(counts @ losses[0] / n)
-            for counts in bootstrap_counts(n, n_resamples, rng)
-        ]
+    check_between("confidence", confidence, 0, 1)
+    scores, truth = with_gold(
+        predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS, ndim=2
     )
-    low, high = percentile_interval(resampled, confidence)
-    errors = [float(finish(loss.mean())) for loss in losses]
-    return ErrorComparison(
-        statistic=errors[1] - errors[0],
-        low=float(low),
-        high=float(high),
-        pvalue=float(monte_carlo_pvalue((resampled <= ROUNDING * max(errors)).sum(), n_resamples)),
-        first=errors[0],
-        second=errors[1],
-        n=n,
-        signature=signature(
-            test=f"paired-bootstrap,{n_resamples}", of=measure, sided="one", confidence=confidence
+    statistics = _statistics(scores, truth, measure, higher_is_better, _codes(segments, gold))
+    if statistics.n_units < MIN_UNITS:
+        raise ValueError(f"`segments` must name at least {MIN_UNITS} segments")
+    estimates = statistics.estimates
+    first, second = metric_pairs(estimates)
+    observed = estimates[first] - estimates[second]
+    sign = 1.0 if measure == "delta_avg" else -1.0
+    if rng is None:
+        left_out = statistics.left_out()
+        error = _standard_error(left_out[:, first] - left_out[:, second])
+        above, below = _t_pvalues(sign * observed, error, len(left_out))
+        reach = special.stdtrit(len(left_out) - 1, (1 + confidence) / 2) * error
+        low, high = observed - reach, observed + reach
+    else:
+        resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
+        difference = resampled[:, first] - resampled[:, second]
+        above, below = _shares_not_better(sign * difference)
+        low, high = percentile_interval(difference, confidence)
+    return comparison_matrix(
+        estimates,
+        np.full(len(estimates), sign),
+        len(truth),
+        above=above,
+        below=below,
+        interval=(low, high),
+        how=signature(
+            test="t" if rng is None else f"paired-bootstrap,{n_resamples}",
+            of=measure,
+            se="jackknife-by-segment" if rng is None else None,
+            units=statistics.n_units,
+            sided="one",
+            confidence=confidence,
         ),
     )
+
+
+def _shares_not_better(difference: Floats) -> tuple[Floats, Floats]:
+    """Return for each pair the share of resamples in which the first, or the second, is not better."""
+    n_resamples = len(difference)
+    above = monte_carlo_pvalue((difference <= ROUNDING).sum(axis=0), n_resamples)
+    below = monte_carlo_pvalue((difference >= -ROUNDING).sum(axis=0), n_resamples)
+    return above, below
+
+
+def _t_pvalues(observed: Floats, error: Floats, n_units: int) -> tuple[Floats, Floats]:
+    """Return one-sided p-values of differences by their standard errors."""
+    differs = error > ROUNDING * np.maximum(np.abs(observed), 1)
+    # A difference that never varies, such as that of a submission and its copy, is certain or none.
+    never = np.where(np.abs(observed) <= ROUNDING, 0, np.copysign(np.inf, observed))
+    t = np.where(differs, observed / np.where(differs, error, 1), never)
+    return special.stdtr(n_units - 1, -t), special.stdtr(n_units - 1, t)
 
 
 def delta_avg(
@@ -274,6 +320,7 @@ def delta_avg(
     gold: ArrayLike,
     *,
     higher_is_better: bool,
+    segments: ArrayLike | None = None,
     rng: np.random.Generator | None = None,
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
@@ -291,8 +338,11 @@ def delta_avg(
         is what a random order among them gives on average. Constant predictions thus score 0.
     higher_is_better : bool
         Direction of predictions and gold; False for HTER, where the sign of the result is flipped.
+    segments : array_like, shape (n,), optional
+        The segment of each translation, if some have several: then only segments count as independent.
     rng : numpy.random.Generator, optional
-        With it, a percentile bootstrap interval over segments.
+        With it, a percentile bootstrap interval, as published, which is too narrow with few segments.
+        Without it, Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
 
@@ -308,18 +358,12 @@ def delta_avg(
     """
     check_between("confidence", confidence, 0, 1)
     values, truth = with_gold(predictions, gold, "predictions", at_least=DELTA_AVG_MIN_SEGMENTS)
-    values, truth = directed(values, higher_is_better), directed(truth, higher_is_better)
-    weights = _cut_weights(len(truth))
-    low, high = np.nan, np.nan
-    if rng is not None:
-        check_at_least("n_resamples", n_resamples, 1)
-        draws = (rng.integers(len(truth), size=len(truth)) for _ in range(n_resamples))
-        resampled = [_delta_avg(values[drawn], truth[drawn], weights) for drawn in draws]
-        low, high = percentile_interval(resampled, confidence)
+    statistics = _DeltaAvgs(values[None], truth, _codes(segments, gold), higher_is_better)
+    low, high = _interval(statistics, rng, n_resamples, confidence)
     return Measure(
-        estimate=_delta_avg(values, truth, weights),
-        low=float(low),
-        high=float(high),
+        estimate=float(statistics.estimates[0]),
+        low=low,
+        high=high,
         n=len(truth),
         higher_is_better=True,
         signature=signature(
@@ -361,39 +405,164 @@ def seconds_per_word(seconds: ArrayLike, n_words: ArrayLike) -> Floats:
     return time / words
 
 
-def _cut_weights(size: int) -> Floats:
-    """Return the weight in DeltaAvg of the mean gold of the best j segments, for j = 1..size.
+# Resampling -----------------------------------------------------------------------------------
 
-    The cuts depend only on the number of segments, so the weights are computed once and each bootstrap
-    resample needs only a dot product.
+
+def _codes(segments: ArrayLike | None, gold: ArrayLike) -> Ints:
+    """Number the segments of the translations that have gold; without segments, every one is its own."""
+    has_gold = ~np.isnan(gold_scores(gold))
+    if segments is None:
+        return np.arange(int(has_gold.sum()))
+    names = as_keys("segments", segments)
+    if len(names) != len(has_gold):
+        raise ValueError(f"`segments` has {len(names)} values, `gold` {len(has_gold)}")
+    return factorise(names[has_gold])[1]
+
+
+def _interval(
+    statistics: "_Errors | _DeltaAvgs",
+    rng: np.random.Generator | None,
+    n_resamples: int,
+    confidence: float,
+) -> tuple[float, float]:
+    """Return the interval of one submission; NaN for a single segment."""
+    if rng is not None:
+        resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))[:, 0]
+        low, high = percentile_interval(resampled, confidence)
+        return float(low), float(high)
+    if statistics.n_units < MIN_UNITS:
+        return np.nan, np.nan
+    estimate, left_out = statistics.estimates[0], statistics.left_out()[:, 0]
+    # Errors are positive and skewed; perfect predictions have no logarithm.
+    is_log = isinstance(statistics, _Errors) and bool((left_out > 0).all())
+    if is_log:
+        estimate, left_out = np.log(estimate), np.log(left_out)
+    t = float(special.stdtrit(len(left_out) - 1, (1 + confidence) / 2))
+    reach = t * float(_standard_error(left_out))
+    ends = np.array([estimate - reach, estimate + reach])
+    low, high = np.exp(ends) if is_log else ends
+    return float(low), float(high)
+
+
+def _standard_error(left_out: Floats) -> Floats:
+    """Return the jackknife's standard error from estimates that each leave out one of n units."""
+    n = len(left_out)
+    return np.asarray(left_out.std(axis=0) * np.sqrt(n - 1))
+
+
+def _statistics(
+    predictions: Floats, gold: Floats, measure: PredictionMeasure, higher: bool, codes: Ints
+) -> "_Errors | _DeltaAvgs":
+    if measure == "delta_avg":
+        return _DeltaAvgs(predictions, gold, codes, higher)
+    return _Errors(predictions, gold, codes, measure)
+
+
+class _Errors:
+    """MAE or RMSE of submissions, as sums over segments, which can be drawn or left out."""
+
+    def __init__(self, predictions: Floats, gold: Floats, codes: Ints, measure: ErrorMeasure):
+        if measure not in _LOSS:
+            raise ValueError(f"`measure` must be one of {', '.join(PREDICTION_MEASURES)}")
+        losses = _LOSS[measure](predictions - gold)
+        self._finish = _FINISH[measure]
+        self.n_units = int(codes.max()) + 1
+        self._sizes = np.bincount(codes).astype(np.float64)
+        self._sums = np.stack([np.bincount(codes, weights=row) for row in losses], axis=1)
+        self.estimates = self._finish(losses.mean(axis=1))
+
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks (resamples, submissions)."""
+        for counts in bootstrap_counts(self.n_units, n_resamples, rng):
+            yield self._of(counts)
+
+    def left_out(self) -> Floats:
+        """Return the estimates without each segment, or group of segments (groups, submissions)."""
+        return self._of(_counts_left(self.n_units))
+
+    def _of(self, counts: Floats) -> Floats:
+        return self._finish(counts @ self._sums / (counts @ self._sizes)[:, None])
+
+
+class _DeltaAvgs:
+    """DeltaAvg of submissions, for all translations or for segments drawn with any weights.
+
+    DeltaAvg is a weighted sum of the ranked gold scores, whose weights depend only on the rank. A
+    translation that was drawn c times takes c ranks, so it has the weight of all of them: a difference of
+    the cumulated weights, which need one lookup for each translation. If fewer or more translations are
+    drawn than there are, their ranks are scaled to the number there is.
     """
+
+    def __init__(self, predictions: Floats, gold: Floats, codes: Ints, higher_is_better: bool):
+        values = directed(predictions, higher_is_better)
+        self._gold = directed(gold, higher_is_better)
+        self._codes = codes
+        self.n_units = int(codes.max()) + 1
+        self._weights = _cumulated_rank_weights(len(gold))
+        self._slopes = np.diff(self._weights, append=self._weights[-1])
+        self._orders = np.argsort(-values, axis=1, kind="stable")
+        self._ties = [
+            np.flatnonzero(np.diff(row[order], prepend=np.nan) != 0)
+            for row, order in zip(values, self._orders, strict=True)
+        ]
+        self.estimates = self._of(np.ones((1, self.n_units)))[0]
+
+    def resampled(self, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+        """Yield blocks (resamples, submissions)."""
+        for counts in bootstrap_counts(self.n_units, n_resamples, rng, width=len(self._gold)):
+            yield self._of(counts)
+
+    def left_out(self) -> Floats:
+        """Return the estimates without each segment, or group of segments (groups, submissions)."""
+        counts, size = _counts_left(self.n_units), max(1, WEIGHTS_AT_ONCE // len(self._gold))
+        blocks = [counts[start : start + size] for start in range(0, len(counts), size)]
+        return np.concatenate([self._of(block) for block in blocks])
+
+    def _of(self, counts: Floats) -> Floats:
+        n = len(self._gold)
+        rows = counts[:, self._codes]
+        totals = rows.sum(axis=1)
+        mean = rows @ self._gold / totals
+        results = np.empty((len(counts), len(self._orders)))
+        for i, (order, starts) in enumerate(zip(self._orders, self._ties, strict=True)):
+            drawn = rows[:, order]
+            sums, sizes = drawn * self._gold[order], drawn
+            if len(starts) < n:
+                sums = np.add.reduceat(sums, starts, axis=1)
+                sizes = np.add.reduceat(sizes, starts, axis=1)
+            # Interpolate between ranks. `numpy.interp` would search for each of them.
+            ends = np.minimum(np.cumsum(sizes, axis=1) * (n / totals)[:, None], n)
+            ranks = ends.astype(np.intp)
+            cumulated = self._weights[ranks] + (ends - ranks) * self._slopes[ranks]
+            weights = np.diff(cumulated, prepend=0, axis=1)
+            # Translations with equal predictions share their mean gold.
+            results[:, i] = (weights * sums / np.maximum(sizes, 1)).sum(axis=1) - mean
+        return results
+
+
+def _counts_left(n_segments: int) -> Floats:
+    """Return 0 for the segments of a group and 1 for all others (groups, segments)."""
+    n_groups = min(n_segments, MOST_GROUPS)
+    groups = np.arange(n_segments) % n_groups
+    return np.where(groups == np.arange(n_groups)[:, None], 0.0, 1.0)
+
+
+def _cumulated_rank_weights(size: int) -> Floats:
+    """Return the weight in DeltaAvg of the gold of the best j translations together, j = 0..size."""
     largest = size // 2
+    # The weight of the mean gold of the best j.
     weights = np.zeros(size)
     for n in range(2, largest + 1):
         cuts = np.arange(1, n) * (size // n)
         weights[cuts - 1] += 1 / (n - 1)
-    return weights / (largest - 1)
-
-
-def _delta_avg(predictions: Floats, gold: Floats, weights: Floats) -> float:
-    """Return DeltaAvg of complete, higher-is-better scores."""
-    _, rank, ties = np.unique(-predictions, return_inverse=True, return_counts=True)
-    mean_gold = np.bincount(rank, weights=gold) / ties
-    ranked = np.repeat(mean_gold, ties)
-    means = np.cumsum(ranked) / np.arange(1, len(gold) + 1)
-    return float(weights @ means - gold.mean())
+    weights /= (largest - 1) * np.arange(1, size + 1)
+    # Each of the best j is part of the means of j and more.
+    by_rank = np.cumsum(weights[::-1])[::-1]
+    return np.concatenate([[0.0], np.cumsum(by_rank)])
 
 
 _LOSS: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.abs, "rmse": np.square}
 _FINISH: dict[ErrorMeasure, Callable[[Floats], Floats]] = {"mae": np.asarray, "rmse": np.sqrt}
-
-
-def _losses(values: ArrayLike, gold: ArrayLike, measure: ErrorMeasure, name: str) -> Floats:
-    """Return the loss of each segment with gold; the error is computed from their mean."""
-    if measure not in _LOSS:
-        raise ValueError(f"`measure` must be 'mae' or 'rmse', not {measure!r}")
-    predicted, truth = with_gold(values, gold, name, at_least=1)
-    return _LOSS[measure](predicted - truth)
 
 
 def _error(
@@ -401,6 +570,7 @@ def _error(
     gold: ArrayLike,
     measure: ErrorMeasure,
     rescaled: bool,
+    segments: ArrayLike | None,
     rng: np.random.Generator | None,
     n_resamples: int,
     confidence: float,
@@ -408,21 +578,18 @@ def _error(
     """Return MAE or RMSE; NaN for constant predictions, which could not be rescaled."""
     check_between("confidence", confidence, 0, 1)
     undefined = rescaled and np.isnan(np.asarray(values, dtype=np.float64)).all()
-    losses = _losses(
-        np.zeros(np.shape(gold)) if undefined else values, gold, measure, "predictions"
+    predicted, truth = with_gold(
+        np.zeros(np.shape(gold)) if undefined else values, gold, "predictions", at_least=1
     )
-    losses = losses * np.nan if undefined else losses
-    finish = _FINISH[measure]
-    n = len(losses)
+    statistics = _Errors(predicted[None], truth, _codes(segments, gold), measure)
     low, high = np.nan, np.nan
-    if rng is not None:
-        means = [counts @ losses / n for counts in bootstrap_counts(n, n_resamples, rng)]
-        low, high = percentile_interval(finish(np.concatenate(means)), confidence)
+    if not undefined:
+        low, high = _interval(statistics, rng, n_resamples, confidence)
     return Measure(
-        estimate=float(finish(losses.mean())),
-        low=float(low),
-        high=float(high),
-        n=n,
+        estimate=np.nan if undefined else float(statistics.estimates[0]),
+        low=low,
+        high=high,
+        n=len(truth),
         higher_is_better=False,
         signature=signature(
             measure=measure,
@@ -435,6 +602,5 @@ def _error(
 def _interval_facts(
     rng: np.random.Generator | None, n_resamples: int, confidence: float
 ) -> dict[str, object]:
-    if rng is None:
-        return {}
-    return {"interval": f"bootstrap,{n_resamples}", "confidence": confidence}
+    how = "t,jackknife-by-segment" if rng is None else f"bootstrap,{n_resamples}"
+    return {"interval": how, "confidence": confidence}

@@ -23,7 +23,9 @@ DEFAULT_RESAMPLES = 1000
 ROUNDING = 1e-12
 
 
-def bootstrap_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+def bootstrap_counts(
+    n: int, n_resamples: int, rng: np.random.Generator, *, width: int = 1
+) -> Iterator[Floats]:
     """Yield blocks of bootstrap weights: how often each of `n` segments was drawn.
 
     Parameters
@@ -33,6 +35,9 @@ def bootstrap_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Iter
     n_resamples : int
         Total number of rows in all blocks.
     rng : numpy.random.Generator
+    width : int
+        How many numbers the caller computes from one row; if more than `n`, blocks are smaller. The
+        counts do not depend on it.
 
     Yields
     ------
@@ -43,7 +48,7 @@ def bootstrap_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Iter
     ----------
     .. [1] Efron. Bootstrap Methods: Another Look at the Jackknife. Annals of Statistics 7(1), 1979.
     """
-    for size in _block_sizes(n, n_resamples):
+    for size in _block_sizes(max(n, width), n_resamples):
         draws = rng.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
         yield np.bincount(draws.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
@@ -214,10 +219,10 @@ def weighted_pearson(metrics: Floats, gold: Floats, weights: Floats) -> NDArray[
     x, xx, xy = np.split(sums[:, : 3 * n_metrics], 3, axis=1)
     y, yy = sums[:, -2:-1], sums[:, -1:]
     n = np.maximum(weights.sum(axis=1, keepdims=True), 1)
-    return _pearson_from_sums(n, x, y, xx, yy, xy)
+    return pearson_from_sums(n, x, y, xx, yy, xy)
 
 
-def _pearson_from_sums(
+def pearson_from_sums(
     n: Floats, x: Floats, y: Floats, xx: Floats, yy: Floats, xy: Floats
 ) -> Floats:
     """Return r from the sums of x, y and their products over n standardised values."""

@@ -10,6 +10,7 @@ from scipy import special
 
 from ._pearson import unit_rows
 from ._validation import Bools, Floats, as_scores, check_between, directions, with_gold
+from .multiple_tests import Correction, adjust
 from .resampling import (
     DEFAULT_RESAMPLES,
     ROUNDING,
@@ -44,12 +45,18 @@ class ComparisonMatrix:
     higher_is_better: tuple[bool, ...]
     signature: str
 
-    def winners(self, alpha: float = ALPHA) -> Bools:
+    def winners(self, alpha: float = ALPHA, correction: Correction = "none") -> Bools:
         """Return which metrics no other significantly outperforms (see `winners`)."""
-        return winners(self.pvalue, self.estimates, alpha=alpha)
+        return winners(self.pvalue, self.estimates, alpha=alpha, correction=correction)
 
 
-def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) -> Bools:
+def winners(
+    pvalue: ArrayLike,
+    estimates: ArrayLike,
+    *,
+    alpha: float = ALPHA,
+    correction: Correction = "none",
+) -> Bools:
     """Return which metrics are not significantly outperformed by any other.
 
     Wins are deliberately not counted: their number grows with the number of weak metrics entered.
@@ -61,6 +68,8 @@ def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) ->
     estimates : array_like, shape (n_metrics,)
         A metric whose estimate is NaN (constant scores) never wins.
     alpha : float
+    correction : {"holm", "none"}
+        How the p-values are adjusted for their number first.
 
     Returns
     -------
@@ -77,7 +86,7 @@ def winners(pvalue: ArrayLike, estimates: ArrayLike, *, alpha: float = ALPHA) ->
         raise ValueError(f"`pvalue` has shape {p.shape} for {len(r)} `estimates`")
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, not {alpha}")
-    outperformed = (p < alpha).any(axis=0)
+    outperformed = (adjust(p, correction) < alpha).any(axis=0)
     return ~outperformed & ~np.isnan(r)
 
 

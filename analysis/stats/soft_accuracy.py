@@ -15,6 +15,7 @@ from ._validation import (
     direction_name,
     directions,
 )
+from .by_segment import jackknife_covariance
 from .meta_evaluation import checked_cube
 from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
 from .signature import signature
@@ -147,21 +148,22 @@ def soft_pairwise_accuracies(
     """
     check_between("confidence", confidence, 0, 1)
     scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, name)
-    pvalues = _system_pvalues(np.concatenate([truth[None], scores]), n_resamples, rng)
-    first, second = np.triu_indices(len(truth), 1)
-    distances = np.abs(pvalues[1:, first, second] - pvalues[0, first, second])
+    estimates = _soft_accuracies(scores, truth, n_resamples, rng)
+    n_pairs = len(truth) * (len(truth) - 1) // 2
     gold_pairs = _PairSums.of(truth)
     accuracies = []
-    for metric, sign, distance in zip(scores, signs, distances, strict=True):
-        estimate = float(1 - distance.mean())
-        reach = special.ndtri((1 + confidence) / 2) * _jackknife_error(metric, truth, gold_pairs)
+    for metric, sign, estimate in zip(scores, signs, estimates.tolist(), strict=True):
+        without = _without_each(metric, gold_pairs)
+        reach = (
+            special.ndtri((1 + confidence) / 2) * np.sqrt(jackknife_covariance(without[None]))[0, 0]
+        )
         accuracies.append(
             SoftAccuracy(
                 estimate=estimate,
                 low=float(max(0.0, estimate - reach)),
                 high=float(min(1.0, estimate + reach)),
                 n=truth.shape[1],
-                n_pairs=len(first),
+                n_pairs=n_pairs,
                 higher_is_better=bool(sign > 0),
                 signature=signature(
                     measure="spa",
@@ -285,12 +287,20 @@ def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
     return special.ndtr(-np.where(varies, z, 0))
 
 
-def _jackknife_error(metric: Floats, gold: Floats, gold_pairs: _PairSums) -> float:
-    """Return the standard error of SPA over segments."""
-    pairs = _PairSums.of(_standardised(metric))
-    without = np.abs(pairs.pvalues_without_each() - gold_pairs.pvalues_without_each()).mean(axis=0)
-    n = gold.shape[1]
-    return float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+def _without_each(metric: Floats, gold_pairs: _PairSums) -> Floats:
+    """Return SPA without each of the segments in turn."""
+    distances = _PairSums.of(_standardised(metric)).pvalues_without_each()
+    distances -= gold_pairs.pvalues_without_each()
+    return 1 - np.abs(distances, out=distances).mean(axis=0)
+
+
+def _soft_accuracies(
+    scores: Floats, truth: Floats, n_resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Return SPA of metrics, permuted by the same masks as gold."""
+    pvalues = _system_pvalues(np.concatenate([truth[None], scores]), n_resamples, rng)
+    first, second = np.triu_indices(len(truth), 1)
+    return 1 - np.abs(pvalues[1:, first, second] - pvalues[0, first, second]).mean(axis=1)
 
 
 def _system_pvalues(scores: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:

@@ -12,6 +12,7 @@ from scipy import special
 
 from ._pearson import unit_rows
 from ._validation import Bools, Floats, direction_name, directions, with_gold
+from .multiple_tests import Correction
 from .signature import signature
 from .significance import ALPHA, winners
 
@@ -61,9 +62,9 @@ class WilliamsMatrix:
     higher_is_better: tuple[bool, ...]
     signature: str
 
-    def winners(self, alpha: float = ALPHA) -> Bools:
+    def winners(self, alpha: float = ALPHA, correction: Correction = "none") -> Bools:
         """Return which metrics no other significantly outperforms (see `significance.winners`)."""
-        return winners(self.pvalue, self.estimates, alpha=alpha)
+        return winners(self.pvalue, self.estimates, alpha=alpha, correction=correction)
 
 
 def williams_test(r13: float, r23: float, r12: float, n: int) -> WilliamsResult:

@@ -20,11 +20,12 @@ NOTHING = "–"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The text shown, and the unrounded value behind it."""
+    """The text shown, and the unrounded value behind it. The note says what bold and shaded mean."""
 
     text: str
     value: object = None
     bold: bool = False
+    shaded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,9 @@ def to_latex(table: Table) -> str:
     r"""Return a `table` environment with booktabs rules; needs `\usepackage{booktabs}`."""
     layout = "".join("r" if column.is_number else "l" for column in table.columns)
     titles = " & ".join(escape_latex(column.title) for column in table.columns)
+    has_shades = any(cell.shaded for row in table.rows for cell in row)
     lines = [
-        r"% Needs \usepackage{booktabs}.",
+        r"% Needs \usepackage{booktabs}." + (r" And \usepackage{colortbl}." if has_shades else ""),
         r"\begin{table}",
         r"\centering",
         *([r"\footnotesize"] if len(table.rows) > ROWS_AT_NORMAL_SIZE else []),
@@ -79,7 +80,8 @@ def _latex_cell(cell: Cell) -> str:
     text = escape_latex(cell.text)
     # LaTeX would read a bracket at the start of a row as an option of the line break before it.
     text = f"{{{text}}}" if text.startswith("[") else text
-    return rf"\textbf{{{text}}}" if cell.bold else text
+    text = rf"\textbf{{{text}}}" if cell.bold else text
+    return rf"\cellcolor[gray]{{.85}}{text}" if cell.shaded else text
 
 
 def to_markdown(table: Table) -> str:
@@ -102,4 +104,6 @@ def _markdown_row(cells: list[str]) -> str:
 
 def _markdown_cell(cell: Cell) -> str:
     text = escape_markdown(cell.text)
-    return f"**{text}**" if cell.bold else text
+    text = f"**{text}**" if cell.bold else text
+    # Markdown has no shades.
+    return f"{text} °" if cell.shaded else text

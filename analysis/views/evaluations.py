@@ -26,6 +26,7 @@ from ..evaluation.result_page import (
     ShownTable,
     is_whole,
     latest_check,
+    measures_offered,
     picture_maker,
     shown_pictures,
     shown_tables,
@@ -34,6 +35,7 @@ from ..evaluation.result_page import (
 from ..evaluation.stored_evaluations import EvaluationRefused, result_of
 from ..models import Evaluation, GoldRun
 from ..scores.storing import Home
+from ..stats.human_ceiling import sizes_for
 from .scores import PREFIXES, for_collection_members
 
 EVALUATIONS_PER_PAGE = 30
@@ -116,6 +118,9 @@ def _golds_offered(home: Home) -> dict[str, str]:
             facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
             offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
             offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"
+            if sizes_for(run.minimum):
+                label = f"Gold {run.number} (z), with held-out workers as rows next to the metrics"
+                offered[f"human-{run.number}"] = label
     for upload in home.gold_uploads.defer("table").order_by("pk"):
         level = LEVEL_NAMES[upload.level]
         label = f"{upload.name} ({upload.get_kind_display()}, {level}): {upload.n_scores:,} scores"
@@ -125,7 +130,11 @@ def _golds_offered(home: Home) -> dict[str, str]:
 
 def _chosen_gold(value: str) -> dict[str, Any]:
     use, _, source = value.partition("-")
-    return {"upload": source} if use == "upload" else {"run": int(source), "use": use}
+    if use == "upload":
+        return {"upload": source}
+    if use == "human":
+        return {"run": int(source), "use": "z", "human": True}
+    return {"run": int(source), "use": use}
 
 
 @require_http_methods(["GET", "POST"])
@@ -174,7 +183,7 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
     """Show the full result, the tests used, and the inputs."""
     stored = _evaluation(request, code)
     result = result_of(stored)
-    scatter = request.GET.get("scatter", "")
+    scatter, measure = request.GET.get("scatter", ""), request.GET.get("measure", "")
     context = {
         "evaluation": stored,
         "title": title_of(result),
@@ -182,7 +191,9 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
         "result": result,
         "tables": shown_tables(result),
         "table_types": TABLE_TYPES,
-        "pictures": shown_pictures(result, scatter=scatter),
+        "pictures": shown_pictures(result, scatter=scatter, measure=measure),
+        "measures": measures_offered(result),
+        "measure": measure,
         "picture_types": list(CONTENT_TYPES),
         "metric_names": sorted({row.metric for gold in result.golds for row in gold.segment}),
         "scatter": scatter,

@@ -223,7 +223,7 @@ def compute(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     job = start_job(
         kind="compute_metrics",
         campaign=campaign,
-        arguments={"names": form.cleaned_data["names"]},
+        arguments=form.arguments,
         started_by=request.user,
     )
     return redirect("job", job.code)

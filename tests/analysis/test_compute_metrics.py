@@ -5,12 +5,13 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.metrics import METRIC_NAMES, computing
+from analysis.metrics import DEFAULT_METRICS, computing
 from analysis.metrics.catalogue import metrics_for
 from analysis.metrics.computing import CannotComputeMetrics, compute_metrics
 from analysis.models import Metric, MetricCounts
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.raw_files import RawFile
+from analysis.scores.reading import read_scores
 from analysis.scores.storing import campaign_keys, stored_table
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
@@ -38,7 +39,7 @@ def post_editions(campaign, text="a better text"):
 def test_every_output_and_every_system_gets_every_score(campaign):
     metrics = compute_metrics(campaign=campaign)
     assert [(metric.name, metric.level) for metric in metrics] == [
-        (name, level) for name in METRIC_NAMES for level in ("segment", "system")
+        (name, level) for name in DEFAULT_METRICS for level in ("segment", "system")
     ]
     assert {metric.n_scores for metric in metrics} == {6, 2}
     for metric in metrics:
@@ -185,6 +186,23 @@ def test_the_command_prints_json(campaign, capsys):
     facts = json.loads(capsys.readouterr().out)
     assert [fact["metric"] for fact in facts] == ["BLEU", "chrF"]
     assert set(facts[0]["systems"]) == {"system-a", "system-b"}
+
+
+def test_the_command_writes_segment_scores_that_evaluate_reads(campaign, tmp_path):
+    path = tmp_path / "scores.tsv"
+    chosen = ["--metrics", "TER-Moses", "sBLEU", "--tokenise", "none", "--out", str(path)]
+    call_command("compute_metrics", "baselines", *chosen)
+    tables = {table.name: table for table in read_scores(path).tables}
+    assert {name: table.higher_is_better for name, table in tables.items()} == {
+        "TER-Moses": False,
+        "sBLEU": True,
+    }
+    for metric in Metric.objects.filter(level="segment"):
+        stored = stored_table(metric)
+        assert tables[metric.name].keys == stored.keys
+        assert tables[metric.name].scores.tolist() == stored.scores.tolist()
+    with pytest.raises(CommandError, match="File exists"):
+        call_command("compute_metrics", "baselines", *chosen)
 
 
 def test_the_command_reads_post_editions(campaign, tmp_path, capsys):

@@ -64,7 +64,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_a_report_has_every_kind_of_file(report):
     out, printed = report
-    assert "Not significantly outperformed by any other metric (Williams test): good." in printed
+    assert (
+        "Not significantly outperformed by any other metric (t test by segment, Holm's correction): good."
+        in printed
+    )
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     assert {"index.html", "report.md", "result.json"} <= names
     for name in ("significance-gold", "between-metrics", "scatter-good-gold"):

@@ -36,8 +36,10 @@ def test_correlations_match_scipy_best_metric_first():
     assert agreement.winners == ("good",)
 
 
-def test_the_williams_test_compares_all_pairs_in_order_of_r():
-    comparison = evaluate([POOR, GOOD, FAIR], [gold_table()]).result.golds[0].comparison
+def test_the_published_williams_test_compares_all_pairs_in_order_of_r():
+    options = Options(uncertainty="published")
+    evaluated = evaluate([POOR, GOOD, FAIR], [gold_table()], options=options)
+    comparison = evaluated.result.golds[0].comparison
     expected = williams_matrix([GOOD.scores, FAIR.scores, POOR.scores], gold_table().scores)
     assert comparison is not None and comparison.metrics == ("good", "fair", "poor")
     assert_allclose(np.array(comparison.pvalue, dtype=float), expected.pvalue)
@@ -200,7 +202,7 @@ def test_a_result_names_its_inputs_and_its_method():
         ("TER", "metric", "b"),
         ("gold", "gold", "a"),
     ]
-    assert "lower:TER|" in result.signature and "test:williams" in result.signature
+    assert "lower:TER|" in result.signature and "uncertainty:segments" in result.signature
 
 
 def test_translations_without_gold_are_left_out_and_counted():

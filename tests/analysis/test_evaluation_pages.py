@@ -202,8 +202,9 @@ def test_hostile_names_stay_text(client, collection):
 def test_the_built_in_metrics_are_computed_by_a_button(client):
     campaign = make_campaign()
     make_translations(campaign, n_segments=3)
-    answer = send(client, "compute_metrics", campaign, names=["BLEU", "WER"])
+    answer = send(client, "compute_metrics", campaign, names=["TER-Moses", "WER"], tokenise="none")
     job = Job.objects.get()
+    assert job.arguments == {"names": ["TER-Moses", "WER"], "tokenise": "none"}
     assert answer.url == reverse("job", args=[job.code])
     assert run_job(job.pk).state == "done"
     text = text_of(client, "campaign_metrics", campaign.code)
@@ -237,6 +238,8 @@ def test_from_files_to_the_result_without_a_campaign(client, collection):
         golds=[f"upload-{upload.code}"],
         metrics=[str(metric.code) for metric in collection.metrics.all()],
         qe="on",
+        baseline="poor",
+        sort="mae",
         without="C\n",
     )
     assert (evaluation.collection, evaluation.created_by) == (collection, owner_of(client))
@@ -248,12 +251,22 @@ def test_from_files_to_the_result_without_a_campaign(client, collection):
         "Predictions of human",
         "System-level agreement with human",
         "Pearson correlation with human by system",
-        "Williams test",
+        "t test by segment",
         "not outperformed",
+        "not significantly different from poor",
+        "Sorted by MAE",
         upload.sha256,
         evaluation.input_digest,
     ):
         assert phrase in text, phrase
+
+
+def test_a_baseline_needs_quality_estimation(client):
+    campaign = make_scored_campaign()
+    fields = {"golds": ["z-1"], "metrics": [], "baseline": "BLEU", "seed": 1}
+    answer = send(client, "campaign_evaluate", campaign, **fields)
+    assert answer.status_code == 422
+    assert "A baseline needs quality estimation." in answer.content.decode()
 
 
 def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
@@ -387,6 +400,17 @@ def test_every_picture_can_be_downloaded(client):
         assert answer.status_code == 404
     wrong = client.get(reverse("evaluation_table", args=[evaluation.code, "segment-gold", "exe"]))
     assert wrong.status_code == 404
+
+
+def test_the_measure_of_the_significance_map_can_be_chosen(client):
+    evaluation = make_collection_evaluation()
+    names = {test["measure"] for test in evaluation.result["golds"][0]["tests"]}
+    assert "spearman" in names
+    text = client.get(
+        reverse("evaluation", args=[evaluation.code]), {"measure": "segment-spearman"}
+    ).content.decode()
+    assert '<option value="segment-spearman" selected>Spearman, segment level</option>' in text
+    assert "significance-segment-spearman-" in text
 
 
 def test_the_json_is_what_was_stored(client):

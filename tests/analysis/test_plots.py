@@ -15,7 +15,8 @@ from analysis.plots.heat_maps import (
     significance_map,
     three_places,
 )
-from analysis.plots.scatter import MOST_HOVERED, scatter
+from analysis.plots.scatter import MOST_HOVERED, scatter, standardised_scatter
+from analysis.stats.quality_estimation import rescale_predictions
 from da_platform.plots.rendering import Picture, render_pictures
 from da_platform.plots.style import style
 from da_platform.plots.svg import SVG
@@ -40,8 +41,24 @@ def test_a_significance_map_marks_winners_and_keeps_the_order():
     axes = drawn(picture).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["● best  .700", "worst  –"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["best", "worst"]
-    assert picture.rows == [("best", "worst", 0.7, None, 0.02), ("worst", "best", None, 0.7, 0.98)]
+    assert picture.rows == [
+        ("best", "worst", 0.7, None, 0.02, 0.02),
+        ("worst", "best", None, 0.7, 0.98, 0.98),
+    ]
     assert "Not outperformed by any other: best" in picture.alternative
+
+
+def test_a_significance_map_is_shaded_by_the_adjusted_p_and_keeps_the_raw_one():
+    p, adjusted = (
+        np.array([[np.nan, 0.03], [0.97, np.nan]]),
+        np.array([[np.nan, 0.06], [1, np.nan]]),
+    )
+    picture = significance_map(
+        ["one", "two"], [0.7, 0.6], p, adjusted=adjusted, measure="SPA", test="permutation"
+    )
+    assert picture.rows[0] == ("one", "two", 0.7, 0.6, 0.03, 0.06)
+    assert "0 differ significantly at .05 (permutation)" in picture.alternative
+    assert "SPA" in picture.title
 
 
 def test_44_metrics_have_room_for_their_names():
@@ -88,6 +105,72 @@ def test_densities_integrate_to_one_even_for_constant_predictions():
         assert np.trapezoid(y, x) == pytest.approx(1, abs=0.12), series
     assert "0.000 (flat)" in picture.alternative
     assert picture.render("pdf").startswith(b"%PDF")
+
+
+def test_points_of_an_error_rate_rise_too():
+    picture = scatter("TER", -GOLD, GOLD, [""] * 40, directions=(False, True), r=1.0)
+    main = drawn(picture).axes[0]
+    assert main.xaxis_inverted() and not main.yaxis_inverted()
+    assert main.get_xlabel() == "TER (lower is better: axis reversed)"
+    assert main.get_ylabel() == "gold"
+    assert "Lower TER is better, so its axis is reversed" in picture.alternative
+    # The data is as it was.
+    assert picture.rows[0] == ("", -GOLD[0], GOLD[0])
+
+
+def test_both_axes_are_reversed_if_predictions_and_gold_are_errors():
+    picture = scatter("svr", GOLD, GOLD, [""] * 40, directions=(False, False), gold_name="HTER")
+    main = drawn(picture).axes[0]
+    assert main.xaxis_inverted() and main.yaxis_inverted()
+    assert "Lower svr and HTER are better, so both axes are reversed" in picture.alternative
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_line_of_a_standardised_scatter_has_the_slope_r(higher):
+    scores = 100 + 7 * (GOLD + RNG.normal(size=40))
+    picture = standardised_scatter("svr", scores, GOLD, [""] * 40, directions=(higher, higher))
+    r = np.corrcoef(scores, GOLD)[0, 1]
+    assert f"slope r = {r:.3f}" in picture.alternative
+    lines = drawn(picture).axes[0].lines
+    assert [line.get_slope() for line in lines] == pytest.approx([1, r])
+    across, up = np.array([row[1:] for row in picture.rows]).T
+    assert (across.mean(), up.std(ddof=1)) == pytest.approx((0, 1))
+    assert np.sign(up[0]) == (1 if higher else -1) * np.sign(GOLD[0] - GOLD.mean())
+
+
+def test_labels_are_drawn_as_bars_and_other_predictions_as_curves():
+    labels = np.repeat([1.0, 2.0, 3.0], 20)
+    continuous = labels + RNG.normal(size=60)
+    picture = densities(["labels", "curve"], [labels, continuous], labels, gold_name="effort")
+    left, right = drawn(picture).axes[:2]
+    assert len(left.patches) == 6 and not left.lines
+    assert len(right.patches) == 3 and len(right.lines) == 1
+    shares = [row for row in picture.rows if row[0] == "effort"]
+    assert shares == [("effort", value, pytest.approx(1 / 3)) for value in (1, 2, 3)]
+
+
+def test_the_mae_trap_shows_predictions_as_submitted_and_rescaled():
+    wide = GOLD * 3
+    picture = densities(
+        ["wide", "flat"],
+        [wide, np.full(40, 0.1)],
+        GOLD,
+        rescaled=[rescale_predictions(wide, GOLD), np.full(40, np.nan)],
+        errors=[1.5, 0.8],
+        rescaled_errors=[0.4, None],
+        higher_is_better=False,
+        gold_name="HTER",
+    )
+    panels = drawn(picture).axes[:2]
+    assert [panel.get_title() for panel in panels] == [
+        "wide\nMAE 1.500, rescaled 0.400",
+        "flat\nMAE 0.800",
+    ]
+    assert [len(panel.lines) for panel in panels] == [2, 1]
+    assert all(panel.xaxis_inverted() for panel in panels)
+    assert "1 of 1 have a smaller MAE" in picture.alternative
+    assert "Lower HTER is better" in picture.alternative
+    assert {row[0] for row in picture.rows} == {"HTER", "wide", "wide, rescaled", "flat"}
 
 
 def test_an_outlier_does_not_stretch_the_axis():

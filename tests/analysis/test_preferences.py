@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from analysis.stats.preferences import darr_tau, preference_tau, relative_preferences
+from analysis.stats.preferences import (
+    darr_tau,
+    preference_ceiling,
+    preference_tau,
+    relative_preferences,
+)
 from analysis.stats.significance import binomial_interval
 
 
@@ -75,3 +80,48 @@ def test_missing_metric_scores_and_negative_points_are_refused() -> None:
         darr_tau([[np.nan], [1]], [[1], [2]])
     with pytest.raises(ValueError, match="`points`"):
         relative_preferences([[1], [2]], points=-1)
+
+
+def test_the_ceiling_is_the_share_that_agrees_with_the_majority() -> None:
+    # Segment 1: a over b twice, b over a once. Segment 2: a over b once. (1 + 1) / 4.
+    result = preference_ceiling(["a", "b", "a", "a"], ["b", "a", "b", "b"], [1, 1, 1, 2])
+    assert_allclose(result, 0.5)
+    assert np.isnan(preference_ceiling([], [], []))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 5)), min_size=1, max_size=30))
+def test_no_metric_exceeds_the_ceiling(votes: list[tuple[bool, int]]) -> None:
+    better = ["a" if vote else "b" for vote, _ in votes]
+    worse = ["b" if vote else "a" for vote, _ in votes]
+    segments = [segment for _, segment in votes]
+    ceiling = preference_ceiling(better, worse, segments)
+    totals = {s: sum(1 if vote else -1 for vote, t in votes if t == s) for s in segments}
+    scores = {("a", s): np.sign(total) for s, total in totals.items()}
+    best = preference_tau(
+        [scores.get((system, s), 0) for system, s in zip(better, segments, strict=True)],
+        [scores.get((system, s), 0) for system, s in zip(worse, segments, strict=True)],
+    )
+    assert_allclose(best.estimate, ceiling)
+
+
+def test_the_interval_with_segments_as_the_unit_is_wider_if_segments_agree() -> None:
+    rng = np.random.default_rng(3)
+    segments = np.repeat(np.arange(30), 10)
+    better = np.repeat(rng.random(30) < 0.7, 10).astype(float)
+    plain = preference_tau(better, 1 - better)
+    by_segment = preference_tau(better, 1 - better, segments=segments)
+    assert plain.estimate == by_segment.estimate
+    assert by_segment.high - by_segment.low > 2 * (plain.high - plain.low)
+    assert "interval:t,jackknife-by-segment" in by_segment.signature
+
+
+@pytest.mark.slow
+def test_19_of_20_intervals_of_tau_cover_the_true_value() -> None:
+    rng, n_covered = np.random.default_rng(4), 0
+    for _ in range(2000):
+        # The chance of agreement varies from segment to segment around 0.7, so tau is 0.4.
+        chances = np.repeat(rng.beta(7, 3, size=50), 6)
+        agrees = (rng.random(300) < chances).astype(float)
+        result = preference_tau(agrees, 1 - agrees, segments=np.repeat(np.arange(50), 6))
+        n_covered += result.low <= 0.4 <= result.high
+    assert 0.93 <= n_covered / 2000 <= 0.97

@@ -107,13 +107,41 @@ def test_every_table_that_marks_winners_names_the_test():
     by_name = {table.name: table for table in tables_of(result)}
     assert set(by_name) == {
         f"{kind}-{gold}"
-        for kind in ("segment", "prediction", "system", "by-system")
+        for kind in ("segment", "prediction", "system", "tests", "by-system")
         for gold in ("gold", "two")
     } | {"compared-segment-gold-two", "compared-system-gold-two"}
     for name, marked in by_name.items():
         has_bold = any(cell.bold for row in marked.rows for cell in row)
-        assert not has_bold or "Williams test, one-sided, p < .05" in marked.note, name
+        assert not has_bold or "Bold: not significantly outperformed" in marked.note, name
+    expected = "(t test by segment, one-sided, p < .05 after Holm's correction for 2 tests)"
+    assert expected in by_name["segment-gold"].note
+    assert "25 segments count as independent" in by_name["segment-gold"].note
+    assert "permutation by segment, one-sided" in by_name["system-gold"].note
     segments = by_name["segment-gold"]
     assert segments.rows[0][0] == Cell("good", "good", bold=True)
     assert "Metrics where lower is better have their signs reversed." in segments.note
     assert "n = 100 translations of 25 segments by 4 systems." in segments.note
+
+
+def test_the_published_tables_name_fisher_and_williams():
+    tables = [metric("good", 0.3), metric("poor", 2)]
+    options = Options(uncertainty="published")
+    by_name = {
+        table.name: table
+        for table in tables_of(evaluate(tables, [gold_table()], options=options).result)
+    }
+    assert set(by_name) == {"segment-gold", "system-gold", "by-system-gold"}
+    note = by_name["segment-gold"].note
+    assert "interval (Fisher)" in note and "(Williams test, one-sided, p < .05)" in note
+
+
+def test_the_table_of_tests_counts_significant_pairs_before_and_after_correction():
+    tables = [metric("good", 0.3), metric("fair", 0.8), metric("poor", 2)]
+    result = evaluate(tables, [gold_table()]).result
+    table = next(table for table in tables_of(result) if table.name == "tests-gold")
+    measures = [(row[0].text, row[1].text) for row in table.rows]
+    assert measures[:2] == [("segment level", "Pearson r"), ("segment level", "Spearman")]
+    assert len(measures) == 9 and measures[-1] == ("system level", "soft pairwise accuracy")
+    n_raw, n_adjusted = ([row[i].value for row in table.rows] for i in (4, 5))
+    assert all(raw >= adjusted for raw, adjusted in zip(n_raw, n_adjusted, strict=True))
+    assert table.rows[0][7].text == "good"

@@ -104,6 +104,9 @@ def test_built_in_metrics_are_computed_by_a_job(campaign):
     answer = ada.post(f"/campaigns/{campaign.code}/metrics/compute", {"names": ["WER", "WER"]})
     assert answer.status_code == 202
     assert Job.objects.get().arguments == {"names": ["WER"]}
+    body = {"names": ["TER-cased"], "tokenise": "none"}
+    ada.post(f"/campaigns/{campaign.code}/metrics/compute", body)
+    assert Job.objects.latest("pk").arguments == body
     refused = ada.post(f"/campaigns/{campaign.code}/metrics/compute", {"names": ["COMET"]})
     assert refused.status_code == 422 and "WER" in json.dumps(refused.json())
 

@@ -27,7 +27,9 @@ SPA_TOLERANCE = 0.005
 
 
 def run(out: Path, *arguments: object) -> EvaluationResult:
-    call_command("evaluate", *map(str, arguments), "--out", str(out))
+    """Evaluate as published: Fisher's intervals and Williams tests over all translations."""
+    how = ("--uncertainty", "published")
+    call_command("evaluate", *map(str, arguments), *how, "--out", str(out))
     return EvaluationResult.from_dict(json.loads((out / "result.json").read_text()))
 
 

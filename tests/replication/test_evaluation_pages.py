@@ -47,11 +47,11 @@ def upload(client: Client, name: str, paths: list[Path], **fields: object) -> No
 
 
 def evaluated(client: Client, **options: object) -> Evaluation:
-    """Submit the form with its initial choices, run the job and return the evaluation."""
+    """Submit the form with its initial choices, as published; run the job and return the evaluation."""
     address = reverse("collection_evaluate", args=[ScoreCollection.objects.get().code])
     form = client.get(address).context["form"]
     chosen = {name: form.fields[name].initial for name in ("golds", "metrics", "seed")}
-    answer = client.post(address, chosen | options)
+    answer = client.post(address, chosen | {"uncertainty": "published"} | options)
     assert answer.status_code == 302, answer.context["form"].errors
     job = run_job(Job.objects.latest("pk").pk)
     assert job is not None and job.state == "done", job and job.error

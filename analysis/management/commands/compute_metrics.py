@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from analysis.metrics import METRIC_NAMES
+from analysis.metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from analysis.metrics.computing import compute_metrics
 from analysis.models import Metric
 from analysis.scores.score_tables import LEVELS
@@ -27,8 +27,8 @@ class Command(BaseCommand):
             "--metrics",
             nargs="+",
             choices=METRIC_NAMES,
-            default=list(METRIC_NAMES),
-            help="metrics to compute (default: all)",
+            default=list(DEFAULT_METRICS),
+            help="metrics to compute (default: all except TER-cased and TER-Moses)",
         )
         parser.add_argument(
             "--post-editions",
@@ -39,8 +39,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--tokenise",
             metavar="NAME",
-            choices=["none", "13a", "intl", "zh", "char"],
-            help="tokeniser: none, 13a, intl, zh or char (default: by language)",
+            choices=TOKENISERS,
+            help=f"tokeniser: {', '.join(TOKENISERS)} (default: by language)",
+        )
+        parser.add_argument(
+            "--out",
+            type=Path,
+            metavar="FILE",
+            help="also write the segment scores to a new table (TSV) that `evaluate` reads",
         )
         parser.add_argument("--json", action="store_true", help="print the system scores as JSON")
 
@@ -63,10 +69,26 @@ class Command(BaseCommand):
                 )
         except PlatformError as error:
             raise CommandError(str(error)) from error
+        if options["out"]:
+            _write(options["out"], [m for m in metrics if m.level == Metric.Level.SEGMENT])
         facts = _facts([metric for metric in metrics if metric.level == Metric.Level.SYSTEM])
         self.stdout.write(
             json.dumps(facts, ensure_ascii=False) if options["json"] else _page(facts)
         )
+
+
+def _write(path: Path, metrics: list[Metric]) -> None:
+    """Write a column for each metric, which says in its title which direction is better."""
+    tables = stored_tables(metrics)
+    titles = [f"{table.name}:{'higher' if table.higher_is_better else 'lower'}" for table in tables]
+    columns = [map(repr, table.scores.tolist()) for table in tables]
+    rows = zip(*zip(*tables[0].keys, strict=True), *columns, strict=True)
+    lines = ["\t".join(cells) for cells in [("system", "segment", *titles), *rows]]
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        raise CommandError(f"Cannot write {path}: {error.strerror}.") from error
 
 
 def _facts(metrics: list[Metric]) -> list[dict[str, Any]]:

@@ -20,8 +20,11 @@ from analysis.evaluation import (
 )
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
+from analysis.evaluation.results import PREDICTION_SORTS, TIE_THRESHOLDS, UNCERTAINTIES
+from analysis.scores.formats import FORMATS
 from analysis.scores.reading import CHOICES
 from analysis.scores.score_tables import GOLD_KINDS
+from analysis.stats.multiple_tests import CORRECTIONS
 from da_platform.exceptions import PlatformError
 from hits.management.base import CommandWithExamples
 
@@ -33,7 +36,7 @@ examples:
     manage.py evaluate metrics.tsv --gold da=gold.tsv --higher BLEU --lower TER --out report/
 
   Predictions of HTER, with their errors:
-    manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --out report/
+    manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --baseline QuEst --out report/
 
   All metrics of a WMT language pair against two golds:
     manage.py evaluate metric-scores/en-de \\
@@ -78,6 +81,11 @@ class Command(CommandWithExamples):
                     texts=options["texts"],
                     documents=options["documents"],
                     ranks=options["ranks"],
+                    format=options["format"],
+                    gold_format=options["gold_format"],
+                    system=options["system"],
+                    judgements=options["judgements"],
+                    processes=os.cpu_count() or 1,
                     only={role: options[role] for role in CHOICES if options[role]},
                     progress=progress,
                 )
@@ -87,8 +95,9 @@ class Command(CommandWithExamples):
                     evaluated,
                     options["out"],
                     scatters=options["scatter"],
+                    all_maps=options["all_maps"],
                     force=options["force"],
-                    processes=len(os.sched_getaffinity(0)),
+                    processes=os.cpu_count() or 1,
                     progress=progress,
                 )
         except DirectionsUnknown as error:
@@ -127,6 +136,34 @@ def _add_options(parser: CommandParser) -> None:
         help="the scores predict the gold (quality estimation): measure errors too",
     )
     parser.add_argument(
+        "--per-word",
+        action="store_true",
+        help="scores and gold are seconds: divide them by the words of each segment (needs --texts)",
+    )
+    parser.add_argument(
+        "--preferences",
+        type=float,
+        metavar="POINTS",
+        help="also evaluate preferences: pairs of translations whose gold scores are this far apart (WMT: 25)",
+    )
+    parser.add_argument(
+        "--judgements",
+        metavar="FILE",
+        help="also evaluate preferences of people: a table with the columns segment, better and worse",
+    )
+    parser.add_argument(
+        "--baseline",
+        default="",
+        metavar="NAME",
+        help="with --qe: shade what does not significantly differ from these predictions",
+    )
+    parser.add_argument(
+        "--sort",
+        choices=PREDICTION_SORTS,
+        default=DEFAULTS.sort,
+        help="with --qe: sort the table of predictions by this measure, best first",
+    )
+    parser.add_argument(
         "--ranks", action="store_true", help="also evaluate rankings submitted with the scores"
     )
     parser.add_argument(
@@ -156,10 +193,46 @@ def _add_options(parser: CommandParser) -> None:
         metavar="METRIC",
         help="plot this metric against gold (default: the best ones); may be repeated",
     )
+    parser.add_argument(
+        "--all-maps",
+        action="store_true",
+        help="draw the significance map of every measure, not only of r",
+    )
+    parser.add_argument(
+        "--uncertainty",
+        choices=UNCERTAINTIES,
+        default=DEFAULTS.uncertainty,
+        help="what intervals and tests take as independent: segments, or translations as in the papers "
+        "(Fisher, Williams; default: %(default)s)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=DEFAULTS.correction,
+        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tie-threshold",
+        choices=TIE_THRESHOLDS,
+        default=DEFAULTS.tie_threshold,
+        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
+    )
     parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
     parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
     parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
+    for name, what in (("--format", "score"), ("--gold-format", "gold")):
+        parser.add_argument(
+            name,
+            choices=FORMATS,
+            help=f"the format of the {what} files (default: detected from the content)",
+        )
+    parser.add_argument(
+        "--system",
+        default="",
+        metavar="NAME",
+        help="the system that was scored, for files that do not name systems when others do",
+    )
     for role in CHOICES:
         parser.add_argument(
             f"--{role.replace('_', '-')}",
@@ -184,14 +257,23 @@ def _options(options: dict[str, Any]) -> Options:
             raise CommandError(f"--{name} must be between 0 and 1.")
     if options["resamples"] < 1 or options["seed"] < 0:
         raise CommandError("--resamples must be at least 1, and --seed must be at least 0.")
+    if (points := options["preferences"]) is not None and not 0 <= points < float("inf"):
+        raise CommandError("--preferences must be at least 0.")
     return Options(
         qe=options["qe"],
         alpha=options["alpha"],
         confidence=options["confidence"],
+        uncertainty=options["uncertainty"],
+        correction=options["correction"],
+        tie_threshold=options["tie_threshold"],
         seed=options["seed"],
         n_resamples=options["resamples"],
         without_systems=tuple(dict.fromkeys(options["without"])),
         ignore_extra=options["ignore_extra"],
+        per_word=options["per_word"],
+        preference_points=options["preferences"],
+        baseline=options["baseline"],
+        sort=options["sort"],
     )
 
 

@@ -1,0 +1,230 @@
+"""Null simulations: does a test reject as often as it says, does an interval cover as often as it says?
+
+Two metrics correlate equally well with gold, but they are not interchangeable: the noise of one belongs to segments, the
+noise of the other to translations, some segments are noisier than others, and their scales differ. A test at .05
+must reject between 3 and 7 %, a 95 % interval must cover between 93 and 97 %. The published tests, which take all
+translations as independent, stand beside with what they do.
+"""
+
+import numpy as np
+import pytest
+
+from analysis.stats.by_segment import correlations_by_segment, means_by_segment
+from analysis.stats.correlation import fisher_interval
+from analysis.stats.meta_evaluation import tie_accuracies
+from analysis.stats.multiple_tests import holm
+from analysis.stats.soft_accuracy import soft_pairwise_accuracies
+from analysis.stats.system_resampling import (
+    measures_by_system,
+    resampled_systems,
+    system_correlations,
+    system_estimates,
+)
+from analysis.stats.system_swaps import compare_by_swaps, swap_spreads
+from analysis.stats.williams import williams_matrix
+
+pytestmark = pytest.mark.slow
+
+N_SYSTEMS = 8
+METHODS = ("pearson", "spearman", "kendall_b")
+
+
+def translations(n_segments, rng, *, ties=False, spreads=(0.5, 2)):
+    """Return two metrics with the same distribution of (score, gold), gold and segments."""
+    shape = (N_SYSTEMS, n_segments)
+    gold = np.linspace(-0.5, 0.5, N_SYSTEMS)[:, None] + 0.8 * rng.normal(size=n_segments)
+    gold = gold + 0.6 * rng.normal(size=shape)
+    by_segment, by_translation = (
+        np.where(rng.random(size) < 0.5, *spreads) for size in (n_segments, shape)
+    )
+    first = gold + 0.8 * by_segment * rng.normal(size=n_segments) + 0.3 * rng.normal(size=shape)
+    second = (
+        gold + 0.8 * by_translation * rng.normal(size=shape) + 0.3 * rng.normal(size=n_segments)
+    )
+    if ties:
+        gold, first, second = np.round(gold), np.round(1.5 * first), np.round(1.5 * second)
+    metrics = np.stack([first.ravel(), 10 * second.ravel()])
+    return metrics, gold.ravel(), np.tile(np.arange(n_segments), N_SYSTEMS)
+
+
+def share(flags):
+    """Return the share of a hundred; rounded, because 7 % is allowed."""
+    return round(100 * float(np.mean(flags)), 6)
+
+
+def rejections(pvalue):
+    """Return whether the tests in both directions reject at .05."""
+    return [pvalue[0, 1] < 0.05, pvalue[1, 0] < 0.05]
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["decimals", "ties"])
+@pytest.mark.parametrize(("n_segments", "spreads"), [(20, (1, 1)), (40, (0.5, 2)), (100, (0.5, 2))])
+def test_correlations_by_segment_hold_their_level_and_cover(n_segments, spreads, ties):
+    rng = np.random.default_rng([n_segments, ties, 1])
+    facts = {"ties": ties, "spreads": spreads}
+    many = translations(40_000, rng, **facts)
+    truth = {m: correlations_by_segment(*many, method=m).estimates for m in METHODS}
+    rejected = {method: [] for method in METHODS}
+    covered = {method: [] for method in METHODS}
+    for _ in range(1500):
+        sample = translations(n_segments, rng, **facts)
+        for method in METHODS:
+            result = correlations_by_segment(*sample, method=method)
+            rejected[method] += rejections(result.compare().pvalue)
+            low, high = result.intervals()
+            covered[method] += list((low < truth[method]) & (truth[method] < high))
+    # 3,000 trials, in pairs that depend on each other: 5 % has a standard error of 0.4.
+    for method in METHODS:
+        assert 3 <= share(rejected[method]) <= 7, method
+        assert 93 <= share(covered[method]) <= 97, method
+
+
+def test_published_tests_and_intervals_do_not():
+    rng = np.random.default_rng(3)
+    truth = correlations_by_segment(*translations(40_000, rng)).estimates[0]
+    rejected, covered = [], []
+    for _ in range(600):
+        metrics, gold, _ = translations(100, rng)
+        result = williams_matrix(metrics, gold)
+        rejected += rejections(result.pvalue)
+        low, high = fisher_interval(result.estimates[0], len(gold))
+        covered.append(low < truth < high)
+    assert share(rejected) > 15
+    assert share(covered) < 70
+
+
+def test_williams_holds_its_level_with_one_translation_of_each_segment():
+    rng = np.random.default_rng(4)
+    rejected = []
+    for _ in range(1500):
+        gold = rng.normal(size=60)
+        rejected += rejections(williams_matrix(gold + rng.normal(size=(2, 60)), gold).pvalue)
+    assert 3 <= share(rejected) <= 7
+
+
+@pytest.mark.parametrize("cross_validate", [False, True])
+def test_acc_eq_holds_its_level_and_covers(cross_validate):
+    rng = np.random.default_rng(5)
+
+    def sample(n):
+        gold = np.round(rng.normal(size=n) + rng.normal(size=(N_SYSTEMS, n)))
+        noise = rng.normal(size=(2, N_SYSTEMS, n)) * np.where(rng.random((2, 1, n)) < 0.5, 0.5, 2)
+        return gold + noise * 1.0, gold
+
+    def measured(metrics, gold):
+        ties = tie_accuracies(metrics, gold, cross_validate=cross_validate)
+        by_segment = np.stack([tie.by_segment for tie in ties])
+        return means_by_segment(by_segment, measure="acc_eq", n=1, higher_is_better=(True, True))
+
+    truth = measured(*sample(20_000)).estimates.mean()
+    rejected, covered = [], []
+    for _ in range(600):
+        result = measured(*sample(100))
+        rejected += rejections(result.compare().pvalue)
+        low, high = result.intervals()
+        covered += list((low < truth) & (truth < high))
+    assert 3 <= share(rejected) <= 7
+    assert 93 <= share(covered) <= 97
+
+
+def systems(n_systems, n_segments, gap, rng):
+    """Return two metrics that each confuse another two systems, and gold."""
+    order = np.arange(n_systems)
+    first, second = order.copy(), order.copy()
+    first[[1, 2]], second[[-3, -2]] = first[[2, 1]], second[[-2, -3]]
+    shape, hardness = (n_systems, n_segments), rng.normal(size=n_segments)
+    gold = gap * order[:, None] + 0.7 * hardness + 0.7 * rng.normal(size=shape)
+    by_segment, by_translation = (
+        np.where(rng.random(s) < 0.5, 0.5, 2) for s in (n_segments, shape)
+    )
+    one = gap * first[:, None] + 0.5 * hardness + by_segment * rng.normal(size=shape)
+    other = (
+        gap * second[:, None]
+        + 2 * rng.normal(size=n_segments)
+        + by_translation * rng.normal(size=shape)
+    )
+    return np.stack([one, 10 * other]), gold
+
+
+@pytest.mark.parametrize(("n_systems", "n_segments", "gap"), [(8, 30, 0.3), (12, 200, 0.1)])
+def test_measures_of_systems_hold_their_level(n_systems, n_segments, gap):
+    rng = np.random.default_rng(n_systems)
+    rejected = {}
+    covered, estimates = [], []
+    for _ in range(500):
+        metrics, gold = systems(n_systems, n_segments, gap, rng)
+        means, gold_means = metrics.mean(axis=2), gold.mean(axis=1)
+        spreads = swap_spreads(metrics, gold, rng=rng, n_resamples=300)
+        found = {
+            measure: measures_by_system(means, gold_means, measure).estimates
+            for measure in (*METHODS, "accuracy")
+        }
+        spa = soft_pairwise_accuracies(metrics, gold, rng=rng, n_resamples=300)
+        found["spa"] = np.array([each.estimate for each in spa])
+        for measure, values in found.items():
+            result = compare_by_swaps(
+                spreads[measure],
+                values,
+                measure=measure,
+                n=n_systems,
+                n_resamples=300,
+                higher_is_better=(True, True),
+            )
+            rejected.setdefault(measure, []).extend(rejections(result.pvalue))
+        estimates.append(found["pearson"])
+        covered.append(system_correlations(metrics, gold, found["pearson"]).intervals())
+    for measure, flags in rejected.items():
+        assert 3 <= share(flags) <= 7, measure
+    # r of noisy means is lower than that of endless segments: the interval is about its expected value.
+    expected = np.tanh(np.arctanh(estimates).mean(axis=0))
+    assert 93 <= share([(low < expected) & (expected < high) for low, high in covered]) <= 99
+
+
+def test_intervals_of_the_order_of_systems_are_wide_enough():
+    rng = np.random.default_rng(8)
+    estimates, covered = [], []
+    for _ in range(300):
+        metrics, gold = systems(12, 100, 0.12, rng)
+        found = measures_by_system(metrics.mean(axis=2), gold.mean(axis=1), "accuracy").estimates
+        resampled = resampled_systems(metrics, gold, rng=rng, n_resamples=200)["accuracy"]
+        result = system_estimates(
+            resampled, "accuracy", found, n=66, n_segments=100, higher_is_better=(True, True)
+        )
+        estimates.append(found)
+        covered.append(result.intervals())
+    expected = np.mean(estimates, axis=0)
+    # A bootstrap adds the noise of segments a second time, so that these intervals are a little too wide.
+    assert share([(low <= expected) & (expected <= high) for low, high in covered]) >= 93
+
+
+def test_systems_as_the_unit_hold_their_level():
+    rng = np.random.default_rng(9)
+    rejected = {}
+    for _ in range(1000):
+        gold = rng.normal(size=15)
+        metrics = gold + 0.7 * rng.normal(size=(2, 15))
+        for measure in ("spearman", "kendall_b", "accuracy"):
+            pvalue = measures_by_system(metrics, gold, measure).compare().pvalue
+            rejected.setdefault(measure, []).extend(rejections(pvalue))
+        rejected.setdefault("williams", []).extend(
+            rejections(williams_matrix(metrics, gold).pvalue)
+        )
+    assert 3 <= share(rejected["williams"]) <= 7
+    # With few systems, the jackknife of measures of their order is a little too careful.
+    for measure, flags in rejected.items():
+        assert 1.5 <= share(flags) <= 7, measure
+
+
+def test_holm_keeps_the_chance_of_any_wrong_winner_below_five_percent():
+    rng = np.random.default_rng(10)
+    wrong = {"raw": [], "holm": []}
+    for _ in range(400):
+        gold = rng.normal(size=(4, 40)) + rng.normal(size=40)
+        metrics = (gold + rng.normal(size=(6, 4, 40))).reshape(6, -1)
+        result = correlations_by_segment(metrics, gold.ravel(), np.tile(np.arange(40), 4))
+        pvalue = result.compare().pvalue
+        wrong["raw"].append((pvalue < 0.05).any())
+        wrong["holm"].append((holm(pvalue) < 0.05).any())
+    assert share(wrong["raw"]) > 30
+    # 5 % of 400 trials has a standard error of 1.1.
+    assert share(wrong["holm"]) <= 8
