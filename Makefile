@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Many processes start here; compiled files save each of them seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test check lint bench soak audit sbom format lock messages clean
+.PHONY: help run test check lint bench soak wheel audit sbom format lock messages clean
 
 help:
 	@echo "make run     set everything up and serve the platform with a demo campaign"
@@ -17,14 +17,14 @@ help:
 	@echo "make lint    formatting, types, migrations, documents, insecure code, secrets"
 	@echo "make bench   measure speed against baselines, on this machine, now"
 	@echo "make soak    the long tests: the whole stack under disasters, fuzzing at full size"
+	@echo "make wheel   build the package: a wheel in dist/"
 	@echo "make audit   check the pinned packages for known vulnerabilities; needs the internet"
 	@echo "make sbom    write sbom.json: every shipped package with its version and hashes (CycloneDX)"
 	@echo "make format  format the code      make lock   pin the newest dependencies again"
 	@echo "make clean   remove the environment and caches; the data in var/ stay"
 
-run: port-is-free $(VENV)/ready-to-run .env
-	@$(BIN)/python manage.py prepare_demo --port $(PORT)
-	@exec $(BIN)/python -m da_platform.serve --port $(PORT)
+run: port-is-free $(VENV)/ready-to-run
+	@exec $(BIN)/python -m da_platform.command run --port $(PORT)
 
 test: ready-to-serve
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not soak" $(PYTEST)
@@ -59,6 +59,10 @@ bench: $(VENV)/ready-to-test
 soak: $(VENV)/ready-to-test
 	$(BIN)/pytest -n 0 -m soak -rP $(PYTEST)
 
+# Needs the internet for hatchling, which builds it.
+wheel: $(BIN)/uv
+	$(BIN)/uv build --quiet --wheel --out-dir dist
+
 audit: $(VENV)/ready-to-test
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
 
@@ -70,8 +74,8 @@ format: $(VENV)/ready-to-test
 	$(BIN)/ruff check --fix .
 
 lock: $(BIN)/uv
-	$(BIN)/uv pip compile pyproject.toml --upgrade $(LOCKING) -o requirements.txt
-	$(BIN)/uv pip compile pyproject.toml --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
+	$(BIN)/uv pip compile pyproject.toml --all-extras --upgrade $(LOCKING) -o requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --all-extras --upgrade --group dev -c requirements.txt $(LOCKING) -o requirements-dev.txt
 
 # After changing a string that workers see; needs Debian's gettext package.
 messages: $(VENV)/ready-to-run
@@ -121,6 +125,3 @@ $(VENV)/ready-to-test: requirements-dev.txt requirements.txt | $(BIN)/uv
 ready-to-serve: $(VENV)/ready-to-test
 	@$(BIN)/python -m tests.setup_browser
 	@$(BIN)/python -m tests.setup_servers
-
-.env:
-	@(umask 077; printf '# Written by `make run`: development on your own machine. See .env.example.\nDA_DEBUG=1\n' > $@)

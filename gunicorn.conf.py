@@ -1,5 +1,6 @@
 """Gunicorn's configuration; command-line options override it."""
 
+import gc
 import os
 import shutil
 import sys
@@ -10,16 +11,18 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 _folder = Path(__file__).resolve().parent
-# The real folder, not a link that may point to another release tomorrow, so that late imports match.
-# First on the path, where gunicorn has put the link if it was started by that name.
-chdir = str(_folder)
-sys.path.insert(0, chdir)
+if (_folder / "da_platform").is_dir():
+    # In a checkout. The real folder, not a link that may point to another release tomorrow, so that late imports
+    # match. First on the path, where gunicorn has put the link if it was started by that name.
+    chdir = str(_folder)
+    sys.path.insert(0, chdir)
 
 from da_platform.environment import read_env_file  # noqa: E402
+from da_platform.places import ENV_FILE  # noqa: E402
 
 try:
     # As in the settings, which are loaded later: the process environment overrides the file.
-    read_env_file(_folder / ".env")
+    read_env_file(ENV_FILE)
 except ImproperlyConfigured as error:
     sys.exit(f"The platform cannot start: {error}")
 
@@ -59,6 +62,11 @@ if _log_format == "JSON":
 control_socket_disable = True
 # By default, forwarded addresses are accepted only from a proxy on this machine.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    # With --preload, processes share the memory of what is loaded until they write to it, as the collector would.
+    gc.freeze()
 
 
 def on_exit(server: Any) -> None:

@@ -1,3 +1,3 @@
 """What `hits` and `analysis` are built on: settings, jobs, files, operation."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

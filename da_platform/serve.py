@@ -1,10 +1,10 @@
-"""Run the platform on one machine: the web server and a worker for each queue, stopped together.
+"""Run the platform on one machine: the web server and a worker for all queues, stopped together.
 
     python -m da_platform.serve --port 8000
 
-Workers are separate processes, not threads of the web server, so that a job that uses a whole core or all memory
-does not affect the pages, and gunicorn may restart its processes at any time. There are two, so that long jobs
-do not delay chores.
+The worker is a separate process, not a thread of the web server, so that a job that uses a whole core or all memory
+does not affect the pages, and gunicorn may restart its processes at any time. It is one process with threads, to
+save memory: a long job leaves the others to chores.
 """
 
 import argparse
@@ -20,7 +20,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 
-from .queues import JOBS, QUICK
+from .places import SHIPPED_DIR
+from .queues import QUEUES
 
 BIN = Path(sys.executable).parent
 
@@ -30,22 +31,17 @@ PAUSE_SECONDS = 0.1
 
 PR_SET_PDEATHSIG = 1
 
-# One process each, without the banner.
-WORKER = [
-    "--quiet",
-    "--app",
-    "da_platform",
-    "worker",
-    "--concurrency",
-    "1",
-    "--loglevel",
-    "WARNING",
-]
+GUNICORN = ["--config", str(SHIPPED_DIR / "gunicorn.conf.py")]
+if sys.platform == "linux":
+    # Its processes share what is loaded. Elsewhere a copy of a process that has loaded NumPy may not work.
+    GUNICORN += ["--preload"]
+
+# Jobs that run at once, chores among them.
+N_THREADS = 3
+# Without the banner.
+WORKER = ["--quiet", "--app", "da_platform", "worker", "--beat", "--loglevel", "WARNING"]
+WORKER += ["--queues", ",".join(QUEUES), "--pool", "threads", "--concurrency", str(N_THREADS)]
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-WORKERS = [
-    [*WORKER, "--queues", QUICK, "--hostname", f"{QUICK}@%h", "--beat"],
-    [*WORKER, "--queues", JOBS, "--hostname", f"{JOBS}@%h"],
-]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,12 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     port = parser.parse_args(arguments).port
     wishes = _listen()
     die_with_parent()
-    children = [_start("gunicorn", "--bind", f"127.0.0.1:{port}")]
+    children = [_start("gunicorn", *GUNICORN, "--bind", f"127.0.0.1:{port}")]
     try:
         while not wishes and all(child.poll() is None for child in children):
-            # The pages first, because on a small machine the starting workers would delay them.
+            # The pages first, because on a small machine the starting worker would delay them.
             if len(children) == 1 and _answers(port):
-                children += [_start("celery", *worker) for worker in WORKERS]
+                children.append(_start("celery", *WORKER))
             time.sleep(PAUSE_SECONDS)
     finally:
         codes = [child.poll() for child in children]

@@ -23,12 +23,12 @@ from da_platform.environment import (
     check_secrets,
     read_env_file,
 )
-
-BASE_DIR = Path(__file__).resolve().parent.parent
+from da_platform.extras import is_installed, missing_extra
+from da_platform.places import BASE_DIR, DEFAULT_DATA_DIR, ENV_FILE, IS_CHECKOUT, SHIPPED_DIR
 
 env = environ.Env()
 # The process environment overrides the file.
-read_env_file(BASE_DIR / ".env")
+read_env_file(ENV_FILE)
 check_names(os.environ)
 
 
@@ -79,7 +79,7 @@ def secret(name: str) -> str:
 DEBUG = flag("DA_DEBUG", default=False)
 
 # Everything the platform writes by default: database, queue and secret key.
-DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(BASE_DIR / "var")))
+DATA_DIR = Path(env.str("DA_DATA_DIR", default=str(DEFAULT_DATA_DIR)))
 
 
 def secret_key() -> str:
@@ -178,7 +178,7 @@ WSGI_APPLICATION = "da_platform.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [SHIPPED_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -201,6 +201,8 @@ PREPARE_AFTER = 5
 
 
 def postgresql(config: dict[str, Any]) -> dict[str, Any]:
+    if not is_installed("psycopg"):
+        raise ImproperlyConfigured(f"DATABASE_URL: {missing_extra('postgresql')}")
     config |= {"ENGINE": "da_platform.postgresql", "CONN_HEALTH_CHECKS": True}
     if flag("DA_POOLED_CONNECTIONS", default=False):
         # A prepared statement may be gone in the next transaction, on another connection.
@@ -277,6 +279,8 @@ def broker_url() -> str:
         "redis+socket",
     }:
         raise ImproperlyConfigured("DA_BROKER_URL must be a redis:// address, or empty.")
+    if url != "folder://localhost" and not is_installed("django_redis"):
+        raise ImproperlyConfigured(f"DA_BROKER_URL: {missing_extra('redis')}")
     return url
 
 
@@ -286,7 +290,7 @@ if CELERY_BROKER_URL == "folder://localhost":
         "folder": str(DATA_DIR / "queue"),
         "polling_interval": 0.1,
     }
-    # With a worker for each queue on one machine, they need not exchange messages, which would be files.
+    # The only worker need not exchange messages with others, which would be files.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -506,7 +510,7 @@ MTURK_SUBMIT_ORIGINS = env.list(
 # Static files --------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = BASE_DIR / "staticfiles" if IS_CHECKOUT else DATA_DIR / "staticfiles"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

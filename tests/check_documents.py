@@ -1,5 +1,5 @@
-"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, the addresses of the API, the bill of
-materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
+"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, the addresses of the API, versions,
+licences, the bill of materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
 """
 
 import ast
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -164,6 +165,50 @@ def _addresses_in(cell: str) -> Iterator[str]:
         ]
         yield from addresses
         yield from (f"{addresses[-1]}/{end}" for end in backticked(below))
+
+
+# Versions and licences -------------------------------------------------------------------------
+
+
+def check_that_all_documents_name_the_version() -> Iterator[str]:
+    from da_platform import __version__
+
+    if f"\nversion: {__version__}\n" not in read("CITATION.cff"):
+        yield f"CITATION.cff does not name the version {__version__}"
+    if re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.MULTILINE)[0] != __version__:
+        yield f"CHANGELOG.md does not begin with the version {__version__}"
+
+
+# The licences that packages may have to be shipped with ours, as they name them.
+LICENCES = {
+    "0BSD", "Apache 2", "Apache License 2.0", "Apache Software License", "Apache-2.0", "BSD", "BSD License",
+    "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "MIT", "MIT License", "MIT-0", "MIT-CMU", "New BSD",
+    "PSF-2.0", "PSFL", "Python Software Foundation License", "The Unlicense (Unlicense)", "Unlicense", "Zlib",
+}  # fmt: skip
+# These ask for something when changed or shipped, so docs/installing.md names their packages.
+NOTED_LICENCES = {"LGPL-3.0-only", "LGPL-2.1-or-later", "MPL-2.0"}
+
+
+def licences_of(package: str) -> set[str]:
+    """The names of a package's licences. Of a text instead of a name, only the classifiers tell."""
+    facts = metadata(package)
+    named = facts.get("License-Expression") or facts.get("License") or ""
+    classifiers = facts.get_all("Classifier") or []
+    titles = {line.rpartition(" :: ")[2] for line in classifiers if line.startswith("License ::")}
+    is_name = named and "\n" not in named and named != "Dual License"
+    return set(re.split(r" AND | OR ", re.sub(r"[()]", "", named))) if is_name else titles
+
+
+def check_that_every_shipped_licence_is_allowed() -> Iterator[str]:
+    noted = set(backticked(read("docs/installing.md").partition("## Licences")[2]))
+    packages = re.findall(r"^([\w.-]+)==", read("requirements.txt"), re.MULTILINE)
+    assert len(packages) > 20
+    for package in packages:
+        licences = licences_of(package)
+        if not licences or licences - LICENCES - NOTED_LICENCES:
+            yield f"{package}: is this licence allowed? {licences or 'none is named'}"
+        if bool(licences & NOTED_LICENCES) != (package in noted):
+            yield f"{package}: docs/installing.md must name it if its licence asks for that: {licences}"
 
 
 # Tools ----------------------------------------------------------------------------------------

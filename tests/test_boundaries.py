@@ -28,6 +28,21 @@ for name in sys.argv[1:]:
 print(*sorted(sys.modules))
 """
 
+# Other packages are as if they were not installed.
+REFUSE_OTHERS = """
+from importlib.metadata import packages_distributions
+
+OTHERS = packages_distributions().keys() - {"numpy", "scipy"}
+
+class Refusal:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in OTHERS:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Refusal)
+"""
+
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -147,6 +162,16 @@ def test_importing_the_statistics_does_not_load_django():
     loaded = process.stdout.split()
     assert set(names) <= set(loaded)
     assert not [name for name in loaded if name.split(".")[0] in ("django", "pandas", "hits")]
+
+
+def test_the_statistics_need_only_numpy_and_scipy():
+    names = [name for name in MODULES if is_in(name, STATS)]
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{REFUSE_OTHERS}\n{IMPORT_ALL}"
+    command = [sys.executable, "-I", "-c", program, *names]
+    process = subprocess.run(command, capture_output=True, text=True, env={})
+    assert process.returncode == 0, process.stderr
+    refused = subprocess.run([*command, "django"], capture_output=True, text=True, env={})
+    assert "No module named 'django'" in refused.stderr
 
 
 def test_the_architecture_page_names_existing_code():

@@ -20,7 +20,7 @@ from tests.waiting import eventually
 
 INSTALL_SECONDS = 180
 # The second time, there is nothing to install, migrate or import.
-SECOND_START_SECONDS = 8
+SECOND_START_SECONDS = 3
 STOP_SECONDS = 25
 ADVICE = """\
 `make run` cannot install its packages in a fresh clone. If no package index can be reached, skip

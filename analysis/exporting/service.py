@@ -15,6 +15,7 @@ from django.utils.text import slugify
 from analysis.models import GoldRun, GoldScore
 from analysis.stats.signature import signature
 from da_platform import __version__
+from da_platform.extras import is_installed, missing_extra
 from da_platform.files.destinations import (
     STANDARD_OUTPUT,
     HashingStream,
@@ -168,6 +169,8 @@ def _checked(request: _Request) -> _Request:
         raise ExportRefused(
             f"{format!r} is not a supported format. Choose from: {', '.join(FORMATS)}."
         )
+    if format == "parquet" and not is_installed("pyarrow"):
+        raise ExportRefused(missing_extra("pandas"))
     if request.history and kind != "evidence":
         raise ExportRefused("Only an export of evidence can include the history.")
     if kind in GOLD_KINDS:

@@ -1,20 +1,22 @@
 """Write columns as CSV, TSV, JSON Lines, Parquet and the layouts of other projects."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from da_platform.files.cells import CellCache, defuse, escape_spaces, escape_tsv, join_names
 
 from .batches import Batch
 from .queries import Column, Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Large enough to compress well, small enough to hold in memory.
 ROW_GROUP_ROWS = 100_000
@@ -150,20 +152,23 @@ def _json_text(value: str | tuple[str, ...] | None) -> str:
 class ParquetWriter(Writer):
     """Apache Parquet with zstd, with the sidecar's facts in the schema's metadata."""
 
-    _types = {
-        Kind.INTEGER: pa.int64(),
-        Kind.NUMBER: pa.float64(),
-        Kind.FLAG: pa.bool_(),
-        Kind.TIME: pa.timestamp("us", tz="UTC"),
-        Kind.NAMES: pa.list_(pa.string()),
-    }
-
     def __init__(
         self, stream: BinaryIO, columns: Sequence[Column], metadata: dict[str, str]
     ) -> None:
+        # Imported here because pages and other formats do not need it.
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         super().__init__(stream, columns)
+        types = {
+            Kind.INTEGER: pa.int64(),
+            Kind.NUMBER: pa.float64(),
+            Kind.FLAG: pa.bool_(),
+            Kind.TIME: pa.timestamp("us", tz="UTC"),
+            Kind.NAMES: pa.list_(pa.string()),
+        }
         self._schema = pa.schema(
-            [(column.name, self._types.get(column.kind, pa.string())) for column in columns],
+            [(column.name, types.get(column.kind, pa.string())) for column in columns],
             metadata=metadata,
         )
         self._writer = pq.ParquetWriter(stream, self._schema, compression="zstd")
@@ -171,6 +176,8 @@ class ParquetWriter(Writer):
         self._n_waiting = 0
 
     def write(self, batch: Batch) -> None:
+        import pyarrow as pa
+
         arrays = [
             _array(cells, field.type) for cells, field in zip(batch, self._schema, strict=True)
         ]
@@ -190,6 +197,8 @@ class ParquetWriter(Writer):
         self._writer.is_open = False
 
     def _write_row_group(self) -> None:
+        import pyarrow as pa
+
         if self._waiting:
             table = pa.Table.from_batches(self._waiting, self._schema)
             self._writer.write_table(table, row_group_size=self._n_waiting)
@@ -197,6 +206,8 @@ class ParquetWriter(Writer):
 
 
 def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
     if pa.types.is_timestamp(kind):
         return pa.array(cells, pa.string()).cast(kind)
     return pa.array(cells, kind)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from da_platform.extras import needs_extra
 from da_platform.plots.rendering import to_csv
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """Return the unrounded values as a data frame, with NaN for missing ones."""
         # Imported here because it is slow and web processes do not need it.
-        import pandas as pd
+        with needs_extra("pandas"):
+            import pandas as pd
 
         return pd.DataFrame(self._values(), columns=self._data_titles())
 

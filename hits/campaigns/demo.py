@@ -12,7 +12,7 @@ from hits.campaigns.lifecycle import change_status
 from ..models import Campaign, Recruitment
 
 DEMO_NAME = "Demo: German to English"
-DEMO_FOLDER = settings.BASE_DIR / "examples" / "demo-de-en" / "campaign"
+DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026
 

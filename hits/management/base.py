@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management.base import (
     BaseCommand,
     CommandError,
@@ -56,6 +58,15 @@ def summary_as_json(summary: Any) -> str:
     facts = {field.name: getattr(summary, field.name) for field in fields(summary)}
     values = facts | {"campaign": str(campaign.code), "name": campaign.name}
     return json.dumps(values, ensure_ascii=False, indent=2)
+
+
+def password_lines(user: User, password: str) -> str:
+    """What to tell the first admin."""
+    program = ".venv/bin/python manage.py" if settings.IS_CHECKOUT else "da"
+    return (
+        f"Log in as {user.username} with the password {password}\n"
+        f"      It is shown only once. To change it: {program} changepassword {user.username}\n"
+    )
 
 
 def campaign_named(name: str) -> Campaign:

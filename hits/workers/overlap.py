@@ -1,10 +1,14 @@
 """What a program can compute from an item's texts without understanding them."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from sacrebleu.metrics import BLEU, CHRF
+if TYPE_CHECKING:
+    from sacrebleu.metrics import BLEU, CHRF
 
 # Items whose measures are kept in memory: a worker's HITs are weighed again after each of them, and others
 # rate the same items.
@@ -51,11 +55,18 @@ def _units(text: str, spaced: bool) -> list[str]:
     return words if spaced else list("".join(words))
 
 
+# SacreBLEU is imported here because pages do not need it.
+
+
 @cache
 def _chrf() -> CHRF:
+    from sacrebleu.metrics import CHRF
+
     return CHRF()
 
 
 @cache
 def _bleu(spaced: bool) -> BLEU:
+    from sacrebleu.metrics import BLEU
+
     return BLEU(effective_order=True, tokenize="13a" if spaced else "char")

@@ -1,4 +1,4 @@
-"""One command starts the web server and the queue workers, and they end together."""
+"""One command starts the web server and the worker for all queues, and they end together."""
 
 import json
 import os
@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from da_platform.queues import JOBS, QUEUES, QUICK
 from tests.migrated import migrated_database
 from tests.subprocesses import CHECKOUT, environment, free_port, kill, manage, output_of
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -22,6 +20,9 @@ pytestmark = [
     pytest.mark.xdist_group("celery"),
     pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
 ]
+
+
+MAX_MEGABYTES = 300
 
 
 class Platform:
@@ -56,16 +57,12 @@ class Platform:
             if _has(path, mark)
         }
 
-    def has_workers(self) -> bool:
-        """Whether all worker processes run: two workers, a child of each, and the scheduler."""
-        commands = [_command_of(pid) for pid in self.processes()]
-        served = Counter(
-            queue
-            for command in commands
-            for queue in QUEUES
-            if "worker" in command and queue in command
-        )
-        return served == {QUICK: 3, JOBS: 2}
+    def has_worker(self) -> bool:
+        """Whether the worker runs, and its child, the scheduler."""
+        return len(self.workers()) == 2
+
+    def workers(self) -> list[int]:
+        return [pid for pid in self.processes() if "worker" in _command_of(pid)]
 
 
 def _has(path: Path, mark: bytes) -> bool:
@@ -87,7 +84,7 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
     platform = Platform(tmp_path)
     try:
         eventually(platform.answers)
-        eventually(platform.has_workers)
+        eventually(platform.has_worker)
         yield platform
     finally:
         for pid in platform.processes():
@@ -106,6 +103,14 @@ def test_it_serves_pages_and_runs_jobs_until_ctrl_c(platform: Platform):
     assert "Traceback" not in platform.log.read_text()
 
 
+def test_it_holds_little_memory(platform: Platform):
+    rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in platform.processes()]
+    # Each page of memory counts once, shared among the processes that hold it.
+    kilobytes = [int(text.partition("\nPss:")[2].split()[0]) for text in rollups]
+    assert len(kilobytes) == 6
+    assert sum(kilobytes) < MAX_MEGABYTES * 1024
+
+
 def test_no_process_survives_when_it_is_killed(platform: Platform):
     platform.process.kill()
     eventually(lambda: platform.processes() == set())
@@ -113,15 +118,8 @@ def test_no_process_survives_when_it_is_killed(platform: Platform):
 
 
 def test_it_fails_when_one_of_its_processes_dies(platform: Platform):
-    jobs, _ = sorted(
-        (
-            pid
-            for pid in platform.processes()
-            if "worker" in _command_of(pid) and _parent_of(pid) == platform.process.pid
-        ),
-        key=lambda pid: JOBS not in _command_of(pid),
-    )
-    assert kill(jobs)
+    [worker] = [pid for pid in platform.workers() if _parent_of(pid) == platform.process.pid]
+    assert kill(worker)
     assert platform.process.wait(PATIENCE_SECONDS) != 0
     eventually(lambda: platform.processes() == set())
 

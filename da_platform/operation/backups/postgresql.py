@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
-from psycopg import sql
 
 from ..exceptions import BackupRefused
 from .manifest import Table
@@ -74,6 +73,9 @@ def contents() -> dict[str, Table]:
 
 
 def _table(name: str) -> Table:
+    # Imported here because only PostgreSQL needs it.
+    from psycopg import sql
+
     statement = sql.SQL(
         "SELECT count(*), mod(coalesce(sum(hashtextextended(r::text, 0)::numeric), 0), 2 ^ 63::numeric)"
         " FROM {} r"

@@ -2,13 +2,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
+from da_platform.operation.migrating import migrate_if_needed
 from hits.campaigns.demo import make_first_admin, prepare_demo_campaign
+from hits.management.base import password_lines
 
 
 class Command(BaseCommand):
@@ -26,8 +25,7 @@ class Command(BaseCommand):
         if not settings.DEBUG:
             raise CommandError("The demo is for development: set DA_DEBUG=1.")
         # Called here because a second start of Django would take seconds.
-        if _has_pending_migrations():
-            call_command("migrate", verbosity=0)
+        migrate_if_needed()
         campaign = prepare_demo_campaign()
         admin = make_first_admin()
         site = f"http://127.0.0.1:{options['port']}"
@@ -39,15 +37,5 @@ class Command(BaseCommand):
             "      as an admin: campaigns and their progress\n"
         )
         if admin:
-            user, password = admin
-            self.stdout.write(
-                f"Log in as {user.username} with the password {password}\n"
-                "      It is shown only once. To change it: .venv/bin/python manage.py "
-                f"changepassword {user.username}\n"
-            )
+            self.stdout.write(password_lines(*admin))
         self.stdout.write("Stop with Ctrl-C. Everything is kept for the next start.\n")
-
-
-def _has_pending_migrations() -> bool:
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

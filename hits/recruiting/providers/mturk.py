@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 
+from da_platform.extras import needs_extra
+
 from ...exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
 from ...models import Submission
 from .base import Arrival, Bonus, Provider, ReportedSubmission, readable
@@ -151,10 +153,11 @@ class MTurkProvider(Provider):
     # The API ---------------------------------------------------------------------------------
 
     def _call(self, name: str, **arguments: Any) -> dict[str, Any]:
+        client = self._client
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:
-            answer: dict[str, Any] = getattr(self._client, name)(**arguments)
+            answer: dict[str, Any] = getattr(client, name)(**arguments)
         except ClientError as error:
             is_refusal = error.response["ResponseMetadata"]["HTTPStatusCode"] < 500
             kind = ProviderRefused if is_refusal else ProviderFailed
@@ -174,8 +177,9 @@ class MTurkProvider(Provider):
     @cached_property
     def _client(self) -> Any:
         # Imported here because boto3 is large and only paying needs it.
-        import boto3
-        from botocore.config import Config
+        with needs_extra("mturk"):
+            import boto3
+            from botocore.config import Config
 
         # No automatic retries: the ledger decides whether to try again.
         config = Config(

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from da_platform.extras import needs_extra
+
 from ...exceptions import ArrivalRefused, ProviderFailed, ProviderRefused
 from ...models import Assignment, Payment, Submission, Worker
 from .base import INVALID, Arrival, Bonus, Ending, Exit, Provider, ReportedSubmission, readable
@@ -147,7 +149,8 @@ class ProlificProvider(Provider):
     @property
     def api(self) -> "ProlificAPI":
         # Imported here because it loads slowly and few processes need it.
-        from .prolific_api import ProlificAPI
+        with needs_extra("prolific"):
+            from .prolific_api import ProlificAPI
 
         return ProlificAPI()
 
@@ -163,7 +166,8 @@ class ProlificProvider(Provider):
         if not token and not any(reported.values()):
             return None
         if token:
-            from .prolific_tokens import verified_ids
+            with needs_extra("prolific"):
+                from .prolific_tokens import verified_ids
 
             signed = verified_ids(token, url=url)
             # The URL may omit ids that the token has, but not contradict it.
