@@ -1,4 +1,4 @@
-"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, the addresses of the API, the bill of
+"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, links between pages, the addresses of the API, the bill of
 materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
 """
 
@@ -164,6 +164,37 @@ def _addresses_in(cell: str) -> Iterator[str]:
         ]
         yield from addresses
         yield from (f"{addresses[-1]}/{end}" for end in backticked(below))
+
+
+def check_that_links_between_pages_lead_somewhere() -> Iterator[str]:
+    from da_platform.help import pages
+
+    anchors = {
+        name: [section.anchor for section in pages.page(name, root="/").sections]
+        for name in pages.files()
+    }
+    for name, known in anchors.items():
+        yield from (f"{name}: #{anchor} twice" for anchor, n in Counter(known).items() if n > 1)
+        text = pages.read_markdown(name)
+        for link in re.findall(
+            r"\]\(([^)\s]+)\)", re.sub(r"```.*?```|`[^`]+`", "", text, flags=re.S)
+        ):
+            if not re.match(r"https?:", link) and not _leads_somewhere(name, link, anchors):
+                yield f"{name}: {link} leads nowhere"
+    listed = [entry.name for entries in pages.contents().values() for entry in entries]
+    if sorted([*listed, pages.CONTENTS]) != sorted(anchors):
+        yield f"not once in the contents list: {set(listed) ^ anchors.keys() or listed}"
+
+
+def _leads_somewhere(name: str, link: str, anchors: dict[str, list[str]]) -> bool:
+    from da_platform.help import pages
+
+    file, _, anchor = link.partition("#")
+    target = pages.link_target(name, file) if file else str(pages.files()[name].name)
+    if not (pages.docs_folder() / (target if file else ".")).exists():
+        return False
+    page = re.sub(r"\.(md|ipynb)$", "", target) if file else name
+    return not anchor or anchor in anchors.get(page, [])
 
 
 # Tools ----------------------------------------------------------------------------------------
