@@ -138,6 +138,26 @@ class TestFrames:
         )
         assert "good" in file.read_text()
 
+    def test_a_campaign_gives_its_data_as_frames(self, da):
+        evaluation = make_campaign_evaluation()
+        campaign = da.campaign(evaluation.campaign.name)
+        assert campaign == da.get_campaign(evaluation.campaign.code)
+        ratings, segments, systems = (
+            campaign.ratings(),
+            campaign.segments(),
+            campaign.systems(run=1),
+        )
+        assert len(ratings) == campaign.n_ratings
+        assert ratings["score"].dtype == "int64" and ratings["is_late"].dtype == "bool"
+        assert str(ratings["received_at"].dt.tz) == "UTC"
+        assert len(segments) == 28 and segments["z"].dtype == "float64"
+        means = segments.groupby("system")["z"].mean()
+        assert_allclose(means[systems["system"]], systems["z"])
+
+    def test_an_unknown_campaign_is_named(self, da):
+        with pytest.raises(LookupError, match="'Nothing'"):
+            da.campaign("Nothing")
+
     def test_scores_are_uploaded_from_a_frame(self, da):
         campaign = make_campaign_evaluation().campaign.code
         gold = da.frame(da.list_gold_scores(campaign, 1))
