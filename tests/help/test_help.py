@@ -174,6 +174,16 @@ def test_staff_pages_link_to_the_help(name):
     assert f'href="{reverse("help")}"' in client_of("admin").get(reverse(name)).text
 
 
+@pytest.mark.django_db
+def test_staff_read_the_help_with_a_fixed_number_of_queries(django_assert_max_num_queries):
+    client = client_of("admin")
+    # The session, the user and their roles.
+    with django_assert_max_num_queries(4):
+        client.get(reverse("help_page", args=["glossary"]))
+    with django_assert_max_num_queries(4):
+        client.get(reverse("help_search"), {"q": "gold"})
+
+
 def test_a_stranger_reads_the_help_without_a_query(client):
     # A query would be an error, because this test has no mark for the database.
     assert client.get(reverse("help_page", args=["glossary"])).status_code == 200
