@@ -1,5 +1,6 @@
 """The client with a real server: its notebook, and operations not used there."""
 
+import re
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from django.utils import timezone
 from numpy.testing import assert_allclose
 
 from da_client import ApiError, Client, JobFailed, Record
+from da_platform.help.pages import read_markdown
 from hits.campaigns.demo import prepare_demo_campaign
 from hits.models import Assignment, Payment
 from hits.workers.trust import weigh_pending
@@ -153,6 +155,17 @@ class TestFrames:
         assert len(segments) == 28 and segments["z"].dtype == "float64"
         means = segments.groupby("system")["z"].mean()
         assert_allclose(means[systems["system"]], systems["z"])
+
+    def test_the_recipes_of_the_documentation_run(self, da, live_server):
+        evaluation = make_campaign_evaluation()
+        text = read_markdown("pandas").replace("https://da.example.org", live_server.url)
+        text = text.replace("News de-en", evaluation.campaign.name)
+        names: dict[str, Any] = {"token": secret_of("superuser")}
+        for code in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
+            if "read_export" not in code:  # see test_reading_exports.py
+                exec(code, names)
+        assert names["matrix"].shape == (14, 2)
+        assert names["table"].startswith("rank,system,z")
 
     def test_an_unknown_campaign_is_named(self, da):
         with pytest.raises(LookupError, match="'Nothing'"):
