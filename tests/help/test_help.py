@@ -188,3 +188,13 @@ def test_a_stranger_reads_the_help_without_a_query(client):
     # A query would be an error, because this test has no mark for the database.
     assert client.get(reverse("help_page", args=["glossary"])).status_code == 200
     assert client.get(reverse("help_search"), {"q": "gold"}).status_code == 200
+
+
+# Files ----------------------------------------------------------------------------------------
+
+
+def test_the_pages_are_found_inside_an_installed_package(monkeypatch, tmp_path):
+    monkeypatch.setattr(pages, "__file__", str(tmp_path / "da_platform" / "help" / "pages.py"))
+    assert pages.docs_folder() == tmp_path / "docs"
+    (tmp_path / "da_platform" / "docs").mkdir(parents=True)
+    assert pages.docs_folder() == tmp_path / "da_platform" / "docs"
