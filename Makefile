@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 # Many processes start here; compiled files save each of them seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run test check lint bench soak wheel audit sbom format lock messages clean
+.PHONY: help run test check lint docs bench soak wheel audit sbom format lock messages clean
 
 help:
 	@echo "make run     set everything up and serve the platform with a demo campaign"
 	@echo "make test    set everything up, browser included, and run the tests"
 	@echo "make check   the slow tests: killed servers, backups under load, proxies, every page in the browser"
 	@echo "make lint    formatting, types, migrations, documents, insecure code, secrets"
+	@echo "make docs    build the documentation as a site in site/; the platform shows the same pages under /help/"
 	@echo "make bench   measure speed against baselines, on this machine, now"
 	@echo "make soak    the long tests: the whole stack under disasters, fuzzing at full size"
 	@echo "make wheel   build the package: a wheel in dist/"
@@ -46,6 +47,11 @@ lint: $(VENV)/ready-to-test
 	@if $(PYTHON) -c 'import urllib.request as web; web.urlopen("https://pypi.org/pypi/pip/24.0/json", timeout=5)' 2>/dev/null; \
 	then $(MAKE) --no-print-directory audit; \
 	else echo "Not audited: the list of known vulnerabilities cannot be reached. Run make audit when online."; fi
+
+# Every warning is an error: broken links, pages missing from the contents list, unknown references.
+docs: $(VENV)/ready-to-test
+	$(BIN)/python -m sphinx -b html -n -W --keep-going -q docs site
+	@echo "Open site/index.html"
 
 # Package hashes, texts and images: what looks like a secret there is not one.
 NO_SECRETS_IN := ^requirements|^tests/data/|^examples/|/locale/|[.]ipynb$$|[.]png$$|^[.]secrets
@@ -86,7 +92,7 @@ messages: $(VENV)/ready-to-run
 LOCKING := --quiet --no-header --generate-hashes --no-emit-index-url --no-emit-find-links --python-version 3.11
 
 clean:
-	rm -rf $(VENV) staticfiles .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) staticfiles site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # What the commands above need -----------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """A connection to a platform: its operations, jobs, files and errors."""
 
-import io
 import json
 import time
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 import httpx
 
+from .frames import frame
 from .operations import Operation, read_operations
 
 if TYPE_CHECKING:
@@ -23,6 +23,14 @@ DESCRIPTION = "/api/v1/openapi.json"
 PAGE_SIZE = 1000
 POLL_SECONDS = 0.5
 FINISHED = ("done", "failed", "cancelled")
+# Operations that answer with campaigns.
+CAMPAIGNS = {
+    "create_campaign",
+    "duplicate_campaign",
+    "get_campaign",
+    "list_campaigns",
+    "set_status",
+}
 # GET requests are sent again after these answers: too many requests, or a server that restarts.
 PASSING = (429, 502, 503, 504)
 N_RETRIES = 2
@@ -72,6 +80,33 @@ class JobFailed(Exception):
         super().__init__(f"The job {job['kind']} was {job['state']}. {job['error']}".strip())
 
 
+class Campaign(Record):
+    """A campaign as the API describes it, with methods that return its data as pandas DataFrames."""
+
+    def __init__(self, client: "Client", record: Record) -> None:
+        super().__init__(record)
+        self._client = client
+
+    def ratings(self) -> "pandas.DataFrame":
+        """Every rating, with its worker under a pseudonym, HIT, role, segment, systems and time."""
+        return self._export("ratings")
+
+    def segments(self, *, run: int | None = None) -> "pandas.DataFrame":
+        """The score of each system's output for each segment in a gold run, or in the latest."""
+        return self._export("segments", run=run)
+
+    def systems(self, *, run: int | None = None) -> "pandas.DataFrame":
+        """The ranking of a gold run, or of the latest: scores, intervals, wins and clusters."""
+        return self._export("systems", run=run)
+
+    def evidence(self) -> "pandas.DataFrame":
+        """The latest evidence about each worker."""
+        return self._export("evidence")
+
+    def _export(self, kind: str, **options: Any) -> "pandas.DataFrame":
+        return frame(self._client.download_export(self.code, kind, format="parquet", **options))
+
+
 class Client:
     """A connection to a platform, with a method for each operation of its API.
 
@@ -97,7 +132,7 @@ class Client:
     >>> with Client("http://localhost:8000", token) as da:  # doctest: +SKIP
     ...     campaign = da.list_campaigns()[0]
     ...     job = da.wait(da.build_gold(campaign.code, minimum=1))
-    ...     scores = da.frame(da.list_gold_scores(campaign.code, job.result.run))
+    ...     scores = campaign.segments(run=job.result.run)
     """
 
     def __init__(
@@ -151,25 +186,15 @@ class Client:
             raise JobFailed(job)
         return job
 
-    @staticmethod
-    def frame(answer: list[Record] | bytes) -> "pandas.DataFrame":
-        """Return records, or a downloaded CSV or Parquet file, as a pandas DataFrame.
+    # Records, or a downloaded CSV or Parquet file, as a pandas DataFrame.
+    frame = staticmethod(frame)
 
-        Nested values get columns such as `evidence.p`. Columns ending in `_at` become timestamps. Empty
-        cells of a CSV file are missing values; Parquet tells empty texts from missing ones.
-        """
-        import pandas as pd
-
-        if not isinstance(answer, bytes):
-            frame = pd.json_normalize(answer)
-        elif answer.startswith(b"PAR1"):
-            frame = pd.read_parquet(io.BytesIO(answer))
-        else:
-            # Only empty cells are missing: a segment may be called NA.
-            frame = pd.read_csv(io.BytesIO(answer), keep_default_na=False, na_values=[""])
-        for column in frame.columns[frame.columns.str.endswith("_at")]:
-            frame[column] = pd.to_datetime(frame[column], utc=True, format="ISO8601")
-        return frame
+    def campaign(self, name: str) -> "Campaign":
+        """Return the campaign with this name; its methods give its ratings and results as frames."""
+        campaigns = [found for found in self.list_campaigns(search=name) if found.name == name]
+        if len(campaigns) != 1:
+            raise LookupError(f"There are {len(campaigns)} campaigns called {name!r}, not one.")
+        return campaigns[0]
 
     def _function(self, operation: Operation) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -188,7 +213,7 @@ class Client:
         path = operation.path.format(**quoted)
         query = fields.get("query", {})
         if "offset" in operation.places:
-            return self._rows(path, **query)
+            return self._with_frames(operation, self._rows(path, **query))
         if "save_to" in operation.places:
             return self._download(path, query, arguments.get("save_to"))
         content: dict[str, Any] = {"params": query, "data": fields.get("form")}
@@ -204,7 +229,15 @@ class Client:
         if operation.name == "create_campaign" and response.status_code == 202:
             # A job reads large files; its result names the campaign.
             return self.get_campaign(self.wait(_read(response))["result"]["campaign"])
-        return _read(response)
+        return self._with_frames(operation, _read(response))
+
+    def _with_frames(self, operation: Operation, answer: Any) -> Any:
+        """Return campaigns with their methods, and any other answer as it is."""
+        if operation.name not in CAMPAIGNS:
+            return answer
+        if isinstance(answer, list):
+            return [Campaign(self, record) for record in answer]
+        return Campaign(self, answer)
 
     def _rows(
         self, path: str, *, limit: int | None = None, offset: int = 0, **query: Any

@@ -8,6 +8,7 @@ from hits.views.login import Login, LoginCode, PasswordChange, PasswordReset
 
 from . import api
 from .api_reference import api_reference
+from .help import views as manual
 from .operation import views as operation
 
 # 503 while the database is away.
@@ -50,6 +51,10 @@ urlpatterns = [
         auth.PasswordResetCompleteView.as_view(),
         name="password_reset_complete",
     ),
+    path("help/", for_anyone(manual.page), name="help"),
+    path("help/search/", for_anyone(manual.search), name="help_search"),
+    path("help/images/<str:name>", for_anyone(manual.picture), name="help_picture"),
+    path("help/<path:name>/", for_anyone(manual.page), name="help_page"),
     path("api/", api_reference, name="api_reference"),
     path("api/v1/", api.urls),
     # Before the admin's own login, which has no limits. A user without access can log in as another.

@@ -1,5 +1,5 @@
-"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, the addresses of the API, versions,
-licences, the bill of materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
+"""Check what documents and tools promise: cited tests, docs/asvs.md, the gallery, links between pages, the addresses of the API,
+versions, licences, the bill of materials and the search for secrets. `make lint` runs this, prints every fault and fails if there are any.
 """
 
 import ast
@@ -209,6 +209,42 @@ def check_that_every_shipped_licence_is_allowed() -> Iterator[str]:
             yield f"{package}: is this licence allowed? {licences or 'none is named'}"
         if bool(licences & NOTED_LICENCES) != (package in noted):
             yield f"{package}: docs/installing.md must name it if its licence asks for that: {licences}"
+
+
+def check_that_links_between_pages_lead_somewhere() -> Iterator[str]:
+    from da_platform.help import pages
+
+    anchors = {
+        name: [section.anchor for section in pages.page(name, root="/").sections]
+        for name in pages.files()
+    }
+    for name, known in anchors.items():
+        yield from (f"{name}: #{anchor} twice" for anchor, n in Counter(known).items() if n > 1)
+        text = pages.read_markdown(name)
+        for link in re.findall(
+            r"\]\(([^)\s]+)\)", re.sub(r"```.*?```|`[^`]+`", "", text, flags=re.S)
+        ):
+            if not re.match(r"https?:", link) and not _leads_somewhere(name, link, anchors):
+                yield f"{name}: {link} leads nowhere"
+    assert not _leads_somewhere("index", "glossary.md#nothing", anchors), "a fault goes unnoticed"
+    listed = [entry.name for entries in pages.contents().values() for entry in entries]
+    counts = Counter([*listed, pages.CONTENTS])
+    yield from (
+        f"{name} is not once in the contents list"
+        for name in counts.keys() | anchors.keys()
+        if counts[name] != 1 or name not in anchors
+    )
+
+
+def _leads_somewhere(name: str, link: str, anchors: dict[str, list[str]]) -> bool:
+    from da_platform.help import pages
+
+    file, _, anchor = link.partition("#")
+    target = pages.link_target(name, file)
+    if not (pages.docs_folder() / target).exists():
+        return False
+    page = re.sub(r"\.(md|ipynb)$", "", target) or name
+    return not anchor or anchor in anchors.get(page, [])
 
 
 # Tools ----------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ MENU = [
     ("People", "people", "is_superuser"),
     ("Health", "health", "is_admin"),
     ("API tokens", "api_tokens", "is_member"),
+    ("Help", "help", "is_member"),
 ]
 
 # About the visitor's own login. The last one is only for members.

@@ -1,5 +1,6 @@
 """The client with a real server: its notebook, and operations not used there."""
 
+import re
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from django.utils import timezone
 from numpy.testing import assert_allclose
 
 from da_client import ApiError, Client, JobFailed, Record
+from da_platform.help.pages import read_markdown
 from hits.campaigns.demo import prepare_demo_campaign
 from hits.models import Assignment, Payment
 from hits.workers.trust import weigh_pending
@@ -137,6 +139,37 @@ class TestFrames:
             campaign, evaluation.number, name, format="csv", save_to=file
         )
         assert "good" in file.read_text()
+
+    def test_a_campaign_gives_its_data_as_frames(self, da):
+        evaluation = make_campaign_evaluation()
+        campaign = da.campaign(evaluation.campaign.name)
+        assert campaign == da.get_campaign(evaluation.campaign.code)
+        ratings, segments, systems = (
+            campaign.ratings(),
+            campaign.segments(),
+            campaign.systems(run=1),
+        )
+        assert len(ratings) == campaign.n_ratings
+        assert ratings["score"].dtype == "int64" and ratings["is_late"].dtype == "bool"
+        assert str(ratings["received_at"].dt.tz) == "UTC"
+        assert len(segments) == 28 and segments["z"].dtype == "float64"
+        means = segments.groupby("system")["z"].mean()
+        assert_allclose(means[systems["system"]], systems["z"])
+
+    def test_the_recipes_of_the_documentation_run(self, da, live_server):
+        evaluation = make_campaign_evaluation()
+        text = read_markdown("pandas").replace("https://da.example.org", live_server.url)
+        text = text.replace("News de-en", evaluation.campaign.name)
+        names: dict[str, Any] = {"token": secret_of("superuser")}
+        for code in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):
+            if "read_export" not in code:  # see test_reading_exports.py
+                exec(code, names)
+        assert names["matrix"].shape == (14, 2)
+        assert names["table"].startswith("rank,system,z")
+
+    def test_an_unknown_campaign_is_named(self, da):
+        with pytest.raises(LookupError, match="'Nothing'"):
+            da.campaign("Nothing")
 
     def test_scores_are_uploaded_from_a_frame(self, da):
         campaign = make_campaign_evaluation().campaign.code

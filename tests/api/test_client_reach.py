@@ -59,7 +59,7 @@ def pauses(monkeypatch) -> list[float]:
 
 def test_every_operation_is_a_documented_method():
     da = connect(Platform())
-    helpers = {"close", "frame", "wait"}
+    helpers = {"campaign", "close", "frame", "wait"}
     public = {name for name in dir(da) if not name.startswith("_")}
     assert public == helpers | OPERATIONS.keys() and not helpers & OPERATIONS.keys()
     for name, (method, path) in OPERATIONS.items():
