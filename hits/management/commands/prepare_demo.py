@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
-from hits.campaigns.demo import make_first_admin, prepare_demo_campaign
+from hits.campaigns.demo import make_first_admin, prepare_demo_campaign, start_examples
 
 
 class Command(BaseCommand):
@@ -30,13 +30,17 @@ class Command(BaseCommand):
             call_command("migrate", verbosity=0)
         campaign = prepare_demo_campaign()
         admin = make_first_admin()
+        start_examples()
         site = f"http://127.0.0.1:{options['port']}"
+        self.stdout.write("\nThe platform is starting. Open\n", ending="")
+        if campaign:
+            self.stdout.write(
+                f"  {site}{campaign.get_absolute_url()}\n"
+                "      as a worker: rate translations of the demo campaign\n",
+                ending="",
+            )
         self.stdout.write(
-            "\nThe platform is starting. Open\n"
-            f"  {site}{campaign.get_absolute_url()}\n"
-            "      as a worker: rate translations of the demo campaign\n"
-            f"  {site}{reverse('home')}\n"
-            "      as an admin: campaigns and their progress\n"
+            f"  {site}{reverse('home')}\n      as an admin: campaigns and their progress\n"
         )
         if admin:
             user, password = admin
