@@ -19,7 +19,14 @@ from ..campaigns.kept_counts import overview_of
 from ..campaigns.progress import Column, Counts
 from ..campaigns.statuses import campaign_statuses
 from ..models import Campaign, CampaignDraft
-from ..people.access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
+from ..people.access import (
+    Level,
+    campaigns_of,
+    for_anyone,
+    for_campaign_researchers,
+    has_level,
+    is_member,
+)
 from ..people.job_access import visible_jobs
 from ..rating.places import Forecast
 from ..recruiting.arrivals import recruitment_of
@@ -59,6 +66,9 @@ def home(request: HttpRequest) -> HttpResponse:
             "steps": first_steps(request.user),
             "making_examples": Job.objects.unfinished().filter(kind=EXAMPLES_JOB).first(),
         }
+    if not is_member(request.user):
+        open_examples = Campaign.objects.examples().filter(status=Campaign.Status.OPEN)
+        context["demo"] = open_examples.filter(recruitment__is_open=True).first()
     return render(request, "hits/home.html", context)
 
 
