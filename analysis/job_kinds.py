@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from da_platform.jobs.kinds import JobRefused, job_kind
 from da_platform.jobs.models import Job
 from da_platform.jobs.reports import Report
+from hits.models import Campaign
 from hits.people.access import Level, campaigns_of
 
 from .evaluation.access import visible_collections, visible_evaluations
@@ -30,7 +31,7 @@ from .models import Evaluation, GoldRun, Metric, ScoreCollection
 
 @job_kind("build_gold", needs_campaign=True, needs=Level.RESEARCHER)
 def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
-    """Build gold. Optional arguments: `method` and `minimum`."""
+    """Build gold. Optional arguments: `method`, `minimum` and `test`."""
     assert job.campaign is not None
     run = GoldRun.objects.filter(job=job).first()
     if run is None:
@@ -41,16 +42,24 @@ def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
 
 @job_kind("measure_agreement", needs_campaign=True, needs=Level.RESEARCHER)
 def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
+    """Measure agreement. Optional argument: `replicate`, the code of a campaign with the same translations."""
     assert job.campaign is not None
-    return measure_agreement(job.campaign, progress=report.progress).as_json()
+    replicate = None
+    if code := job.arguments.get("replicate"):
+        visible = campaigns_of(job.started_by) if job.started_by else Campaign.objects.all()
+        replicate = visible.filter(code=code).first()
+        if replicate is None:
+            raise JobRefused("The second campaign does not exist, or you may not see it.")
+    agreement = measure_agreement(job.campaign, replicate=replicate, progress=report.progress)
+    return agreement.as_json()
 
 
 @job_kind("rank_systems", needs_campaign=True, needs=Level.RESEARCHER)
 def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
-    """Rank the systems by the latest gold, or by the gold run numbered `run`."""
+    """Rank the systems by the latest gold, or by the gold run numbered `run`. Optional argument: `test`."""
     assert job.campaign is not None
-    ranking = rank_systems(_run_of(job))
-    names = ("system", "z", "raw", "cluster", "n_segments")
+    ranking = rank_systems(_run_of(job), test=job.arguments.get("test"))
+    names = ("system", "z", "low", "high", "raw", "cluster", "n_segments")
     return {
         "systems": [{name: row[name] for name in names} for row in ranking.rows],
         "signature": ranking.signature,

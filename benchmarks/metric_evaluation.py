@@ -3,7 +3,8 @@
     python -m benchmarks.metric_evaluation
 
 44 metrics with 7,241 scores each against two golds: the files of WMT23 English to German if they are available
-(tests/replication/README.md), otherwise synthetic ones of the same size and layout.
+(tests/replication/README.md), otherwise synthetic ones of the same size and layout. Then 70 synthetic metrics with 17,655
+scores each, the size of WMT23 Chinese to English: all measures, all pairs of metrics, both golds, with peak memory.
 """
 
 import os
@@ -27,7 +28,40 @@ N_METRICS, N_SYSTEMS, N_SEGMENTS = 44, 13, 557
 MAX_SECONDS = 20.0
 
 
+# 15 systems and 1,177 segments.
+MANY_METRICS, MANY_SYSTEMS, MANY_SEGMENTS = 70, 15, 1_177
+MAX_MANY_SECONDS, MAX_MEGABYTES = 15.0, 500.0
+
+
 def measure(*, metrics: int) -> Iterator[Row]:
+    yield from measure_published_size(metrics)
+    if metrics == N_METRICS:
+        yield from measure_many()
+
+
+def measure_many() -> Iterator[Row]:
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "synthetic"
+        write_synthetic(folder, MANY_METRICS, MANY_SYSTEMS, MANY_SEGMENTS)
+        started = time.perf_counter()
+        facts = in_own_process(evaluate_all, folder=folder, report=Path(scratch) / "report")
+        total = time.perf_counter() - started
+    size = f"{MANY_METRICS} metrics, {MANY_SYSTEMS * MANY_SEGMENTS:,} translations"
+    megabytes = facts.pop("megabytes")
+    note = ", ".join(f"{part} {value:.2f} s" for part, value in facts.items())
+    yield Row(
+        f"evaluation of {size}, two golds, from files to report",
+        total,
+        "s",
+        maximum=MAX_MANY_SECONDS,
+        note=note,
+    )
+    yield Row(
+        f"evaluation of {size}, peak memory of a process", megabytes, "MB", maximum=MAX_MEGABYTES
+    )
+
+
+def measure_published_size(metrics: int) -> Iterator[Row]:
     with TemporaryDirectory() as scratch:
         folder, name = PUBLISHED, "WMT23 en-de"
         if metrics != N_METRICS or not PUBLISHED.is_dir():
@@ -36,6 +70,7 @@ def measure(*, metrics: int) -> Iterator[Row]:
         started = time.perf_counter()
         seconds = in_own_process(evaluate_all, folder=folder, report=Path(scratch) / "report")
         total = time.perf_counter() - started
+    seconds.pop("megabytes")
     yield Row(
         f"evaluation of {metrics} metrics, two golds, from files to report, {name}",
         total,
@@ -60,6 +95,7 @@ def evaluate_all(folder: str, report: str) -> dict[str, float]:
         directions=Directions(higher=["en-de.mqm"], otherwise=True),
         texts=Path(folder, "sources", "en-de.txt"),
         documents=Path(folder, "documents", "en-de.docs"),
+        processes=len(os.sched_getaffinity(0)),
     )
     moments.append(time.perf_counter())
     systems = {system for table in files.tables for system, _ in table.keys}
@@ -74,14 +110,17 @@ def evaluate_all(folder: str, report: str) -> dict[str, float]:
         "evaluating": moments[2] - moments[1],
         "tables and pictures": moments[3] - moments[2],
         "processor, all processes": sum(usage.ru_utime + usage.ru_stime for usage in usages),
+        "megabytes": max(usage.ru_maxrss for usage in usages) / 1024,
     }
 
 
-def write_synthetic(folder: Path, n_metrics: int) -> None:
+def write_synthetic(
+    folder: Path, n_metrics: int, n_systems: int = N_SYSTEMS, n_segments: int = N_SEGMENTS
+) -> None:
     """Write metrics from good to poor and two golds in the layout of mt-metrics-eval."""
     rng = np.random.default_rng(1)
-    systems = [f"system-{i}" for i in range(N_SYSTEMS - 1)] + ["refA"]
-    quality = rng.normal(size=(N_SYSTEMS, 1)) * 0.3 + rng.normal(size=(N_SYSTEMS, N_SEGMENTS))
+    systems = [f"system-{i}" for i in range(n_systems - 1)] + ["refA"]
+    quality = rng.normal(size=(n_systems, 1)) * 0.3 + rng.normal(size=(n_systems, n_segments))
 
     def write(name: str, lines: list[str]) -> None:
         path = folder / name
@@ -98,13 +137,13 @@ def write_synthetic(folder: Path, n_metrics: int) -> None:
 
     for i, noise in enumerate(np.linspace(0.5, 3, n_metrics)):
         scores = quality + noise * rng.normal(size=quality.shape)
-        write_scores(f"metric-scores/en-de/metric-{i}", scores, np.ones(N_SEGMENTS, dtype=bool))
+        write_scores(f"metric-scores/en-de/metric-{i}", scores, np.ones(n_segments, dtype=bool))
     for name, share in (("mqm", 0.83), ("da-sqm", 0.98)):
         scores = np.round(4 * (quality + rng.normal(size=quality.shape)))
-        write_scores(f"human-scores/en-de.{name}", scores, rng.random(N_SEGMENTS) < share)
-    lengths = rng.integers(3, 120, size=N_SEGMENTS)
+        write_scores(f"human-scores/en-de.{name}", scores, rng.random(n_segments) < share)
+    lengths = rng.integers(3, 120, size=n_segments)
     write("sources/en-de.txt", [" ".join(["word"] * n) for n in lengths])
-    write("documents/en-de.docs", [f"news\tdocument-{i // 8}" for i in range(N_SEGMENTS)])
+    write("documents/en-de.docs", [f"news\tdocument-{i // 8}" for i in range(n_segments)])
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
+from analysis.stats.by_segment import Method, correlations_by_segment
 from analysis.stats.meta_evaluation import compare_tie_accuracies, tie_accuracies
 from analysis.stats.significance import permutation_matrix
 from analysis.stats.soft_accuracy import compare_soft_accuracies, soft_pairwise_accuracies
+from analysis.stats.system_swaps import swap_spreads
 from analysis.stats.williams import williams_matrix
 from benchmarks.measuring import affordable, best_of
 from benchmarks.table import Row, run
@@ -24,6 +26,7 @@ N_METRICS, N_SYSTEMS, N_RESAMPLES = 20, 20, 1_000
 # At most this fraction of the time of a loop over pairs.
 MAX_RATIO = 1 / 500
 MAX_TIE_SECONDS = 1.0
+MAX_SWAP_SECONDS = 5.0
 LOOP_SECONDS = 1.0
 
 
@@ -31,6 +34,7 @@ def measure(*, scores: int) -> Iterator[Row]:
     rng = np.random.default_rng(1)
     yield from time_williams(scores * 3 // 20, rng)
     yield from time_permutations(scores, rng)
+    yield from time_by_segment(scores, rng)
     yield from time_accuracies(scores // N_SYSTEMS, rng)
 
 
@@ -74,6 +78,59 @@ def time_permutations(n_scores: int, rng: np.random.Generator) -> Iterator[Row]:
             baseline=loop_seconds * n_swaps / n,
             max_ratio=MAX_RATIO,
         )
+
+
+def time_by_segment(n_scores: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Time the tests of a WMT metrics task, against a loop of paired permutations as in mt-metrics-eval."""
+    n_systems = 15
+    n_metrics, n_segments = (70, 1_177) if n_scores >= 20_000 else (5, n_scores // n_systems)
+    gold = rng.normal(size=n_segments) + rng.normal(size=(n_systems, n_segments))
+    metrics = noisy_copies(gold, n_metrics, rng)
+    flat, segments = metrics.reshape(n_metrics, -1), np.tile(np.arange(n_segments), n_systems)
+    size = f"{n_metrics} metrics, {gold.size:,} translations, all pairs"
+    first, second = stats.zscore(flat[:2], axis=1)
+    n_swaps = n_metrics * (n_metrics - 1) // 2 * N_RESAMPLES
+    for method in ("pearson", "spearman", "kendall_b"):
+        loop = partial(measure_loop, method, first, second, gold.ravel(), rng)
+        took, _ = best_of(partial(loop, 1), max_runs=2)
+        n = affordable(n_swaps, measured=1, took=took, seconds=LOOP_SECONDS)
+        loop_seconds, _ = best_of(partial(loop, n), max_runs=2)
+
+        def by_segment(method: Method = method) -> object:
+            result = correlations_by_segment(flat, gold.ravel(), segments, method=method)
+            return result.compare()
+
+        yield row_of(
+            f"{method} by segment, {size}, against a loop of paired permutations",
+            by_segment,
+            baseline=loop_seconds * n_swaps / n,
+            max_ratio=MAX_RATIO,
+        )
+    yield row_of(
+        f"Five measures at system level, {size}, {N_RESAMPLES:,} swaps",
+        partial(swap_spreads, metrics, gold, rng=rng, n_resamples=N_RESAMPLES),
+        maximum=MAX_SWAP_SECONDS,
+    )
+
+
+def measure_loop(
+    method: Method,
+    first: np.ndarray,
+    second: np.ndarray,
+    gold: np.ndarray,
+    rng: np.random.Generator,
+    n: int,
+) -> None:
+    """Permute one pair of metrics `n` times, computing both coefficients from scratch."""
+    coefficient = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "kendall_b": stats.kendalltau,
+    }[method]
+    for _ in range(n):
+        is_swapped = rng.random(len(gold)) < 0.5
+        pair = np.where(is_swapped, second, first), np.where(is_swapped, first, second)
+        coefficient(pair[0], gold).statistic - coefficient(pair[1], gold).statistic
 
 
 def numpy_loop(

@@ -38,10 +38,14 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class ChosenGoldIn(Input):
-    """A gold run, and which of its scores to use."""
+    """A gold run, and which of its scores to use.
+
+    With `human`, a few workers per translation are held out of the gold and evaluated like metrics.
+    """
 
     run: Number
     use: Literal["z", "raw"] = "z"
+    human: bool = False
 
 
 class OptionsIn(Input):

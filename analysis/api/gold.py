@@ -1,7 +1,7 @@
 """API: gold runs, segment scores, system rankings and exports."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -23,6 +23,7 @@ from hits.people.access import Level, campaign_for, user_of
 from ..downloads import EXPORT_TYPES, exported
 from ..gold.runs import rank_systems
 from ..models import GoldRun, GoldScore
+from ..stats.systems import Test
 
 router = Router(tags=["Gold"])
 
@@ -35,6 +36,7 @@ class GoldRunOut(Schema):
     number: int
     method: str
     minimum: int
+    test: str
     created_at: datetime
     n_workers: int
     n_workers_trusted: int
@@ -48,6 +50,7 @@ class GoldRunOut(Schema):
 class GoldIn(Input):
     method: GoldRun.Method = GoldRun.Method.PER_WORKER
     minimum: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    test: GoldRun.Test = GoldRun.Test.TWO_WAY
 
 
 class SegmentScoreOut(Schema):
@@ -64,19 +67,54 @@ class SegmentScoreOut(Schema):
 
 
 class RankedSystem(Schema):
+    """A system's score, with its 95 % interval."""
+
     system: str
     z: float
+    low: float | None
+    high: float | None
     raw: float
     cluster: int
+    wins: int
     n_segments: int
     n_incomplete: int
 
 
+class SystemPair(Schema):
+    """How a system compares with one ranked below it.
+
+    `difference` is that of the mean z-scores. `probability` is the probability that the system's translation
+    of a random segment is rated above the other's. `p` decides about clusters, and `p_alone` is the same test
+    without adjusting for the number of pairs.
+    """
+
+    system: str
+    other: str
+    difference: float
+    low: float | None
+    high: float | None
+    probability: float | None
+    probability_low: float | None
+    probability_high: float | None
+    p: float | None
+    p_alone: float | None
+    p_signed_rank: float | None
+    p_mann_whitney: float | None
+    n_shared: int
+
+
 class RankingOut(Schema):
-    """Systems from best to worst. A small `pvalues[i][j]` means that system i beats system j."""
+    """Systems from best to worst. A small `pvalues[i][j]` means that system i beats system j.
+
+    `pvalues` are adjusted as `correction` says; `unadjusted` are those of each test alone.
+    """
 
     systems: list[RankedSystem]
+    pairs: list[SystemPair]
+    test: str
+    correction: str
     pvalues: list[list[float | None]]
+    unadjusted: list[list[float | None]]
     signature: str
 
 
@@ -129,12 +167,20 @@ def list_gold_scores(request: HttpRequest, code: UUID, number: Number) -> QueryS
 
 
 @router.get("/{uuid:code}/gold/{number}/ranking", response=RankingOut, auth=Needs(Scope.READ))
-def get_ranking(request: HttpRequest, code: UUID, number: Number) -> dict[str, Any]:
-    """Rank systems by mean z, with clusters and the p-value of each difference."""
-    ranking = rank_systems(get_gold(request, code, number))
+def get_ranking(
+    request: HttpRequest, code: UUID, number: Number, test: Query[GoldRun.Test | None] = None
+) -> dict[str, Any]:
+    """Rank systems by mean z, with clusters and tests of all differences. By default, with the test of the run."""
+    chosen = cast(Test, test.value) if test else None
+    ranking = rank_systems(get_gold(request, code, number), test=chosen)
+    comparison = ranking.comparison
     return {
         "systems": ranking.rows,
-        "pvalues": known_matrix(ranking.comparison.pvalues),
+        "pairs": ranking.pairs,
+        "test": comparison.test,
+        "correction": comparison.correction,
+        "pvalues": known_matrix(comparison.adjusted),
+        "unadjusted": known_matrix(comparison.pvalues),
         "signature": ranking.signature,
     }
 

@@ -1,7 +1,6 @@
 """API: agreement, comparisons of gold runs, the report and figures."""
 
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -19,18 +18,26 @@ from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, user_of
 
 from ..downloads import report_file
-from ..gold.results import Results, agreement_key, agreement_picture, latest_agreement
+from ..gold.results import (
+    AGREEMENT_PICTURES,
+    Results,
+    agreement_key,
+    agreement_makers,
+    latest_agreement,
+)
 from ..gold.runs import compare_runs
 from .gold import get_gold
 
 router = Router(tags=["Gold"])
 
 PictureFormat = Literal["svg", "png", "pdf", "csv"]
-CURVE = "how-many-ratings"
 
 
 class AgreementOut(Schema):
-    """Agreement of trusted workers on z-scores: between and within workers, alpha, and by number of ratings."""
+    """Agreement of trusted workers on z-scores: between and within workers, alpha, and by number of ratings.
+
+    Also ratings per translation (`depth`), workers who differ on `repeats`, and time and pay (`effort`).
+    """
 
     job: UUID
     measured_at: datetime
@@ -39,6 +46,10 @@ class AgreementOut(Schema):
     alpha: dict[str, Any]
     n_workers: int
     curve: dict[str, Any]
+    scatters: list[dict[str, Any]] = []
+    depth: dict[str, Any] | None = None
+    repeats: dict[str, Any] | None = None
+    effort: dict[str, Any] | None = None
 
 
 class RunsIn(Input):
@@ -69,10 +80,21 @@ class PictureOut(Schema):
 
 
 @router.post("/{uuid:code}/agreement", response={202: JobOut}, auth=Needs(Scope.RUN))
-def measure_agreement(request: HttpRequest, code: UUID) -> Status[Job]:
-    """Start a job that measures the agreement of trusted workers."""
+def measure_agreement(
+    request: HttpRequest, code: UUID, replicate: Query[UUID | None] = None
+) -> Status[Job]:
+    """Start a job that measures the agreement of trusted workers, also with a `replicate` campaign if given."""
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
-    job = start_job(kind="measure_agreement", campaign=campaign, started_by=user_of(request))
+    arguments = {}
+    if replicate:
+        other = campaign_for(request.user, replicate, Level.RESEARCHER)
+        arguments = {"replicate": str(other.code)}
+    job = start_job(
+        kind="measure_agreement",
+        campaign=campaign,
+        arguments=arguments,
+        started_by=user_of(request),
+    )
     return Status(202, job)
 
 
@@ -128,16 +150,19 @@ def download_picture(
     name: Name,
     format: Query[PictureFormat] = "svg",
 ) -> HttpResponse:
-    """Download a figure of a run, or its data as CSV. `how-many-ratings` shows the latest agreement."""
+    """Download a figure of a run, or its data as CSV.
+
+    `how-many-ratings` and `ratings-against-gold` show the latest agreement.
+    """
     run = get_gold(request, code, number)
-    if name == CURVE:
+    makers, key = Results(run).makers(), run.code.hex
+    if name in AGREEMENT_PICTURES:
         job = _agreement_job(request, code)
-        key = agreement_key(job, run.campaign)
-        return drawn_file(name, format, partial(agreement_picture, job, run.campaign), key=key)
-    make_picture = Results(run).makers().get(name)
+        makers, key = agreement_makers(job, run.campaign), agreement_key(job, run.campaign)
+    make_picture = makers.get(name)
     if make_picture is None:
         raise Http404("Figure not found.")
-    return drawn_file(name, format, make_picture, key=run.code.hex)
+    return drawn_file(name, format, make_picture, key=key)
 
 
 def _agreement_job(request: HttpRequest, code: UUID) -> Job:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from da_platform.files.problems import Problems
 
@@ -108,15 +109,16 @@ def evaluate(
         tables, golds = per_word(tables, golds, texts)
     named_golds = _golds_by_name(tables, golds, options)
     tables = _without_systems(tables, options.without_systems)
-    segment_tables = [table for table in tables if table.level == "segment"]
     steps = _Steps(progress, len(named_golds) * _STEPS_PER_GOLD)
     rows: dict[str, Rows] = {}
     results = []
     for gold in named_golds:
+        own_tables = [table for table in tables if table.gold in ("", gold.name)]
+        segment_tables = [table for table in own_tables if table.level == "segment"]
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        results.append(_evaluate_gold(gold, tables, rows.get(gold.name), options, texts, steps))
+        results.append(_evaluate_gold(gold, own_tables, rows.get(gold.name), options, texts, steps))
     result = EvaluationResult(
         inputs=_inputs(tables, golds),
         options=options,
@@ -157,7 +159,8 @@ def _golds_by_name(
         if (gold.name, gold.level) in by_name_and_level:
             problems.add("", None, f"two golds at {gold.level} level are named {gold.name!r}")
         by_name_and_level[gold.name, gold.level] = gold
-    all_keys = {id(table.keys): table.keys for table in (*golds, *tables)}
+    keys_of_each = [*(table.keys for table in golds), *(table.keys for table in tables)]
+    all_keys = {id(keys): keys for keys in keys_of_each}
     for system in options.without_systems:
         if not any(system == name for keys in all_keys.values() for name, _ in keys):
             problems.add("", None, f"there is no system {system!r} to leave out")
@@ -181,21 +184,24 @@ def _golds_by_name(
 
 def _without_systems(tables: Sequence[ScoreTable], systems: Collection[str]) -> list[ScoreTable]:
     """Leave out systems; tables that shared their keys share them again."""
-    shared: dict[int, tuple[Key, ...]] = {}
-    left = []
+    if not systems:
+        return list(tables)
+    shared: dict[int, tuple[tuple[Key, ...], NDArray[np.bool_]]] = {}
     for table in tables:
-        rest = without_systems(table, systems)
-        left.append(replace(rest, keys=shared.setdefault(id(table.keys), rest.keys)))
-    return left
+        if id(table.keys) not in shared:
+            chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
+            keys = tuple(key for key in table.keys if key[0] not in systems)
+            shared[id(table.keys)] = keys, chosen
+    return [
+        replace(table, keys=keys, scores=table.scores[chosen])
+        for table in tables
+        for keys, chosen in [shared[id(table.keys)]]
+    ]
 
 
 def without_systems(table: ScoreTable, systems: Collection[str]) -> ScoreTable:
     """Return the table without some systems, which need not be in the gold."""
-    chosen = np.array([system not in systems for system, _ in table.keys], dtype=bool)
-    if chosen.all():
-        return table
-    keys = tuple(key for key in table.keys if key[0] not in systems)
-    return replace(table, keys=keys, scores=table.scores[chosen])
+    return _without_systems([table], systems)[0]
 
 
 def _check_enough(gold: Gold, rows: Rows) -> None:
@@ -289,7 +295,14 @@ def _facts(gold: Gold, rows: Rows | None, at_system_level: SystemRows) -> GoldFa
 
 def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[Input, ...]:
     metrics = [
-        Input(t.name, "metric", t.level, bool(t.higher_is_better), t.sha256, t.signature)
+        Input(
+            t.name,
+            "human" if t.gold else "metric",
+            t.level,
+            bool(t.higher_is_better),
+            t.sha256,
+            t.signature,
+        )
         for t in tables
     ]
     references = [
@@ -303,7 +316,8 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
     lower = sorted({table.name for table in tables if not table.higher_is_better})
     return signature(
         evaluation="qe" if options.qe else "metrics",
-        metrics=len({table.name for table in tables}),
+        metrics=len({table.name for table in tables if not table.gold}),
+        human=list(dict.fromkeys(table.name for table in tables if table.gold)) or None,
         lower=lower or None,
         gold=list(dict.fromkeys(gold.name for gold in golds)),
         without=sorted(options.without_systems) or None,

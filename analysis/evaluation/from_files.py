@@ -1,7 +1,9 @@
 """Evaluate scores in files against gold in files, without a campaign or a database."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import cast
 
@@ -99,6 +101,7 @@ def evaluate_files(
     gold_format: str | None = None,
     system: str = "",
     judgements: str | Path | None = None,
+    processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
     """Evaluate metrics in files against gold in files.
@@ -125,6 +128,8 @@ def evaluate_files(
         The system that was scored, for files that do not name systems when others do.
     judgements : str or Path, optional
         Preferences of people: a table with the columns segment, better and worse.
+    processes : int
+        Number of processes that read. More than one is safe only in a program without threads.
     progress : callable
 
     Returns
@@ -149,6 +154,7 @@ def evaluate_files(
         format=format,
         gold_format=gold_format,
         system=system,
+        processes=processes,
     )
     return evaluate(
         files.tables,
@@ -181,10 +187,12 @@ def read_files(
     format: str | None = None,
     gold_format: str | None = None,
     system: str = "",
+    processes: int = 1,
 ) -> FilesRead:
     """Read the inputs of `evaluate_files`. The parameters are the same."""
     declared = directions or Directions()
-    files = _read_all(scores, only, format, system)
+    read = partial(read_scores, only=only, format=format, system=system)
+    files = _read_all(scores, read, processes)
     if not ranks:
         files = [without_ranks(file) for file in files]
     gold_files = [
@@ -215,28 +223,50 @@ def read_files(
 
 
 def _read_all(
-    scores: Sequence[str | Path], only: Mapping[str, str] | None, format: str | None, system: str
+    scores: Sequence[str | Path], read: Callable[[Path], ScoreFile], processes: int
 ) -> list[ScoreFile]:
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
+    paths = _paths(scores, problems)
     # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
     # `align` look the keys up once.
     shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
-    for path in _paths(scores, problems):
-        try:
-            file = read_scores(path, only=only, format=format, system=system)
+    for file, refused, n_problems in _each_file(paths, read, processes):
+        if file is not None:
             tables = [
                 replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
                 for table in file.tables
             ]
             files.append(replace(file, tables=tuple(tables)))
-        except ScoresRefused as refusal:
-            for problem in refusal.problems:
-                problems.add(problem.file, problem.line, problem.reason)
-            problems.total += refusal.n_problems - len(refusal.problems)
+        for problem in refused:
+            problems.add(problem.file, problem.line, problem.reason)
+        problems.total += n_problems - len(refused)
     refuse_if_any(problems)
     return files
+
+
+# A file, or the listed problems and the number of all.
+_Read = tuple[ScoreFile | None, Sequence[Problem], int]
+
+
+def _each_file(
+    paths: Sequence[Path], read: Callable[[Path], ScoreFile], processes: int
+) -> Iterator[_Read]:
+    """Read files in order, several at a time if there are processes for it."""
+    read_or_refuse = partial(_read_file, read)
+    if processes <= 1 or len(paths) <= 1:
+        yield from map(read_or_refuse, paths)
+        return
+    with get_context("fork").Pool(min(processes, len(paths))) as pool:
+        yield from pool.imap(read_or_refuse, paths)
+
+
+def _read_file(read: Callable[[Path], ScoreFile], path: Path) -> _Read:
+    try:
+        return read(path), (), 0
+    except ScoresRefused as refusal:
+        return None, refusal.problems, refusal.n_problems
 
 
 def _paths(scores: Sequence[str | Path], problems: Problems) -> list[Path]:

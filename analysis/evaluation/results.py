@@ -119,7 +119,7 @@ class Input:
     """Scores of a metric, or gold, that were evaluated."""
 
     name: str
-    role: Literal["metric", "gold"]
+    role: Literal["metric", "human", "gold"]
     level: str
     higher_is_better: bool
     sha256: str
@@ -426,7 +426,7 @@ def _restored(kind: Any, facts: Any) -> Any:
         return kind(  # type: ignore[operator]
             **{
                 name: _restored(hint, facts[stored])
-                for name, hint in _hints(kind).items()
+                for name, hint in _hints(kind).items()  # type: ignore[arg-type]
                 if (stored := name if name in facts else _FORMER_NAMES.get(name)) in facts
             }
         )
@@ -444,6 +444,6 @@ def _restored(kind: Any, facts: Any) -> Any:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

@@ -247,6 +247,9 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     chosen = evaluation.metrics.at_level("segment").filter(name__in=metrics)
     sources = load_sources(evaluation, list(chosen))
     options = options_from(evaluation.options)
+    tables = [
+        table for table in sources.tables if table.name in metrics and table.gold in ("", gold)
+    ]
     inputs = {
         (source.role, source.name, source.level): source.sha256
         for source in result_of(evaluation).inputs
@@ -256,12 +259,15 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     )
     if (
         gold_table is None
-        or not sources.tables
+        or not tables
         or inputs.get(("gold", gold, "segment")) != gold_table.sha256
-        or any(inputs.get(("metric", t.name, "segment")) != t.sha256 for t in sources.tables)
+        or any(
+            inputs.get(("human" if table.gold else "metric", table.name, "segment")) != table.sha256
+            for table in tables
+        )
     ):
         raise EvaluationRefused(_INPUTS_CHANGED)
-    tables = [without_systems(table, options.without_systems) for table in sources.tables]
+    tables = [without_systems(table, options.without_systems) for table in tables]
     if options.per_word:
         tables, (gold_table,) = per_word(tables, [gold_table], sources.texts)
     return Rows.of(tables, gold_table, options)

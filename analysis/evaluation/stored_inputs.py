@@ -12,6 +12,7 @@ from hits.models import Campaign
 
 from ..models import Evaluation, GoldRun, GoldUpload, Metric
 from ..scores.gold_tables import POOLING_SEPARATOR, campaign_gold, pool_gold, pool_scores
+from ..scores.human_rows import human_ceiling
 from ..scores.score_tables import GoldTable, ScoreTable
 from ..scores.storing import stored_tables
 from .aligned_rows import Texts, lengths_of
@@ -26,10 +27,14 @@ class EvaluationRefused(PlatformError):
 
 @dataclass(frozen=True, slots=True)
 class GoldChoice:
-    """A gold run, and whether to use its standardised (z) or raw scores."""
+    """A gold run, and whether to use its standardised (z) or raw scores.
+
+    `human`: hold a few workers per translation out of the gold, and evaluate them like metrics.
+    """
 
     run: int
     use: str = "z"
+    human: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,10 @@ def choices_of(evaluation: Evaluation) -> list[Choice]:
 
 
 def choice_as_json(choice: Choice) -> dict[str, Any]:
-    return asdict(choice)
+    facts = asdict(choice)
+    if not facts.get("human", True):
+        del facts["human"]
+    return facts
 
 
 def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
@@ -104,8 +112,15 @@ def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
     """
     choices = choices_of(evaluation)
     if campaign := evaluation.campaign:
-        golds = [_gold(campaign, choice) for choice in choices]
-        return Sources(stored_tables(metrics), golds, _measured(_texts_by_segment(campaign)))
+        tables, golds = stored_tables(metrics), []
+        for choice in choices:
+            if isinstance(choice, GoldChoice) and choice.human:
+                gold, human_tables = _ceiling(campaign, choice)
+                tables += human_tables
+            else:
+                gold = _gold(campaign, choice)
+            golds.append(gold)
+        return Sources(tables, golds, _measured(_texts_by_segment(campaign)))
     if evaluation.collection:
         chosen = [choice for choice in choices if isinstance(choice, UploadChoice)]
         uploads = [_upload(evaluation, choice) for choice in chosen]
@@ -123,6 +138,14 @@ def _gold(campaign: Campaign, choice: Choice) -> GoldTable:
     run = run_numbered(campaign, choice.run)
     # The digest of the ratings takes the place of a file's.
     return replace(_run_gold(run, choice.use), name=name, sha256=run.input_digest)
+
+
+def _ceiling(campaign: Campaign, choice: GoldChoice) -> tuple[GoldTable, list[ScoreTable]]:
+    """Return gold from which workers are held out, and their scores."""
+    run = run_numbered(campaign, choice.run)
+    name = f"gold {choice.run} of others" + ("" if choice.use == "z" else ", raw")
+    gold, tables = human_ceiling(run, use=choice.use, name=name)
+    return replace(gold, sha256=run.input_digest), tables
 
 
 def _run_gold(run: GoldRun, use: str) -> GoldTable:

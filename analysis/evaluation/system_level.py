@@ -195,7 +195,8 @@ def _system_column(
 class SystemMeasures:
     """Every measure of all metrics at system level, in input order, and the tests between metrics."""
 
-    estimates: dict[Measure, list[Estimate | None]]
+    estimates: dict[Measure, list[Estimate]]
+    spa: list[Estimate | None] | None = None
     tests: tuple[Comparison, ...] = ()
 
 
@@ -219,21 +220,17 @@ def measure_systems(systems: SystemRows, rows: Rows | None, options: Options) ->
         return SystemMeasures({})
     published = _published_estimates(systems, options)
     soft = None if rows is None else _soft_accuracies(systems, rows, options)
-    if soft is not None:
-        published["spa"] = soft
     if options.is_published:
-        return SystemMeasures(published, _published_tests(systems, options))
+        return SystemMeasures(published, soft, _published_tests(systems, options))
     return _resampled(systems, rows, soft, published, options)
 
 
-def _published_estimates(
-    systems: SystemRows, options: Options
-) -> dict[Measure, list[Estimate | None]]:
+def _published_estimates(systems: SystemRows, options: Options) -> dict[Measure, list[Estimate]]:
     """Fisher's and exact binomial intervals, as if systems were a sample of many."""
     facts = [{"higher_is_better": flag, "confidence": options.confidence} for flag in systems.flags]
     columns = list(zip(systems.scores, facts, strict=True))
     truth = systems.truth
-    estimates: dict[Measure, list[Estimate | None]] = {
+    estimates: dict[Measure, list[Estimate]] = {
         measure: [
             Estimate.of(correlate(scores, truth, method=method, **settings))  # type: ignore[arg-type]
             for scores, settings in columns
@@ -288,7 +285,7 @@ def _resampled(
     systems: SystemRows,
     rows: Rows | None,
     soft: list[Estimate | None] | None,
-    published: dict[Measure, list[Estimate | None]],
+    published: dict[Measure, list[Estimate]],
     options: Options,
 ) -> SystemMeasures:
     """Intervals and tests that resample segments, or with systems as the unit where there are none."""
@@ -321,13 +318,13 @@ def _resampled(
             tests.append(_comparison(systems, measure, by_system, "system", options))
     if soft is not None and "spa" in spreads:
         tests.append(_soft_tests(systems, soft, spreads["spa"], options))
-    return SystemMeasures(estimates, tuple(tests) if len(systems.metrics) > 1 else ())
+    return SystemMeasures(estimates, soft, tuple(tests) if len(systems.metrics) > 1 else ())
 
 
 def _by_segment(
     systems: SystemRows,
     rows: Rows | None,
-    published: dict[Measure, list[Estimate | None]],
+    published: dict[Measure, list[Estimate]],
     options: Options,
 ) -> dict[Measure, UnitEstimates]:
     """Return every measure with the covariance over resampled segments; empty if there are none."""
@@ -367,15 +364,15 @@ def _by_segment(
             np.where(is_missing, np.nan, again[method][:, columns]),
             method,
             found[measure],
-            n=max(row.n for row in published[measure] if row is not None),
+            n=max(row.n for row in published[measure]),
             n_segments=rows.n_segments,
             higher_is_better=systems.flags,
         )
     return results
 
 
-def _number(row: Estimate | None) -> float:
-    return np.nan if row is None or row.estimate is None else row.estimate
+def _number(row: Estimate) -> float:
+    return np.nan if row.estimate is None else row.estimate
 
 
 def _spreads(systems: SystemRows, rows: Rows, options: Options) -> dict[str, Floats]:
@@ -472,7 +469,7 @@ def system_results(systems: SystemRows, measured: SystemMeasures) -> tuple[Syste
             spearman=columns["spearman"][i],
             kendall=columns["kendall"][i],
             accuracy=columns["accuracy"][i],
-            spa=columns["spa"][i] if "spa" in columns else None,
+            spa=None if measured.spa is None else measured.spa[i],
             is_winner=name in winners,
         )
         for i, name in enumerate(systems.metrics)

@@ -20,6 +20,7 @@ from ..tables.table import (
     text,
 )
 from .file_names import Parts, file_names
+from .human_sentence import human_sentence
 from .results import (
     Breakdown,
     Estimate,
@@ -136,7 +137,7 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
         note += " Metrics where lower is better have their signs reversed."
     if not facts.higher_is_better:
         note += f" Lower {facts.name} is better."
-    return note
+    return note + human_sentence(gold, options)
 
 
 def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str:

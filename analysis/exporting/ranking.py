@@ -24,6 +24,7 @@ COLUMNS = (
     Column("n_incomplete", Kind.INTEGER),
     Column("n_ratings", Kind.INTEGER),
     Column("wins", Kind.INTEGER),
+    Column("test", Kind.TEXT),
 )
 
 
@@ -40,7 +41,7 @@ def ranking_rows(run: GoldRun) -> Batch:
     systems = System.objects.filter(campaign=run.campaign_id).order_by("pk")
     for name, n_outputs in systems.annotate(n=Count("outputs")).values_list("name", "n"):
         if name not in ranked:
-            no_scores = (None, None, None, None, None, 0, n_outputs, 0, 0)
+            no_scores = (None, None, None, None, None, 0, n_outputs, 0, 0, "")
             rows.append((run.campaign.name, None, None, name, *no_scores))
     return [list(cells) for cells in zip(*rows, strict=True)]
 
@@ -48,6 +49,7 @@ def ranking_rows(run: GoldRun) -> Batch:
 def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
     scores, comparison = ranking.scores, ranking.comparison
     clusters, wins = ranking.clusters.tolist(), comparison.wins.tolist()
+    test = f"{comparison.test}, {comparison.correction}"
     rows = []
     for place, name in enumerate(scores.systems.tolist()):
         rows.append(
@@ -65,6 +67,7 @@ def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
                 int(ranking.n_incomplete[place]),
                 int(scores.n_ratings[place]),
                 wins[place],
+                test,
             )
         )
     return rows

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from da_platform.plots.rendering import Picture
-from da_platform.plots.style import COLOURS, QUIET, TWO_COLUMNS, count_in_whole_numbers, new_figure
+from da_platform.plots.style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    QUIET,
+    TWO_COLUMNS,
+    count_in_whole_numbers,
+    new_figure,
+)
 
 from ..plots.heat_maps import draw_significance, significance_levels
-from ..stats.thresholds import ALPHA, bare
-from .runs import GoldArrays, SystemRanking
+from .runs import PAIR_FIELDS, GoldArrays, SystemRanking
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +31,7 @@ Floats = NDArray[np.float64]
 
 N_BINS = 30
 LINE_INCHES = 0.28
+PANELS_PER_ROW = 3
 
 
 def score_histogram(gold: GoldArrays) -> Picture:
@@ -103,7 +113,11 @@ def system_ranking(ranking: SystemRanking) -> Picture:
         )
         for place in np.flatnonzero(np.diff(clusters)):
             axes.axhline(float(place) + 0.5, color=QUIET, lw=0.8, ls="--")
-        axes.set(yticks=places, yticklabels=names, xlabel="Mean z-score, 95 % interval")
+        axes.set(
+            yticks=places,
+            yticklabels=names,
+            xlabel=f"Mean z-score, 95 % interval over {ranking.interval_over}",
+        )
         axes.invert_yaxis()
         axes.grid(axis="x")
         return figure
@@ -132,20 +146,27 @@ def system_ranking(ranking: SystemRanking) -> Picture:
 def system_significance(ranking: SystemRanking) -> Picture:
     """Plot which systems significantly beat which: row beats column."""
     names = [str(name) for name in ranking.scores.systems]
-    pvalues = ranking.comparison.pvalues
+    pvalues = ranking.comparison.adjusted
     n_wins = int((significance_levels(pvalues) > 0).sum())
     n = len(names)
     return Picture(
         name="system-significance",
         title="Which system beats which",
         alternative=(
-            f"Of {n * (n - 1) // 2} pairs of systems, {n_wins} differ significantly at {bare(ALPHA)} "
-            "(one-sided Mann-Whitney U on segment z-scores)."
+            f"Of {n * (n - 1) // 2} pairs of systems, {n_wins} differ significantly "
+            f"({ranking.test_in_words})."
         ),
         draw=lambda: draw_significance(names, names, pvalues, "Row is better than column"),
-        columns=("row", "column", "difference", "p"),
+        columns=("row", "column", *PAIR_FIELDS),
         rows=[
-            (names[i], names[j], float(ranking.comparison.differences[i, j]), float(pvalues[i, j]))
+            (
+                names[i],
+                names[j],
+                *(
+                    getattr(ranking.comparison, field)[i, j].item()
+                    for field in PAIR_FIELDS.values()
+                ),
+            )
             for i in range(n)
             for j in range(n)
             if i != j
@@ -156,15 +177,21 @@ def system_significance(ranking: SystemRanking) -> Picture:
 def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
     """Plot how agreement grows with ratings per translation, measured and predicted.
 
-    `curve` comes from `CampaignAgreement.as_json`.
+    `curve` comes from `CampaignAgreement.as_json`. Results stored earlier have z-scores in random order only.
     """
-    points = [
-        (size, r, low, high, predicted, n)
-        for size, r, low, high, predicted, n in zip(
-            *(curve[name] for name in ("sizes", "r", "low", "high", "predicted", "n_translations")),
-            strict=True,
+    names = ("sizes", "r", "low", "high", "predicted", "n_translations")
+    points = list(zip(*(curve[name] for name in names), strict=True))
+    others = {
+        label: curve[name]["r"]
+        for name, label in (
+            ("raw", "raw scores"),
+            ("in_order", "z, in order of time"),
+            ("in_order_raw", "raw, in order of time"),
         )
-    ]
+        if name in curve
+    }
+    replicate = curve.get("replicate")
+    compared_with = f"the mean of {replicate}" if replicate else "the mean of N others"
 
     def draw() -> Figure:
         figure = new_figure(TWO_COLUMNS, 3.2)
@@ -177,9 +204,24 @@ def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
                 *zip(*predictions, strict=True), color=COLOURS[1], ls="--", label="Spearman-Brown"
             )
         _draw_measured(axes, [point[:4] for point in points if point[1] is not None])
+        for place, (label, r) in enumerate(others.items(), 2):
+            measured = [
+                (n, at_n) for n, at_n in zip(curve["sizes"], r, strict=True) if at_n is not None
+            ]
+            if measured:
+                style: dict[str, Any] = {
+                    "color": COLOURS[place],
+                    "marker": MARKERS[place - 1],
+                    "ls": DASHES[place],
+                }
+                axes.plot(*zip(*measured, strict=True), lw=0.8, label=label, **style)
         axes.axvline(minimum, color=QUIET, lw=0.8, ls=":")
         axes.set(
-            xlabel="Ratings per translation", ylabel="Correlation of two halves (r)", ylim=(0, 1.02)
+            xlabel="Ratings per translation",
+            ylabel=f"Correlation with {replicate} (r)"
+            if replicate
+            else "Correlation of two halves (r)",
+            ylim=(0, 1.02),
         )
         axes.grid(axis="y")
         axes.legend(loc="lower right")
@@ -189,10 +231,52 @@ def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
     return Picture(
         name="how-many-ratings",
         title="How many ratings are enough",
-        alternative=f"Correlation of the mean of N ratings with the mean of N others: {', '.join(measured) or 'too few ratings yet'}.",
+        alternative=f"Correlation of the mean of N ratings with {compared_with}: {', '.join(measured) or 'too few ratings yet'}.",
         draw=draw,
-        columns=("ratings", "r", "low", "high", "predicted", "translations"),
-        rows=points,
+        columns=("ratings", "r", "low", "high", "predicted", "translations", *others),
+        rows=[(*point, *extra) for point, *extra in zip(points, *others.values(), strict=True)],
+    )
+
+
+def ratings_against_gold(scatters: Sequence[dict[str, Any]], replicate: str) -> Picture:
+    """Plot means of N ratings against independent means, one panel for each N.
+
+    `scatters` comes from `CampaignAgreement.as_json`.
+    """
+    gold = f"Mean of {replicate} (z)" if replicate else "Mean of N others (z)"
+
+    def draw() -> Figure:
+        n_columns = min(PANELS_PER_ROW, len(scatters))
+        n_rows = math.ceil(len(scatters) / n_columns)
+        figure = new_figure(2.3 * n_columns, 2.3 * n_rows)
+        panels = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+        for axes, scatter in zip_longest(panels.flat, scatters):
+            if scatter is None:
+                axes.set_axis_off()
+                continue
+            axes.scatter(scatter["means"], scatter["gold"], s=7, alpha=0.5, lw=0, color=COLOURS[0])
+            r = "" if scatter["r"] is None else f", r = {scatter['r']:.2f}"
+            axes.set_title(f"N = {scatter['size']}{r}")
+            axes.grid(True)
+        figure.supxlabel("Mean of N ratings (z)", fontsize=8)
+        figure.supylabel(gold, fontsize=8)
+        return figure
+
+    measured = [f"r = {s['r']:.2f} at N = {s['size']}" for s in scatters if s["r"] is not None]
+    return Picture(
+        name="ratings-against-gold",
+        title="Means of N ratings against independent means",
+        alternative=(
+            "Each point is a translation; the more ratings its mean has, the closer the points lie to a "
+            f"line: {', '.join(measured)}."
+        ),
+        draw=draw,
+        columns=("ratings", "mean", "gold"),
+        rows=[
+            (scatter["size"], mean, gold)
+            for scatter in scatters
+            for mean, gold in zip(scatter["means"], scatter["gold"], strict=True)
+        ],
     )
 
 
@@ -204,4 +288,6 @@ def _draw_measured(axes: Any, points: Sequence[Sequence[Any]]) -> None:
     )
     # With three translations or fewer there is no interval.
     errors = np.nan_to_num(np.clip(np.array([r - low, high - r]), 0, None))
-    axes.errorbar(sizes, r, yerr=errors, fmt="o", color=COLOURS[0], capsize=3, label="measured")
+    axes.errorbar(
+        sizes, r, yerr=errors, fmt="o", color=COLOURS[0], capsize=3, label="z, random order"
+    )

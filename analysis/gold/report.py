@@ -18,7 +18,6 @@ from ..models import GoldRun
 from ..stats.thresholds import (
     AGAINST_P,
     AGREEMENT_P,
-    ALPHA,
     ENOUGH_AGREEMENT_ITEMS,
     ENOUGH_PAIRS,
     FEWEST_AGREEMENT_ITEMS,
@@ -26,9 +25,9 @@ from ..stats.thresholds import (
     MINIMUM_PAIRS,
     RELIABLE_P,
     WINDOW_HITS,
-    bare,
 )
-from .results import Results, agreement_picture, latest_agreement
+from .results import Results, agreement_pictures, latest_agreement
+from .runs import SystemRanking
 
 TEMPLATE = Path(__file__).with_name("report.typ")
 
@@ -71,11 +70,26 @@ class CampaignReport:
     run: GoldRun
     people: People
     work: Work
-    ranked: list[dict[str, Any]]
+    ranking: SystemRanking | None
     agreement: dict[str, Any] | None
     agreement_at: datetime | None
     pictures: list[Picture]
     at: datetime
+
+    @property
+    def ranked(self) -> list[dict[str, Any]]:
+        """One record per system, best first."""
+        return self.ranking.rows if self.ranking else []
+
+    @property
+    def systems_note(self) -> str:
+        """The caption of the table of systems."""
+        if self.ranking is None:
+            return ""
+        return (
+            f"Systems by mean z-score, with intervals over {self.ranking.interval_over}. A line separates "
+            f"clusters ({self.ranking.test_in_words})."
+        )
 
     @property
     def methods(self) -> list[str]:
@@ -87,13 +101,13 @@ def make_report(run: GoldRun) -> CampaignReport:
     campaign, results, job = run.campaign, Results(run), latest_agreement(run.campaign)
     pictures = list(results.pictures().values())
     if job:
-        pictures.append(agreement_picture(job, campaign))
+        pictures += agreement_pictures(job, campaign)
     return CampaignReport(
         campaign=campaign,
         run=run,
         people=_people(run),
         work=_work(run),
-        ranked=results.ranking.rows if run.n_scored else [],
+        ranking=results.ranking if run.n_scored else None,
         agreement=job.result if job else None,
         agreement_at=job.finished_at if job else None,
         pictures=pictures,
@@ -240,9 +254,17 @@ def _scoring(report: CampaignReport) -> str:
         f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
         f"of genuine and repeated items by trusted workers. {run.n_scored:,} translations have the "
         f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
-        "Systems were ranked by mean z-score over segments and compared pairwise by one-sided "
-        "Mann-Whitney U tests on segment z-scores. A line separates clusters where every system "
-        f"above significantly beats every system below (p < {bare(ALPHA)})."
+        f"Systems were ranked by mean z-score over segments{_comparing(report.ranking)}."
+    )
+
+
+def _comparing(ranking: SystemRanking | None) -> str:
+    if ranking is None:
+        return ""
+    return (
+        f", with 95 % intervals over {ranking.interval_over}, and compared pairwise "
+        f"({ranking.test_in_words}). A line separates clusters where every system above significantly beats "
+        "every system below"
     )
 
 
@@ -259,7 +281,46 @@ def _agreeing(report: CampaignReport) -> list[str]:
     )
     if within["pearson"] is not None:
         text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({_count(within['n_pairs'], 'pair')})"
-    return [f"{text}."]
+    return [f"{text}.", *enough_ratings(report.agreement)]
+
+
+def enough_ratings(agreement: dict[str, Any]) -> list[str]:
+    """Say in words how many ratings there are, what they agree with, and what they took.
+
+    `agreement` comes from `CampaignAgreement.as_json`; results stored earlier lack most of it.
+    """
+    if "depth" not in agreement:
+        return []
+    depth, repeats, effort = (agreement[name] for name in ("depth", "repeats", "effort"))
+    curve = agreement["curve"]
+    spread = (
+        f"{depth['least']:,} to {depth['most']:,} trusted ratings, {depth['mean']:.1f} on average"
+        if depth["least"] < depth["most"]
+        else _count(depth["most"], "trusted rating") + " each"
+    )
+    sentences = [f"Translations have {spread}."]
+    measured = [(n, r) for n, r in zip(curve["sizes"], curve["r"], strict=True) if r is not None]
+    if measured:
+        n, r = measured[-1]
+        means = "Single ratings" if n == 1 else f"Means of {n:,} ratings"
+        others = f"the means of {curve['replicate']}" if curve["replicate"] else "as many others"
+        sentences.append(f"{means} correlate with {others} at r = {r:.2f}.")
+    if repeats["n_workers"]:
+        sentences.append(
+            f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
+            f"repeats, {repeats['n_differ']:,} scored them significantly differently from the originals "
+            f"(two-sided paired t-test, p < {RELIABLE_P:g}); {RELIABLE_P:.0%} would by chance."
+        )
+    if effort["n_hits"]:
+        sentences.append(
+            f"A HIT took {effort['median_seconds'] / 60:.1f} minutes (median), and all "
+            f"{effort['n_hits']:,} took {effort['total_seconds'] / 3600:.1f} hours."
+        )
+    if effort["pay_per_hour"] is not None:
+        sentences.append(
+            f"At the median time, pay was {effort['pay_per_hour']:.2f} {effort['currency']} per hour."
+        )
+    return [" ".join(sentences)]
 
 
 def _count(n: int, noun: str) -> str:
@@ -297,6 +358,7 @@ def _as_json(report: CampaignReport) -> dict[str, Any]:
         "methods": report.methods,
         "people": asdict(report.people),
         "systems": report.ranked,
+        "systems_note": report.systems_note,
         "pictures": [
             {"file": f"{picture.name}.svg", "title": picture.title, "text": picture.alternative}
             for picture in report.pictures

@@ -14,6 +14,7 @@ from hits.models import Campaign
 from ..models import GoldRun, GoldScore
 from .pictures import (
     how_many_ratings,
+    ratings_against_gold,
     ratings_histogram,
     score_histogram,
     system_ranking,
@@ -102,6 +103,10 @@ def segment_rows(
     )
 
 
+# Figures that belong to an agreement job, not to a run.
+AGREEMENT_PICTURES = ("how-many-ratings", "ratings-against-gold")
+
+
 def latest_agreement(campaign: Campaign) -> Job | None:
     """Return the latest job that measured agreement."""
     done = Job.objects.filter(
@@ -111,10 +116,23 @@ def latest_agreement(campaign: Campaign) -> Job | None:
 
 
 def agreement_key(job: Job, campaign: Campaign) -> str:
-    """Return a cache key for the curve, which depends on the job and the campaign's minimum."""
+    """Return a cache key for the figures, which depends on the job and the campaign's minimum."""
     return f"{job.code.hex}-{campaign.min_ratings}"
 
 
-def agreement_picture(job: Job, campaign: Campaign) -> Picture:
-    assert job.result is not None
-    return how_many_ratings(job.result["curve"], campaign.min_ratings)
+def agreement_makers(job: Job, campaign: Campaign) -> dict[str, Callable[[], Picture]]:
+    """Return functions that make the figures of an agreement job, by name."""
+    result = job.result
+    assert result is not None
+    makers: dict[str, Callable[[], Picture]] = {
+        "how-many-ratings": lambda: how_many_ratings(result["curve"], campaign.min_ratings)
+    }
+    # Earlier jobs did not store points.
+    if scatters := result.get("scatters"):
+        replicate = result["curve"]["replicate"]
+        makers["ratings-against-gold"] = lambda: ratings_against_gold(scatters, replicate)
+    return makers
+
+
+def agreement_pictures(job: Job, campaign: Campaign) -> list[Picture]:
+    return [make() for make in agreement_makers(job, campaign).values()]

@@ -6,9 +6,10 @@ digests have equal scores, to the last bit.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from django.db import IntegrityError, connection, transaction
@@ -20,7 +21,14 @@ from da_platform import __version__
 from da_platform.jobs.models import Job
 from da_platform.numbers import known_list
 from hits.models import Campaign, Participation
-from hits.rating.arrays import Ids, RatingArrays, load_outputs, load_ratings, load_translations
+from hits.rating.arrays import (
+    Ids,
+    OutputArrays,
+    RatingArrays,
+    load_outputs,
+    load_ratings,
+    load_translations,
+)
 from hits.rating.places import left_out_assignments
 
 from ..models import GoldRun, GoldScore
@@ -28,14 +36,16 @@ from ..stats._pearson import pearson
 from ..stats.segments import Method, SegmentScores, counts_for_gold, segment_scores
 from ..stats.signature import signature
 from ..stats.standardise import Standardised, standardise_by_worker
+from ..stats.system_covariance import SystemCovariance, system_covariance
 from ..stats.systems import (
     SystemComparison,
     SystemScores,
+    Test,
     compare_systems,
     expand_to_systems,
     system_scores,
 )
-from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
+from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P, bare
 from ..stats.trust_rules import rule_facts
 
 Floats = NDArray[np.float64]
@@ -66,6 +76,22 @@ class GoldArrays:
         return len(self.translation)
 
 
+# The numbers of a pair of systems, and the matrices of `SystemComparison` that hold them.
+PAIR_FIELDS = {
+    "difference": "differences",
+    "low": "low",
+    "high": "high",
+    "probability": "probabilities",
+    "probability_low": "probability_low",
+    "probability_high": "probability_high",
+    "p": "adjusted",
+    "p_alone": "pvalues",
+    "p_signed_rank": "paired_pvalues",
+    "p_mann_whitney": "rank_sum_pvalues",
+    "n_shared": "n_shared",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class SystemRanking:
     """Systems from best to worst, with tests of their differences.
@@ -76,7 +102,44 @@ class SystemRanking:
     scores: SystemScores
     comparison: SystemComparison
     n_incomplete: Ids
+    has_workers: bool
     signature: str
+
+    @property
+    def test_in_words(self) -> str:
+        """How the systems were compared, for the notes of tables and figures."""
+        words = {
+            "two_way": "one-sided t-test of the difference of means, with its standard error over "
+            + self.interval_over,
+            "paired": "one-sided signed-rank test over the segments that both systems have",
+            "published": "one-sided Mann-Whitney U test on segment z-scores, as at WMT",
+        }[self.comparison.test]
+        adjusted = {
+            "holm": "adjusted by Holm's method for all pairs of systems",
+            "none": "not adjusted for the number of pairs",
+        }[self.comparison.correction]
+        return f"{words}; p < {bare(self.comparison.alpha)}, {adjusted}"
+
+    @property
+    def interval_over(self) -> str:
+        """What the intervals take into account."""
+        return "segments and workers" if self.has_workers else "segments"
+
+    @property
+    def pairs(self) -> list[dict[str, Any]]:
+        """One record for every two systems, the better one first; None where a number cannot be computed."""
+        comparison = self.comparison
+        first, second = np.triu_indices(len(comparison.systems), 1)
+        columns: dict[str, NDArray[Any]] = {
+            "system": comparison.systems[first],
+            "other": comparison.systems[second],
+            **{
+                name: getattr(comparison, field)[first, second]
+                for name, field in PAIR_FIELDS.items()
+            },
+        }
+        rows = zip(*(known_list(values) for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     @property
     def clusters(self) -> Ids:
@@ -127,6 +190,7 @@ def build_gold(
     campaign: Campaign,
     method: Method = "per_worker",
     minimum: int | None = None,
+    test: Test = "two_way",
     job: Job | None = None,
     progress: Progress | None = None,
 ) -> GoldRun:
@@ -139,6 +203,8 @@ def build_gold(
         See `segments.segment_scores`.
     minimum : int, optional
         Ratings needed for a complete score; by default, the campaign's setting.
+    test : {"two_way", "paired", "published"}
+        How systems are compared; see `systems.compare_systems`.
     job : Job, optional
         At most one run is stored for a job, even if it is restarted.
     progress : callable, optional
@@ -169,6 +235,7 @@ def build_gold(
         created_at=started_at,
         method=method,
         minimum=minimum,
+        test=test,
         job=job,
         n_workers=len(np.unique(ratings.worker)),
         n_workers_trusted=len(standardised.workers),
@@ -177,10 +244,47 @@ def build_gold(
         n_incomplete=int((~gold.is_complete).sum()),
         input_digest=_digest(trusted, translations, method, minimum),
         signature=_signature(campaign, trust, standardised, method, minimum),
+        system_covariance=_covariance(
+            trusted, standardised.z, gold, load_outputs(campaign), method
+        ),
     )
     stored = _stored_once(run, gold)
     report(4, N_STAGES)
     return stored
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRatings:
+    """The ratings behind a run that count towards scores, with the z-scores of the run."""
+
+    translation: Ids
+    worker: Ids
+    score: NDArray[np.int16]
+    z: Floats
+
+
+def ratings_of(run: GoldRun) -> CountedRatings | None:
+    """Load the ratings behind a run; None if they, or the trusted workers, have changed since."""
+    campaign = run.campaign
+    ratings, trust = load_ratings(campaign), load_trust(campaign)
+    translations = load_translations(campaign)
+    for counts in (trust.counts(ratings), trust.counts(ratings) & _before(run, ratings)):
+        columns = _Columns.rows(ratings, counts)
+        if _digest(columns, translations, run.method, run.minimum) == run.input_digest:
+            z = standardise_by_worker(columns.score, columns.worker).z
+            scored = counts_for_gold(columns.role)
+            return CountedRatings(
+                columns.translation[scored],
+                columns.worker[scored],
+                columns.score[scored],
+                z[scored],
+            )
+    return None
+
+
+def _before(run: GoldRun, ratings: RatingArrays) -> NDArray[np.bool_]:
+    created_at = run.created_at.astimezone(UTC).replace(tzinfo=None)
+    return ratings.submitted <= np.datetime64(created_at)
 
 
 # Computing ------------------------------------------------------------------------------------
@@ -229,7 +333,10 @@ class _Columns:
 
     @classmethod
     def of(cls, ratings: RatingArrays, trust: Trust) -> "_Columns":
-        rows = trust.counts(ratings)
+        return cls.rows(ratings, trust.counts(ratings))
+
+    @classmethod
+    def rows(cls, ratings: RatingArrays, rows: NDArray[np.bool_]) -> "_Columns":
         return cls(
             ratings.translation[rows], ratings.worker[rows], ratings.role[rows], ratings.score[rows]
         )
@@ -280,6 +387,42 @@ def _gold_arrays(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> 
         is_complete=is_complete,
         signature=segments.signature,
     )
+
+
+def _covariance(
+    ratings: _Columns, z: Floats, gold: GoldArrays, outputs: OutputArrays, method: Method
+) -> dict[str, Any] | None:
+    """Return the covariance of system scores as JSON types; None if no system has a score."""
+    has_score = np.isin(outputs.translation, gold.translation[gold.is_complete])
+    if not has_score.any():
+        return None
+    translations, first = np.unique(outputs.translation, return_index=True)
+    # Texts that no system produces any more do not count.
+    rows = np.isin(ratings.translation, translations)
+    at_output = np.searchsorted(translations, ratings.translation[rows])
+    covariance = system_covariance(
+        z[rows],
+        ratings.worker[rows],
+        ratings.translation[rows],
+        outputs.segment[first][at_output],
+        counts_for_gold(ratings.role[rows]),
+        produced=outputs.translation[has_score],
+        systems=outputs.system[has_score],
+        method=method,
+    )
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in asdict(covariance).items()
+    }
+
+
+def _stored_covariance(run: GoldRun, systems: NDArray[np.str_]) -> SystemCovariance | None:
+    """Return the covariance of the run's system scores; None if it does not cover all these systems."""
+    facts: dict[str, Any] = dict(run.system_covariance or {"systems": []})
+    if not set(systems.tolist()) <= set(facts["systems"]) or not facts["systems"]:
+        return None
+    arrays = ("systems", "by_segments", "by_workers")
+    return SystemCovariance(**facts | {name: np.array(facts[name]) for name in arrays})
 
 
 def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> str:
@@ -381,7 +524,9 @@ def gold_scores(run: GoldRun) -> GoldArrays:
     return GoldArrays(**arrays, signature=run.signature)
 
 
-def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanking:
+def rank_systems(
+    run: GoldRun, *, gold: GoldArrays | None = None, test: Test | None = None
+) -> SystemRanking:
     """Rank the campaign's systems by the scores of a run.
 
     Parameters
@@ -389,6 +534,8 @@ def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanki
     run : GoldRun
     gold : GoldArrays, optional
         Its scores, if they are already loaded.
+    test : {"two_way", "paired", "published"}, optional
+        How to compare the systems; by default, as chosen when the run was built.
 
     Returns
     -------
@@ -398,10 +545,20 @@ def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanki
     """
     gold, outputs = gold or gold_scores(run), load_outputs(run.campaign)
     scored = np.flatnonzero(gold.is_complete)
+    is_scored = np.isin(outputs.translation, gold.translation[scored])
     rows, systems = expand_to_systems(gold.translation[scored], outputs.translation, outputs.system)
-    rows = scored[rows]
-    scores = system_scores(gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems)
-    comparison = compare_systems(gold.z[rows], systems)
+    rows, segments = scored[rows], outputs.segment[is_scored]
+    covariance = _stored_covariance(run, systems)
+    scores = system_scores(
+        gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems, covariance=covariance
+    )
+    comparison = compare_systems(
+        gold.z[rows],
+        systems,
+        segments,
+        covariance=covariance,
+        test=cast(Test, test or run.test),
+    )
     n_outputs = np.array(
         [np.sum(outputs.system == name) for name in scores.systems], dtype=np.int64
     )
@@ -409,6 +566,7 @@ def rank_systems(run: GoldRun, *, gold: GoldArrays | None = None) -> SystemRanki
         scores=scores,
         comparison=comparison,
         n_incomplete=n_outputs - scores.n_segments,
+        has_workers=covariance is not None and covariance.has_workers,
         signature=_joined(run.signature, scores.signature, comparison.signature),
     )
 

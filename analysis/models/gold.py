@@ -34,11 +34,22 @@ class GoldRun(models.Model):
         PER_WORKER = "per_worker", "A worker's repeats averaged first"
         POOLED = "pooled", "Every rating counts"
 
+    class Test(models.TextChoices):
+        TWO_WAY = "two_way", "Difference of means, over segments and workers"
+        PAIRED = "paired", "Signed ranks by segment"
+        PUBLISHED = "published", "Mann-Whitney U, as at WMT"
+
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="gold_runs")
     number = models.PositiveIntegerField(help_text="Counts from 1 in its campaign.")
     method = models.CharField(max_length=10, choices=Method.choices, default=Method.PER_WORKER)
     minimum = models.PositiveSmallIntegerField(help_text="Ratings needed for a complete score.")
+    test = models.CharField(
+        max_length=10,
+        choices=Test.choices,
+        default=Test.TWO_WAY,
+        help_text="How systems are compared.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     job = models.ForeignKey(Job, models.SET_NULL, null=True, blank=True, related_name="gold_runs")
     n_workers = models.PositiveIntegerField()
@@ -49,6 +60,9 @@ class GoldRun(models.Model):
     # A hash of the ratings, roles and trusted workers: equal digests mean equal gold.
     input_digest = models.CharField(max_length=64)
     signature = models.TextField()
+    # Of the system scores, as the ratings may no longer be the same when they are ranked. None if no system
+    # has a score, and for runs made before it was stored.
+    system_covariance = models.JSONField(null=True, editable=False)
 
     objects = GoldRunQuerySet.as_manager()
 

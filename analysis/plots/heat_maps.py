@@ -60,9 +60,9 @@ def draw_significance(
     # An image and lines: thousands of cells as shapes take seconds to draw and a megabyte to store.
     n = len(rows)
     axes.imshow(levels, cmap=shades, vmin=0, vmax=3, origin="lower", extent=(0, n, 0, n))
-    for edge in range(1, len(rows)):
-        axes.axhline(edge, color=LINE, linewidth=0.4)
-        axes.axvline(edge, color=LINE, linewidth=0.4)
+    edges = np.arange(1, n)
+    axes.hlines(edges, 0, n, color=LINE, linewidth=0.4)
+    axes.vlines(edges, 0, n, color=LINE, linewidth=0.4)
     _label(axes, rows, [shortened(name) for name in columns])
     axes.plot([0, len(rows)], [0, len(rows)], color=LINE, linewidth=0.8)
     figure.suptitle(title, fontsize=9)
@@ -167,13 +167,13 @@ def correlation_map(
 
     def draw() -> Figure:
         figure, axes = _square(n)
-        mesh = axes.pcolormesh(
+        mesh = axes.imshow(
             np.ma.masked_invalid(between),
             cmap=SEQUENTIAL,
             vmin=min(0.0, np.floor(low * 10) / 10),
             vmax=1,
-            edgecolors=PAPER,
-            linewidth=0.3,
+            origin="lower",
+            extent=(0, n, 0, n),
         )
         short = [shortened(metric) for metric in metrics]
         _label(axes, short, short)

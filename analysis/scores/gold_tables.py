@@ -187,9 +187,10 @@ def campaign_gold(run: GoldRun, *, use: str = "z") -> GoldTable:
         keys=tuple((system, segment) for system, segment, _, _ in rows),
         scores=np.array([score for score, _ in golds], dtype=np.float64),
         higher_is_better=True,
-        signature=_with_fact(run.signature, f"use:{use}"),
+        signature=with_fact(run.signature, f"use:{use}"),
         documents=tuple(document for _, _, document, _ in rows),
         n_ratings=np.array([n for _, n in golds], dtype=np.int64),
+        translations=tuple(pk for *_, pk in rows),
     )
 
 
@@ -245,14 +246,15 @@ def system_gold(gold: GoldTable) -> GoldTable:
         level="system",
         keys=tuple((system, "") for system in gold.systems),
         scores=np.array(means, dtype=np.float64),
-        signature=_with_fact(gold.signature, "sys:mean"),
+        signature=with_fact(gold.signature, "sys:mean"),
         documents=None,
         origins=None,
         n_ratings=None,
+        translations=None,
     )
 
 
-def _with_fact(signature: str, fact: str) -> str:
+def with_fact(signature: str, fact: str) -> str:
     """Add a fact to a signature, before the version at its end."""
     facts, separator, version = signature.rpartition("|version:")
     return f"{facts}|{fact}{separator}{version}" if separator else f"{signature}|{fact}"

@@ -40,6 +40,9 @@ class ScoreTable:
         Of the file, or of the texts from which the platform computed the scores.
     signature : str
         How the scores were computed, if known.
+    gold : str
+        The only gold to evaluate them against, by name; empty for any. Workers' scores are kept from
+        gold that contains them.
     """
 
     name: str
@@ -49,6 +52,7 @@ class ScoreTable:
     higher_is_better: bool | None
     sha256: str = ""
     signature: str = ""
+    gold: str = ""
 
     def __post_init__(self) -> None:
         _check_parallel(self.keys, self.scores)
@@ -79,6 +83,8 @@ class GoldTable:
         Remarks for the reader of results, such as how golds were pooled.
     sha256 : str
         Of the file; empty for a campaign's own gold.
+    translations : tuple of int or None
+        Keys of the translations of a campaign's own gold.
     """
 
     name: str
@@ -93,6 +99,7 @@ class GoldTable:
     n_ratings: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
     sha256: str = ""
+    translations: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         _check_parallel(self.keys, self.scores)

@@ -88,8 +88,8 @@ class UnitEstimates:
         check_between("confidence", confidence, 0, 1)
         if self.n_units < MIN_SEGMENTS:
             return np.full((2, len(self.estimates)), np.nan)
-        reach = special.stdtrit(self.n_units - 1, (1 + confidence) / 2)
-        reach = reach * np.sqrt(np.diag(self.covariance))
+        quantile = float(special.stdtrit(self.n_units - 1, (1 + confidence) / 2))
+        reach = quantile * np.sqrt(np.diag(self.covariance))
         centre = scaled(self.estimates, self.scale)
         ends = np.stack([centre - reach, centre + reach])
         if self.scale == "fisher":

@@ -158,7 +158,7 @@ class _GoldOrder:
         np.add.at(ranks, self.first, order / 2)
         np.add.at(ranks, self.second, -order / 2)
         # Without ties among the swapped scores, Spearman's coefficient is linear in the signs of pairs.
-        length = np.sqrt((n**3 - n) / 12 * max(ranks @ ranks, ROUNDING))
+        length = np.sqrt((n**3 - n) / 12 * np.maximum(ranks @ ranks, ROUNDING))
         spearman = order * (ranks[self.first] - ranks[self.second]) / length
         accuracy = (order != 0) / len(order)
         self.weights = np.stack([spearman, accuracy], axis=1).astype(np.float32)

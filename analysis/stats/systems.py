@@ -1,12 +1,14 @@
 """Rank systems by their translations' scores and test the differences for significance."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from ._groups import factorise, moments, sums, t_reach
+from ._groups import divide, factorise, moments, sums, t_reach
+from ._signed_rank import signed_ranks
 from ._validation import (
     Bools,
     Floats,
@@ -18,11 +20,24 @@ from ._validation import (
     check_same_kind,
     check_same_length,
 )
+from .multiple_tests import Correction, adjust
 from .signature import signature
+from .system_covariance import SystemCovariance, covariance_of_segment_scores, reach
 from .thresholds import ALPHA, STAR_LEVELS
 
-# Confidence level of the interval around a system's score.
+# Confidence level of the intervals of scores and differences.
 CONFIDENCE = 0.95
+
+# How to test whether one system is better than another.
+Test = Literal["two_way", "paired", "published"]
+TESTS: tuple[Test, ...] = get_args(Test)
+# WMT does not adjust its p-values for the number of pairs.
+_CORRECTIONS: dict[Test, Correction] = {"two_way": "holm", "paired": "holm", "published": "none"}
+_FACTS: dict[Test, tuple[str, ...]] = {
+    "two_way": ("difference-of-means", "t", "greater"),
+    "paired": ("signed-rank", "by-segment", "greater"),
+    "published": ("mann-whitney", "greater", "corrected"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +57,56 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """Pairwise rank-sum tests; a small p-value in row i, column j favours system i over system j.
+    """Pairwise tests; a small p-value in row i, column j favours system i over system j.
 
-    Systems are sorted from best to worst mean. `differences` are those of means. The diagonal is NaN,
-    without stars. A new cluster begins where every system above significantly beats all those below.
+    Systems are sorted from best to worst mean. All matrices have NaN on the diagonal.
+
+    Attributes
+    ----------
+    systems : ndarray, shape (k,)
+    n_segments : ndarray of int, shape (k,)
+    n_shared : ndarray of int, shape (k, k)
+        Segments on which both systems have a score.
+    differences, low, high : ndarray, shape (k, k)
+        Differences of means, with their interval.
+    probabilities, probability_low, probability_high : ndarray, shape (k, k)
+        Probability that the row's translation of a random segment is rated above the column's, ties
+        counting half, with its interval.
+    statistics, pvalues : ndarray, shape (k, k)
+        Of the chosen test, each by itself.
+    adjusted : ndarray, shape (k, k)
+        The p-values that decide: adjusted for the number of tests, if `correction` says so.
+    paired_pvalues, rank_sum_pvalues : ndarray, shape (k, k)
+        Of signed ranks by segment, and of the Mann-Whitney U test, next to the chosen test.
+    test : {"two_way", "paired", "published"}
+    correction : {"holm", "none"}
+    alpha : float
+    signature : str
     """
 
     systems: Keys
     n_segments: Ints
+    n_shared: Ints
     differences: Floats
+    low: Floats
+    high: Floats
+    probabilities: Floats
+    probability_low: Floats
+    probability_high: Floats
     statistics: Floats
     pvalues: Floats
+    adjusted: Floats
+    paired_pvalues: Floats
+    rank_sum_pvalues: Floats
+    test: Test
+    correction: Correction
     alpha: float
     signature: str
 
     @property
     def is_win(self) -> Bools:
         """True where the row's system significantly beats the column's."""
-        return self.pvalues < self.alpha
+        return self.adjusted < self.alpha
 
     @property
     def wins(self) -> Ints:
@@ -68,12 +115,15 @@ class SystemComparison:
 
     @property
     def stars(self) -> Ints:
-        """Number of stars of each p-value."""
-        return np.sum([self.pvalues < level for level in STAR_LEVELS], axis=0, dtype=np.int64)
+        """Number of stars of each adjusted p-value."""
+        return np.sum([self.adjusted < level for level in STAR_LEVELS], axis=0, dtype=np.int64)
 
     @property
     def clusters(self) -> Ints:
-        """Cluster number of each system, from 1 for the best."""
+        """Cluster number of each system, from 1 for the best.
+
+        A new cluster begins where every system above significantly beats all those below.
+        """
         wins = self.is_win
         begins = [bool(wins[:place, place:].all()) for place in range(1, len(wins))]
         return np.cumsum([1, *begins])[: len(wins)]
@@ -120,6 +170,7 @@ def system_scores(
     n_ratings: ArrayLike,
     systems: ArrayLike,
     *,
+    covariance: SystemCovariance | None = None,
     confidence: float = CONFIDENCE,
 ) -> SystemScores:
     """Average segment scores for each system.
@@ -130,8 +181,11 @@ def system_scores(
         Segment scores and the number of ratings behind each.
     systems : array_like, shape (n,)
         The system of each score; see `expand_to_systems` for translations shared by systems.
+    covariance : SystemCovariance, optional
+        Of these scores, for intervals that hold for other segments and other workers too. Without it, the
+        interval is that of a mean over segments.
     confidence : float
-        Confidence level of the t interval of the mean z over segments.
+        Confidence level of the t interval of the mean z.
 
     Returns
     -------
@@ -150,65 +204,204 @@ def system_scores(
     by_system = moments(z, codes, len(labels))
     raw_means = moments(raw, codes, len(labels)).mean
     totals = sums(n_ratings, codes, len(labels)).astype(np.int64)
-    reach = t_reach(by_system.n, confidence) * by_system.se
+    se, half = by_system.se, t_reach(by_system.n, confidence) * by_system.se
+    if covariance is not None:
+        se, df = covariance.of(labels).score_errors()
+        half = reach(df, confidence) * se
     best_first = np.argsort(-by_system.mean, kind="stable")
     return SystemScores(
         systems=labels[best_first],
         raw=raw_means[best_first],
         z=by_system.mean[best_first],
-        z_se=by_system.se[best_first],
-        z_low=(by_system.mean - reach)[best_first],
-        z_high=(by_system.mean + reach)[best_first],
+        z_se=se[best_first],
+        z_low=(by_system.mean - half)[best_first],
+        z_high=(by_system.mean + half)[best_first],
         n_segments=by_system.n[best_first],
         n_ratings=totals[best_first],
-        signature=signature(sys="mean-of-segments", rank="z", ci=("t", confidence)),
+        signature=signature(
+            sys="mean-of-segments", rank="z", ci=("t", confidence, *_over(covariance))
+        ),
     )
 
 
-def compare_systems(z: ArrayLike, systems: ArrayLike, *, alpha: float = ALPHA) -> SystemComparison:
-    """Compare every two systems by a one-sided Mann-Whitney U test on their segment scores.
+def _over(covariance: SystemCovariance | None) -> tuple[str, ...]:
+    """Return what the intervals take into account, for signatures."""
+    has_workers = covariance is not None and covariance.has_workers
+    return ("segments", "workers") if has_workers else ("segments",)
+
+
+def compare_systems(
+    z: ArrayLike,
+    systems: ArrayLike,
+    segments: ArrayLike,
+    *,
+    covariance: SystemCovariance | None = None,
+    test: Test = "two_way",
+    alpha: float = ALPHA,
+    confidence: float = CONFIDENCE,
+) -> SystemComparison:
+    """Test for every two systems whether the first is better, one-sided.
 
     Parameters
     ----------
-    z, systems : array_like, shape (n,)
-        Standardised segment scores and the system of each.
+    z, systems, segments : array_like, shape (n,)
+        Standardised segment scores, and the system and segment of each.
+    covariance : SystemCovariance, optional
+        Of the system scores, from the ratings. Without it, differences are judged over segments only.
+    test : {"two_way", "paired", "published"}
+        `two_way` compares the difference of means with its standard error over segments and workers, which
+        systems share. `paired` is Wilcoxon's signed-rank test over the segments that both systems have; it
+        holds for these workers only. `published` is the Mann-Whitney U test, which ignores that segments are
+        shared, as at WMT.
     alpha : float
-        A system beats another if p is below this.
+        A system beats another if the p-value, adjusted by Holm's method except in `published`, is below
+        this.
+    confidence : float
+        Confidence level of the intervals.
 
     Returns
     -------
     SystemComparison
-        p-values from the normal approximation with continuity and tie correction, as in
-        `scipy.stats.mannwhitneyu(method="asymptotic", alternative="greater")`.
+        The U test uses the normal approximation with continuity and tie correction, as in
+        `scipy.stats.mannwhitneyu(method="asymptotic", alternative="greater")`. A test that needs shared
+        segments is NaN without any, and a difference without any variance has p = 1 (or 0 if it is
+        positive).
 
     References
     ----------
     .. [1] Mann and Whitney. On a test of whether one of two random variables is stochastically
        larger than the other. Annals of Mathematical Statistics 18(1), 1947.
+    .. [2] Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 1945.
+    .. [3] Cameron, Gelbach and Miller. Robust inference with multiway clustering. Journal of Business
+       and Economic Statistics 29(2), 2011.
     """
-    z, systems = as_numbers("z", z), as_keys("systems", systems)
-    check_same_length(z=z, systems=systems)
+    z, systems, segments = (
+        as_numbers("z", z),
+        as_keys("systems", systems),
+        as_keys("segments", segments),
+    )
+    check_same_length(z=z, systems=systems, segments=segments)
     check_between("alpha", alpha, 0, 1)
+    check_between("confidence", confidence, 0, 1)
+    if test not in TESTS:
+        raise ValueError(f"`test` must be one of {', '.join(TESTS)}, not {test!r}.")
     labels, codes = factorise(systems)
     by_system = moments(z, codes, len(labels))
     best_first = np.argsort(-by_system.mean, kind="stable")
     rank = np.empty(len(labels), dtype=np.int64)
     rank[best_first] = np.arange(len(labels))
     n, means = by_system.n[best_first], by_system.mean[best_first]
-    statistics, tie_terms = _rank_sums(z, rank[codes], len(labels))
-    pvalues = _rank_sum_p(statistics, tie_terms, n)
     differences = means[:, None] - means
-    for matrix in (differences, statistics, pvalues):
+    used = covariance_of_segment_scores(z, systems, segments) if covariance is None else covariance
+    used = used.of(labels[best_first])
+    se, df = used.difference_errors()
+    half = reach(df, confidence) * se
+    pairs = _pairs(_table(z, rank[codes], segments, len(labels)))
+    probability_low, probability_high = _score_interval(
+        pairs, used.difference_ratios(), df, confidence
+    )
+    rank_sums, tie_terms = _rank_sums(z, rank[codes], len(labels))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Without variance, a difference is beyond doubt and equality stays equality.
+        t = np.where(differences == 0, 0.0, differences / se)
+    tests: dict[Test, tuple[Floats, Floats]] = {
+        "two_way": (t, np.where((t == 0) & (se == 0), 1.0, special.stdtr(df, -t))),
+        "paired": (pairs.statistics, pairs.pvalues),
+        "published": (rank_sums, _rank_sum_p(rank_sums, tie_terms, n)),
+    }
+    matrices = {
+        "differences": differences,
+        "low": differences - half,
+        "high": differences + half,
+        "probabilities": pairs.probabilities,
+        "probability_low": probability_low,
+        "probability_high": probability_high,
+        "statistics": tests[test][0],
+        "pvalues": tests[test][1],
+        "paired_pvalues": pairs.pvalues,
+        "rank_sum_pvalues": tests["published"][1],
+    }
+    for matrix in matrices.values():
         np.fill_diagonal(matrix, np.nan)
+    correction = _CORRECTIONS[test]
     return SystemComparison(
         systems=labels[best_first],
         n_segments=n,
-        differences=differences,
-        statistics=statistics,
-        pvalues=pvalues,
+        n_shared=pairs.n_shared,
+        **matrices,
+        adjusted=adjust(matrices["pvalues"], correction),
+        test=test,
+        correction=correction,
         alpha=alpha,
-        signature=signature(test=("mann-whitney", "greater", "corrected"), wins=f"p<{alpha:g}"),
+        signature=signature(
+            test=(*_FACTS[test], *(_over(covariance) if test == "two_way" else ())),
+            correction=correction,
+            wins=f"p<{alpha:g}",
+        ),
     )
+
+
+def _table(z: Floats, codes: Ints, segments: Keys, n_systems: int) -> Floats:
+    """Return scores by system and segment; NaN where a system has none."""
+    labels, segment_codes = factorise(segments)
+    cells = codes * len(labels) + segment_codes
+    if len(np.unique(cells)) != len(cells):
+        raise ValueError("`segments` must contain each segment of a system only once.")
+    table = np.full((n_systems, len(labels)), np.nan)
+    table[codes, segment_codes] = z
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Comparisons of every two systems over the segments that both have."""
+
+    n_shared: Ints
+    probabilities: Floats
+    tied: Floats
+    statistics: Floats
+    pvalues: Floats
+
+
+def _pairs(table: Floats) -> _Pairs:
+    n_systems = len(table)
+    columns = []
+    for own in table:
+        others, segments = np.nonzero(~np.isnan(table) & ~np.isnan(own))
+        # A small p-value of the signed ranks means that differences are below zero.
+        differences = table[others, segments] - own[segments]
+        signs = signed_ranks(differences, others.astype(np.int64), n_systems)
+        signs_counted = [
+            np.bincount(others, weights=chosen, minlength=n_systems)
+            for chosen in (np.ones(len(others)), differences < 0, differences == 0)
+        ]
+        columns.append((*signs_counted, signs.statistic, signs.pvalue))
+    parts = [
+        np.array(part, dtype=np.float64).reshape(n_systems, n_systems)
+        for part in zip(*columns, strict=True)
+    ]
+    n, n_below, n_tied, statistics, pvalues = parts or [np.zeros((0, 0))] * 5
+    probabilities, tied = divide(n_below + n_tied / 2, n), divide(n_tied, n)
+    return _Pairs(n.astype(np.int64), probabilities, tied, statistics, pvalues)
+
+
+def _score_interval(
+    pairs: _Pairs, worker_ratios: Floats, df: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return Wilson's interval of a mean of 0, 1 and, for a share `tied` of values, 1/2.
+
+    It solves (share - p)^2 = k (p (1 - p) - tied / 4) for p, where k = z^2 / n; the right-hand side is the
+    variance of the mean. Workers add to that variance what they add to the variance of the difference of
+    means, times 2 / pi: near 1/2, a normal difference moves its sign by that much.
+    """
+    shares, tied = pairs.probabilities, pairs.tied
+    quantile = np.where(
+        worker_ratios > 0, reach(df, confidence), special.ndtri((1 + confidence) / 2)
+    )
+    k = divide(quantile**2 * (1 + 2 / np.pi * worker_ratios), pairs.n_shared)
+    middle = 2 * shares + k
+    root = np.sqrt(np.maximum(middle**2 - 4 * (1 + k) * (shares**2 + k * tied / 4), 0))
+    return (middle - root) / (2 * (1 + k)), (middle + root) / (2 * (1 + k))
 
 
 def _rank_sums(z: Floats, codes: Ints, n_systems: int) -> tuple[Floats, Floats]:

@@ -35,6 +35,7 @@ from ..evaluation.result_page import (
 from ..evaluation.stored_evaluations import EvaluationRefused, result_of
 from ..models import Evaluation, GoldRun
 from ..scores.storing import Home
+from ..stats.human_ceiling import sizes_for
 from .scores import PREFIXES, for_collection_members
 
 EVALUATIONS_PER_PAGE = 30
@@ -117,6 +118,9 @@ def _golds_offered(home: Home) -> dict[str, str]:
             facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
             offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
             offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"
+            if sizes_for(run.minimum):
+                label = f"Gold {run.number} (z), with held-out workers as rows next to the metrics"
+                offered[f"human-{run.number}"] = label
     for upload in home.gold_uploads.defer("table").order_by("pk"):
         level = LEVEL_NAMES[upload.level]
         label = f"{upload.name} ({upload.get_kind_display()}, {level}): {upload.n_scores:,} scores"
@@ -126,7 +130,11 @@ def _golds_offered(home: Home) -> dict[str, str]:
 
 def _chosen_gold(value: str) -> dict[str, Any]:
     use, _, source = value.partition("-")
-    return {"upload": source} if use == "upload" else {"run": int(source), "use": use}
+    if use == "upload":
+        return {"upload": source}
+    if use == "human":
+        return {"run": int(source), "use": "z", "human": True}
+    return {"run": int(source), "use": use}
 
 
 @require_http_methods(["GET", "POST"])

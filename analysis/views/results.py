@@ -1,6 +1,5 @@
 """Pages for a campaign's results: segment scores, systems, agreement, figures and exports."""
 
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -15,22 +14,24 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from da_platform.plots.responses import drawn_file
 from hits.models import Campaign
-from hits.people.access import for_campaign_researchers
+from hits.people.access import Visitor, campaigns_of, for_campaign_researchers
 
 from ..downloads import exported
 from ..exporting import ExportRefused
 from ..exporting.service import TABLE_FORMATS
+from ..gold.report import enough_ratings
 from ..gold.results import (
+    AGREEMENT_PICTURES,
     SORTABLE,
     Results,
     agreement_key,
-    agreement_picture,
+    agreement_makers,
+    agreement_pictures,
     latest_agreement,
     run_of,
     segment_rows,
 )
 from ..models import GoldRun
-from ..stats.thresholds import ALPHA, bare
 
 EXPORTS = {
     "segments": "Segment scores",
@@ -51,6 +52,35 @@ class GoldForm(forms.Form):
     minimum = forms.IntegerField(
         min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
     )
+    test = forms.ChoiceField(
+        choices=GoldRun.Test.choices, required=False, label="Test of differences between systems"
+    )
+
+    replicate = forms.ModelChoiceField(
+        Campaign.objects.none(),
+        to_field_name="code",
+        required=False,
+        blank=True,
+        empty_label="None: compare halves of this campaign",
+        label="Second collection to compare with",
+        help_text="A campaign with other ratings of the same translations, to see how many ratings are enough.",
+    )
+
+    def __init__(self, campaign: Campaign, user: Visitor, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        replicate = self.fields["replicate"]
+        assert isinstance(replicate, forms.ModelChoiceField)
+        replicate.queryset = (
+            campaigns_of(user)
+            .filter(
+                source_language=campaign.source_language, target_language=campaign.target_language
+            )
+            .exclude(pk=campaign.pk)
+            .order_by("name")
+        )
+
+    def clean_test(self) -> str:
+        return self.cleaned_data["test"] or GoldRun.Test.TWO_WAY
 
 
 @require_GET
@@ -70,15 +100,17 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "ranked": ranking.rows if ranking else [],
         "pictures": run_results.pictures() if run_results else {},
         "ranking": ranking,
-        "alpha": bare(ALPHA),
         "agreement": agreement,
-        "curve": agreement_picture(agreement, campaign) if agreement else None,
+        "agreement_pictures": agreement_pictures(agreement, campaign) if agreement else [],
+        "enough_ratings": enough_ratings(agreement.result or {}) if agreement else [],
         "building": _unfinished(campaign, "build_gold"),
         "measuring": _unfinished(campaign, "measure_agreement"),
         "table_formats": TABLE_FORMATS,
         "export_kinds": EXPORTS.items(),
         "form": GoldForm(
-            initial={"minimum": campaign.min_ratings, "method": GoldRun.Method.PER_WORKER}
+            campaign,
+            request.user,
+            initial={"minimum": campaign.min_ratings, "method": GoldRun.Method.PER_WORKER},
         ),
     }
     return render(request, "analysis/results.html", context)
@@ -137,18 +169,25 @@ def _sortable(sort: str) -> list[dict[str, Any]]:
 @for_campaign_researchers
 def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Start jobs that build gold and measure agreement."""
-    form = GoldForm(request.POST)
+    form = GoldForm(campaign, request.user, request.POST)
     if not form.is_valid():
         messages.error(request, "Gold was not built. Enter how many ratings a score needs.")
         return redirect("campaign_results", campaign.code)
     assert isinstance(request.user, User)
+    arguments = dict(form.cleaned_data)
+    replicate = arguments.pop("replicate")
     job = start_job(
         kind="build_gold",
         campaign=campaign,
-        arguments=form.cleaned_data,
+        arguments=arguments,
         started_by=request.user,
     )
-    start_job(kind="measure_agreement", campaign=campaign, started_by=request.user)
+    start_job(
+        kind="measure_agreement",
+        campaign=campaign,
+        arguments={"replicate": str(replicate.code)} if replicate else {},
+        started_by=request.user,
+    )
     return redirect("job", job.code)
 
 
@@ -156,12 +195,12 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_researchers
 def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> HttpResponse:
     """Return a figure of a run, or its data."""
-    if name == "how-many-ratings":
+    if name in AGREEMENT_PICTURES:
         job = latest_agreement(campaign)
-        if job is None:
+        make_picture = agreement_makers(job, campaign).get(name) if job else None
+        if job is None or make_picture is None:
             raise Http404("Agreement has not been measured yet.")
-        key = agreement_key(job, campaign)
-        return drawn_file(name, fmt, partial(agreement_picture, job, campaign), key=key)
+        return drawn_file(name, fmt, make_picture, key=agreement_key(job, campaign))
     run = run_of(campaign, request.GET.get("run"))
     make_picture = Results(run).makers().get(name) if run else None
     if run is None or make_picture is None:

@@ -82,6 +82,7 @@ class OutputArrays:
 
     translation: Ids
     system: NDArray[np.str_]
+    segment: Ids
 
     def __len__(self) -> int:
         return len(self.translation)
@@ -194,12 +195,13 @@ def load_scores(assignments: Mapping[int, int]) -> NDArray[Any]:
 
 
 def load_outputs(campaign: Campaign) -> OutputArrays:
-    """Load pairs of a translation and the name of a system that produced it."""
+    """Load each translation with the name of a system that produced it, and its segment."""
     rows = SystemOutput.objects.filter(system__campaign=campaign).order_by("translation", "system")
-    pairs = list(rows.values_list("translation_id", "system__name"))
+    outputs = list(rows.values_list("translation_id", "system__name", "segment_id"))
     return OutputArrays(
-        translation=np.array([pk for pk, _ in pairs], dtype=np.int64),
-        system=np.array([name for _, name in pairs], dtype=np.str_),
+        translation=np.array([pk for pk, _, _ in outputs], dtype=np.int64),
+        system=np.array([name for _, name, _ in outputs], dtype=np.str_),
+        segment=np.array([segment for _, _, segment in outputs], dtype=np.int64),
     )
 
 

@@ -402,6 +402,17 @@ def test_every_picture_can_be_downloaded(client):
     assert wrong.status_code == 404
 
 
+def test_the_measure_of_the_significance_map_can_be_chosen(client):
+    evaluation = make_collection_evaluation()
+    names = {test["measure"] for test in evaluation.result["golds"][0]["tests"]}
+    assert "spearman" in names
+    text = client.get(
+        reverse("evaluation", args=[evaluation.code]), {"measure": "segment-spearman"}
+    ).content.decode()
+    assert '<option value="segment-spearman" selected>Spearman, segment level</option>' in text
+    assert "significance-segment-spearman-" in text
+
+
 def test_the_json_is_what_was_stored(client):
     evaluation = make_collection_evaluation()
     answer = client.get(reverse("evaluation_json", args=[evaluation.code]))

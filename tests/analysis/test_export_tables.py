@@ -284,7 +284,7 @@ def test_systems_are_ranked_with_unrated_ones_last(tmp_path, format):
         "cluster": None,
         "system": "unrated",
         **dict.fromkeys(("raw", "z", "z_se", "z_low", "z_high")),
-        **{"n_segments": 0, "n_incomplete": 1, "n_ratings": 0, "wins": 0},
+        **{"n_segments": 0, "n_incomplete": 1, "n_ratings": 0, "wins": 0, "test": ""},
     }
 
 

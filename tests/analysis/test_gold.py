@@ -192,7 +192,7 @@ def test_progress_is_reported_and_can_stop_the_run_before_anything_is_stored(cam
 
 
 def test_a_hundred_translations_are_stored_in_few_queries(campaign, django_assert_max_num_queries):
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         build_gold(campaign=campaign)
 
 
@@ -201,7 +201,7 @@ def test_a_hundred_translations_are_stored_in_few_queries(campaign, django_asser
 
 def test_systems_are_ranked_by_mean_z_and_compared_by_rank_sums(campaign):
     run = build_gold(campaign=campaign, minimum=1)
-    ranking = rank_systems(run)
+    ranking = rank_systems(run, test="published")
     z = {
         name: np.array(
             GoldScore.objects.filter(run=run, translation__systems__name=name).values_list(
@@ -217,6 +217,25 @@ def test_systems_are_ranked_by_mean_z_and_compared_by_rank_sums(campaign):
     assert_allclose(ranking.comparison.pvalues[0, 1], expected.pvalue, rtol=1e-9)
     assert ranking.clusters.tolist() == [1, 2 if expected.pvalue < 0.05 else 1]
     assert ranking.signature.count("version:") == 1 and "min:1" in ranking.signature
+
+
+def test_intervals_and_tests_of_systems_carry_the_workers(campaign):
+    run = build_gold(campaign=campaign, minimum=1)
+    ranking = rank_systems(GoldRun.objects.get(pk=run.pk))
+    assert ranking.has_workers and "segments and workers" in ranking.test_in_words
+    (pair,) = ranking.pairs
+    assert pair["low"] < pair["difference"] < pair["high"]
+    assert pair["p"] == pytest.approx(min(2 * pair["p_alone"], 1))
+    assert 0 <= pair["probability_low"] < pair["probability"] < pair["probability_high"] <= 1
+
+
+def test_a_run_without_stored_covariance_is_ranked_over_segments(campaign):
+    run = build_gold(campaign=campaign, minimum=1, test="paired")
+    run.system_covariance = None
+    ranking = rank_systems(run)
+    assert not ranking.has_workers and ranking.interval_over == "segments"
+    assert "signed-rank" in ranking.test_in_words and "signed-rank" in ranking.signature
+    assert ranking.pairs[0]["low"] is not None
 
 
 def test_a_shared_translation_counts_for_each_of_its_systems(campaign):
@@ -271,7 +290,10 @@ def test_the_commands_build_gold_and_rank_systems(campaign, capsys):
     assert "Gold 1" in page and "42 of 42 translations" in page and "Signature: qc:" in page
     call_command("rank_systems", campaign.name)
     page = capsys.readouterr().out
-    assert "system-a" in page and "system-b" in page and "mann-whitney" in page
+    assert "system-a" in page and "system-b" in page
+    assert "adjusted by Holm's method" in page and "segments,workers|correction:holm" in page
+    call_command("rank_systems", campaign.name, "--test", "published")
+    assert "mann-whitney" in capsys.readouterr().out
 
 
 def test_the_commands_print_json(campaign, capsys):
@@ -283,7 +305,8 @@ def test_the_commands_print_json(campaign, capsys):
     call_command("rank_systems", campaign.name, "--json", "--run", "2")
     ranking = json.loads(capsys.readouterr().out)
     assert ranking["run"] == 2 and len(ranking["systems"]) == 2
-    assert ranking["p"][0][0] is None and 0 <= ranking["p"][0][1] <= 1
+    assert ranking["p"][0][0] is None and 0 <= ranking["p_alone"][0][1] <= ranking["p"][0][1] <= 1
+    assert ranking["test"] == "two_way" and len(ranking["pairs"]) == 1
 
 
 def test_the_build_command_weighs_pending_evidence_first(capsys):

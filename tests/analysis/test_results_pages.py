@@ -247,7 +247,9 @@ def test_the_curve_is_drawn_again_when_the_minimum_changes(campaign, monkeypatch
 def test_the_curve_is_available_once_agreement_was_measured(campaign):
     run_job(start_job(kind="measure_agreement", campaign=campaign).pk)
     answer = page("result_picture", campaign, "how-many-ratings", "csv")
-    assert answer.content.decode().startswith("ratings,r,low,high,predicted,translations\n1,")
+    assert answer.content.decode().startswith(
+        "ratings,r,low,high,predicted,translations,raw scores,"
+    )
 
 
 # The report ----------------------------------------------------------------------------------
@@ -317,7 +319,7 @@ def test_the_report_of_an_earlier_run_leaves_out_later_work(campaign, run):
     assert after.people == before.people and after.work == before.work
     assert after.methods == before.methods
     assert latest.people.n_finished > 5
-    assert f"As measured on {run.created_at:%d %B %Y}, two workers'" in latest.methods[-1]
+    assert f"As measured on {run.created_at:%d %B %Y}, two workers'" in latest.methods[-2]
 
 
 def test_the_report_is_listed_under_results(campaign, run):

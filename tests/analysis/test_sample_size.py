@@ -1,9 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from analysis.stats.sample_size import Collection, agreement_curve, spearman_brown
+from analysis.stats.sample_size import (
+    Collection,
+    agreement_curve,
+    agreement_scatters,
+    spearman_brown,
+)
 
 
 def collect(rng, *, truth, depth, single):
@@ -126,7 +133,9 @@ def test_no_ratings_give_an_empty_curve():
 
 def test_the_signature_names_the_method():
     signature = agreement_curve(FOUR, rng=np.random.default_rng(0), n_draws=2, sizes=[1]).signature
-    assert signature.startswith("curve:split-halves|order:random,2|ci:fisher,0.95|version:")
+    assert signature.startswith(
+        "curve:split-halves|order:random,2|ci:jackknife-by-segment,0.95|version:"
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,3 +149,69 @@ def test_the_signature_names_the_method():
 def test_bad_options_are_refused(options, reason):
     with pytest.raises(ValueError, match=reason):
         agreement_curve(FOUR, **options)
+
+
+def test_scatters_show_the_means_behind_a_point_of_the_curve():
+    rng = np.random.default_rng(3)
+    ratings = collect(rng, truth=rng.normal(size=30), depth=6, single=0.4)
+    submitted = rng.random(len(ratings.scores))
+    sizes = (1, 2, 3)
+    curve = agreement_curve(ratings, submitted=submitted, sizes=sizes)
+    scatters = agreement_scatters(ratings, submitted=submitted, sizes=sizes)
+    assert_allclose([scatter.r for scatter in scatters], curve.z.r)
+    assert [len(scatter.means) for scatter in scatters] == curve.n_translations.tolist()
+
+
+def test_sizes_with_too_few_translations_have_no_scatter():
+    rng = np.random.default_rng(3)
+    ratings = collect(rng, truth=rng.normal(size=30), depth=6, single=0.4)
+    scatters = agreement_scatters(ratings, rng=rng)
+    assert [scatter.size for scatter in scatters] == [1, 2]
+
+
+def test_scatters_need_an_order():
+    with pytest.raises(ValueError, match="`submitted` or `rng`"):
+        agreement_scatters(Collection([1], [1], [1]))
+
+
+def test_translations_of_one_segment_widen_the_interval():
+    rng = np.random.default_rng(4)
+    truth = np.repeat(rng.normal(size=25), 6)
+    ratings = collect(rng, truth=truth, depth=6, single=0.4)
+    apart = agreement_curve(ratings, rng=np.random.default_rng(1), sizes=(3,))
+    together = agreement_curve(
+        replace(ratings, segments=np.asarray(ratings.translations) // 6),
+        rng=np.random.default_rng(1),
+        sizes=(3,),
+    )
+    assert_allclose(together.z.r, apart.z.r)
+    assert together.z.high - together.z.low > 1.3 * (apart.z.high - apart.z.low)
+
+
+def test_the_interval_without_segments_is_a_jackknife_over_translations():
+    rng = np.random.default_rng(5)
+    ratings = collect(rng, truth=rng.normal(size=12), depth=2, single=0.4)
+    curve = agreement_curve(ratings, submitted=np.arange(24), sizes=(1,))
+    x, y = np.asarray(ratings.z)[::2], np.asarray(ratings.z)[1::2]
+    without = [np.arctanh(np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1]) for i in range(12)]
+    reach = stats.t.ppf(0.975, 11) * np.sqrt(11 * np.var(without))
+    centre = np.arctanh(np.corrcoef(x, y)[0, 1])
+    assert_allclose([curve.z.low[0], curve.z.high[0]], np.tanh([centre - reach, centre + reach]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_systems", [1, 5])
+def test_intervals_hold_the_truth_where_segments_differ(n_systems):
+    rng = np.random.default_rng(6)
+    curves = []
+    for _ in range(600):
+        segments = np.tile(np.arange(150 // n_systems), n_systems)
+        truth = rng.normal(size=len(segments) // n_systems)[segments]
+        truth = truth + 0.5 * rng.normal(size=len(truth))
+        ratings = collect(rng, truth=truth, depth=10, single=0.4)
+        ratings = replace(ratings, segments=segments[np.asarray(ratings.translations)])
+        curve = agreement_curve(ratings, rng=rng, sizes=(1, 5), n_draws=10)
+        curves.append((curve.z.low, curve.z.r, curve.z.high))
+    low, r, high = np.array(curves).transpose(1, 0, 2)
+    coverage = ((low <= r.mean(axis=0)) & (r.mean(axis=0) <= high)).mean(axis=0)
+    assert ((coverage >= 0.93) & (coverage <= 0.97)).all()

@@ -20,6 +20,11 @@ scores_of_three = st.lists(
 )
 
 
+def rank_sums(z, systems):
+    """Compare systems as at WMT, where no two scores belong to the same segment."""
+    return compare_systems(z, systems, np.arange(len(z)), test="published")
+
+
 def columns(scores):
     z, systems = zip(*scores, strict=True)
     return np.array(z, dtype=float), np.array(systems)
@@ -69,7 +74,7 @@ def test_a_translation_scored_twice_is_refused():
 
 
 def test_u_by_hand():
-    result = compare_systems([3, 5, 1, 3, 4], list("xxyyy"))
+    result = rank_sums([3, 5, 1, 3, 4], list("xxyyy"))
     # 3 beats 1 and draws with 3; 5 beats all three.
     assert list(result.systems) == ["x", "y"]
     assert_allclose(result.statistics[0, 1], 4.5)
@@ -77,7 +82,7 @@ def test_u_by_hand():
 
 
 def assert_matches_scipy(z, systems):
-    result = compare_systems(z, systems)
+    result = rank_sums(z, systems)
     for (i, a), (j, b) in itertools.permutations(enumerate(result.systems), 2):
         expected = stats.mannwhitneyu(
             z[systems == a], z[systems == b], alternative="greater", method="asymptotic"
@@ -110,8 +115,8 @@ def test_every_pair_matches_scipy_with_any_ties(scores):
 @settings(deadline=None)
 @given(scores_of_three, st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_matters(scores, random):
-    before = compare_systems(*columns(scores))
-    after = compare_systems(*columns(random.sample(scores, len(scores))))
+    before = rank_sums(*columns(scores))
+    after = rank_sums(*columns(random.sample(scores, len(scores))))
     for i, a in enumerate(before.systems):
         for j, b in enumerate(before.systems):
             same = (list(after.systems).index(a), list(after.systems).index(b))
@@ -119,16 +124,23 @@ def test_the_order_of_rows_never_matters(scores, random):
 
 
 def test_indistinguishable_systems_have_a_p_value_of_one():
-    result = compare_systems([2, 2, 2, 2], list("xxyy"))
+    result = rank_sums([2, 2, 2, 2], list("xxyy"))
     assert result.pvalues[0, 1] == result.pvalues[1, 0] == 1
     assert_array_equal(result.clusters, [1, 1])
 
 
 def test_a_single_system_has_no_wins():
-    single, none = compare_systems([1, 2], ["x", "x"]), compare_systems([], [])
+    single, none = rank_sums([1, 2], ["x", "x"]), rank_sums([], [])
     assert list(single.wins) == [0]
     assert list(single.clusters) == [1]
     assert len(none.clusters) == len(none.wins) == 0
+
+
+MATRICES = [
+    *("n_shared", "differences", "low", "high", "probabilities", "probability_low"),
+    *("probability_high", "statistics", "pvalues", "adjusted", "paired_pvalues"),
+    "rank_sum_pvalues",
+]
 
 
 def comparison(wins):
@@ -138,8 +150,16 @@ def comparison(wins):
     for pair in wins:
         pvalues[pair] = 0.01
     np.fill_diagonal(pvalues, np.nan)
-    blank = np.zeros((n, n))
-    return SystemComparison(np.arange(n), np.ones(n), blank, blank, pvalues, 0.05, "")
+    matrices = {name: np.zeros((n, n)) for name in MATRICES}
+    return SystemComparison(
+        systems=np.arange(n),
+        n_segments=np.ones(n, dtype=np.int64),
+        **{**matrices, "adjusted": pvalues},
+        test="two_way",
+        correction="holm",
+        alpha=0.05,
+        signature="",
+    )
 
 
 def test_a_line_is_drawn_where_all_above_beat_all_below():
@@ -159,11 +179,13 @@ def test_wins_count_the_systems_beaten():
 def test_stars_show_significance_levels():
     result = comparison([(0, 1)])
     for stars, pvalue in enumerate([0.05, *(level * 0.99 for level in STAR_LEVELS)]):
-        result.pvalues[0, 1] = pvalue
+        result.adjusted[0, 1] = pvalue
         assert result.stars[0, 1] == stars
     assert result.stars[0, 0] == 0
 
 
 def test_the_signature_names_the_test():
-    signature = compare_systems([1, 2], ["x", "y"]).signature
-    assert signature.startswith("test:mann-whitney,greater,corrected|wins:p<0.05|version:")
+    signature = rank_sums([1, 2], ["x", "y"]).signature
+    assert signature.startswith(
+        "test:mann-whitney,greater,corrected|correction:none|wins:p<0.05|version:"
+    )

@@ -1,5 +1,7 @@
 """Gold and evaluations over the API: agreement, comparison, report, pictures and tables."""
 
+from uuid import uuid4
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,26 @@ class TestGold:
         assert set(agreement) >= {"between", "within", "alpha", "curve"}
         base = f"/campaigns/{run.campaign.code}/gold/1/pictures/how-many-ratings"
         assert ada.get(base, format="csv").status_code == 200
+
+    def test_agreement_can_be_measured_with_a_second_campaign(self, run, ada):
+        path = f"/campaigns/{run.campaign.code}/agreement"
+        other = make_hits(name="unrated")
+        answer = ada.post(f"{path}?replicate={other.code}")
+        job = Job.objects.get(code=answer.json()["code"])
+        assert job.arguments == {"replicate": str(other.code)}
+        assert ada.post(f"{path}?replicate={uuid4()}").status_code == 404
+
+    def test_systems_are_ranked_by_the_test_of_the_run_or_another(self, run, ada):
+        path = f"/campaigns/{run.campaign.code}/gold/1/ranking"
+        ranking = ada.get(path).json()
+        assert ranking["test"] == "two_way" and ranking["correction"] == "holm"
+        pair = ranking["pairs"][0]
+        assert pair["p"] == ranking["pvalues"][0][1] >= ranking["unadjusted"][0][1]
+        assert pair["low"] < pair["difference"] < pair["high"]
+        published = ada.get(path, test="published").json()
+        assert published["correction"] == "none"
+        assert published["pairs"][0]["p"] == pair["p_mann_whitney"]
+        assert ada.get(path, test="t").status_code == 422
 
     def test_two_runs_are_compared(self, run, ada):
         build_gold(campaign=run.campaign, minimum=2)
@@ -140,6 +162,16 @@ class TestEvaluations:
         assert answer["Content-Disposition"] == (
             "attachment; filename*=utf-8''segment-%E9%BB%84%E9%87%91.csv"
         )
+
+    def test_workers_can_be_rows_next_to_metrics(self, run, ada):
+        store(run, "good", 0.2)
+        path = f"/campaigns/{run.campaign.code}/evaluations"
+        finish(
+            ada.post(path, {"golds": [{"run": 1, "human": True}], "options": {"n_resamples": 50}})
+        )
+        result = ada.get(f"{path}/1").json()["result"]
+        rows = {row["metric"] for row in result["golds"][0]["segment"]}
+        assert rows == {"good", "one worker"}
 
     def test_metrics_can_be_chosen(self, run, ada):
         good = store(run, "good", 0.2)

@@ -14,6 +14,7 @@ from analysis.stats.quality_control import NO_PARTNER, degraded_tests, make_pair
 from analysis.stats.roles import Role
 from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
+from analysis.stats.system_covariance import SystemCovariance, system_covariance
 from analysis.stats.systems import SystemComparison, compare_systems, system_scores
 
 from .locating import replication_data
@@ -132,10 +133,14 @@ def published_segments(published: Published) -> tuple[np.ndarray, ...]:
     return raw, z, n, np.array([name.split()[0] for name in published.scored])
 
 
+def segments_of(published: Published) -> np.ndarray:
+    return np.array([name.split()[1] for name in published.scored])
+
+
 @cache
 def compare_published(published: Published) -> SystemComparison:
     _, z, _, systems = published_segments(published)
-    return compare_systems(z, systems)
+    return compare_systems(z, systems, segments_of(published), test="published")
 
 
 @cache
@@ -295,6 +300,64 @@ def test_differences_and_stars_match_the_published_ones(pair, published):
                 assert result.differences[i, j] == pytest.approx(difference, abs=0.005 + 1e-9)
             if i < j:
                 assert result.stars[i, j] == cell.count("*")
+
+
+def covariance_of(published: Published) -> SystemCovariance:
+    segments = computed_segments(published)
+    return system_covariance(
+        published.z,
+        published.workers,
+        published.translations,
+        published.segments,
+        counts_for_gold(published.roles),
+        produced=segments.translations,
+        systems=np.array([name.split()[0] for name in segments.translations]),
+        method="pooled",
+    )
+
+
+def bootstrap_of_segments_and_workers(published: Published, n_resamples: int) -> np.ndarray:
+    """Draw segments and workers with replacement, and return the system scores of each draw."""
+    chosen = counts_for_gold(published.roles)
+    z = published.z[chosen]
+    _, workers = np.unique(published.workers[chosen], return_inverse=True)
+    names, translations = np.unique(published.translations[chosen], return_inverse=True)
+    _, systems = np.unique([name.split()[0] for name in names], return_inverse=True)
+    _, segments = np.unique([name.split()[1] for name in names], return_inverse=True)
+    rng = np.random.default_rng(21)
+
+    def times_drawn(codes: np.ndarray) -> np.ndarray:
+        n = codes.max() + 1
+        return np.bincount(rng.integers(0, n, n), minlength=n)[codes]
+
+    scores = []
+    for _ in range(n_resamples):
+        weights = times_drawn(workers).astype(float)
+        n = np.bincount(translations, weights)
+        means = np.bincount(translations, weights * z) / np.maximum(n, 1)
+        of_segments = times_drawn(segments) * (n > 0)
+        scores.append(np.bincount(systems, of_segments * means) / np.bincount(systems, of_segments))
+    return np.array(scores)
+
+
+def test_the_closed_form_agrees_with_a_bootstrap_of_segments_and_workers(published):
+    errors, _ = covariance_of(published).difference_errors()
+    scores = bootstrap_of_segments_and_workers(published, 400)
+    pairs = np.triu_indices(len(errors), 1)
+    expected = np.std(scores[:, pairs[0]] - scores[:, pairs[1]], axis=0)
+    # The bootstrap counts the noise of single ratings once for segments and once for workers.
+    assert 0.85 < np.median(errors[pairs] / expected) < 1.05
+
+
+def test_workers_make_the_differences_less_certain_than_segments_alone_suggest(published):
+    segments = computed_segments(published)
+    systems, names = np.char.partition(segments.translations, " ")[:, [0, 2]].T
+    columns = (segments.z, systems, names)
+    over_segments = compare_systems(*columns)
+    over_both = compare_systems(*columns, covariance=covariance_of(published))
+    pairs = np.triu_indices(len(over_both.systems), 1)
+    widths = [(result.high - result.low)[pairs] for result in (over_both, over_segments)]
+    assert np.median(widths[0] / widths[1]) > 1.5
 
 
 def first_ranks(clusters: np.ndarray) -> list[int]:

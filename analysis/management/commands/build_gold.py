@@ -13,6 +13,7 @@ FACTS = (
     "number",
     "method",
     "minimum",
+    "test",
     "n_workers",
     "n_workers_trusted",
     "n_ratings",
@@ -43,6 +44,13 @@ class Command(BaseCommand):
             metavar="N",
             help="ratings needed for a complete score (default: the campaign's setting)",
         )
+        parser.add_argument(
+            "--test",
+            choices=GoldRun.Test.values,
+            default=GoldRun.Test.TWO_WAY.value,
+            help="how systems are compared: two_way, over segments and workers (default); paired, signed "
+            "ranks by segment; published, Mann-Whitney U as at WMT",
+        )
         parser.add_argument("--json", action="store_true", help="print the run as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,6 +65,7 @@ class Command(BaseCommand):
                 campaign=campaign,
                 method=options["method"],
                 minimum=options["minimum"],
+                test=options["test"],
                 progress=lambda done, total: advance(1),
             )
         if options["json"]:

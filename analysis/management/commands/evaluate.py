@@ -85,6 +85,7 @@ class Command(CommandWithExamples):
                     gold_format=options["gold_format"],
                     system=options["system"],
                     judgements=options["judgements"],
+                    processes=os.cpu_count() or 1,
                     only={role: options[role] for role in CHOICES if options[role]},
                     progress=progress,
                 )
@@ -96,7 +97,7 @@ class Command(CommandWithExamples):
                     scatters=options["scatter"],
                     all_maps=options["all_maps"],
                     force=options["force"],
-                    processes=len(os.sched_getaffinity(0)),
+                    processes=os.cpu_count() or 1,
                     progress=progress,
                 )
         except DirectionsUnknown as error:

@@ -1,4 +1,5 @@
 import json
+import math
 from argparse import ArgumentParser
 from typing import Any
 
@@ -6,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.gold.runs import SystemRanking, rank_systems
 from analysis.models import GoldRun
+from analysis.stats.systems import SystemScores
 from da_platform.numbers import known_list, known_matrix
 from hits.management.base import campaign_named
 from hits.models import Campaign
@@ -19,11 +21,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "--run", type=int, metavar="N", help="number of the gold run (default: the latest)"
         )
+        parser.add_argument(
+            "--test",
+            choices=GoldRun.Test.values,
+            help="how systems are compared (default: as chosen when the gold was built)",
+        )
         parser.add_argument("--json", action="store_true", help="print the ranking as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = _find_run(campaign_named(options["campaign"]), options["run"])
-        ranking = rank_systems(run)
+        ranking = rank_systems(run, test=options["test"])
         if options["json"]:
             self.stdout.write(json.dumps(_facts(run, ranking)))
             return
@@ -58,8 +65,12 @@ def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
         "campaign": run.campaign.name,
         "run": run.number,
         "systems": [dict(zip(columns, row, strict=True)) for row in rows],
-        "p": known_matrix(comparison.pvalues),
+        "test": comparison.test,
+        "correction": comparison.correction,
+        "p": known_matrix(comparison.adjusted),
+        "p_alone": known_matrix(comparison.pvalues),
         "difference": known_matrix(comparison.differences),
+        "pairs": ranking.pairs,
         "signature": ranking.signature,
     }
 
@@ -71,18 +82,25 @@ def _page(run: GoldRun, ranking: SystemRanking) -> str:
     width = max(6, *(len(name) for name in scores.systems))
     lines = [
         f"{run.campaign}, gold {run.number}",
-        f"{'':>3} {'system':<{width}} {'z':>7} {'raw':>6} {'segments':>9} {'ratings':>8}  beats",
+        f"{'':>3} {'system':<{width}} {'z':>7} {'95% interval':>16} {'raw':>6} {'segments':>9} {'ratings':>8}  beats",
     ]
     wins = ranking.comparison.wins
     for place, name in enumerate(scores.systems):
         if place and ranking.clusters[place] != ranking.clusters[place - 1]:
-            lines.append("-" * (width + 47))
+            lines.append("-" * (width + 64))
         lines.append(
-            f"{place + 1:>3} {name:<{width}} {scores.z[place]:>7.3f} {scores.raw[place]:>6.1f} "
+            f"{place + 1:>3} {name:<{width}} {scores.z[place]:>7.3f} {_interval(scores, place):>16} {scores.raw[place]:>6.1f} "
             f"{scores.n_segments[place]:>9} {scores.n_ratings[place]:>8}  {wins[place]}"
         )
-    lines.append("Every system above a line significantly beats every one below it.")
+    lines.append("Every system above a line significantly beats every one below it")
+    lines.append(f"({ranking.test_in_words}).")
     if n_incomplete := int(ranking.n_incomplete.sum()):
         lines.append(f"{n_incomplete} outputs have too few ratings and are left out.")
     lines.append(f"Signature: {ranking.signature}")
     return "\n".join(lines)
+
+
+def _interval(scores: SystemScores, place: int) -> str:
+    if math.isnan(scores.z_low[place]):
+        return "-"
+    return f"{scores.z_low[place]:.3f} to {scores.z_high[place]:.3f}"

@@ -1,0 +1,139 @@
+"""Workers against the gold of other workers, by the same test as metrics."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from analysis.stats.by_segment import correlations_by_segment
+from analysis.stats.human_ceiling import HeldOut, hold_out, sizes_for
+from analysis.stats.sample_size import spearman_brown
+from tests.analysis.simulated_ratings import Crowd, simulate_ratings
+
+
+def every_worker(n_workers=6, n_translations=4, seed=1):
+    rng = np.random.default_rng(seed)
+    workers, translations = (
+        grid.ravel() for grid in np.meshgrid(np.arange(n_workers), np.arange(n_translations))
+    )
+    return rng.normal(size=len(workers)), workers, translations
+
+
+def test_held_out_workers_and_gold_share_the_ratings_of_a_translation():
+    values, workers, translations = every_worker()
+    held_out = hold_out(values, workers, translations, rng=np.random.default_rng(1), sizes=(1, 2))
+    totals = np.bincount(translations, values)
+    assert_allclose(2 * held_out.scores[1] + 4 * held_out.gold, totals)
+    assert_array_equal(held_out.n_gold, [4] * 4)
+    # One of the two held-out workers is the one in the first row.
+    others = 2 * held_out.scores[1] - held_out.scores[0]
+    by_translation = values.reshape(4, 6)
+    for place in range(4):
+        for score in (held_out.scores[0][place], others[place]):
+            assert np.isclose(by_translation[place], score).any()
+
+
+def test_repeats_of_one_worker_are_never_on_both_sides():
+    values, workers, translations = every_worker()
+    twice = [np.concatenate([column, column]) for column in (values, workers, translations)]
+    once = hold_out(values, workers, translations, rng=np.random.default_rng(1), sizes=(1,))
+    again = hold_out(*twice, rng=np.random.default_rng(1), sizes=(1,))
+    assert_allclose(again.gold, once.gold)
+    assert_allclose(again.scores, once.scores)
+
+
+def test_the_order_of_rows_does_not_matter():
+    columns = every_worker()
+    order = np.random.default_rng(5).permutation(len(columns[0]))
+    first = hold_out(*columns, rng=np.random.default_rng(1))
+    second = hold_out(*(column[order] for column in columns), rng=np.random.default_rng(1))
+    assert_array_equal(first.gold, second.gold)
+
+
+def test_translations_with_too_few_workers_are_left_out():
+    held_out = hold_out(
+        [1, 2, 3, 4, 5], list("abcab"), [1, 1, 1, 1, 2], rng=np.random.default_rng(1), sizes=(1,)
+    )
+    assert_array_equal(held_out.translations, [1])
+    assert len(hold_out([], [], [], rng=np.random.default_rng(1)).gold) == 0
+
+
+def test_ratings_without_z_are_left_out():
+    held_out = hold_out(
+        [1, 2, np.nan], list("abc"), [1, 1, 1], rng=np.random.default_rng(1), sizes=(1,)
+    )
+    assert sorted([held_out.gold[0], held_out.scores[0, 0]]) == [1, 2]
+
+
+@pytest.mark.parametrize("sizes", [(), (0,)])
+def test_nobody_held_out_is_refused(sizes):
+    with pytest.raises(ValueError, match="`sizes`"):
+        hold_out([1], [1], [1], rng=np.random.default_rng(1), sizes=sizes)
+
+
+def test_at_least_half_of_the_ratings_stay_in_the_gold():
+    assert [sizes_for(minimum) for minimum in (1, 2, 4, 9, 10, 15)] == [
+        (),
+        (1,),
+        (1, 2),
+        (1, 2),
+        (1, 2, 5),
+        (1, 2, 5),
+    ]
+
+
+def test_the_mean_of_more_workers_agrees_better_as_predicted():
+    rng = np.random.default_rng(3)
+    truth, n_workers = rng.normal(size=4000), 15
+    workers = np.tile(np.arange(n_workers), len(truth))
+    translations = np.repeat(np.arange(len(truth)), n_workers)
+    # Two single ratings correlate at 0.4.
+    values = truth[translations] + np.sqrt(1.5) * rng.normal(size=len(workers))
+    held_out = hold_out(values, workers, translations, rng=rng)
+    measured = [np.corrcoef(row, held_out.gold)[0, 1] for row in held_out.scores]
+    expected = np.sqrt(spearman_brown(0.4, held_out.sizes) * spearman_brown(0.4, 10))
+    assert_allclose(measured, expected, atol=0.02)
+
+
+# Is the comparison fair? A metric that is as good as one worker ---------------------------------
+
+
+def human_like_metric(held_out: HeldOut) -> np.ndarray:
+    """Return the second held-out worker alone, who stands for a metric exactly as good as the first."""
+    return 2 * held_out.scores[1] - held_out.scores[0]
+
+
+def rejections(crowd: Crowd, n: int, *, is_fair: bool = True) -> float:
+    rng = np.random.default_rng(8)
+    rejected = []
+    for _ in range(n):
+        ratings = simulate_ratings(rng, crowd)
+        held_out = hold_out(ratings.z, ratings.workers, ratings.translations, rng=rng, sizes=(1, 2))
+        worker, metric, gold = held_out.scores[0], human_like_metric(held_out), held_out.gold
+        segments = held_out.translations % crowd.n_segments
+        if not is_fair:
+            # The worker's own rating is part of the gold, as it is in the gold of the campaign.
+            gold = (held_out.n_gold * gold + worker) / (held_out.n_gold + 1)
+        tests = correlations_by_segment([worker, metric], gold, segments).compare()
+        rejected.append(tests.pvalue[0, 1] < 0.05)
+    return float(np.mean(rejected))
+
+
+CROWDS = {
+    "one translation per segment": Crowd(n_systems=1, n_segments=150, n_workers=25, n_ratings=7),
+    "several translations": Crowd(n_systems=4, n_segments=50, n_ratings=7),
+    "workers prefer systems": Crowd(n_systems=4, n_segments=50, n_ratings=7, preference=0.3),
+    "many ties": Crowd(n_systems=4, n_segments=50, n_ratings=7, is_coarse=True, noise=0.7),
+    "a few workers do most": Crowd(n_systems=4, n_segments=50, n_ratings=7, is_uneven=True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_a_metric_as_good_as_one_worker_is_found_worse_as_often_as_the_level_says(crowd):
+    assert 0.03 <= rejections(CROWDS[crowd], 1200) <= 0.07
+
+
+def test_gold_that_contains_the_worker_would_favour_the_worker():
+    crowd = CROWDS["several translations"]
+    assert rejections(crowd, 60, is_fair=False) > 0.3
+    assert rejections(crowd, 60) < 0.15

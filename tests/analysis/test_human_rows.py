@@ -1,0 +1,140 @@
+"""Workers as rows of an evaluation of a campaign's metrics."""
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from numpy.testing import assert_allclose
+
+from analysis.evaluation.stored_evaluations import (
+    GoldChoice,
+    evaluate_again,
+    evaluate_campaign,
+    result_of,
+    rows_of,
+)
+from analysis.evaluation.tables import tables_of
+from analysis.gold.runs import build_gold, gold_scores, ratings_of
+from analysis.models import GoldRun
+from analysis.scores.gold_tables import campaign_gold
+from analysis.scores.human_rows import CeilingRefused, human_ceiling
+from analysis.scores.score_tables import ScoreTable
+from analysis.scores.storing import ScoreSource, store_scores
+from da_platform.jobs.models import Job
+from hits.campaigns.simulation import Behaviour, simulate_workers
+from hits.models import Participation
+from hits.workers.trust import weigh_pending
+from tests.factories import make_hits
+from tests.people import client_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> GoldRun:
+    campaign = make_hits(n_segments=35, hit_size=100, min_ratings=5)
+    simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 5}, seed=4)
+    weigh_pending()
+    return build_gold(campaign=campaign, minimum=4)
+
+
+@pytest.fixture
+def metric(run):
+    """A metric with noise."""
+    gold = campaign_gold(run)
+    noise = np.random.default_rng(1).normal(0, 0.5, len(gold.keys))
+    table = ScoreTable(
+        "noisy", "segment", gold.keys, np.nan_to_num(gold.scores) + noise, True, "0" * 64
+    )
+    return store_scores(table=table, home=run.campaign, source=ScoreSource())
+
+
+def test_workers_and_gold_come_from_different_ratings(run):
+    gold, (one, two) = human_ceiling(run, use="z", name="others")
+    assert [table.name for table in (one, two)] == ["one worker", "mean of 2 workers"]
+    assert one.gold == two.gold == gold.name == "others"
+    full, complete = campaign_gold(run), ~np.isnan(gold.scores)
+    n = full.n_ratings[complete]
+    both = (2 * two.scores[complete] + (n - 2) * gold.scores[complete]) / n
+    assert_allclose(both, full.scores[complete])
+    assert (gold.n_ratings[complete] == n - 2).all()
+
+
+def test_raw_scores_are_held_out_too(run):
+    gold, (one, _) = human_ceiling(run, use="raw", name="others")
+    complete = ~np.isnan(gold.scores)
+    assert one.scores[complete].min() >= 0 and one.scores[complete].max() > 5
+
+
+def test_the_same_ratings_give_the_same_split(run):
+    first, second = (human_ceiling(run, use="z", name="others") for _ in range(2))
+    assert_allclose(first[1][0].scores, second[1][0].scores, rtol=0)
+
+
+def test_workers_are_rows_with_the_same_test_as_metrics(run, metric):
+    choice = GoldChoice(run.number, human=True)
+    evaluation = evaluate_campaign(campaign=run.campaign, golds=[choice])
+    result = result_of(evaluation)
+    (gold,) = result.golds
+    assert {row.metric for row in gold.segment} == {"noisy", "one worker", "mean of 2 workers"}
+    assert set(gold.comparison.metrics) == {"noisy", "one worker", "mean of 2 workers"}
+    table = tables_of(result)[0]
+    assert "Against one worker (p < .05): " in table.note and "noisy" in table.note
+    assert "held out of the gold" in gold.gold.notes[0]
+    assert "human:one worker,mean of 2 workers" in result.signature
+    assert evaluation.golds == [{"run": run.number, "use": "z", "human": True}]
+    assert evaluate_again(evaluation).result == result
+    assert rows_of(evaluation, gold.gold.name, ["one worker"]).metrics == ("one worker",)
+
+
+def test_workers_are_not_compared_with_gold_that_contains_them(run, metric):
+    choices = [GoldChoice(run.number), GoldChoice(run.number, human=True)]
+    result = result_of(evaluate_campaign(campaign=run.campaign, golds=choices))
+    full, held_out = result.golds
+    assert [row.metric for row in full.segment] == ["noisy"]
+    assert len(held_out.segment) == 3
+
+
+def test_changed_ratings_are_refused(run):
+    assert ratings_of(run) is not None
+    Participation.objects.filter(campaign=run.campaign).first().delete()
+    with pytest.raises(CeilingRefused, match="Build gold again"):
+        human_ceiling(run, use="z", name="others")
+
+
+def test_ratings_that_came_later_do_not_matter(run):
+    before = human_ceiling(run, use="z", name="others")[0].scores
+    simulate_workers(campaign=run.campaign, crowd={Behaviour.HONEST: 1}, seed=9)
+    weigh_pending()
+    n_trusted = Participation.objects.filter(campaign=run.campaign).trusted().count()
+    assert n_trusted >= run.n_workers_trusted
+    assert_allclose(human_ceiling(run, use="z", name="others")[0].scores, before, rtol=0)
+
+
+def test_gold_of_single_ratings_has_nobody_to_hold_out(run):
+    with pytest.raises(CeilingRefused, match="at least 2"):
+        human_ceiling(build_gold(campaign=run.campaign, minimum=1), use="z", name="others")
+
+
+def test_incomplete_translations_have_no_gold(run):
+    strict = build_gold(campaign=run.campaign, minimum=5)
+    gold, tables = human_ceiling(strict, use="z", name="others")
+    n_complete = int(gold_scores(strict).is_complete.sum())
+    assert np.count_nonzero(~np.isnan(gold.scores)) == n_complete
+    assert np.isfinite(tables[0].scores).all()
+
+
+def test_the_page_offers_it_and_shows_the_rows(run, metric):
+    client, address = (
+        client_of("researcher"),
+        reverse("campaign_evaluate", args=[run.campaign.code]),
+    )
+    assert f'value="human-{run.number}"' in client.get(address).content.decode()
+    form = {"golds": [f"human-{run.number}"], "metrics": [str(metric.code)], "seed": 1}
+    client.post(address, form)
+    job = Job.objects.get(kind="evaluate")
+    assert job.arguments["golds"] == [{"run": run.number, "use": "z", "human": True}]
+    evaluation = evaluate_campaign(
+        campaign=run.campaign, golds=[GoldChoice(run.number, human=True)]
+    )
+    page = client.get(reverse("evaluation", args=[evaluation.code])).content.decode()
+    assert "one worker" in page and "held out of the gold" in page
