@@ -206,3 +206,15 @@ def _run_of(job: Job) -> GoldRun:
     if run is None:
         raise JobRefused(f"{job.campaign} does not have this gold yet. Build it first.")
     return run
+
+
+@job_kind("make_examples")
+def make_examples_job(job: Job, report: Report) -> dict[str, Any]:
+    """Make the example campaigns that a fresh platform shows."""
+    # Needed once in the life of a platform.
+    from .examples.making import make_examples
+
+    if job.started_by is None:
+        raise JobRefused("The examples need an admin who owns them.")
+    campaigns = make_examples(actor=job.started_by, progress=report.progress)
+    return {"campaigns": [str(campaign.code) for campaign in campaigns]}

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, likeness, report, results, scores
+from .views import evaluations, examples, likeness, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -40,6 +40,7 @@ urlpatterns = [
         evaluations.campaign_evaluate,
         name="campaign_evaluate",
     ),
+    path("examples/remove/", examples.remove, name="remove_examples"),
     path("evaluations/", evaluations.evaluations, name="evaluations"),
     path("evaluations/pooled/", evaluations.evaluate_pooled, name="evaluate_pooled"),
     path("evaluations/collections/", scores.new_collection, name="new_collection"),

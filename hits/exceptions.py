@@ -88,6 +88,10 @@ class ForgettingRefused(PlatformError):
     """A worker's data cannot be removed."""
 
 
+class RemovalRefused(PlatformError):
+    """The examples cannot be removed now."""
+
+
 class RecomputingRefused(PlatformError):
     """A campaign's evidence cannot be recomputed."""
 

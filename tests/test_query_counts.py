@@ -30,7 +30,7 @@ FEW, MANY = 2, 6
 
 # Pages that list rows, and how many queries each may need.
 LISTS = {
-    "home": 13,
+    "home": 18,
     "new_campaign": 6,
     "campaign_workers": 14,
     "held_hits": 10,
@@ -63,7 +63,7 @@ NOT_LISTS = {
     "campaign_instructions", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
-    "two_step", "password_change_done",
+    "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {

@@ -7,19 +7,27 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from da_platform.jobs.models import Job
 from hits.campaigns.lifecycle import change_status
 
 from ..models import Campaign, Recruitment
 
 DEMO_NAME = "Demo: German to English"
+DRAFT_NAME = "Example: waiting for files"
+# The job of `analysis` that makes the other examples.
+EXAMPLES_JOB = "make_examples"
 DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026
 
 
-def prepare_demo_campaign() -> Campaign:
-    """Create the demo campaign, or finish it if an earlier start was interrupted."""
-    campaign = Campaign.objects.filter(name=DEMO_NAME).first() or _import_demo()
+def prepare_demo_campaign() -> Campaign | None:
+    """Create the demo campaign, or finish it if an earlier start was interrupted. None if it was removed."""
+    campaign = Campaign.objects.kept().filter(name=DEMO_NAME).first()
+    if campaign is None:
+        if Campaign.objects.filter(is_example=True).exclude(removed_at=None).exists():
+            return None
+        campaign = _import_demo()
     if campaign.status == Campaign.Status.DRAFT:
         _open_demo(campaign)
     return campaign
@@ -54,8 +62,20 @@ def _import_demo() -> Campaign:
         seed=DEMO_SEED,
         pay_per_hit=Decimal("2.00"),
         currency="EUR",
+        is_example=True,
     )
     return summary.campaign
+
+
+def start_examples() -> None:
+    """Let a job make the other examples in the background, once: the pages need not wait for it."""
+    if Job.objects.filter(kind=EXAMPLES_JOB).exists() or not Campaign.objects.examples().exists():
+        return
+    admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if admin:
+        from da_platform.jobs.running import start_job
+
+        start_job(kind=EXAMPLES_JOB, started_by=admin)
 
 
 def make_first_admin() -> tuple[User, str] | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
+from django.db import transaction
 from django.utils import timezone
 from scipy import special
 
@@ -109,6 +110,7 @@ def simulate_workers(
     hits_per_worker: int = 1,
     seed: int,
     truth_seed: int | None = None,
+    qualities: Mapping[int, float] | None = None,
     start: datetime | None = None,
     progress: Callable[[int], None] | None = None,
     after_hit: Callable[[Assignment], object] | None = None,
@@ -118,9 +120,12 @@ def simulate_workers(
     Workers come one after another within a day from `start`, by default 24 hours ago, in a random
     order. A worker stops when no HITs are left. `progress` is called with the number of ratings since
     the last call, and `after_hit` with each submitted assignment. Crowds with the same `truth_seed`
-    but different seeds rate the same true qualities independently.
+    but different seeds rate the same true qualities independently. `qualities` gives these instead, by
+    the primary key of the translation.
     """
-    qualities = true_qualities(campaign=campaign, seed=seed if truth_seed is None else truth_seed)
+    qualities = qualities or true_qualities(
+        campaign=campaign, seed=seed if truth_seed is None else truth_seed
+    )
     noise_sd = honest_noise_sd(qualities.values())
     start = start or timezone.now() - timedelta(days=1)
     people = [kind for kind, count in crowd.items() for _ in range(count)]
@@ -132,17 +137,19 @@ def simulate_workers(
         person = SimulatedWorker(kind, np.random.default_rng([seed, 2, int(number)]), noise_sd)
         clock = start + timedelta(days=1) * (turn / len(people))
         for _ in range(hits_per_worker):
-            done = do_one_hit(
-                campaign=campaign, worker=worker, person=person, qualities=qualities, at=clock
-            )
+            # Stored with what `after_hit` makes of it, or other processes would weigh it meanwhile.
+            with transaction.atomic():
+                done = do_one_hit(
+                    campaign=campaign, worker=worker, person=person, qualities=qualities, at=clock
+                )
+                if done and after_hit:
+                    after_hit(done)
             if done is None:
                 break
             clock = done.submitted_at or clock
             n_assignments, n_ratings = n_assignments + 1, n_ratings + done.hit.size
             if progress:
                 progress(done.hit.size)
-            if after_hit:
-                after_hit(done)
     return SimulationSummary(len(people), n_assignments, n_ratings)
 
 

@@ -40,6 +40,15 @@ def validate_hit_size(size: int) -> None:
         )
 
 
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    def kept(self) -> "CampaignQuerySet":
+        """Campaigns that were not removed."""
+        return self.filter(removed_at=None)
+
+    def examples(self) -> "CampaignQuerySet":
+        return self.kept().filter(is_example=True)
+
+
 class Campaign(models.Model):
     """One collection effort: what is rated, how, by how many workers, and for how much pay."""
 
@@ -149,7 +158,16 @@ class Campaign(models.Model):
         editable=False,
         help_text="Collected elsewhere and imported when finished. Texts may be missing.",
     )
+    is_example = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Made by the platform to look at, with simulated workers.",
+    )
+    # The audit log keeps referring to the campaign, so the row of a removed example stays.
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = CampaignQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -170,6 +188,10 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 name="campaign_is_closed_if_archive",
                 condition=Q(is_archive=False) | Q(status="closed"),
+            ),
+            models.CheckConstraint(
+                name="campaign_is_removed_only_if_example",
+                condition=Q(removed_at=None) | Q(is_example=True, status="closed"),
             ),
             models.CheckConstraint(
                 name="campaign_degradation_is_known",

@@ -49,9 +49,9 @@ def has_level(user: Visitor, level: Level, campaign: Campaign | None = None) -> 
 def campaigns_of(user: Visitor, level: Level = Level.RESEARCHER) -> QuerySet[Campaign]:
     """The campaigns in which a person has this level or a higher one."""
     if has_level(user, level):
-        return Campaign.objects.all()
+        return Campaign.objects.kept()
     campaigns = [pk for pk, granted in _levels(user).items() if pk and granted in _AT_LEAST[level]]
-    return Campaign.objects.filter(pk__in=campaigns)
+    return Campaign.objects.kept().filter(pk__in=campaigns)
 
 
 def _levels(user: Visitor) -> dict[int | None, str]:

@@ -10,6 +10,7 @@ from django.urls import NoReverseMatch, reverse
 
 from ..models import Campaign
 from ..people.access import Level, Standing, has_level
+from ..terms import TERMS
 
 register = template.Library()
 
@@ -76,6 +77,14 @@ def campaign_tabs(context: Context, campaign: Campaign) -> dict[str, Any]:
     user = context["request"].user
     tabs = [(label, name) for label, name, level in TABS if has_level(user, level, campaign)]
     return {"links": _links(context["request"], tabs, campaign.code)}
+
+
+@register.inclusion_tag("parts/explain.html")
+def explain(name: str) -> dict[str, Any]:
+    """A question mark that explains a word of `hits.terms`; at most once per word and page."""
+    term = TERMS.get(name)
+    glossary = _url("help_page", "glossary")
+    return {"name": name, "term": term, "url": glossary and term and f"{glossary}#{term.anchor}"}
 
 
 @register.filter

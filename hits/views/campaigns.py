@@ -8,15 +8,25 @@ from django.shortcuts import render
 from django.utils.formats import date_format
 from django.views.decorators.http import require_GET
 
+from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
 from ..campaigns import charts
+from ..campaigns.demo import EXAMPLES_JOB
 from ..campaigns.events import recent_events
+from ..campaigns.first_steps import first_steps, steps_of_campaign
 from ..campaigns.kept_counts import overview_of
 from ..campaigns.progress import Column, Counts
 from ..campaigns.statuses import campaign_statuses
-from ..models import Campaign
-from ..people.access import Level, campaigns_of, for_anyone, for_campaign_researchers, has_level
+from ..models import Campaign, CampaignDraft
+from ..people.access import (
+    Level,
+    campaigns_of,
+    for_anyone,
+    for_campaign_researchers,
+    has_level,
+    is_member,
+)
 from ..people.job_access import visible_jobs
 from ..rating.places import Forecast
 from ..recruiting.arrivals import recruitment_of
@@ -44,11 +54,21 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "campaigns": campaign_statuses(page.object_list),
+        "examples": {campaign.code for campaign in page.object_list if campaign.is_example},
         "words": words,
         "status": status,
         "statuses": Campaign.Status.choices,
         "is_filtered": bool(words or status),
     }
+    if not context["is_filtered"] and has_level(request.user, Level.ADMIN):
+        context |= {
+            "drafts": CampaignDraft.objects.filter(owner=request.user.pk)[:CAMPAIGNS_PER_PAGE],
+            "steps": first_steps(request.user),
+            "making_examples": Job.objects.unfinished().filter(kind=EXAMPLES_JOB).first(),
+        }
+    if not is_member(request.user):
+        open_examples = Campaign.objects.examples().filter(status=Campaign.Status.OPEN)
+        context["demo"] = open_examples.filter(recruitment__is_open=True).first()
     return render(request, "hits/home.html", context)
 
 
@@ -58,6 +78,8 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = _dashboard(request, campaign)
     [context["status"]] = campaign_statuses([campaign])
     context["recruitment"] = recruitment_of(campaign)
+    if campaign.status == Campaign.Status.DRAFT:
+        context["steps"] = steps_of_campaign(campaign)
     context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)
     return render(request, "hits/campaign_overview.html", context)
 

@@ -40,7 +40,7 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
     evidence. If the verdict changes whether the ratings count, places are updated.
     """
     campaign = assignment.hit.campaign
-    evidence, is_new, has_new_standing = _weigh_hit(assignment)
+    evidence, is_new, has_new_standing = weigh_hit(assignment)
     if has_new_standing:
         weigh_again(campaign, _hits_of(campaign, assignment.worker_id))
     # Asked after the commit: those who are weighed at the same moment may be trusted by now.
@@ -50,8 +50,11 @@ def update_evidence(*, assignment: Assignment) -> Evidence:
 
 
 @transaction.atomic
-def _weigh_hit(assignment: Assignment) -> tuple[Evidence, bool, bool]:
-    """Return the evidence that follows this HIT, whether it is new, and whether the worker's standing is."""
+def weigh_hit(assignment: Assignment) -> tuple[Evidence, bool, bool]:
+    """Weigh only the worker who did this HIT; after weighing many HITs, call `weigh_again` once.
+
+    Return the evidence that follows this HIT, whether it is new, and whether the worker's standing is.
+    """
     campaign = assignment.hit.campaign
     participation = locked_participation(campaign, assignment.worker_id)
     weighed = assignment.evidence.filter(origin=Evidence.Origin.SUBMISSION)

@@ -85,3 +85,14 @@ def test_a_researcher_sees_no_workers_and_no_money(page: Page, campaign: Campaig
     text = page.locator("main").inner_text()
     names = campaign.participations.values_list("worker__external_id", flat=True)
     assert "EUR" not in text and not [name for name in names if name in text]
+
+
+def test_a_question_mark_explains_a_word_to_the_keyboard(page: Page, campaign: Campaign):
+    build(page)
+    page.goto(reverse("campaign_results", args=[campaign.code]))
+    explanation = page.get_by_text("The mean z of a translation’s trusted ratings")
+    expect(explanation).to_be_hidden()
+    page.get_by_role("button", name="What does “Gold” mean?").press("Enter")
+    expect(explanation).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(explanation).to_be_hidden()

@@ -69,6 +69,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_status_is_known": (Campaign, 0, {"status": "gone"}),
     "campaign_hit_size_is_whole_sets": (Campaign, 0, {"hit_size": 50}),
     "campaign_is_closed_if_archive": (Campaign, 0, {"is_archive": True}),
+    "campaign_is_removed_only_if_example": (Campaign, 0, {"removed_at": NOW}),
     "campaign_degradation_is_known": (Campaign, 0, {"degradation": "none"}),
     "campaign_trust_rule_is_known": (Campaign, 0, {"trust_rule": "none"}),
     "campaign_drift_is_known": (Campaign, 0, {"drift": "never"}),

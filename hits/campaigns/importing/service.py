@@ -42,6 +42,7 @@ class CampaignSettings(TypedDict, total=False):
     max_hits_per_worker: int | None
     records_signals: bool
     has_canary: bool
+    is_example: bool
 
 
 @dataclass(frozen=True, slots=True)

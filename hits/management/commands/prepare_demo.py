@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from da_platform.operation.migrating import migrate_if_needed
-from hits.campaigns.demo import make_first_admin, prepare_demo_campaign
+from hits.campaigns.demo import make_first_admin, prepare_demo_campaign, start_examples
 from hits.management.base import password_lines
 
 
@@ -28,13 +28,17 @@ class Command(BaseCommand):
         migrate_if_needed()
         campaign = prepare_demo_campaign()
         admin = make_first_admin()
+        start_examples()
         site = f"http://127.0.0.1:{options['port']}"
+        self.stdout.write("\nThe platform is starting. Open\n", ending="")
+        if campaign:
+            self.stdout.write(
+                f"  {site}{campaign.get_absolute_url()}\n"
+                "      as a worker: rate translations of the demo campaign\n",
+                ending="",
+            )
         self.stdout.write(
-            "\nThe platform is starting. Open\n"
-            f"  {site}{campaign.get_absolute_url()}\n"
-            "      as a worker: rate translations of the demo campaign\n"
-            f"  {site}{reverse('home')}\n"
-            "      as an admin: campaigns and their progress\n"
+            f"  {site}{reverse('home')}\n      as an admin: campaigns and their progress\n"
         )
         if admin:
             self.stdout.write(password_lines(*admin))

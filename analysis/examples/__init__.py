@@ -1,0 +1,1 @@
+"""Example campaigns for a fresh platform: making them once, and removing them."""

@@ -1,0 +1,157 @@
+"""The example campaigns of a fresh platform: what they show, and that they can be removed."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from analysis.examples.making import FINISHED_NAME, make_examples
+from analysis.examples.removing import remove_examples
+from analysis.gold.runs import rank_systems
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
+from hits.campaigns.demo import (
+    DEMO_NAME,
+    DRAFT_NAME,
+    EXAMPLES_JOB,
+    make_first_admin,
+    prepare_demo_campaign,
+    start_examples,
+)
+from hits.exceptions import RemovalRefused
+from hits.models import Assignment, AuditEntry, Campaign, CampaignDraft, Participation, Rating
+from hits.rating.assignments import take_assignment
+from tests.factories import make_campaign, make_worker
+from tests.people import browser_of, client_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("examples")]
+
+
+@pytest.fixture(scope="module")
+def shared_admin(shared_rows: None) -> User:
+    """The first admin, after the examples were made: once for all tests here, each of which undoes its changes."""
+    prepare_demo_campaign()
+    made = make_first_admin()
+    assert made
+    make_examples(actor=made[0])
+    return made[0]
+
+
+@pytest.fixture
+def examples(shared_admin: User) -> User:
+    return User.objects.get(pk=shared_admin.pk)
+
+
+@pytest.fixture
+def finished(examples: User) -> Campaign:
+    return Campaign.objects.get(name=FINISHED_NAME)
+
+
+def test_the_first_page_shows_a_finished_a_collecting_and_a_waiting_campaign(examples):
+    page = browser_of(examples).get(reverse("home")).content.decode()
+    for text in (FINISHED_NAME, DEMO_NAME, DRAFT_NAME, "waiting for files", "Closed", "Open"):
+        assert text in page
+    assert "Remove the examples" in page
+
+
+def test_every_translation_of_the_finished_one_has_gold_and_the_ranking_has_clusters(finished):
+    run = finished.gold_runs.get()
+    assert (run.minimum, run.n_incomplete) == (15, 0)
+    assert len({row["cluster"] for row in rank_systems(run).rows}) >= 3
+
+
+def test_no_simulated_script_or_careless_worker_is_trusted(finished):
+    trusted = finished.participations.trusted().values_list("worker__external_id", flat=True)
+    assert {name.split("-")[0] for name in trusted} <= {"honest", "noisy", "lenient", "harsh"}
+
+
+def test_four_metrics_and_a_qe_task_are_evaluated(finished):
+    metrics, qe = finished.evaluations.order_by("number")
+    names = set(metrics.metrics.values_list("name", flat=True))
+    assert names == {"quillscore", "wordmatch", "editcost", "chrF"}
+    assert qe.options["qe"] is True
+
+
+def test_there_are_payments_decisions_with_reasons_and_held_hits(finished):
+    assert finished.payment_runs.exists() and finished.pay_rules.exists()
+    decided = finished.participations.exclude(decision="")
+    assert set(decided.values_list("decision", flat=True)) == set(Participation.Decision.values)
+    holds = Assignment.objects.exclude(hold="").values_list("hit__campaign__name", "hold")
+    assert (FINISHED_NAME, "discarded") in holds and (DEMO_NAME, "held") in holds
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "campaign_overview",
+        "campaign_workers",
+        "held_hits",
+        "campaign_payments",
+        "campaign_results",
+        "campaign_segments",
+        "campaign_metrics",
+        "campaign_report",
+        "campaign_recruiting",
+        "worker_groups",
+        "worker_likeness",
+    ],
+)
+def test_every_page_of_the_finished_one_has_something_to_look_at(examples, finished, name):
+    response = browser_of(examples).get(reverse(name, args=[finished.code]))
+    assert response.status_code == 200
+    assert 'class="empty"' not in response.content.decode()
+
+
+def test_a_worker_can_rate_in_the_one_that_collects(examples):
+    campaign = Campaign.objects.get(name=DEMO_NAME)
+    assert take_assignment(campaign=campaign, worker=make_worker())
+
+
+def test_making_them_again_changes_nothing(examples):
+    counts = Rating.objects.count(), Campaign.objects.count(), CampaignDraft.objects.count()
+    make_examples(actor=examples)
+    assert counts == (
+        Rating.objects.count(),
+        Campaign.objects.count(),
+        CampaignDraft.objects.count(),
+    )
+
+
+def test_removing_them_asks_first_and_deletes_everything_but_the_log(examples):
+    own = make_campaign(name="mine")
+    client = browser_of(examples)
+    assert FINISHED_NAME in client.get(reverse("remove_examples")).content.decode()
+    assert Campaign.objects.examples().count() == 2
+    page = client.post(reverse("remove_examples"), follow=True).content.decode()
+    assert "The examples were removed." in page
+    assert list(Campaign.objects.kept()) == [own]
+    assert not Rating.objects.exists() and not CampaignDraft.objects.exists()
+    assert AuditEntry.objects.filter(action="examples removed", actor=examples).count() == 1
+    assert client.get(reverse("audit_log")).status_code == 200
+    # And they do not come back.
+    assert prepare_demo_campaign() is None
+    start_examples()
+    assert not Job.objects.filter(kind=EXAMPLES_JOB).exists()
+
+
+def test_a_removed_example_cannot_be_opened(examples, finished):
+    remove_examples(actor=examples)
+    path = reverse("campaign_overview", args=[finished.code])
+    assert browser_of(examples).get(path).status_code == 404
+
+
+def test_they_are_not_removed_while_they_are_being_made(examples):
+    start_examples()
+    with pytest.raises(RemovalRefused):
+        remove_examples(actor=examples)
+
+
+def test_a_job_makes_them_once(examples):
+    start_examples()
+    start_examples()
+    [job] = Job.objects.filter(kind=EXAMPLES_JOB)
+    done = run_job(job.pk)
+    assert done and done.state == Job.State.DONE
+
+
+def test_only_admins_may_remove_them():
+    assert client_of("researcher").get(reverse("remove_examples")).status_code == 403
