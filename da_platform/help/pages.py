@@ -13,6 +13,8 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from da_platform.places import SHIPPED_DIR
+
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -26,10 +28,8 @@ EXCERPT = 90
 
 
 def docs_folder() -> Path:
-    """The folder of the pages: inside an installed package, otherwise that of the checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / "docs"
-    return installed if installed.is_dir() else package.parent / "docs"
+    """The folder of the pages, in a checkout or an installed package."""
+    return SHIPPED_DIR / "docs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,10 +191,3 @@ def test_a_stranger_reads_the_help_without_a_query(client):
 
 
 # Files ----------------------------------------------------------------------------------------
-
-
-def test_the_pages_are_found_inside_an_installed_package(monkeypatch, tmp_path):
-    monkeypatch.setattr(pages, "__file__", str(tmp_path / "da_platform" / "help" / "pages.py"))
-    assert pages.docs_folder() == tmp_path / "docs"
-    (tmp_path / "da_platform" / "docs").mkdir(parents=True)
-    assert pages.docs_folder() == tmp_path / "da_platform" / "docs"
