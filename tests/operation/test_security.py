@@ -28,6 +28,7 @@ CALLERS = {
 }
 # Files that may import them, and whom they call. None calls an address chosen by a visitor.
 MAY_CALL = {
+    "da_platform/command.py": "no address: it looks whether a port on loopback is free",
     "da_platform/probe.py": "an address on its command line, for a health check",
     "da_platform/serve.py": "its own port on loopback, to see whether it listens",
 }
