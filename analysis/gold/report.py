@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 
+from da_platform.extras import needs_extra
 from da_platform.plots.rendering import Picture
 from hits.languages import name_of
 from hits.models import Assignment, AssignmentQuerySet, Campaign, Participation
@@ -334,7 +335,9 @@ def report_as_pdf(report: CampaignReport) -> bytes:
     """Typeset the report as PDF. Text from users is passed as data, never as markup."""
     # Imported here because they take a second to load.
     import matplotlib
-    import typst
+
+    with needs_extra("pdf"):
+        import typst
 
     with tempfile.TemporaryDirectory(prefix="report-") as folder:
         root = Path(folder)

@@ -1,9 +1,11 @@
 """A campaign's report, as a page and as PDF."""
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
+from da_platform.extras import ExtraMissing
 from hits.models import Campaign
 from hits.people.access import for_campaign_researchers
 
@@ -29,7 +31,11 @@ def report_pdf(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     run = _run(request, campaign)
     if run is None:
         raise Http404("This campaign has no gold yet.")
-    return report_file(run)
+    try:
+        return report_file(run)
+    except ExtraMissing as error:
+        messages.error(request, str(error))
+        return redirect("campaign_report", campaign.code)
 
 
 def _run(request: HttpRequest, campaign: Campaign) -> GoldRun | None:

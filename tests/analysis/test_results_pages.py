@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 from dataclasses import replace
 from datetime import timedelta
 
@@ -334,6 +335,13 @@ def test_without_gold_there_is_no_report(campaign):
         "campaign_results", args=[campaign.code]
     )
     assert page("campaign_report_pdf", campaign).status_code == 404
+
+
+def test_the_pdf_names_the_extra_that_is_missing(campaign, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "typst", None)
+    url = reverse("campaign_report_pdf", args=[campaign.code])
+    text = client_of("researcher").get(url, follow=True).content.decode()
+    assert "pip install &#x27;da-platform[pdf]&#x27;" in text
 
 
 def test_the_pdf_treats_names_as_text(campaign, run):
