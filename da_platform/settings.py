@@ -224,7 +224,7 @@ def database() -> dict[str, Any]:
     Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     # Concurrent writers wait instead of failing with "database is locked": a transaction takes the
     # write lock at its start, and readers are not blocked (WAL). A commit returns once it is on the disk (FULL):
-    # with NORMAL, a power failure could lose ratings that the browser was told are stored.
+    # with NORMAL, a power failure could lose ratings after the browser got "saved".
     options = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,

@@ -159,7 +159,7 @@ class _Steps:
 
 
 def _say_nothing() -> None:
-    """Report no step: a process of its own cannot reach the caller's progress."""
+    """Report no step: a separate process cannot reach the caller's progress."""
 
 
 def _golds_by_name(

@@ -3,7 +3,7 @@
 Two metrics correlate equally well with gold, but they are not interchangeable: the noise of one belongs to segments, the
 noise of the other to translations, some segments are noisier than others, and their scales differ. A test at .05
 must reject between 3 and 7 %, a 95 % interval must cover between 93 and 97 %. The published tests, which take all
-translations as independent, stand beside with what they do.
+translations as independent, are shown with what they reject.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""How a HIT was rated is stored with its submission, and never stands in its way."""
+"""How a HIT was rated is stored with its submission, and never prevents it."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Published HITs stay the same to the byte, whatever is added for other campaigns.
+"""Published HITs stay the same to the byte, no matter what is added for other campaigns.
 
 The hashes were computed with the code that built HITs before there was balanced degradation.
 """

@@ -37,7 +37,7 @@
   // How items are rated -------------------------------------------------------------------------
 
   // Counts only, never what was pressed or where: see hits/rating/signals.py for their order. They wait in the
-  // browser, beside the queue, until the HIT is submitted.
+  // browser, next to the queue, until the HIT is submitted.
   const countsInput = Boolean(form.dataset.countsInput);
   const POINTER = 0, KEYS = 1, TOUCHES = 2, FOCUS_LOST = 3, SCRIPTED = 4;
   const MAX_COUNT = 9999;
