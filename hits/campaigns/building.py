@@ -28,6 +28,7 @@ from .composition import (
 )
 from .degradation import DonorPool, Spacing
 from .editing import UNTIL_TAKEN_REBUILDS
+from .sampling import sampled_translations
 
 # HITs inserted at a time: enough for efficient statements, few enough for memory.
 HITS_PER_BATCH = 20
@@ -172,6 +173,8 @@ def _load_material(campaign: Campaign) -> _Material:
         .values_list("pk", "text", "segment_id")
         .iterator(chunk_size=2_000)
     )
+    if (sample := sampled_translations(campaign)) is not None:
+        rows = [row for row in rows if row[0] in sample]
     texts = [text for _, text, _ in rows]
     own_segments = [segments[pk] for _, _, pk in rows]
     spacings = _spacings(campaign, {pk: text for pk, text, _ in rows})
@@ -321,6 +324,9 @@ def _row(hit: HIT, item: PlannedItem, material: _Material) -> Item:
 def _notes(campaign: Campaign, layout: Layout, material: _Material) -> list[str]:
     notes = []
     n_translations = len(material.pks)
+    if campaign.sample_size is not None:
+        n_all = Translation.objects.filter(segment__campaign=campaign).count()
+        notes.append(f"The HITs hold a random sample: {n_translations} of {n_all} translations.")
     if layout.size < campaign.hit_size:
         notes.append(
             f"{n_translations} translations do not fill a HIT of {campaign.hit_size} items: "

@@ -33,6 +33,7 @@ from .hits import (
     HITQuerySet,
     Item,
 )
+from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
 from .recruitment import (
@@ -57,6 +58,7 @@ __all__ = [
     "SCORE_MIN",
     "Assignment",
     "AssignmentQuerySet",
+    "ImportReport",
     "InputSignals",
     "Rating",
     "AuditEntry",
