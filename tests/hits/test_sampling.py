@@ -14,6 +14,7 @@ from analysis.scores.gold_tables import campaign_gold
 from hits.campaigns.building import build_hits
 from hits.campaigns.costs import count_hits
 from hits.campaigns.editing import duplicate_campaign, edit_campaign
+from hits.campaigns.lifecycle import change_status
 from hits.campaigns.sampling import draw, sampled_translations
 from hits.models import HIT, Campaign, Item, SystemOutput, Translation
 from tests.api.callers import caller
@@ -81,6 +82,7 @@ def test_gold_covers_the_sample_and_metrics_cover_everything():
     )
     make_translations(campaign, n_segments=60)
     build_hits(campaign=campaign)
+    change_status(campaign=campaign, to=Campaign.Status.OPEN)
     for seed in (1, 2):
         weighed_hit(campaign, make_worker(), reader(seed))
     run = build_gold(campaign=campaign, minimum=1)
