@@ -14,7 +14,7 @@ MAX_LISTED = 20
 class Fix:
     """A change to one option that avoids a problem, such as leaving out a system.
 
-    `values` are the names it is about; `label` says in a few words what it does.
+    `values` are the names it is about; `label` says in a few words what it does or is about.
     """
 
     option: str
@@ -38,18 +38,10 @@ class Problem:
         return f"{place}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """An option of the import that allows or mends something, and what that is, in the plural."""
-
-    option: str
-    what: str
-
-
 class FilesRefused(PlatformError):
     """Files with problems. Holds the first problems and their total.
 
-    `fixes` counts the problems that an option of the import would avoid.
+    `fixes` counts the problems that each fix would avoid, listed or not.
     """
 
     heading = "The files were refused"
@@ -75,10 +67,10 @@ class FilesRefused(PlatformError):
 
     @property
     def fixes_by_option(self) -> dict[str, str]:
-        """Describe what each option would allow or mend, such as "clean": "2 byte order marks"."""
+        """Describe what each option is about, such as "clean": "byte order marks (2)"."""
         found: dict[str, list[str]] = {}
         for fix, n in self.fixes.items():
-            found.setdefault(fix.option, []).append(f"{fix.what} ({n:,})")
+            found.setdefault(fix.option, []).append(f"{fix.label} ({n:,})")
         return {option: ", ".join(found[option]) for option in found}
 
 

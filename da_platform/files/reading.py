@@ -22,9 +22,9 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 LEADS_OUT = "is a link to a place outside the campaign's folder"
 
 # Options of an import, and what they mend.
-_FIXED_MARKS = Fix("clean", "byte order marks")
-_FIXED_LINE_ENDS = Fix("clean", "files with CR LF line ends")
-_FIXED_BYTES = Fix("encoding", "lines that are not UTF-8")
+_FIXED_MARKS = Fix("clean", (), "byte order marks")
+_FIXED_LINE_ENDS = Fix("clean", (), "files with CR LF line ends")
+_FIXED_BYTES = Fix("encoding", (), "lines that are not UTF-8")
 
 # Line number and text without the line end; None if the line could not be read.
 Line = tuple[int, str | None]

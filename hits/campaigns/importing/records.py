@@ -25,9 +25,9 @@ SPOOL_BYTES = 16_000_000
 # The place of a missing text.
 NO_TEXT = -1
 
-ALLOWED_IF_EMPTY = Fix("allow_empty_translations", "empty translations")
-ALLOWED_IF_MISSING = Fix("allow_missing_translations", "missing translations")
-MENDED_BY_CLEANING = Fix("clean", "texts with control characters or line breaks")
+ALLOWED_IF_EMPTY = Fix("allow_empty_translations", (), "empty translations")
+ALLOWED_IF_MISSING = Fix("allow_missing_translations", (), "missing translations")
+MENDED_BY_CLEANING = Fix("clean", (), "texts with control characters or line breaks")
 
 NEEDS_REFERENCES = "has second references, but there are no references"
 

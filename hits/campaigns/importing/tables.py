@@ -38,7 +38,7 @@ _NAME_COLUMNS = ("segment", "system", "document")
 # Other names of columns.
 ALIASES = {"paraphrase": "second_reference"}
 
-IGNORED_IF_NAMED = Fix("ignore_columns", "unknown columns")
+IGNORED_IF_NAMED = Fix("ignore_columns", (), "unknown columns")
 
 # The line a row begins on, and its cells by column.
 Row = tuple[int, dict[str, str]]
