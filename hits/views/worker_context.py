@@ -10,7 +10,8 @@ from ..languages import direction
 from ..models import SCORE_MAX, SCORE_MIN, Campaign
 from ..rating import desk
 from ..rating.forms import ScoreForm
-from ..rating.practice import Practice, practice_for, statement_for, wording_language
+from ..rating.guidance import wording_language
+from ..rating.practice import Practice, practice_for, statement_for
 
 # The choices of the slider in browsers without JavaScript.
 SCORES = range(SCORE_MIN, SCORE_MAX + 1)
