@@ -6,14 +6,13 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404, QueryDict
 
+from ..asking.rating import SCORES
 from ..languages import direction
-from ..models import SCORE_MAX, SCORE_MIN, Campaign
+from ..models import Campaign
 from ..rating import desk
 from ..rating.forms import ScoreForm
 from ..rating.practice import Practice, practice_for, statement_for, wording_language
-
-# The choices of the slider in browsers without JavaScript.
-SCORES = range(SCORE_MIN, SCORE_MAX + 1)
+from ..task_kinds import kind_of
 
 
 def language_context(name: str, code: str) -> dict[str, str]:
@@ -75,7 +74,8 @@ def workload(campaign: Campaign) -> dict[str, int]:
     """The number of items in a HIT, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
     size = first_hit.size if first_hit else campaign.hit_size
-    return {"size": size, "minutes": desk.minutes_needed(size)}
+    seconds = kind_of(campaign).seconds_per_screen
+    return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
 
 
 def privacy_context() -> dict[str, Any]:
