@@ -174,4 +174,5 @@ urlpatterns = [
     path("jobs/<uuid:code>/progress/", jobs.job_progress, name="job_progress"),
     path("jobs/<uuid:code>/cancel/", jobs.cancel, name="cancel_job"),
     path("jobs/<uuid:code>/retry/", jobs.retry, name="retry_job"),
+    path("jobs/<uuid:code>/mend/", jobs.mend, name="mend_job"),
 ]

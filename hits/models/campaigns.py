@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.stats.thresholds import MINIMUM_RATINGS
 
 from ..hit_sizes import MAX_HIT_SIZE, sizes_of
-from ..languages import validate_language_code
+from ..languages import closest_language, validate_language_code
 
 SEED_LIMIT = 2**63
 
@@ -30,6 +30,11 @@ ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our 
 def new_seed() -> int:
     # Fits in 53 bits, so that JSON does not lose digits.
     return secrets.randbelow(2**53)
+
+
+def interface_languages() -> list[tuple[str, str]]:
+    # A function, so that another language is no migration.
+    return list(settings.LANGUAGES)
 
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
@@ -110,9 +115,9 @@ class Campaign(models.Model):
         help_text="Rate translations that differ only in case, punctuation or white space once.",
     )
     interface_language = models.CharField(
-        max_length=7,
+        max_length=35,
         blank=True,
-        choices=settings.LANGUAGES,
+        choices=interface_languages,
         help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
     )
     instructions = models.TextField(blank=True)
@@ -256,9 +261,8 @@ class Campaign(models.Model):
     @property
     def page_language(self) -> str:
         """The language of buttons and messages."""
-        spoken = {code.split("-")[0]: code for code, _ in settings.LANGUAGES}
-        primary = self.target_language.split("-")[0].lower()
-        return self.interface_language or spoken.get(primary, "en")
+        spoken = [code for code, _ in settings.LANGUAGES]
+        return self.interface_language or closest_language(self.target_language, spoken) or "en"
 
     @property
     def effective_shows(self) -> str:

@@ -11,7 +11,8 @@ from ..languages import direction
 from ..models import Campaign
 from ..rating import desk
 from ..rating.forms import ScoreForm
-from ..rating.practice import Practice, practice_for, statement_for, wording_language
+from ..rating.guidance import wording_language
+from ..rating.practice import Practice, practice_for, statement_for
 from ..task_kinds import kind_of
 
 
