@@ -121,6 +121,22 @@ class Campaign(models.Model):
         help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
     )
     instructions = models.TextField(blank=True)
+    guidance = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+    )
+    run_by = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Who runs it, as workers see it. Blank: the platform's name for all campaigns.",
+    )
+    contact = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Where workers can write to. Blank: the platform's address for all campaigns.",
+    )
     pay_per_hit = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )

@@ -18,10 +18,12 @@ from .worker_context import (
     campaign_context,
     check_context,
     is_right_answer,
+    landing_context,
+    pay_of,
     practice_context,
     practice_of,
     privacy_context,
-    workload,
+    text_problems,
 )
 
 # Of a HIT or item number typed by the user.
@@ -43,14 +45,14 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_admins
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "instructions")
-    return _show(request, campaign, "hits/landing.html", then=then, **workload(campaign))
+    return _show(request, campaign, "hits/landing.html", then=then, **landing_context(campaign))
 
 
 @require_GET
 @for_campaign_admins
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "landing")
-    return _show(request, campaign, "hits/privacy.html", then=then, **privacy_context())
+    return _show(request, campaign, "hits/privacy.html", then=then, **privacy_context(campaign))
 
 
 @require_GET
@@ -67,8 +69,7 @@ def practice(request: HttpRequest, campaign: Campaign, step: int) -> HttpRespons
     context = practice_context(campaign, step, request.GET or None)
     is_last = context["is_last"]
     then = _url(campaign, "check") if is_last else _url(campaign, "practice", step + 1)
-    again = _url(campaign, "practice", step)
-    return _show(request, campaign, "hits/practice.html", then=then, again=again, **context)
+    return _show(request, campaign, "hits/practice.html", then=then, **context)
 
 
 @require_GET
@@ -109,6 +110,7 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
         item=shown_item,
         items=[],
         hit=hit,
+        text_problems=text_problems(campaign),
         **kind.screen_context(campaign),
     )
 
@@ -129,7 +131,14 @@ def done(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     then = _first_item(campaign, number + 1)
     way_out = Exit(code=EXAMPLE_CODE)
     return _show(
-        request, campaign, "hits/done.html", then=then, hit=hit, exit=way_out, has_more=bool(then)
+        request,
+        campaign,
+        "hits/done.html",
+        then=then,
+        hit=hit,
+        exit=way_out,
+        has_more=bool(then),
+        pay=pay_of(campaign),
     )
 
 

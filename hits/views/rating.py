@@ -22,6 +22,7 @@ from ..people.guards import exit_origins
 from ..rating import desk
 from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, read_position
+from ..rating.reports import read_reason, report_text
 from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
@@ -29,7 +30,13 @@ from ..recruiting.providers.base import Ending
 from ..recruiting.visitors import is_believed, worker_code
 from ..task_kinds import kind_of
 from .arrivals import SeeOther
-from .worker_context import campaign_context, language_context
+from .worker_context import (
+    campaign_context,
+    language_context,
+    pay_of,
+    text_problems,
+    time_left,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +114,8 @@ def _show_item(
         "item": items[0],
         "items": items,
         "is_unset": is_unset,
+        "time_left": time_left(assignment),
+        "text_problems": text_problems(campaign),
         "canary": canary_of(assignment) if campaign.has_canary else None,
     }
     return render(request, kind.template, context, status=422 if is_unset else 200)
@@ -135,6 +144,8 @@ def _save(request: HttpRequest, current: desk.OwnDesk, answer: dict[str, Any]) -
         saved = kind.save(assignment=assignment, **answer)
     except AnswerRefused as error:
         return _refuse_answer(request, assignment, str(error), status=409)
+    if reason := read_reason(request.POST):
+        report_text(assignment=assignment, position=position, reason=reason)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
     # After a repeated answer, the next position may be further ahead.
@@ -150,6 +161,22 @@ def _refuse_answer(
     logger.warning("Refused an answer of assignment %s: %s", assignment.code, message)
     with translation.override(assignment.hit.campaign.page_language):
         return _answer_error(request, message, status=status)
+
+
+@require_GET
+@assignment_page
+def stop(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Say that the work is saved, and until when it can be continued."""
+    if assignment.status == Assignment.Status.SUBMITTED:
+        return redirect("done", assignment.code)
+    place = desk.place_of(assignment)
+    context = {
+        "assignment": assignment,
+        "n_done": place.position - 1,
+        "size": place.size,
+        "time_left": time_left(assignment),
+    }
+    return render(request, "hits/stop.html", campaign_context(assignment.hit.campaign) | context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -194,6 +221,7 @@ def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return SeeOther(way_out.url)
     context = campaign_context(campaign) | {
         "exit": way_out,
+        "pay": pay_of(campaign),
         "has_more": _has_more(campaign, worker),
         "rejection": rejection_of(assignment),
         "framed_exit": framed_exit(request, assignment),

@@ -9,7 +9,7 @@ def show_one_item_on_a_screen(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0004_interface_language_of_any_name"),
+        ("hits", "0005_words_for_workers"),
     ]
 
     operations = [
