@@ -11,7 +11,9 @@ from da_platform.jobs.reports import Report
 from hits.models import Campaign
 from hits.people.access import Level, campaigns_of
 
+from . import job_outcomes as outcomes
 from .evaluation.access import visible_collections, visible_evaluations
+from .evaluation.mending import mended
 from .evaluation.stored_evaluations import (
     PooledChoice,
     UploadChoice,
@@ -29,7 +31,13 @@ from .gold.runs import build_gold, rank_systems
 from .models import Evaluation, GoldRun, Metric, ScoreCollection
 
 
-@job_kind("build_gold", needs_campaign=True, needs=Level.RESEARCHER)
+@job_kind(
+    "build_gold",
+    title="Build gold",
+    outcome=outcomes.gold_built,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
 def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
     """Build gold. Optional arguments: `method`, `minimum` and `test`."""
     assert job.campaign is not None
@@ -40,7 +48,13 @@ def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
     return {"run": run.number, "signature": run.signature} | counts
 
 
-@job_kind("measure_agreement", needs_campaign=True, needs=Level.RESEARCHER)
+@job_kind(
+    "measure_agreement",
+    title="Measure agreement between workers",
+    outcome=outcomes.agreement_measured,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
 def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
     """Measure agreement. Optional argument: `replicate`, the code of a campaign with the same translations."""
     assert job.campaign is not None
@@ -54,7 +68,13 @@ def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
     return agreement.as_json()
 
 
-@job_kind("rank_systems", needs_campaign=True, needs=Level.RESEARCHER)
+@job_kind(
+    "rank_systems",
+    title="Rank systems",
+    outcome=outcomes.systems_ranked,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
 def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
     """Rank the systems by the latest gold, or by the gold run numbered `run`. Optional argument: `test`."""
     assert job.campaign is not None
@@ -66,7 +86,14 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
     }
 
 
-@job_kind("evaluate", needs_campaign=True, needs=Level.RESEARCHER)
+@job_kind(
+    "evaluate",
+    title="Evaluate metrics",
+    outcome=outcomes.evaluated,
+    mend=mended,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
 def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate metrics against gold.
 
@@ -86,7 +113,13 @@ def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
     return _summary(evaluation)
 
 
-@job_kind("evaluate_collection", needs=Level.RESEARCHER)
+@job_kind(
+    "evaluate_collection",
+    title="Evaluate metrics from files",
+    outcome=outcomes.evaluated,
+    mend=mended,
+    needs=Level.RESEARCHER,
+)
 def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate the scores in a `collection`. The other arguments are those of `evaluate`."""
     collections = ScoreCollection.objects.all()
@@ -108,7 +141,13 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
     return _summary(evaluation)
 
 
-@job_kind("evaluate_pooled", needs=Level.RESEARCHER)
+@job_kind(
+    "evaluate_pooled",
+    title="Evaluate metrics over several campaigns",
+    outcome=outcomes.evaluated,
+    mend=mended,
+    needs=Level.RESEARCHER,
+)
 def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate against pooled gold.
 
@@ -131,7 +170,12 @@ def evaluate_pooled_job(job: Job, report: Report) -> dict[str, Any]:
     return _summary(evaluation)
 
 
-@job_kind("evaluate_again", needs=Level.RESEARCHER)
+@job_kind(
+    "evaluate_again",
+    title="Repeat an evaluation",
+    outcome=outcomes.evaluated_again,
+    needs=Level.RESEARCHER,
+)
 def evaluate_again_job(job: Job, report: Report) -> dict[str, Any]:
     """Repeat an evaluation and compare the results, which must be equal to the last bit."""
     evaluations = Evaluation.objects.all()
@@ -169,7 +213,13 @@ def _chosen(metrics: QuerySet[Metric], job: Job) -> list[Metric] | None:
     return chosen
 
 
-@job_kind("compute_metrics", needs_campaign=True, needs=Level.RESEARCHER)
+@job_kind(
+    "compute_metrics",
+    title="Compute metrics",
+    outcome=outcomes.metrics_computed,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
 def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     """Compute built-in metrics. Optional arguments: `names`, `levels`, `tokenise`, `post_editions`."""
     # sacreBLEU is slow to import, and web pages do not need it.
@@ -185,7 +235,7 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     return {"metrics": [{"name": metric.name, "level": metric.level} for metric in metrics]}
 
 
-@job_kind("export", needs_campaign=True)
+@job_kind("export", title="Export a table", outcome=outcomes.exported, needs_campaign=True)
 def export_job(job: Job, report: Report) -> dict[str, Any]:
     """Write an export. The arguments are those of `export`, with `run` as a number."""
     assert job.campaign is not None
@@ -208,7 +258,7 @@ def _run_of(job: Job) -> GoldRun:
     return run
 
 
-@job_kind("make_examples")
+@job_kind("make_examples", title="Make example campaigns", outcome=outcomes.examples_made)
 def make_examples_job(job: Job, report: Report) -> dict[str, Any]:
     """Make the example campaigns that a fresh platform shows."""
     # Needed once in the life of a platform.

@@ -16,6 +16,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from da_platform.catalogues import catalogue_languages
 from da_platform.environment import (
     MIN_KEY_LENGTH,
     MIN_SECRET_LENGTH,
@@ -471,23 +472,16 @@ MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
 # notice shows this and the contact.
 FORGET_WORKERS_AFTER_DAYS = whole_number("DA_FORGET_WORKERS_AFTER_DAYS", default=365)
 PRIVACY_CONTACT = env.str("DA_PRIVACY_CONTACT", default="")
+# Who runs the campaigns, as workers see it. A campaign may name someone else.
+ORGANISER = env.str("DA_ORGANISER", default="")
 
 # Languages and time --------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-# The languages of worker pages; each campaign chooses one.
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("es", "Español"),
-    ("fr", "Français"),
-    ("cs", "Čeština"),
-    ("ru", "Русский"),
-    ("zh-hans", "中文"),
-    ("ar", "العربية"),
-]
 # One folder for all catalogues, so that `makemessages` finds it for `templates/` too.
 LOCALE_PATHS = [BASE_DIR / "hits" / "locale"]
+# The languages of worker pages; each campaign chooses one. Those with a catalogue, and English.
+LANGUAGES = [("en", "English"), *catalogue_languages(LOCALE_PATHS[0])]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True

@@ -9,6 +9,7 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.reports import Report
 from hits.rating.assignments import release_expired
 
+from . import job_outcomes as outcomes
 from .archives import Judgement, import_collection
 from .campaigns.building import build_hits
 from .campaigns.importing import import_campaign
@@ -21,7 +22,7 @@ from .workers.recomputing import recompute_workers
 from .workers.trust import try_to_weigh
 
 
-@job_kind("weigh_evidence")
+@job_kind("weigh_evidence", title="Compute missing evidence", outcome=outcomes.evidence_weighed)
 def weigh_evidence_job(job: Job, report: Report) -> dict[str, Any]:
     """Compute missing evidence for submitted assignments, in one campaign or in all."""
     pending = Assignment.objects.submitted().filter(evidence_at=None)
@@ -37,7 +38,13 @@ def weigh_evidence_job(job: Job, report: Report) -> dict[str, Any]:
     return {"n_weighed": n_weighed, "n_failed": len(pks) - n_weighed}
 
 
-@job_kind("recompute_workers", needs_campaign=True, scope=ApiToken.Scope.DECIDE)
+@job_kind(
+    "recompute_workers",
+    title="Recompute all workers",
+    outcome=outcomes.workers_recomputed,
+    needs_campaign=True,
+    scope=ApiToken.Scope.DECIDE,
+)
 def recompute_workers_job(job: Job, report: Report) -> dict[str, Any]:
     """Recompute the evidence and trust of all workers in a campaign from their ratings."""
     assert job.campaign is not None
@@ -45,26 +52,36 @@ def recompute_workers_job(job: Job, report: Report) -> dict[str, Any]:
     return asdict(summary)
 
 
-@job_kind("release_expired")
+@job_kind("release_expired", title="Release expired assignments", outcome=outcomes.expired_released)
 def release_expired_job(job: Job, report: Report) -> dict[str, Any]:
     return {"n_released": release_expired()}
 
 
-@job_kind("sync_submissions", needs_campaign=True)
+@job_kind(
+    "sync_submissions",
+    title="Fetch submissions from the provider",
+    outcome=outcomes.submissions_synced,
+    needs_campaign=True,
+)
 def sync_submissions_job(job: Job, report: Report) -> dict[str, Any]:
     """Fetch the state of the campaign's submissions from its provider."""
     assert job.campaign is not None
     return {"n_changed": sync_submissions(recruitment=recruitment_of(job.campaign))}
 
 
-@job_kind("raise_places", needs_campaign=True)
+@job_kind(
+    "raise_places",
+    title="Raise the places of the study",
+    outcome=outcomes.places_raised,
+    needs_campaign=True,
+)
 def raise_places_job(job: Job, report: Report) -> dict[str, Any]:
     """Raise the number of places at Prolific to what the campaign now needs."""
     assert job.campaign is not None
     return {"n_places": raise_places(recruitment=recruitment_of(job.campaign))}
 
 
-@job_kind("build_hits", needs_campaign=True)
+@job_kind("build_hits", title="Build HITs", outcome=outcomes.hits_built, needs_campaign=True)
 def build_hits_job(job: Job, report: Report) -> dict[str, Any]:
     assert job.campaign is not None
     rebuild = bool(job.arguments.get("rebuild", False))
@@ -79,7 +96,7 @@ def build_hits_job(job: Job, report: Report) -> dict[str, Any]:
     return asdict(summary)
 
 
-@job_kind("import_campaign")
+@job_kind("import_campaign", title="Import a campaign", outcome=outcomes.campaign_imported)
 def import_campaign_job(job: Job, report: Report) -> dict[str, Any]:
     """Import a campaign from local files; the arguments are those of `import_campaign`."""
     name = job.arguments["name"]
@@ -96,7 +113,9 @@ def import_campaign_job(job: Job, report: Report) -> dict[str, Any]:
     return {"campaign": str(summary.campaign.code), "name": name} | counts
 
 
-@job_kind("import_collection")
+@job_kind(
+    "import_collection", title="Import a finished collection", outcome=outcomes.campaign_imported
+)
 def import_collection_job(job: Job, report: Report) -> dict[str, Any]:
     """Import a collection from local files; the arguments are those of `import_collection`."""
     name = job.arguments["name"]
@@ -112,7 +131,14 @@ def import_collection_job(job: Job, report: Report) -> dict[str, Any]:
     return {"campaign": str(summary.campaign.code), "name": name}
 
 
-@job_kind("pay", needs_campaign=True, scope=ApiToken.Scope.PAY, is_confidential=True)
+@job_kind(
+    "pay",
+    title="Send payments",
+    outcome=outcomes.payments_sent,
+    needs_campaign=True,
+    scope=ApiToken.Scope.PAY,
+    is_confidential=True,
+)
 def pay_job(job: Job, report: Report) -> dict[str, Any]:
     """Send the payments of the run given as argument."""
     run = PaymentRun.objects.select_related("campaign__recruitment").get(

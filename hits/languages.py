@@ -1,5 +1,6 @@
 """Facts about languages: valid codes, scripts, text direction and names."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from django.core.exceptions import ValidationError
@@ -62,3 +63,14 @@ def direction(code: str) -> str:
 @cache
 def name_of(code: str, in_language: str = "en") -> str:
     return Language.get(code).display_name(in_language)
+
+
+def closest_language(code: str, available: Iterable[str]) -> str | None:
+    """Return the language among those available that readers of `code` read best: for `zh-TW`, `zh-Hant`.
+
+    A variety is read by all readers of its language, in another script only if there is no better one.
+    """
+    language = Language.get(code)
+    by_tag = {tag.lower(): tag for tag in available}
+    wanted = (language.to_tag(), f"{language.language}-{script(code)}", language.language or "")
+    return next((by_tag[tag.lower()] for tag in wanted if tag.lower() in by_tag), None)

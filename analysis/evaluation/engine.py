@@ -11,6 +11,7 @@ from da_platform.files.problems import Problems
 from da_platform.forks import in_forks
 
 from ..scores.errors import refuse_if_any
+from ..scores.fixes import NO_BASELINE, keep_system
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats._groups import is_constant
 from ..stats.correlation import correlate
@@ -178,11 +179,13 @@ def _golds_by_name(
     all_keys = {id(keys): keys for keys in keys_of_each}
     for system in options.without_systems:
         if not any(system == name for keys in all_keys.values() for name, _ in keys):
-            problems.add("", None, f"there is no system {system!r} to leave out")
+            fix = keep_system(system)
+            problems.add("", None, f"there is no system {system!r} to leave out", fix)
     if options.baseline and options.baseline not in {table.name for table in tables}:
-        problems.add("", None, f"there is no metric {options.baseline!r} to use as the baseline")
+        reason = f"there is no metric {options.baseline!r} to use as the baseline"
+        problems.add("", None, reason, NO_BASELINE)
     if options.baseline and not options.qe:
-        problems.add("", None, "a baseline needs quality estimation (qe)")
+        problems.add("", None, "a baseline needs quality estimation (qe)", NO_BASELINE)
     levels = {table.level for table in tables}
     for gold in golds:
         if (

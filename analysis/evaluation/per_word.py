@@ -8,6 +8,7 @@ import numpy as np
 from da_platform.files.problems import Problems
 
 from ..scores.errors import refuse_if_any
+from ..scores.fixes import NOT_PER_WORD
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats.quality_estimation import seconds_per_word
 from .aligned_rows import Floats, Texts
@@ -34,24 +35,26 @@ def per_word(
     ScoresRefused
         If there are no texts, or scores that are not times of segments with words.
     """
-    problems = Problems()
+    problems, fix = Problems(), NOT_PER_WORD
     if texts is None:
-        problems.add("", None, "scores per word need the text of every segment (texts)")
+        problems.add("", None, "scores per word need the text of every segment (texts)", fix)
     elif texts.unit != "words":
-        problems.add("", None, "scores per word need texts with spaces between words")
+        problems.add("", None, "scores per word need texts with spaces between words", fix)
     every: list[ScoreTable | GoldTable] = [*tables, *golds]
     for table in every:
         if table.level != "segment":
-            problems.add(table.name, None, "has system scores, which cannot be divided by words")
+            problems.add(
+                table.name, None, "has system scores, which cannot be divided by words", fix
+            )
         elif (table.scores < 0).any():
-            problems.add(table.name, None, "has negative scores, which cannot be times")
+            problems.add(table.name, None, "has negative scores, which cannot be times", fix)
     refuse_if_any(problems)
     assert texts is not None
 
     def divided(name: str, keys: Sequence[Key], scores: Floats) -> Floats:
         n_words = np.array([texts.lengths.get(segment, 0) for _, segment in keys])
         for place in np.flatnonzero(n_words == 0).tolist():
-            problems.add(name, None, f"segment {keys[place][1]} has no words")
+            problems.add(name, None, f"segment {keys[place][1]} has no words", fix)
         return seconds_per_word(scores, np.maximum(n_words, 1))
 
     new_tables = [

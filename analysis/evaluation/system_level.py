@@ -1,7 +1,7 @@
 """Evaluate metrics against gold at system level."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from da_platform.files.problems import Problems
 
 from ..scores.errors import refuse_if_any
-from ..scores.score_tables import GoldTable, ScoreTable, shown
+from ..scores.fixes import leave_out_metrics
+from ..scores.gaps import Gaps
+from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats.by_segment import UnitEstimates
 from ..stats.correlation import correlate
 from ..stats.meta_evaluation import pairwise_system_accuracy
@@ -87,15 +89,25 @@ def system_rows(
     problems = Problems()
     gold_systems = {system for table in (gold, system_gold) if table for system in table.systems}
     columns, flags, n_ignored = [], [], 0
+    gaps = Gaps(_keys(sorted(gold_systems)))
     for name in names:
         table = by_system.get(name) or by_segment[name]
         if table.higher_is_better is None:
-            problems.add(name, None, "needs a confirmed direction: is higher or lower better?")
+            reason = "needs a confirmed direction: is higher or lower better?"
+            problems.add(name, None, reason, leave_out_metrics([name]))
+        extra: list[str] = []
         if table.level == "system" or gold is None:
             # Segment scores have already been aligned with the gold.
-            n_ignored += _count_extra(table, gold_systems, options.ignore_extra, problems)
-        columns.append(_system_column(table, truth, gold, options.ignore_extra, problems))
+            extra = [system for system, _ in table.keys if system not in gold_systems]
+            n_ignored += len(extra)
+        columns.append(_system_column(table, truth, gold, options.ignore_extra))
+        gaps.add(
+            name,
+            missing=_keys(np.array(list(truth))[np.isnan(columns[-1])].tolist()),
+            extra=[] if options.ignore_extra else _keys(extra),
+        )
         flags.append(bool(table.higher_is_better))
+    gaps.report(problems)
     refuse_if_any(problems)
     source = gold if system_gold is None else system_gold
     assert source is not None
@@ -118,17 +130,9 @@ def system_rows(
     )
 
 
-def _count_extra(
-    table: ScoreTable, gold_systems: Collection[str], ignore_extra: bool, problems: Problems
-) -> int:
-    """Count scores for systems that are not in the gold; add problems unless they are ignored."""
-    extra = [system for system, _ in table.keys if system not in gold_systems]
-    if not ignore_extra:
-        for system in dict.fromkeys(extra):
-            problems.add(
-                table.name, None, f"has a score for {shown((system, ''))}, which is not in the gold"
-            )
-    return len(extra)
+def _keys(systems: Iterable[str]) -> list[Key]:
+    """Return the keys of system scores."""
+    return [(system, "") for system in dict.fromkeys(systems)]
 
 
 def _gold_means(
@@ -176,18 +180,14 @@ def _system_column(
     truth: dict[str, float],
     gold: GoldTable | None,
     ignore_extra: bool,
-    problems: Problems,
 ) -> Floats:
-    """Return a metric's score for each system, adding problems for missing ones."""
+    """Return a metric's score for each system; NaN where there is none."""
     keys, scores = table.keys, table.scores
     if table.level == "segment" and gold is not None and ignore_extra:
         gold_keys = set(gold.keys)
         in_gold = np.array([key in gold_keys for key in keys], dtype=bool)
         keys, scores = tuple(key for key in keys if key in gold_keys), scores[in_gold]
     means = _means(keys, scores)
-    for system in truth:
-        if system not in means:
-            problems.add(table.name, None, f"has no score for {shown((system, ''))}")
     return np.array([means.get(system, np.nan) for system in truth])
 
 

@@ -11,9 +11,22 @@ from numpy.typing import NDArray
 from da_platform.files.problems import Problems
 
 from .errors import refuse_if_any
+from .fixes import keep_system, leave_out_metrics
+from .gaps import Gaps, Key, shown
 
-# System and segment; the segment is empty at system level.
-Key = tuple[str, str]
+__all__ = [
+    "GOLD_KINDS",
+    "LEVELS",
+    "Alignment",
+    "GoldKind",
+    "GoldTable",
+    "Key",
+    "Level",
+    "ScoreTable",
+    "align",
+    "shown",
+]
+
 Level = Literal["segment", "system"]
 
 LEVELS: tuple[Level, ...] = ("segment", "system")
@@ -189,7 +202,7 @@ def align(
     _check_gold(gold, problems)
     _check_left_out(tables, gold, without_systems, problems)
     expected_keys = {key: None for key in gold.keys if key[0] not in without_systems}
-    n_ignored = 0
+    n_ignored, gaps = 0, Gaps(gold.keys)
     matrix = np.full((len(tables), len(expected_keys)), np.nan)
     # Tables often share one tuple of keys, which then needs to be looked up only once.
     places_of: dict[int, _Places] = {}
@@ -199,10 +212,14 @@ def align(
         places = places_of.get(id(table.keys))
         if places is None:
             places = places_of[id(table.keys)] = _Places.of(table.keys, expected_keys)
-        _report(table, places, without_systems, ignore_extra, problems)
+        for key, count in places.duplicates:
+            problems.add(table.name, None, f"has {count} scores for {shown(key)}")
+        extra = [] if ignore_extra else [k for k in places.extra if k[0] not in without_systems]
+        gaps.add(table.name, missing=places.missing, extra=extra)
         n_ignored += len(places.extra)
         if not places.missing:
             column[:] = table.scores[places.rows]
+    gaps.report(problems)
     refuse_if_any(problems)
     return _alignment(tables, gold, matrix, without_systems, n_ignored)
 
@@ -251,12 +268,14 @@ def _check_left_out(
     systems = set(gold.systems).union(*({name for name, _ in keys} for keys in distinct.values()))
     for system in without_systems:
         if system not in systems:
-            problems.add("", None, f"there is no system {system!r} to leave out")
+            fix = keep_system(system)
+            problems.add("", None, f"there is no system {system!r} to leave out", fix)
 
 
 def _is_comparable(table: ScoreTable, gold: GoldTable, problems: Problems) -> bool:
     if table.higher_is_better is None:
-        problems.add(table.name, None, "needs a confirmed direction: is higher or lower better?")
+        reason = "needs a confirmed direction: is higher or lower better?"
+        problems.add(table.name, None, reason, leave_out_metrics([table.name]))
     if table.level != gold.level:
         problems.add(
             table.name, None, f"has {table.level} scores, but {gold.name} is at {gold.level} level"
@@ -283,33 +302,6 @@ class _Places:
         extra = [key for key in rows if key not in expected]
         found = [] if missing else [rows[key] for key in expected]
         return cls(np.array(found, dtype=np.int64), duplicates, missing, extra)
-
-
-def _report(
-    table: ScoreTable,
-    places: _Places,
-    without_systems: Collection[str],
-    ignore_extra: bool,
-    problems: Problems,
-) -> None:
-    """Add problems for duplicate, missing and, unless they are ignored, extra scores."""
-    for key, count in places.duplicates:
-        problems.add(table.name, None, f"has {count} scores for {shown(key)}")
-    for key in places.missing:
-        problems.add(table.name, None, f"has no score for {shown(key)}")
-    for key in () if ignore_extra else places.extra:
-        if key[0] not in without_systems:
-            problems.add(
-                table.name, None, f"has a score for {shown(key)}, which is not in the gold"
-            )
-
-
-def shown(key: Key) -> str:
-    """Describe a row in a message."""
-    system, segment = key
-    if not segment:
-        return f"system {system}"
-    return f"segment {segment} by {system}" if system else f"segment {segment}"
 
 
 def _numbered(names: Iterable[str]) -> NDArray[np.int64]:

@@ -10,12 +10,25 @@ MAX_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change to one option that avoids a problem, such as leaving out a system.
+
+    `values` are the names it is about; `label` says in a few words what it does.
+    """
+
+    option: str
+    values: tuple[str, ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A problem to fix. `file` is empty if it is not about a file; lines count from 1."""
 
     file: str
     line: int | None
     reason: str
+    fix: Fix | None = None
 
     def __str__(self) -> str:
         if not self.file:
@@ -44,10 +57,10 @@ class Problems:
     listed: list[Problem] = field(default_factory=list)
     total: int = 0
 
-    def add(self, file: str, line: int | None, reason: str) -> None:
+    def add(self, file: str, line: int | None, reason: str, fix: Fix | None = None) -> None:
         self.total += 1
         if len(self.listed) < MAX_LISTED:
-            self.listed.append(Problem(file, line, reason))
+            self.listed.append(Problem(file, line, reason, fix))
 
     def refuse_if_any(self, refusal: type[FilesRefused]) -> None:
         if self.total:

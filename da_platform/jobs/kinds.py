@@ -2,7 +2,7 @@
 
 A kind is a decorated function in one of the `settings.JOB_MODULES`:
 
-    @job_kind("build_gold", needs=Level.RESEARCHER)
+    @job_kind("build_gold", title="Build gold", outcome=outcomes.gold_built, needs=Level.RESEARCHER)
     def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
         ...
         report.progress(n_done, n_total)
@@ -12,7 +12,7 @@ It may be interrupted at any line and run again from the start, so it must write
 can be written twice.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from ..exceptions import PlatformError
+from ..files.problems import Fix
 from .models import Job
 from .reports import Report
 
@@ -28,7 +29,19 @@ class JobRefused(PlatformError):
     """A job that cannot be started, cancelled or retried."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out of a job: a sentence, and links (labels and URLs) to where it can be seen."""
+
+    sentence: str
+    links: tuple[tuple[str, str], ...] = ()
+
+
 Body = Callable[[Job, Report], dict[str, Any]]
+# Given the result of a job that is done.
+Describe = Callable[[Job, dict[str, Any]], Outcome]
+# Given a failed job and the fixes that were chosen among those of its problems: the arguments of a new job.
+Mend = Callable[[Job, Sequence[Fix]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +50,8 @@ class Kind:
 
     `needs` is the level a person needs to start, cancel or retry one; `scope` is what an API token needs.
     Both are defined in `hits.people` and not interpreted here. Researchers do not see confidential jobs,
-    such as payments.
+    such as payments. `title` and `outcome` are what a job's page shows; `mend` changes the arguments of a job
+    whose problems have fixes.
     """
 
     name: str
@@ -46,6 +60,9 @@ class Kind:
     needs: str = "admin"
     scope: str = "run"
     is_confidential: bool = False
+    title: str = ""
+    outcome: Describe | None = None
+    mend: Mend | None = None
 
 
 _kinds: dict[str, Kind] = {}
@@ -58,11 +75,16 @@ def job_kind(
     needs: str = "admin",
     scope: str = "run",
     is_confidential: bool = False,
+    title: str = "",
+    outcome: Describe | None = None,
+    mend: Mend | None = None,
 ) -> Callable[[Body], Body]:
     """Register the decorated function as what a job of this kind does."""
 
     def register(body: Body) -> Body:
-        _kinds[name] = Kind(name, body, needs_campaign, needs, scope, is_confidential)
+        _kinds[name] = Kind(
+            name, body, needs_campaign, needs, scope, is_confidential, title, outcome, mend
+        )
         return body
 
     return register

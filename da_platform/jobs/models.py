@@ -55,6 +55,9 @@ class Job(models.Model):
     log = models.TextField(blank=True)
     result = models.JSONField(null=True, blank=True)
     error = models.TextField(blank=True, help_text="A plain sentence for everyone.")
+    problems = models.JSONField(
+        default=list, blank=True, help_text="What was refused, each problem with its fix, if any."
+    )
     traceback = models.TextField(blank=True, help_text="For admins only.")
 
     objects = JobQuerySet.as_manager()
@@ -86,7 +89,11 @@ class Job(models.Model):
     @property
     def title(self) -> str:
         """The kind as pages show it: `Build HITs`."""
-        return capfirst(self.kind.replace("_", " ").replace("hits", "HITs"))
+        # Imported here because kinds are functions of jobs.
+        from .kinds import known_kinds
+
+        kind = known_kinds().get(self.kind)
+        return (kind and kind.title) or capfirst(self.kind.replace("_", " "))
 
     @property
     def was_cut_off(self) -> bool:

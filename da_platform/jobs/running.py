@@ -9,6 +9,7 @@ import json
 import logging
 import traceback
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded  # type: ignore[import-untyped]
@@ -18,6 +19,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from ..exceptions import PlatformError
+from ..files.problems import FilesRefused
 from .kinds import JobRefused, kind_named
 from .models import MAX_ATTEMPTS, Job, JobQuerySet
 from .recovering import recover
@@ -90,6 +92,7 @@ def restart(job: Job, actor: User | None = None) -> Job:
         heartbeat_at=timezone.now(),
         result=None,
         error="",
+        problems=[],
         traceback="",
         log=appended(_signed("Retried", actor)),
     )
@@ -162,6 +165,9 @@ def _outcome(job: Job, report: Report) -> dict[str, Any]:
     except SoftTimeLimitExceeded:
         # Raised by Celery's time limit in code that does not report.
         return _failure(str(JobTookTooLong()))
+    except FilesRefused as error:
+        problems = [asdict(problem) for problem in error.problems]
+        return _failure(str(error)) | {"problems": problems}
     except PlatformError as error:
         return _failure(str(error))
     except Exception:

@@ -47,6 +47,7 @@ def drop_old_details(*, at: datetime | None = None) -> int:
     old = Job.objects.filter(state=Job.State.FAILED, finished_at__lt=limit)
     return old.exclude(traceback="", error__in=_PLAIN).update(
         traceback="",
+        problems=[],
         error=Case(
             When(error__in=_PLAIN, then=F("error")),
             default=Value(NO_LONGER_KEPT),

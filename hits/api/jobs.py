@@ -20,11 +20,27 @@ from .auth import Needs, Scope, check_scopes
 router = Router(tags=["Jobs"])
 
 
+class FixOut(Schema):
+    """A change to one option of the job that avoids a problem."""
+
+    option: str
+    values: list[str]
+    label: str
+
+
+class ProblemOut(Schema):
+    file: str
+    line: int | None
+    reason: str
+    fix: FixOut | None
+
+
 class JobOut(Schema):
-    """A job; `result` is set once it is done, `error` if it failed."""
+    """A job; `result` is set once it is done, `error` if it failed, `problems` if its input was refused."""
 
     code: UUID
     kind: str
+    title: str
     campaign: UUID | None
     state: str
     n_done: int
@@ -33,6 +49,7 @@ class JobOut(Schema):
     started_at: datetime | None
     finished_at: datetime | None
     error: str
+    problems: list[ProblemOut]
     result: dict[str, Any] | None
 
     @staticmethod

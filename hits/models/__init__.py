@@ -43,6 +43,7 @@ from .recruitment import (
     Recruitment,
     Submission,
 )
+from .reports import TextReport
 from .second_factor import Authenticator
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
@@ -90,6 +91,7 @@ __all__ = [
     "RateCount",
     "Recruitment",
     "Submission",
+    "TextReport",
     "Authenticator",
     "ApiToken",
     "ApiTokenQuerySet",

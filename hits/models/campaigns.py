@@ -14,7 +14,7 @@ from django.utils import timezone
 from analysis.stats.thresholds import MINIMUM_RATINGS
 
 from ..hit_sizes import HIT_SIZES
-from ..languages import validate_language_code
+from ..languages import closest_language, validate_language_code
 
 SEED_LIMIT = 2**63
 
@@ -38,6 +38,11 @@ def validate_hit_size(size: int) -> None:
             f"A HIT has an even number of sets of 10 items, and at least 4 sets: "
             f"{', '.join(map(str, HIT_SIZES))} items."
         )
+
+
+def interface_languages() -> list[tuple[str, str]]:
+    # A function, so that another language is no migration.
+    return list(settings.LANGUAGES)
 
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
@@ -104,12 +109,28 @@ class Campaign(models.Model):
         help_text="Rate translations that differ only in case, punctuation or white space once.",
     )
     interface_language = models.CharField(
-        max_length=7,
+        max_length=35,
         blank=True,
-        choices=settings.LANGUAGES,
+        choices=interface_languages,
         help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
     )
     instructions = models.TextField(blank=True)
+    guidance = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+    )
+    run_by = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Who runs it, as workers see it. Blank: the platform's name for all campaigns.",
+    )
+    contact = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Where workers can write to. Blank: the platform's address for all campaigns.",
+    )
     pay_per_hit = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )
@@ -240,9 +261,8 @@ class Campaign(models.Model):
     @property
     def page_language(self) -> str:
         """The language of buttons and messages."""
-        spoken = {code.split("-")[0]: code for code, _ in settings.LANGUAGES}
-        primary = self.target_language.split("-")[0].lower()
-        return self.interface_language or spoken.get(primary, "en")
+        spoken = [code for code, _ in settings.LANGUAGES]
+        return self.interface_language or closest_language(self.target_language, spoken) or "en"
 
     @property
     def shows_references(self) -> bool:

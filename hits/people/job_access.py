@@ -1,10 +1,13 @@
 """Who sees a job, and who may cancel or retry it."""
 
+from collections.abc import Collection
+
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 
 from da_platform.jobs.kinds import JobRefused, known_kinds
+from da_platform.jobs.mending import start_mended
 from da_platform.jobs.models import Job, JobQuerySet
 from da_platform.jobs.running import request_cancel, restart
 
@@ -47,6 +50,12 @@ def retry_job(job: Job, user: User) -> Job:
     if job.arguments.get("real_ids") and not user.is_superuser:
         raise JobRefused("Only a superuser can export workers' real ids again.")
     return restart(job, user)
+
+
+def mend_job(job: Job, user: User, numbers: Collection[int]) -> Job:
+    """Start a job like a failed one with the fixes of these problems, and return the new job."""
+    _check_may_change(job, user)
+    return start_mended(job, numbers, user)
 
 
 def _check_may_change(job: Job, user: User) -> None:

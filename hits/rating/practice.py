@@ -1,27 +1,21 @@
 """What a worker reads before the first HIT: the statement to rate, worked examples, practice and a check.
 
-The texts are in `practice.json`, by target language, each in that language. The adequacy items are a free
+The texts are in `hits/guidance/`, by target language, each in that language. The adequacy items are a free
 wording, a reversed meaning and half the meaning, and say the same in every language. The fluency items are a
 fluent text, a garbled one and one with two mistakes. No text mentions left, right or a number on the slider,
 so all of them work for right-to-left languages too.
 """
 
-import json
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any, Literal
 
-from langcodes import Language
+from hits.languages import closest_language, name_of
 
-from hits.languages import name_of
+from .guidance import FALLBACK_LANGUAGE, guidance_in, guidance_languages, wording_language
 
-PRACTICE_FILE = Path(__file__).with_name("practice.json")
-FALLBACK_LANGUAGE = "en"
 # The texts each task uses. Adequacy reads the same whether the gray text is a reference or a source.
 SECTIONS = {"reference": "adequacy", "source": "adequacy", "fluency": "fluency"}
-# Fields of an entry that are used only for the gray text.
-GRAY_FIELDS = frozenset({"reference", "source", "source_language"})
 
 Verdict = Literal["too_low", "too_high", "fine"]
 
@@ -88,50 +82,37 @@ class Practice:
     check: Check
 
 
-@cache
-def _texts() -> dict[str, Any]:
-    texts: dict[str, Any] = json.loads(PRACTICE_FILE.read_text(encoding="utf-8"))
-    return texts
-
-
-def _primary_language(language_code: str) -> str:
-    """Return the language without script and region: `zh` for `zh-Hans`."""
-    return Language.get(language_code).language or ""
-
-
-def wording_language(language_code: str) -> str:
-    """Return the language in which workers of this target language are addressed."""
-    primary = _primary_language(language_code)
-    return primary if primary in _texts() else FALLBACK_LANGUAGE
-
-
 def statement_for(language_code: str, task: str) -> str:
     """Return the statement that workers agree or disagree with, in `wording_language(language_code)`."""
-    language = wording_language(language_code)
-    statement: str = _texts()[language]["statements"][task]
-    if language == _primary_language(language_code):
+    statement: str = guidance_in(wording_language(language_code))["statements"][task]
+    if closest_language(language_code, guidance_languages()):
         return statement
     return statement.replace(name_of(FALLBACK_LANGUAGE), name_of(language_code))
-
-
-def _without_gray(entry: dict[str, Any]) -> dict[str, Any]:
-    return {field: value for field, value in entry.items() if field not in GRAY_FIELDS}
 
 
 def _gray_texts(
     language: str, task: str, source_language_code: str | None, part: str
 ) -> list[tuple[str, str]]:
-    """Return the gray text of each practice item, and its language."""
-    entries = _texts()[language][SECTIONS[task]][part]
+    """Return the gray text of each entry, and its language."""
     if task == "fluency":
-        return [("", "")] * len(entries)
-    if task == "source":
-        if source_language_code is None:
-            return [(entry["source"], entry["source_language"]) for entry in entries]
+        return [("", "")] * len(guidance_in(language)["fluency"][part])
+    if task == "source" and source_language_code:
         # The references of all languages say the same, so each can be the source of the others.
-        source_language = _primary_language(source_language_code)
-        language = source_language if source_language in _texts() else language
-    return [(entry["reference"], language) for entry in _texts()[language]["adequacy"][part]]
+        language = closest_language(source_language_code, guidance_languages()) or language
+    return [(entry["reference"], language) for entry in guidance_in(language)["adequacy"][part]]
+
+
+def _entries(
+    language: str, task: str, source_language_code: str | None, part: str
+) -> list[dict[str, Any]]:
+    """Return the fields of the examples or of the practice items, with the gray text in its language."""
+    entries = guidance_in(language)[SECTIONS[task]][part]
+    gray_texts = _gray_texts(language, task, source_language_code, part)
+    return [
+        {field: value for field, value in entry.items() if field != "reference"}
+        | {"gray_text": text, "gray_language": code}
+        for entry, (text, code) in zip(entries, gray_texts, strict=True)
+    ]
 
 
 @cache
@@ -140,22 +121,17 @@ def practice_for(
 ) -> Practice:
     """Return what to read and try before the first HIT of a campaign into this language.
 
-    The task `source` takes its gray texts from the campaign's source language if it is given and has
-    texts. Otherwise they are in the language of the practice itself, which the worker can read.
+    The task `source` takes its gray texts from the campaign's source language if it has texts. Otherwise
+    they are in the language of the practice itself, which the worker can read.
     """
-    language = wording_language(language_code)
-    section = _texts()[language][SECTIONS[task]]
-    gray = partial(_gray_texts, language, task, source_language_code)
+    language = wording_language(language_code, SECTIONS[task])
+    check = guidance_in(language)[SECTIONS[task]]["check"]
+    examples = _entries(language, task, source_language_code, "examples")
+    items = _entries(language, task, source_language_code, "practice")
     return Practice(
         language=language,
         statement=statement_for(language, task),
-        examples=tuple(
-            WorkedExample(**_without_gray(entry), gray_text=text, gray_language=code)
-            for entry, (text, code) in zip(section["examples"], gray("examples"), strict=True)
-        ),
-        items=tuple(
-            PracticeItem(**_without_gray(entry), gray_text=text, gray_language=code)
-            for entry, (text, code) in zip(section["practice"], gray("practice"), strict=True)
-        ),
-        check=Check(**section["check"] | {"options": tuple(section["check"]["options"])}),
+        examples=tuple(WorkedExample(**entry) for entry in examples),
+        items=tuple(PracticeItem(**entry) for entry in items),
+        check=Check(**check | {"options": tuple(check["options"])}),
     )

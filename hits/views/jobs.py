@@ -9,14 +9,15 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import resolve
 from django.views.decorators.http import require_GET, require_POST
 
-from da_platform.jobs.kinds import JobRefused
+from da_platform.jobs.kinds import JobRefused, Outcome, known_kinds
 from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
-from ..people.access import for_members, user_of
-from ..people.job_access import cancel_job, may_change, retry_job, visible_jobs
+from ..people.access import Level, for_members, has_level, user_of
+from ..people.job_access import cancel_job, may_change, mend_job, retry_job, visible_jobs
 
 JOBS_PER_PAGE = 50
 # Not shown in the list, and possibly long.
@@ -67,6 +68,20 @@ def retry(request: HttpRequest, code: UUID) -> HttpResponse:
     return _change(request, code, retry_job)
 
 
+@require_POST
+@for_members
+def mend(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Start a failed job again with the changes that were chosen."""
+    job = _visible_job(request, code)
+    chosen = request.POST.getlist("fix")
+    numbers = {number for number in range(len(job.problems)) if str(number) in chosen}
+    try:
+        new_job = mend_job(job, user_of(request), numbers)
+    except JobRefused as refusal:
+        return _show(request, job, problem=str(refusal), status=409)
+    return redirect("job", new_job.code)
+
+
 def _change(request: HttpRequest, code: UUID, change: Callable[[Job, User], Job]) -> HttpResponse:
     job = _visible_job(request, code)
     try:
@@ -83,6 +98,9 @@ def _visible_job(request: HttpRequest, code: UUID) -> Job:
 def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 200) -> HttpResponse:
     is_unfinished = job.finished_at is None
     is_changeable = may_change(request.user, job)
+    outcome = _outcome(job)
+    last_line = job.error.rpartition("\n")[2]
+    n_more = last_line.strip() if job.problems and "…" in last_line else ""
     context = {
         "job": job,
         "problem": problem,
@@ -91,10 +109,31 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
         "can_retry": is_changeable and job.state in (Job.State.FAILED, Job.State.CANCELLED),
         "arguments": _readable(job.arguments),
         "result": _readable(job.result),
-        "evaluation": (job.result or {}).get("evaluation"),
+        "outcome": outcome,
+        "links": [link for link in outcome.links if _may_open(request, job, link[1])]
+        if outcome
+        else [],
+        # The problems are listed below it.
+        "error": job.error.partition("\n")[0] if job.problems else job.error,
+        "n_more": n_more,
+        "can_mend": is_changeable and any(problem["fix"] for problem in job.problems),
         "traceback": job.traceback if request.user.is_superuser else "",
     }
     return render(request, "hits/job.html", context, status=status)
+
+
+def _outcome(job: Job) -> Outcome | None:
+    """What came out of a job that is done; None for a kind that does not exist any more."""
+    kind = known_kinds().get(job.kind)
+    if job.state != Job.State.DONE or kind is None or kind.outcome is None:
+        return None
+    return kind.outcome(job, job.result or {})
+
+
+def _may_open(request: HttpRequest, job: Job, url: str) -> bool:
+    """Researchers see jobs of a campaign whose pages only its admins can open."""
+    rule = getattr(resolve(url.partition("?")[0]).func, "access_rule", "")
+    return rule != "campaign_admins" or has_level(request.user, Level.ADMIN, job.campaign)
 
 
 def _readable(value: Any) -> str:

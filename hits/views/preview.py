@@ -19,10 +19,12 @@ from .worker_context import (
     campaign_context,
     check_context,
     is_right_answer,
+    landing_context,
+    pay_of,
     practice_context,
     practice_of,
     privacy_context,
-    workload,
+    text_problems,
 )
 
 # Of a HIT or item number typed by the user.
@@ -44,14 +46,14 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_admins
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "instructions")
-    return _show(request, campaign, "landing", then=then, **workload(campaign))
+    return _show(request, campaign, "landing", then=then, **landing_context(campaign))
 
 
 @require_GET
 @for_campaign_admins
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "landing")
-    return _show(request, campaign, "privacy", then=then, **privacy_context())
+    return _show(request, campaign, "privacy", then=then, **privacy_context(campaign))
 
 
 @require_GET
@@ -68,8 +70,7 @@ def practice(request: HttpRequest, campaign: Campaign, step: int) -> HttpRespons
     context = practice_context(campaign, step, request.GET or None)
     is_last = context["is_last"]
     then = _url(campaign, "check") if is_last else _url(campaign, "practice", step + 1)
-    again = _url(campaign, "practice", step)
-    return _show(request, campaign, "practice", then=then, again=again, **context)
+    return _show(request, campaign, "practice", then=then, **context)
 
 
 @require_GET
@@ -108,6 +109,7 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
         items=[],
         scores=SCORES,
         hit=hit,
+        text_problems=text_problems(campaign),
     )
 
 
@@ -126,7 +128,16 @@ def done(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     hit = get_object_or_404(campaign.hits, number=number)
     then = _first_item(campaign, number + 1)
     way_out = Exit(code=EXAMPLE_CODE)
-    return _show(request, campaign, "done", then=then, hit=hit, exit=way_out, has_more=bool(then))
+    return _show(
+        request,
+        campaign,
+        "done",
+        then=then,
+        hit=hit,
+        exit=way_out,
+        has_more=bool(then),
+        pay=pay_of(campaign),
+    )
 
 
 def _first_item(campaign: Campaign, number: int) -> str:

@@ -23,13 +23,21 @@ from ..people.guards import exit_origins
 from ..rating import desk
 from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, RatingForm, read_rating
+from ..rating.reports import read_reason, report_text
 from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
 from ..recruiting.providers.base import Ending
 from ..recruiting.visitors import is_believed, worker_code
 from .arrivals import SeeOther
-from .worker_context import SCORES, campaign_context, language_context
+from .worker_context import (
+    SCORES,
+    campaign_context,
+    language_context,
+    pay_of,
+    text_problems,
+    time_left,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +113,8 @@ def _show_item(
         "items": items,
         "scores": SCORES,
         "is_unset": is_unset,
+        "time_left": time_left(assignment),
+        "text_problems": text_problems(assignment.hit.campaign),
         "canary": canary_of(assignment) if assignment.hit.campaign.has_canary else None,
     }
     return render(request, "hits/rate.html", context, status=422 if is_unset else 200)
@@ -145,6 +155,8 @@ def _save(request: HttpRequest, current: desk.OwnDesk, rating: dict[str, Any]) -
         )
     except RatingRefused as error:
         return _refuse_rating(request, assignment, str(error), status=409)
+    if reason := read_reason(request.POST):
+        report_text(assignment=assignment, position=position, reason=reason)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
     return JsonResponse(
@@ -174,6 +186,22 @@ def _refuse_rating(
 def _first_error(form: RatingForm) -> str:
     name, messages = next(iter(form.errors.items()))
     return f"{name}: {messages[0]}"
+
+
+@require_GET
+@assignment_page
+def stop(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Say that the work is saved, and until when it can be continued."""
+    if assignment.status == Assignment.Status.SUBMITTED:
+        return redirect("done", assignment.code)
+    place = desk.place_of(assignment)
+    context = {
+        "assignment": assignment,
+        "n_done": place.position - 1,
+        "size": place.size,
+        "time_left": time_left(assignment),
+    }
+    return render(request, "hits/stop.html", campaign_context(assignment.hit.campaign) | context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -218,6 +246,7 @@ def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return SeeOther(way_out.url)
     context = campaign_context(campaign) | {
         "exit": way_out,
+        "pay": pay_of(campaign),
         "has_more": _has_more(campaign, worker),
         "rejection": rejection_of(assignment),
         "framed_exit": framed_exit(request, assignment),

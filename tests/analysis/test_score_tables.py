@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from analysis.scores.errors import ScoresRefused
+from analysis.scores.fixes import IGNORE_EXTRA, leave_out_system
 from analysis.scores.score_tables import GoldTable, ScoreTable, align
 
 KEYS = (("a", "1"), ("b", "1"), ("a", "2"), ("b", "2"))
@@ -95,7 +96,34 @@ def test_a_misspelt_system_to_leave_out_is_refused():
 
 def test_every_problem_of_every_metric_is_reported():
     message = refusal(metric((1, 2), KEYS[:2]), metric((1, 2), KEYS[2:], name="N"))
-    assert "4 problems" in message and "M: has no" in message and "N: has no" in message
+    assert "2 problems" in message
+    assert "M: has no score for 2 rows (the first: segment 2 by a)" in message
+    assert "N: has no score for 2 rows (the first: segment 1 by a)" in message
+
+
+def test_metrics_that_lack_the_same_rows_are_one_problem():
+    tables = [metric((1, 2), KEYS[:2], name=name) for name in "MNOPQ"] + [metric(name="R")]
+    assert "M, N, O and 2 more: have no score for 2 rows" in refusal(*tables)
+
+
+def test_a_system_that_the_gold_lacks_is_one_problem_with_its_fix():
+    keys = (*KEYS, ("synthetic_ref", "1"), ("synthetic_ref", "2"), ("a", "9"))
+    tables = [metric((1, 2, 3, 4, 5, 6, 7), keys, name=name) for name in "MN"]
+    with pytest.raises(ScoresRefused) as refused:
+        align(tables, gold())
+    system, row = refused.value.problems
+    assert str(system) == "system synthetic_ref is not in the gold, but has 4 scores by M and N"
+    assert system.fix == leave_out_system("synthetic_ref")
+    assert "M and N: have scores for segment 9 by a" in str(row)
+    assert row.fix == IGNORE_EXTRA
+
+
+def test_a_system_that_no_metric_scored_is_one_problem_with_its_fix():
+    with pytest.raises(ScoresRefused) as refused:
+        align([metric((1, 3), KEYS[::2], name=name) for name in "MN"], gold())
+    [problem] = refused.value.problems
+    assert str(problem) == "system b has 2 rows of gold, but no metric has scores for it"
+    assert problem.fix == leave_out_system("b")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -66,7 +66,7 @@ def walk_from_files_to_the_result(page: Page, folder: Path) -> None:
     expect(page.get_by_text("Confirmed the direction of 2 metrics.")).to_be_visible()
     page.get_by_role("link", name="Evaluate", exact=True).click()
     page.get_by_role("button", name="Evaluate").click()
-    expect(page.get_by_role("heading", name="Evaluate collection")).to_be_visible()
+    expect(page.get_by_role("heading", name="Evaluate metrics from files")).to_be_visible()
     run_waiting_job(page)
     page.get_by_role("link", name="View evaluation").click()
     expect(page.get_by_role("heading", name="Metrics against hter")).to_be_visible()

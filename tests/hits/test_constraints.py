@@ -44,6 +44,7 @@ from hits.models import (
     Submission,
     System,
     SystemOutput,
+    TextReport,
     Translation,
     Worker,
 )
@@ -51,6 +52,7 @@ from hits.people.audit import record
 from hits.people.tokens import make_token
 from hits.rating.assignments import take_assignment
 from hits.rating.joining import take_part
+from hits.rating.reports import report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
@@ -133,6 +135,8 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "evidence_is_weighed_once_for_each_hit": (Evidence, 1, {"assignment_id": "=assignment_id"}),
     "evidence_origin_is_known": (Evidence, 0, {"origin": "hearsay"}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "text_is_reported_once": (TextReport, 1, {"item_id": "=item_id"}),
+    "text_report_reason_is_known": (TextReport, 0, {"reason": "boredom"}),
     "recruitment_provider_is_known": (Recruitment, 0, {"provider": "post"}),
     "study_is_of_one_campaign": (Recruitment, 1, {"study": "=study"}),
     "submission_is_known_once": (Submission, 1, {"reference": "=reference"}),
@@ -212,6 +216,8 @@ def campaign() -> Campaign:
             completion_code=name,
         )
         update_evidence(assignment=assignment)
+    for position in (1, 2):
+        report_text(assignment=assignment, position=position, reason="other")
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())

@@ -21,6 +21,8 @@ from analysis.evaluation import (
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
 from analysis.evaluation.results import PREDICTION_SORTS, TIE_THRESHOLDS, UNCERTAINTIES
+from analysis.scores.errors import ScoresRefused
+from analysis.scores.fixes import IGNORE_EXTRA
 from analysis.scores.formats import FORMATS
 from analysis.scores.reading import CHOICES
 from analysis.scores.score_tables import GOLD_KINDS
@@ -102,6 +104,8 @@ class Command(CommandWithExamples):
                 )
         except DirectionsUnknown as error:
             raise CommandError(_what_to_confirm(error)) from error
+        except ScoresRefused as error:
+            raise CommandError(f"{error}{_ways_out(error)}") from error
         except PlatformError as error:
             raise CommandError(str(error)) from error
         for sentence in findings(evaluated.result):
@@ -299,6 +303,17 @@ def _what_to_confirm(error: DirectionsUnknown) -> str:
     if suggested:
         lines += ["If the suggestions are right, --as-suggested, or:", f"  {' '.join(suggested)}"]
     return "\n".join(lines)
+
+
+def _ways_out(error: ScoresRefused) -> str:
+    """List the options that avoid the problems."""
+    flags = []
+    for fix in [problem.fix for problem in error.problems if problem.fix]:
+        if fix.option == "without_systems":
+            flags += [f"--without {shlex.quote(name)}" for name in fix.values]
+        elif fix == IGNORE_EXTRA:
+            flags.append("--ignore-extra")
+    return f"\nTo go on without these rows: {' '.join(dict.fromkeys(flags))}" if flags else ""
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""What came out of each kind of job, in a sentence with links to where it can be seen."""
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+
+from da_platform.jobs.kinds import Outcome
+from da_platform.jobs.models import Job
+
+from .scores.fixes import listed
+
+Result = dict[str, Any]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _page(label: str, name: str, job: Job, query: str = "") -> tuple[str, str]:
+    assert job.campaign is not None
+    return label, reverse(name, args=[job.campaign.code]) + query
+
+
+def gold_built(job: Job, result: Result) -> Outcome:
+    sentence = (
+        f"Gold {result['run']} has scores of {_count(result['n_scored'], 'translation')}, from "
+        f"{_count(result['n_ratings'], 'rating')}."
+    )
+    if result["n_incomplete"]:
+        sentence += f" {result['n_incomplete']:,} have too few trusted ratings for one."
+    link = _page(f"View gold {result['run']}", "campaign_results", job, f"?run={result['run']}")
+    return Outcome(sentence, (link, _page("Evaluate metrics against it", "campaign_metrics", job)))
+
+
+def agreement_measured(job: Job, result: Result) -> Outcome:
+    between, within = result["between"], result["within"]
+    sentence = (
+        f"Different workers agree with r = {_shown(between['pearson'])} over "
+        f"{_count(between['n_pairs'], 'pair')} of ratings; the same worker, on repeats, with r = "
+        f"{_shown(within['pearson'])} over {_count(within['n_pairs'], 'pair')}."
+    )
+    return Outcome(sentence, (_page("View results", "campaign_results", job),))
+
+
+def systems_ranked(job: Job, result: Result) -> Outcome:
+    systems = result["systems"]
+    if not systems:
+        return Outcome("No system has a score yet, so there is nothing to rank.")
+    n_clusters = max(row["cluster"] for row in systems)
+    first = [row["system"] for row in systems if row["cluster"] == 1]
+    sentence = (
+        f"{_count(len(systems), 'system')} in {_count(n_clusters, 'cluster')}. "
+        f"First: {listed(first)}."
+    )
+    return Outcome(sentence, (_page("View the ranking", "campaign_results", job),))
+
+
+def evaluated(job: Job, result: Result) -> Outcome:
+    sentences = [
+        f"Against {gold}, no other metric significantly outperforms {listed(winners)}."
+        for gold, winners in result.get("winners", {}).items()
+        if winners
+    ]
+    sentence = " ".join(sentences) or "The evaluation is finished."
+    return Outcome(sentence, (_evaluation("View evaluation", result["evaluation"]),))
+
+
+def evaluated_again(job: Job, result: Result) -> Outcome:
+    sentence = (
+        "The numbers are identical, to the last bit."
+        if result["is_same"]
+        else "The numbers differ from the stored ones. The software may have changed since."
+    )
+    return Outcome(sentence, (_evaluation("View evaluation", result["evaluation"]),))
+
+
+def _evaluation(label: str, code: str) -> tuple[str, str]:
+    return label, reverse("evaluation", args=[UUID(code)])
+
+
+def metrics_computed(job: Job, result: Result) -> Outcome:
+    names = list(dict.fromkeys(metric["name"] for metric in result["metrics"]))
+    sentence = f"Scores of {listed(names)} are stored, for segments and for systems."
+    links = (
+        _page("View metrics", "campaign_metrics", job),
+        _page("Evaluate them", "campaign_evaluate", job),
+    )
+    return Outcome(sentence, links)
+
+
+def exported(job: Job, result: Result) -> Outcome:
+    return Outcome(f"Wrote {_count(result['n_rows'], 'row')} to {result['path']}.")
+
+
+def examples_made(job: Job, result: Result) -> Outcome:
+    sentence = f"{_count(len(result['campaigns']), 'example campaign')} can now be explored."
+    return Outcome(sentence, (("View campaigns", reverse("home")),))
+
+
+def _shown(r: float | None) -> str:
+    return "unknown" if r is None else f"{r:.2f}"
