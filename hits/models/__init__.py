@@ -3,6 +3,7 @@
 from .assignments import (
     SCORE_MAX,
     SCORE_MIN,
+    Answer,
     Assignment,
     AssignmentQuerySet,
     InputSignals,
@@ -15,13 +16,13 @@ from .campaigns import (
     DEFAULT_HITS_PER_WORKER,
     MAX_LEASE_MINUTES,
     SEED_LIMIT,
+    SHOWN_BY_TASK,
     Campaign,
     Segment,
     System,
     SystemOutput,
     Translation,
     new_seed,
-    validate_hit_size,
 )
 from .counts import KeptCounts
 from .drafts import CampaignDraft
@@ -57,6 +58,7 @@ from .workers import (
 __all__ = [
     "SCORE_MAX",
     "SCORE_MIN",
+    "Answer",
     "Assignment",
     "AssignmentQuerySet",
     "ImportReport",
@@ -66,13 +68,13 @@ __all__ = [
     "DEFAULT_HITS_PER_WORKER",
     "MAX_LEASE_MINUTES",
     "SEED_LIMIT",
+    "SHOWN_BY_TASK",
     "Campaign",
     "Segment",
     "System",
     "SystemOutput",
     "Translation",
     "new_seed",
-    "validate_hit_size",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",
