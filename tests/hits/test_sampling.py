@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from analysis.gold.runs import build_gold, rank_systems
+from analysis.gold.ranking import rank_systems
+from analysis.gold.runs import build_gold
 from analysis.metrics.computing import compute_metrics
 from analysis.models import GoldScore, MetricScore
 from analysis.scores.gold_tables import campaign_gold
