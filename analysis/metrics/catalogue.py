@@ -19,6 +19,7 @@ from ..stats.signature import signature
 from .edits import Words, cover_disjoint_errors, position_independent_errors, word_errors
 from .moses_ter import moses_errors
 from .smoothed_bleu import ngram_statistics, smoothed_bleu
+from .ter import translation_edits
 
 Counts = tuple[float, ...]
 Tokeniser = Callable[[str], list[str]]
@@ -146,7 +147,7 @@ def _bleu(tokeniser: str) -> BuiltIn:
     return BuiltIn(
         name="BLEU",
         higher_is_better=True,
-        signatures=_sacrebleu_signatures("BLEU", segment, system, counts),
+        signatures=_sacrebleu_signatures("BLEU", segment, system),
         counts=counts,
         of_segment=lambda counts: score(counts, effective_order=True),
         of_system=lambda counts, _, __: score(counts.sum(axis=0).tolist(), effective_order=False),
@@ -163,7 +164,7 @@ def _chrf() -> BuiltIn:
     return BuiltIn(
         name="chrF",
         higher_is_better=True,
-        signatures=_sacrebleu_signatures("chrF", chrf, chrf, counts),
+        signatures=_sacrebleu_signatures("chrF", chrf, chrf),
         counts=counts,
         of_segment=lambda counts: counts[0],
         of_system=lambda _, translations, references: (
@@ -182,14 +183,16 @@ def _ter(
     characters = _words("char") if needs_characters else None
     ter = TER(normalized=is_asian, asian_support=is_asian, case_sensitive=is_case_sensitive)
 
-    def counts(translation: str, reference: str) -> Counts:
+    def ter_words(text: str) -> list[str]:
         if characters is not None:
-            translation = " ".join(characters(translation))
-            reference = " ".join(characters(reference))
-        score = ter.sentence_score(translation, [reference])
-        return score.num_edits, score.ref_length
+            text = " ".join(characters(text))
+        return str(ter.tokenizer(text.rstrip())).split()
 
-    signatures = _sacrebleu_signatures("TER", ter, ter, counts)
+    def counts(translation: str, reference: str) -> Counts:
+        target = ter_words(reference)
+        return translation_edits(ter_words(translation), target), len(target)
+
+    signatures = _sacrebleu_signatures("TER", ter, ter)
     if characters is not None:
         signatures = {level: f"{text}|cut:char" for level, text in signatures.items()}
     return BuiltIn(
@@ -206,10 +209,9 @@ def _sacrebleu_signatures(
     name: str,
     segment: BLEU | CHRF | TER,
     system: BLEU | CHRF | TER,
-    counts: Callable[[str, str], Counts],
 ) -> dict[Level, str]:
     # A signature contains the number of references, which sacreBLEU only knows after scoring.
-    counts("a", "a")
+    segment.sentence_score("a", ["a"])
     system.corpus_score(["a"], [["a"]])
     return {
         "segment": f"{name}|{segment.get_signature()}",

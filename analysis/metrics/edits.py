@@ -6,8 +6,6 @@ All functions return the number of errors in a translation, to be divided by the
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 Words = Sequence[str]
@@ -15,8 +13,7 @@ Words = Sequence[str]
 
 def word_errors(translation: Words, reference: Words) -> int:
     """Return the smallest number of words to insert, delete or replace (Levenshtein)."""
-    numbers = _numbered(translation, reference)
-    return Levenshtein.distance(*numbers)
+    return Levenshtein.distance(*as_characters(translation, reference))
 
 
 def position_independent_errors(translation: Words, reference: Words) -> int:
@@ -44,32 +41,29 @@ def cover_disjoint_errors(translation: Words, reference: Words) -> int:
     ----------
     .. [1] Leusch, Ueffing and Ney. CDER: Efficient MT evaluation using block movements. EACL 2006.
     """
-    hypothesis, target = (
-        np.array(words, dtype=np.int64) for words in _numbered(translation, reference)
-    )
-    places = np.arange(len(hypothesis) + 1)
-    # The cursor may jump before the first reference word is written.
-    costs = np.minimum(places, 1)
+    hypothesis, target = as_characters(translation, reference)
+    places: dict[str, int] = {}
+    for place, word in enumerate(hypothesis):
+        places[word] = places.get(word, 0) | 1 << place
+    # A jump from a cheapest position costs 1, so no position costs more than 1 above the lowest cost. The bits of
+    # `cheapest` are the positions that cost no more. One may jump before the first word is written.
+    lowest, cheapest = 0, 1
+    last = 1 << len(hypothesis)
     for word in target:
-        costs = _write(costs, hypothesis != word, places)
-    return int(costs[-1])
+        match = places.get(word, 0)
+        if kept := (cheapest & match) << 1:
+            cheapest = kept
+        else:
+            # Insert a word, replace one, or keep one from a position that costs 1 more.
+            lowest += 1
+            cheapest = (cheapest | cheapest << 1 | match << 1) & (last << 1) - 1
+    return lowest if cheapest & last else lowest + 1
 
 
-def _write(
-    costs: NDArray[np.int64], differs: NDArray[np.bool_], places: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the cost of each cursor position after writing one more reference word."""
-    written = costs + 1
-    np.minimum(written[1:], costs[:-1] + differs, out=written[1:])
-    # A jump from the cheapest position costs 1, as much as deleting a single word, so deletions need
-    # not be considered.
-    return np.minimum(written, written.min() + 1)
-
-
-def _numbered(translation: Words, reference: Words) -> tuple[list[int], list[int]]:
-    """Replace words by numbers, which are faster to compare."""
-    numbers: dict[str, int] = {}
+def as_characters(translation: Words, reference: Words) -> tuple[str, str]:
+    """Write each word as one character, which is faster to compare."""
+    characters: dict[str, str] = {}
     return (
-        [numbers.setdefault(word, len(numbers)) for word in translation],
-        [numbers.setdefault(word, len(numbers)) for word in reference],
+        "".join([characters.setdefault(word, chr(len(characters))) for word in translation]),
+        "".join([characters.setdefault(word, chr(len(characters))) for word in reference]),
     )

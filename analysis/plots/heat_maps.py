@@ -22,8 +22,8 @@ from ..stats.thresholds import ALPHA, STAR_LEVELS, bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 Floats = NDArray[np.float64]
 
@@ -53,14 +53,15 @@ def draw_significance(
     rows: Sequence[str], columns: Sequence[str], pvalues: Floats, title: str
 ) -> Figure:
     """Draw a map with darker cells the more significantly the row beats the column."""
-    from matplotlib.colors import ListedColormap
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
     from matplotlib.patches import Patch
 
     figure, axes = _square(len(rows))
     shades = ListedColormap(SIGNIFICANCE_SHADES, name="significance")
     levels = significance_levels(pvalues)
     n = len(rows)
-    _show_cells(axes, levels, cmap=shades, vmin=0, vmax=3)
+    _show_cells(axes, levels, ScalarMappable(Normalize(0, 3), shades))
     edges = np.arange(1, n)
     axes.hlines(edges, 0, n, color=LINE, linewidth=0.4)
     axes.vlines(edges, 0, n, color=LINE, linewidth=0.4)
@@ -170,15 +171,19 @@ def correlation_map(
     low = float(np.nanmin(between)) if not np.isnan(between).all() else 0.0
 
     def draw() -> Figure:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
         figure, axes = _square(n)
         lowest = min(0.0, np.floor(low * 10) / 10)
-        mesh = _show_cells(axes, between, cmap=SEQUENTIAL, vmin=lowest, vmax=1)
+        shades = ScalarMappable(Normalize(lowest, 1), SEQUENTIAL)
+        _show_cells(axes, between, shades)
         short = [shortened(metric) for metric in metrics]
         _label(axes, short, short)
         if n <= MOST_WITH_VALUES:
             _write_values(axes, between)
         figure.suptitle("Pearson correlation of metrics with each other", fontsize=9)
-        figure.colorbar(mesh, ax=axes, label="r", shrink=0.6, pad=0.02)
+        figure.colorbar(shades, ax=axes, label="r", shrink=0.6, pad=0.02)
         return figure
 
     rows = [
@@ -222,16 +227,18 @@ def _square(n: int) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _show_cells(axes: Axes, values: NDArray[Any], **shading: Any) -> AxesImage:
+def _show_cells(axes: Axes, values: NDArray[Any], shades: ScalarMappable) -> None:
     """Draw a matrix as an image: thousands of cells as shapes take seconds and a megabyte.
 
-    Each cell is a few pixels wide, so that programs that smooth images leave its edges sharp.
+    Each cell is a few pixels wide, so that programs that smooth images leave its edges sharp. The image has its
+    final colours: Matplotlib would compute them again for every dot of a print.
     """
     n = len(values)
-    pixels = np.ma.masked_invalid(np.kron(values, np.ones((CELL_PIXELS, CELL_PIXELS))))
+    colours = shades.to_rgba(np.ma.masked_invalid(values), bytes=True)
+    pixels = colours.repeat(CELL_PIXELS, axis=0).repeat(CELL_PIXELS, axis=1)
     extent = (0, n, 0, n)
     # Without interpolation, files for print hold these pixels and not those of the screen.
-    return axes.imshow(pixels, origin="lower", extent=extent, interpolation="none", **shading)
+    axes.imshow(pixels, origin="lower", extent=extent, interpolation="none")
 
 
 def _label(axes: Axes, down: Sequence[str], across: Sequence[str]) -> None:

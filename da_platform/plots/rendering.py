@@ -26,8 +26,9 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
 }
 
-# Sharp in print at its natural size.
+# Sharp in print at its natural size; a larger plot than fits a page gets fewer dots per inch.
 PNG_DPI = 200
+MOST_PIXELS = 2000
 
 CSS_PIXELS_PER_INCH = 96
 
@@ -68,8 +69,9 @@ def render(
     buffer = io.BytesIO()
     # Half the time for a file a little larger.
     fast: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if fmt == "png" else {}
+    dpi = min(PNG_DPI, MOST_PIXELS / max(figure.get_size_inches()))
     with style():
-        figure.savefig(buffer, format=fmt, dpi=PNG_DPI, metadata=_METADATA[fmt], **fast)
+        figure.savefig(buffer, format=fmt, dpi=dpi, metadata=_METADATA[fmt], **fast)
     if fmt == "svg":
         return finish_svg(buffer.getvalue(), title=title, alternative=alternative, hover=hover)
     return buffer.getvalue()
@@ -121,12 +123,16 @@ class Picture:
 
     def render_all(self, formats: Sequence[Format] = FORMATS) -> dict[Format, bytes]:
         """Return the plot in several formats, drawn once."""
+        from matplotlib import rc_context
+
         with style():
             figure = self.draw()
             assert tuple(figure.get_size_inches()) == self.size, f"{self.name} has another size"
-            # Compute the layout once for all formats, not twice for each.
+            # Compute the layout once for all formats. With any layout engine left, even one that does
+            # nothing, Matplotlib draws everything twice for each format.
             figure.draw_without_rendering()
-            figure.set_layout_engine("none")
+            with rc_context({"figure.constrained_layout.use": False}):
+                figure.set_layout_engine(None)
             return {
                 fmt: render(
                     figure,

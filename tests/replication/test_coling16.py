@@ -7,8 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from analysis.metrics.catalogue import BuiltIn, metrics_for
+from analysis.metrics.ter import translation_edits
 from analysis.scores.gold_tables import read_gold
 from analysis.scores.score_tables import GoldTable, ScoreTable, align
 from analysis.stats.correlation import correlate
@@ -93,6 +95,14 @@ def test_correlations_match_the_published_ones_to_three_decimals(pair, published
 def test_correlations_of_sacrebleus_ter_are_close_to_the_published_ones(pair, published, prefix):
     r = correlation(pair[1], "TER-cased", prefix)
     assert_allclose(r, published[prefix + "TER", pair[0]], atol=TER_TOLERANCE)
+
+
+@pytest.mark.parametrize("prefix", COMPARED_WITH)
+def test_ter_has_the_edits_that_sacrebleu_counts(pair, prefix):
+    texts = zip(pair[1].translations, pair[1].compared_with[prefix], strict=True)
+    for translation, target in list(texts)[:70]:
+        words = translation.split(), target.split()
+        assert translation_edits(*words) == translation_edit_rate(*words)[0]
 
 
 @pytest.mark.parametrize("prefix", COMPARED_WITH)
