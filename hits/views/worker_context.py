@@ -9,15 +9,14 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
+from ..asking.rating import SCORES
 from ..languages import direction, name_of
-from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, TextReport
+from ..models import Assignment, Campaign, TextReport
 from ..rating import desk
 from ..rating.forms import ScoreForm
 from ..rating.guidance import wording_language
 from ..rating.practice import Practice, practice_for, statement_for
-
-# The choices of the slider in browsers without JavaScript.
-SCORES = range(SCORE_MIN, SCORE_MAX + 1)
+from ..task_kinds import kind_of
 
 
 def language_context(name: str, code: str) -> dict[str, str]:
@@ -80,7 +79,8 @@ def workload(campaign: Campaign) -> dict[str, int]:
     """The number of items in a HIT, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
     size = first_hit.size if first_hit else campaign.hit_size
-    return {"size": size, "minutes": desk.minutes_needed(size)}
+    seconds = kind_of(campaign).seconds_per_screen
+    return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
 
 
 def languages_needed(campaign: Campaign) -> list[str]:

@@ -27,6 +27,7 @@ from ..models import Assignment, Campaign, Item, Participation
 from ..rating.arrays import load_scores, load_worker_assignments, load_worker_ratings
 from ..rating.places import with_standing
 from ..rating.reports import excused_items
+from ..task_kinds import kind_of
 from .overlap import overlap_measures
 
 # Trusted workers with whom a worker is compared on each HIT, the earliest first: their mean hardly gets
@@ -37,6 +38,11 @@ LIKENESS_HITS = 2
 
 
 def weigh(participation: Participation) -> dict[str, Any]:
+    """Compute the fields of the worker's evidence in the campaign, as its kind of task does."""
+    return kind_of(participation.campaign).weigh(participation)
+
+
+def weigh_ratings(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from the counted ratings in the campaign.
 
     Reads rows of the worker's HITs only, in a fixed number of queries.
