@@ -193,7 +193,7 @@ def get_ranking(
 def download_export(
     request: HttpRequest,
     code: UUID,
-    kind: Literal["ratings", "evidence", "signals", "likeness", "segments", "systems"],
+    kind: Literal["ratings", "evidence", "signals", "reports", "likeness", "segments", "systems"],
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:

@@ -33,7 +33,7 @@ from . import layouts, likeness, queries, ranking, writers
 from .batches import Batch, one_batch, read_batches
 from .queries import Column, Kind
 
-KINDS = ("ratings", "evidence", "signals", "likeness", "segments", "systems")
+KINDS = ("ratings", "evidence", "signals", "reports", "likeness", "segments", "systems")
 GOLD_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
@@ -43,6 +43,7 @@ _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
+    "reports": lambda request: queries.reports(request.campaign),
 }
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,

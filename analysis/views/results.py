@@ -39,6 +39,7 @@ EXPORTS = {
     "ratings": "Ratings",
     "evidence": "Worker evidence",
     "signals": "Input signals",
+    "reports": "Reported texts",
     "likeness": "Likeness to metrics",
 }
 SEGMENTS_PER_PAGE = 50
