@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,7 @@ from numpy.typing import NDArray
 
 from da_platform.plots.rendering import Picture
 from da_platform.plots.style import (
-    INK,
     LINE,
-    PAPER,
     QUIET,
     SEQUENTIAL,
     SIGNIFICANCE_SHADES,
@@ -33,6 +32,7 @@ CELL = 0.16
 SMALLEST_SIDE = 2.4
 MARGIN = 2.2
 CELL_PIXELS = 8
+TITLE_LETTERS_PER_INCH = 12
 # With more metrics, values in the cells would be too small to read.
 MOST_WITH_VALUES = 16
 # Longer names are shortened in figures, not in tables and data.
@@ -67,7 +67,9 @@ def draw_significance(
     axes.vlines(edges, 0, n, color=LINE, linewidth=0.4)
     _label(axes, rows, [shortened(name) for name in columns])
     axes.plot([0, len(rows)], [0, len(rows)], color=LINE, linewidth=0.8)
-    figure.suptitle(title, fontsize=9)
+    width = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
+    wrapped = [textwrap.fill(line, width) for line in title.split("\n")]
+    figure.suptitle("\n".join(wrapped), fontsize=9)
     names = ["not significant", *(f"p < {bare(level)}" for level in STAR_LEVELS)]
     patches = [
         Patch(facecolor=shade, edgecolor=QUIET, linewidth=0.4, label=label)
@@ -143,6 +145,7 @@ def significance_map(
             f"({test}). Not outperformed by any other: {', '.join(winners) or 'none'}."
         ),
         draw=draw,
+        size=square_size(n),
         columns=("row", "column", "row_estimate", "column_estimate", "p", "adjusted_p"),
         rows=rows,
     )
@@ -191,6 +194,7 @@ def correlation_map(
         title="Correlations of metrics with each other",
         alternative=_extremes(rows),
         draw=draw,
+        size=square_size(n),
         columns=("metric", "other", "r"),
         rows=rows,
     )
@@ -207,9 +211,14 @@ def _extremes(rows: Sequence[tuple[str, str, float]]) -> str:
     )
 
 
+def square_size(n: int) -> tuple[float, float]:
+    """Return the size of a map of n metrics."""
+    side = max(n * CELL, SMALLEST_SIDE) + MARGIN
+    return side, side
+
+
 def _square(n: int) -> tuple[Figure, Axes]:
-    side = max(n * CELL, SMALLEST_SIDE)
-    figure = new_figure(side + MARGIN, side + MARGIN)
+    figure = new_figure(*square_size(n))
     axes = figure.add_subplot()
     axes.set_aspect("equal")
     for spine in axes.spines.values():
@@ -251,8 +260,8 @@ def _write_values(axes: Axes, values: Floats) -> None:
                 ha="center",
                 va="center",
                 fontsize=5,
-                # Cividis is dark below the middle and light above.
-                color=INK if value > 0.45 else PAPER,
+                # Cividis is dark below the middle and light above, on paper and in dark mode alike.
+                color="#101010" if value > 0.45 else "#fefefe",
             )
 
 

@@ -30,6 +30,8 @@ CONTENT_TYPES = {
 PNG_DPI = 200
 MOST_PIXELS = 2000
 
+CSS_PIXELS_PER_INCH = 96
+
 # Remove metadata that would differ between runs.
 _METADATA: dict[Format, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
@@ -75,6 +77,11 @@ def render(
     return buffer.getvalue()
 
 
+def pixels(size: tuple[float, float]) -> tuple[int, int]:
+    """Convert inches to the pixels of a page."""
+    return round(size[0] * CSS_PIXELS_PER_INCH), round(size[1] * CSS_PIXELS_PER_INCH)
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A plot with its description and data.
@@ -90,6 +97,8 @@ class Picture:
         Makes the figure; called within `style()` each time it is needed.
     columns, rows
         The data it shows.
+    size : tuple of float
+        Width and height of the figure in inches, known before it is drawn.
     hover : sequence of str
         The hover texts of an SVG's points, if it has a collection with the id `svg.HOVER`.
     """
@@ -100,7 +109,13 @@ class Picture:
     draw: Callable[[], Figure]
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
+    size: tuple[float, float]
     hover: Sequence[str] = ()
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height on a page, so that the page can keep its space while it loads."""
+        return pixels(self.size)
 
     def render(self, fmt: Format) -> bytes:
         """Return the plot as the bytes of an SVG, PNG or PDF."""
@@ -112,6 +127,7 @@ class Picture:
 
         with style():
             figure = self.draw()
+            assert tuple(figure.get_size_inches()) == self.size, f"{self.name} has another size"
             # Compute the layout once for all formats. With any layout engine left, even one that does
             # nothing, Matplotlib draws everything twice for each format.
             figure.draw_without_rendering()
