@@ -23,6 +23,7 @@ from .campaigns import (
     SystemOutput,
     Translation,
     new_seed,
+    usual_settings,
 )
 from .counts import KeptCounts
 from .drafts import CampaignDraft
@@ -36,6 +37,7 @@ from .hits import (
 )
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
+from .post_editions import PostEdition
 from .recruitment import (
     DeviceSighting,
     Invite,
@@ -73,6 +75,7 @@ __all__ = [
     "SystemOutput",
     "Translation",
     "new_seed",
+    "usual_settings",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",
@@ -91,6 +94,7 @@ __all__ = [
     "Invite",
     "ProviderEvent",
     "RateCount",
+    "PostEdition",
     "Recruitment",
     "Submission",
     "TextReport",

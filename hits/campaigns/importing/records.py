@@ -16,7 +16,7 @@ from da_platform.exceptions import TooMuch
 from da_platform.files.problems import Problems
 from da_platform.files.texts import has_c1_control
 
-from ...models import Campaign
+from ...models import SHOWN_BY_TASK, Campaign
 
 # Up to this many bytes of text stay in memory.
 SPOOL_BYTES = 16_000_000
@@ -37,14 +37,19 @@ class ReadingOptions:
     reference: str | None = None
     allow_empty_translations: bool = False
     second_reference: str | None = None
+    shows: str = ""
 
     @property
     def needs_source(self) -> bool:
-        return self.task == Campaign.Task.SOURCE_ADEQUACY
+        return self._shown in (Campaign.Shows.SOURCE, Campaign.Shows.BOTH)
 
     @property
     def needs_reference(self) -> bool:
-        return self.task == Campaign.Task.REFERENCE_ADEQUACY
+        return self._shown in (Campaign.Shows.REFERENCE, Campaign.Shows.BOTH)
+
+    @property
+    def _shown(self) -> str:
+        return self.shows or SHOWN_BY_TASK[self.task]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
 from hits.exceptions import ImportRefused
 
-from ...models import Campaign
+from ...models import Campaign, usual_settings
 from .detection import find_reader
 from .records import Draft, ReadingOptions
 from .storing import store
@@ -28,6 +28,7 @@ class CampaignSettings(TypedDict, total=False):
     hit_size: int
     min_ratings: int
     seed: int
+    shows: str
     instructions: str
     pay_per_hit: Decimal
     currency: str
@@ -125,7 +126,8 @@ def _begin(
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
     """Return the unsaved campaign, with its settings checked, and how to read its files."""
-    campaign = Campaign(**settings)
+    task = settings.get("task") or Campaign.Task.REFERENCE_ADEQUACY
+    campaign = Campaign(**usual_settings(task) | settings)
     _check_settings(campaign, problems)
     options = ReadingOptions(
         campaign.source_language,
@@ -134,6 +136,7 @@ def _begin(
         reference,
         allow_empty_translations,
         second_reference,
+        campaign.shows,
     )
     return campaign, options
 
