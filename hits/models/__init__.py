@@ -35,6 +35,7 @@ from .hits import (
     HITQuerySet,
     Item,
 )
+from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
 from .post_editions import PostEdition
@@ -62,6 +63,7 @@ __all__ = [
     "Answer",
     "Assignment",
     "AssignmentQuerySet",
+    "ImportReport",
     "InputSignals",
     "Rating",
     "AuditEntry",

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0006_task_kinds"),
+        ("hits", "0007_import_reports_and_samples"),
     ]
 
     operations = [
