@@ -26,6 +26,7 @@ from .behaviours import (
     SINGLE_RATING_AGREEMENT,
     TRUTH_MEAN,
     TRUTH_SD,
+    Behaviour,
     Shown,
     SimulatedWorker,
     word_f1,
@@ -107,7 +108,7 @@ def is_for_people(campaign: Campaign) -> bool:
 def simulate_workers(
     *,
     campaign: Campaign,
-    crowd: Mapping[Any, int],
+    crowd: Mapping[Behaviour, int] | Mapping[Any, int],
     hits_per_worker: int = 1,
     seed: int,
     truth_seed: int | None = None,
