@@ -1,6 +1,7 @@
 """Read files of metric scores into tables, or list everything that is wrong with them."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +31,8 @@ PLAIN = "mt-metrics-eval"
 
 RANKS_SUFFIX = " (ranks)"
 _ENDINGS = (".seg.score", ".sys.score")
+# What the names of files in mt-metrics-eval begin with.
+_LANGUAGE_PAIR = re.compile(r"[a-z]{2,3}-[a-z]{2,3}\.(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,11 @@ def default_name(file: str) -> str:
         if file.endswith(ending):
             return file.removesuffix(ending)
     return Path(file).stem
+
+
+def without_language_pair(name: str) -> str:
+    """Shorten a name such as `zh-en.mqm` to `mqm`."""
+    return _LANGUAGE_PAIR.sub("", name, count=1) if _LANGUAGE_PAIR.match(name) else name
 
 
 # Shared with gold -----------------------------------------------------------------------------
