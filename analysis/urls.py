@@ -34,6 +34,11 @@ urlpatterns = [
         scores.campaign_directions,
         name="campaign_directions",
     ),
+    path(
+        "campaigns/<uuid:code>/metrics/post-editions/",
+        scores.campaign_post_editions,
+        name="campaign_post_editions",
+    ),
     path("campaigns/<uuid:code>/metrics/compute/", scores.compute, name="compute_metrics"),
     path(
         "campaigns/<uuid:code>/metrics/evaluate/",

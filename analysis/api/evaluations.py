@@ -48,6 +48,12 @@ class ChosenGoldIn(Input):
     human: bool = False
 
 
+class UploadedGoldIn(Input):
+    """Gold from a file or from post-editions, by its code."""
+
+    upload: UUID
+
+
 class OptionsIn(Input):
     """Options of an evaluation.
 
@@ -76,7 +82,7 @@ class OptionsIn(Input):
 class EvaluationIn(Input):
     """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign."""
 
-    golds: Annotated[list[ChosenGoldIn], Field(max_length=10)] = []
+    golds: Annotated[list[ChosenGoldIn | UploadedGoldIn], Field(max_length=10)] = []
     metrics: Annotated[list[UUID], Field(min_length=1, max_length=500)] | None = None
     options: OptionsIn = OptionsIn()
 
