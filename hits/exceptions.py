@@ -32,8 +32,12 @@ class WorkerIsBusy(PlatformError):
     """The worker has an unfinished HIT in another campaign."""
 
 
-class RatingRefused(PlatformError):
-    """A rating is out of order, for someone else's assignment, or not a valid score."""
+class AnswerNotUnderstood(PlatformError):
+    """What a browser sent is not an answer of this kind of task."""
+
+
+class AnswerRefused(PlatformError):
+    """An answer is out of order, for someone else's assignment, or not a valid one."""
 
 
 class NotFinished(PlatformError):

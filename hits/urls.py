@@ -167,6 +167,7 @@ urlpatterns = [
     path("work/<uuid:code>/check/", onboarding.check, name="check"),
     path("work/<uuid:code>/next/", onboarding.next_hit, name="next_hit"),
     path("hit/<uuid:code>/", rating.rate, name="rate"),
+    path("hit/<uuid:code>/stop/", rating.stop, name="stop"),
     path("hit/<uuid:code>/finish/", rating.finish, name="finish"),
     path("hit/<uuid:code>/done/", rating.done, name="done"),
     path("jobs/", jobs.jobs, name="jobs"),

@@ -36,7 +36,7 @@ from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statu
 from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
-from .field_types import Input, Money, Name, Text, Total
+from .field_types import Input, Line, Money, Name, Text, Total
 from .jobs import JobOut
 from .pagination import LazyRows
 from .validation import FormRefused, checked, refuse_unknown_fields
@@ -129,6 +129,8 @@ class CampaignIn(Input):
     currency: Name = "USD"
     spending_cap: Total | None = None
     lease_minutes: Minutes = 180
+    run_by: Line = ""
+    contact: Line = ""
     interface_language: Text = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     merges_near_identical: bool = False
@@ -145,6 +147,8 @@ class SettingsIn(Input):
     """Settings to change; omitted ones keep their value."""
 
     name: Name | None = None
+    run_by: Line | None = None
+    contact: Line | None = None
     interface_language: Text | None = None
     min_ratings: Count | None = None
     spending_cap: Total | None = None
@@ -166,6 +170,8 @@ class SettingsOut(Schema):
     """A campaign's settings; `editable` lists those that can still change."""
 
     name: str
+    run_by: str
+    contact: str
     interface_language: str
     min_ratings: int
     spending_cap: Decimal | None

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..models import Campaign, Translation
 from ..rating.places import cost_per_hit
-from .building import layout_of
+from ..task_kinds import kind_of
 from .composition import CannotCompose
 
 CENT = Decimal("0.01")
@@ -61,10 +61,9 @@ def count_hits(campaign: Campaign) -> tuple[int, int]:
     if n_hits := campaign.hits.count():
         return n_hits, n_translations
     try:
-        layout = layout_of(campaign, n_translations)
+        return kind_of(campaign).n_hits(campaign, n_translations), n_translations
     except CannotCompose:
         return 0, n_translations
-    return layout.n_hits(n_translations), n_translations
 
 
 def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from ..rating.places import settle_places
 FREE = (
     "name",
     "instructions",
+    "guidance",
+    "run_by",
+    "contact",
     "interface_language",
     "min_ratings",
     "spending_cap",
@@ -113,6 +116,9 @@ def _in_words(names: Iterable[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        # The texts themselves would fill the audit log.
+        return ", ".join(value) or "none"
     return value if isinstance(value, bool | int | str | None) else str(value)
 
 
@@ -127,6 +133,9 @@ COPIED = (
     "merges_near_identical",
     "interface_language",
     "instructions",
+    "guidance",
+    "run_by",
+    "contact",
     "pay_per_hit",
     "currency",
     "spending_cap",

@@ -24,6 +24,8 @@ LABELS = {
     "spending_cap": "Spending cap",
     "lease_minutes": "Minutes per HIT",
     "merges_near_identical": "Merge near-identical translations",
+    "run_by": "Run by",
+    "contact": "Contact for workers",
     "interface_language": "Interface language",
     "degradation": "Degraded texts",
     "shows_gray_references": "Rate references that equal the gray text",
@@ -39,6 +41,8 @@ HINTS = {
         f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
     ),
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
+    "run_by": "Workers see it before they agree to take part. Leave blank for the name in the settings of the platform.",
+    "contact": "An e-mail address or a link for workers' questions. Leave blank for the platform's.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
     "seed": "The same texts and seed give the same HITs.",
     "shows_gray_references": "A script recognises them, so they are never evidence about a worker.",
@@ -214,6 +218,8 @@ class SettingsForm(CampaignFields):
             "currency",
             "spending_cap",
             "lease_minutes",
+            "run_by",
+            "contact",
             "interface_language",
             "seed",
             "degradation",
@@ -234,7 +240,7 @@ class EditForm(CampaignFields):
 
     class Meta:
         model = Campaign
-        fields = tuple(name for name in EDITABLE if name != "instructions")
+        fields = tuple(name for name in EDITABLE if name not in ("instructions", "guidance"))
         labels = LABELS
         help_texts = HINTS
 

@@ -33,6 +33,8 @@ class CampaignSettings(TypedDict, total=False):
     currency: str
     merges_near_identical: bool
     lease_minutes: int
+    run_by: str
+    contact: str
     interface_language: str
     spending_cap: Decimal
     degradation: str

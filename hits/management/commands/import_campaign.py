@@ -43,6 +43,8 @@ SETTINGS = (
     "currency",
     "spending_cap",
     "lease_minutes",
+    "run_by",
+    "contact",
     "interface_language",
     "degradation",
     "trust_rule",
@@ -119,6 +121,10 @@ class Command(CommandWithExamples):
             type=int,
             metavar="N",
             help="how long a worker may take before the place is offered to someone else",
+        )
+        parser.add_argument("--run-by", metavar="NAME", help="who runs it, as workers see it")
+        parser.add_argument(
+            "--contact", metavar="ADDRESS", help="where workers can write to, as they see it"
         )
         parser.add_argument(
             "--interface-language",
