@@ -66,7 +66,7 @@ def scatter(
         draw=partial(_draw, scores, gold, names=names, directions=directions, r=r),
         columns=("label", "score", "gold"),
         rows=list(zip(labels, scores.tolist(), gold.tolist(), strict=True)),
-        hover=_hover_texts(labels, scores, gold, names=names),
+        hover=hover_texts(labels, scores, gold, names=names),
     )
 
 
@@ -139,17 +139,18 @@ def standardised_scatter(
         ),
         columns=("label", "score_z", "gold_z"),
         rows=list(zip(labels, across.tolist(), up.tolist(), strict=True)),
-        hover=_hover_texts(labels, across, up, names=(names[0], names[1])),
+        hover=hover_texts(labels, across, up, names=(names[0], names[1])),
     )
 
 
-def _hover_texts(
+def hover_texts(
     labels: Sequence[str], scores: Floats, gold: Floats, *, names: tuple[str, str]
 ) -> list[str]:
+    """Describe the points that are not drawn as part of an image."""
     metric, gold_name = names
     return [
         f"{labels[i]}: {metric} {scores[i]:.4g}, {gold_name} {gold[i]:.4g}"
-        for i in _spread(len(gold), MOST_HOVERED)
+        for i in spread(len(gold), MOST_HOVERED)
     ]
 
 
@@ -189,7 +190,7 @@ def _draw_points(axes: Axes, scores: Floats, gold: Floats) -> None:
     # The more points, the more transparent, so that dense areas stand out.
     alpha = float(np.clip(150 / max(n, 1), 0.12, 0.8))
     style: dict[str, Any] = {"s": 9.0, "alpha": alpha, "linewidths": 0, "color": COLOURS[0]}
-    hovered = _spread(n, MOST_HOVERED)
+    hovered = spread(n, MOST_HOVERED)
     plain = np.setdiff1d(np.arange(n), hovered)
     if len(plain):
         # Drawn as one image, to keep the file small.
@@ -206,6 +207,6 @@ def _draw_margins(top: Axes, side: Axes, scores: Floats, gold: Floats) -> None:
         axes.spines[:].set_visible(False)
 
 
-def _spread(n: int, most: int) -> NDArray[np.int64]:
+def spread(n: int, most: int = MOST_HOVERED) -> NDArray[np.int64]:
     """Return all indices below `n`, or `most` evenly spaced ones."""
     return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).round().astype(int))

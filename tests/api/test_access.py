@@ -31,6 +31,7 @@ FOR_RESEARCHERS = {
     "evaluate",
     "get_agreement",
     "get_campaign",
+    "get_contrast",
     "get_evaluation",
     "get_forecast",
     "get_gold",

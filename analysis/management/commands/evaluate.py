@@ -92,6 +92,7 @@ class Command(CommandWithExamples):
                     progress=progress,
                 )
             _check_scatters(options["scatter"], evaluated.result)
+            evaluated = evaluated.with_contrasts(options["contrast"])
             with _bar("drawing") as progress:
                 paths = write_report(
                     evaluated,
@@ -196,6 +197,15 @@ def _add_options(parser: CommandParser) -> None:
         default=[],
         metavar="METRIC",
         help="plot this metric against gold (default: the best ones); may be repeated",
+    )
+    parser.add_argument(
+        "--contrast",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FIRST", "SECOND"),
+        help="plot two golds, or a gold and a metric, in four quadrants, and list the translations on which they "
+        "contradict each other; may be repeated",
     )
     parser.add_argument(
         "--all-maps",
