@@ -13,12 +13,14 @@ from da_platform.plots.rendering import Picture
 from da_platform.plots.style import COLOURS, INK, LINE, QUIET, new_figure
 from da_platform.plots.svg import HOVER
 
-from .scatter import hover_texts, spread
+from .scatter import hover_texts, hovered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+
+SIZE = (4.6, 4.4)
 
 
 def quadrants(
@@ -55,6 +57,7 @@ def quadrants(
             f"right), {n_upper_left:,} the other way round (upper left)."
         ),
         draw=partial(_draw, names, across, up),
+        size=SIZE,
         columns=("label", "x_z", "y_z"),
         rows=list(zip(labels, across.tolist(), up.tolist(), strict=True)),
         hover=hover_texts(labels, across, up, names=names),
@@ -62,13 +65,13 @@ def quadrants(
 
 
 def _draw(names: tuple[str, str], across: Floats, up: Floats) -> Figure:
-    figure = new_figure(4.6, 4.4)
+    figure = new_figure(*SIZE)
     axes = figure.add_subplot()
     axes.axhline(0, color=LINE, linewidth=0.8)
     axes.axvline(0, color=LINE, linewidth=0.8)
     is_lower_right = (across > 0) & (up <= 0)
     # One collection for all, so that hover texts keep their order.
-    shown = spread(len(across))
+    shown = hovered(len(across))
     colours = np.where(is_lower_right[shown], COLOURS[1], COLOURS[0]).tolist()
     alpha = float(np.clip(150 / max(len(across), 1), 0.2, 0.8))
     axes.scatter(across[shown], up[shown], s=9.0, c=colours, alpha=alpha, linewidths=0, gid=HOVER)

@@ -34,6 +34,7 @@ from .hits import (
     HITQuerySet,
     Item,
 )
+from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
 from .recruitment import (
@@ -60,6 +61,7 @@ __all__ = [
     "Answer",
     "Assignment",
     "AssignmentQuerySet",
+    "ImportReport",
     "InputSignals",
     "Rating",
     "AuditEntry",

@@ -105,6 +105,12 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1)],
         help_text="Trusted ratings that each translation needs.",
     )
+    sample_size = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Translations to rate, drawn at random; the others are kept. Blank: all.",
+    )
     seed = models.BigIntegerField(
         default=new_seed,
         validators=[MinValueValidator(0), MaxValueValidator(SEED_LIMIT - 1)],
@@ -240,6 +246,10 @@ class Campaign(models.Model):
                 name="campaign_limit_per_worker_is_positive",
                 condition=Q(max_hits_per_worker=None) | Q(max_hits_per_worker__gte=1),
             ),
+            models.CheckConstraint(
+                name="campaign_sample_is_not_empty",
+                condition=Q(sample_size=None) | Q(sample_size__gte=1),
+            ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
             models.CheckConstraint(
@@ -356,6 +366,15 @@ class Segment(models.Model):
         return self.name
 
 
+class TranslationQuerySet(models.QuerySet["Translation"]):
+    def to_rate(self, campaign: Campaign) -> "TranslationQuerySet":
+        """A campaign's translations; of one with a random sample, those in its HITs."""
+        translations = self.filter(segment__campaign=campaign)
+        if campaign.sample_size is None:
+            return translations
+        return translations.filter(items__isnull=False).distinct()
+
+
 class Translation(models.Model):
     """One text that translates a segment: the thing that gets a score.
 
@@ -367,6 +386,8 @@ class Translation(models.Model):
     text = models.TextField(blank=True)
     # The text itself may be too long for an index. See `importing.fingerprint`.
     fingerprint = models.BinaryField(max_length=16)
+
+    objects = TranslationQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -380,6 +401,17 @@ class Translation(models.Model):
         return self.text
 
 
+class SystemOutputQuerySet(models.QuerySet["SystemOutput"]):
+    def to_rate(self, campaign: Campaign) -> "SystemOutputQuerySet":
+        """A campaign's outputs; of one with a random sample, those whose translation is in its HITs."""
+        outputs = self.filter(system__campaign=campaign)
+        if campaign.sample_size is None:
+            return outputs
+        return outputs.filter(
+            translation__in=Translation.objects.to_rate(campaign).order_by().values("pk")
+        )
+
+
 class SystemOutput(models.Model):
     """What a system produced for a segment. It may differ slightly from the translation it shares."""
 
@@ -391,6 +423,8 @@ class SystemOutput(models.Model):
         null=True,  # Null means the same text as the translation; an empty output is a text.
         help_text="The system's exact text, if near-identical outputs were merged.",
     )
+
+    objects = SystemOutputQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.http import Http404, QueryDict
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext
 
 from ..asking.rating import SCORES
@@ -133,7 +134,8 @@ def text_problems(campaign: Campaign) -> list[tuple[str, Any]]:
 
 
 def pay_of(campaign: Campaign) -> str:
-    return f"{campaign.pay_per_hit} {campaign.currency}"
+    # Isolated, so that it reads the same within right-to-left text.
+    return format_html("<bdi>{} {}</bdi>", campaign.pay_per_hit, campaign.currency)
 
 
 def campaign_context(campaign: Campaign) -> dict[str, Any]:
