@@ -31,6 +31,7 @@ from .results import (
     Judgement,
     Options,
     RankChange,
+    Uncertainty,
 )
 from .segment_level import (
     break_down,
@@ -42,6 +43,18 @@ from .segment_level import (
     with_winners,
 )
 from .system_level import SystemRows, measure_systems, system_results, system_rows
+
+# What signatures say about tests and intervals.
+TESTS: dict[Uncertainty, str] = {
+    "segments": "by-segment,one-sided",
+    "resampling": "permutation-by-segment(r,acc_eq),one-sided",
+    "published": "williams,one-sided",
+}
+INTERVALS: dict[Uncertainty, str] = {
+    "segments": "jackknife-by-segment,t",
+    "resampling": "bootstrap-by-segment(r,acc_eq)",
+    "published": "fisher",
+}
 
 # Called with the number of steps done and the total.
 Progress = Callable[[int, int], None]
@@ -352,10 +365,10 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         preferences=options.preference_points,
         baseline=options.baseline or None,
         uncertainty=options.uncertainty,
-        test="williams,one-sided" if options.is_published else "by-segment,one-sided",
+        test=TESTS[options.uncertainty],
         correction=options.used_correction,
         alpha=options.alpha,
-        interval="fisher" if options.is_published else "jackknife-by-segment,t",
+        interval=INTERVALS[options.uncertainty],
         confidence=options.confidence,
         ties=options.tie_threshold,
         resamples=None if options.is_published else options.n_resamples,

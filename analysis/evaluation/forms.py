@@ -261,6 +261,10 @@ class OptionsForm(forms.Form):
         choices=[
             ("segments", "By segment: translations of one segment are not independent"),
             (
+                "resampling",
+                "By segment, resampled: bootstrap intervals and permutation tests of r and acc_eq",
+            ),
+            (
                 "published",
                 "As published: Fisher's intervals and Williams tests over all translations",
             ),

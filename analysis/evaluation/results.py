@@ -24,7 +24,7 @@ Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
 Level = Literal["segment", "system"]
 Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa"]
-Uncertainty = Literal["segments", "published"]
+Uncertainty = Literal["segments", "resampling", "published"]
 TieThreshold = Literal["calibrated", "cross-validated"]
 # What a table of predictions can be sorted by.
 PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
@@ -48,9 +48,10 @@ class Options:
         Significance level of the tests.
     confidence : float
         Confidence level of all intervals.
-    uncertainty : {"segments", "published"}
+    uncertainty : {"segments", "resampling", "published"}
         Where a segment has several translations, `segments` counts only segments as independent, and
-        every measure is tested. `published` has Fisher's intervals and Williams tests over all
+        every measure is tested by Student's t. `resampling` draws and swaps segments instead for r and
+        acc_eq at segment level: bootstrap intervals and permutation tests. `published` has Fisher's intervals and Williams tests over all
         translations, without correction, as the papers have.
     correction : {"holm", "none"}
         How the p-values of a table are adjusted for their number; not used by `published`.
@@ -92,6 +93,10 @@ class Options:
     @property
     def is_published(self) -> bool:
         return self.uncertainty == "published"
+
+    @property
+    def is_resampling(self) -> bool:
+        return self.uncertainty == "resampling"
 
     @property
     def used_correction(self) -> Correction:

@@ -122,7 +122,7 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
     facts = gold.gold
     how = "Fisher"
     if (test := gold.comparison) is not None and test.unit == "segment":
-        how = "jackknife of segments"
+        how = "bootstrap of segments" if options.is_resampling else "jackknife of segments"
     note = (
         f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
         f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
@@ -151,6 +151,8 @@ def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str
     sentence = bold_sentence(test, options)
     if test.test == "williams":
         sentence += " The other measures: t test (jackknife), with the same correction."
+    if level == "segment" and options.is_resampling:
+        sentence += " Spearman and Kendall: t test and jackknife, with the same correction."
     return " ".join(part for part in (unit_sentence(test), sentence) if part)
 
 

@@ -272,8 +272,8 @@ def _add_options(parser: CommandParser) -> None:
         "--uncertainty",
         choices=UNCERTAINTIES,
         default=DEFAULTS.uncertainty,
-        help="what intervals and tests take as independent: segments, or translations as in the papers "
-        "(Fisher, Williams; default: %(default)s)",
+        help="what intervals and tests take as independent: segments, by Student's t or by resampling them, "
+        "or translations as in the papers (published: Fisher, Williams; default: %(default)s)",
     )
     parser.add_argument(
         "--correction",
