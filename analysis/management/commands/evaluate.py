@@ -102,6 +102,7 @@ class Command(CommandWithExamples):
             check_folder(Path(options["out"]), force=options["force"])
             evaluated, sentences = _evaluate(options)
             _check_scatters(options["scatter"], evaluated.result)
+            evaluated = evaluated.with_contrasts(options["contrast"])
             with _bar("drawing") as progress:
                 paths = write_report(
                     evaluated,
@@ -282,6 +283,15 @@ def _add_plots(parser: CommandParser) -> None:
         default=[],
         metavar="METRIC",
         help="plot this metric against gold (default: the best ones); may be repeated",
+    )
+    parser.add_argument(
+        "--contrast",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FIRST", "SECOND"),
+        help="plot two golds, or a gold and a metric, in four quadrants, and list the translations on which they "
+        "contradict each other; may be repeated",
     )
     parser.add_argument(
         "--all-maps",
