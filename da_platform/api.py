@@ -13,7 +13,6 @@ from ninja.operation import Operation
 
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.gold import router as gold_router
-from analysis.api.gold_uploads import router as gold_uploads_router
 from analysis.api.likeness import router as likeness_router
 from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
@@ -84,9 +83,8 @@ for about_campaigns in (
     holds_router,
     recruiting_router,
     payments_router,
-    # Before gold, so that `compare` and `uploads` are not taken for the number of a run.
+    # Before gold, so that `compare` is not taken for the number of a run.
     results_router,
-    gold_uploads_router,
     gold_router,
     metrics_router,
     evaluations_router,

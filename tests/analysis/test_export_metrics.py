@@ -108,11 +108,11 @@ def test_the_api_adds_gold_and_evaluates_against_it(campaign, tmp_path):
     path.write_text(gold_lines())
     with path.open("rb") as file:
         fields = {"file": file, "kind": "hter", "higher_is_better": "false"}
-        answer = ada.upload(f"/campaigns/{campaign.code}/gold/uploads", fields)
+        answer = ada.upload(f"/campaigns/{campaign.code}/golds", fields)
     assert answer.status_code == 201, answer.content
     [gold] = answer.json()
     assert (gold["name"], gold["higher_is_better"], gold["n_scores"]) == ("hter", False, 6)
-    assert ada.get(f"/campaigns/{campaign.code}/gold/uploads").json()["items"] == [gold]
+    assert ada.get(f"/campaigns/{campaign.code}/golds").json()["items"] == [gold]
     body = {"golds": [{"upload": gold["code"]}]}
     job = ada.post(f"/campaigns/{campaign.code}/evaluations", body)
     assert job.status_code == 202
@@ -124,6 +124,6 @@ def test_gold_without_a_direction_is_refused(campaign, tmp_path):
     path.write_text(gold_lines())
     with path.open("rb") as file:
         answer = caller("researcher", campaign).upload(
-            f"/campaigns/{campaign.code}/gold/uploads", {"file": file, "kind": "hter"}
+            f"/campaigns/{campaign.code}/golds", {"file": file, "kind": "hter"}
         )
     assert answer.status_code == 422 and not campaign.gold_uploads.exists()

@@ -78,6 +78,10 @@ SAME = {
     "evaluation_picture": "download_evaluation_picture",
     "evaluation_points": "download_evaluation_picture",
     "check_evaluation": "evaluate_again",
+    "campaign_post_editions": "add_post_editions",
+    "contrast": "get_contrast",
+    "contradictions": "get_contrast",
+    "contrast_picture": "get_contrast",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
 }
