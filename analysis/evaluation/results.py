@@ -373,6 +373,36 @@ class RankChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A translation that is better than average by one score and worse by another."""
+
+    system: str
+    segment: str
+    first: float
+    second: float
+    first_z: float
+    second_z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two scores of the same translations, both standardised with higher better; 0 is no more than average.
+
+    `contradictions` are those with the greatest difference, greatest first.
+    """
+
+    first: str
+    second: str
+    n: int
+    r: Estimate
+    n_good_by_both: int
+    n_good_by_first: int
+    n_good_by_second: int
+    n_good_by_neither: int
+    contradictions: tuple[Contradiction, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GoldComparison:
     """The same metrics against two golds. `between` is the correlation of the golds over shared rows."""
 
@@ -381,6 +411,8 @@ class GoldComparison:
     level: Literal["segment", "system"]
     between: Estimate | None
     changes: tuple[RankChange, ...]
+    # At segment level; evaluations stored earlier have none.
+    contrast: Contrast | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ EXPORTS = {
     "signals": "Input signals",
     "reports": "Reported texts",
     "likeness": "Likeness to metrics",
+    "metrics": "Metric scores of segments",
+    "system-metrics": "Metric scores of systems",
 }
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10
