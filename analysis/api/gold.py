@@ -194,11 +194,7 @@ def get_ranking(
 def download_export(
     request: HttpRequest,
     code: UUID,
-<<<<<<< HEAD
-    kind: Literal["ratings", "evidence", "signals", "reports", "likeness", "segments", "systems"],
-=======
     kind: Literal[KINDS],  # type: ignore[valid-type]
->>>>>>> main
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:

@@ -34,19 +34,16 @@ from .batches import Batch, one_batch, read_batches
 from .metrics import METRIC_LEVELS, metric_rows
 from .queries import Column, Kind
 
-<<<<<<< HEAD
-KINDS = ("ratings", "evidence", "signals", "reports", "likeness", "segments", "systems")
-=======
 KINDS = (
     "ratings",
     "evidence",
     "signals",
+    "reports",
     "likeness",
     "segments",
     "systems",
     *METRIC_LEVELS,
 )
->>>>>>> main
 GOLD_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")

@@ -20,6 +20,7 @@ from ..rating.own_texts import (
     paths_of,
     read_texts,
 )
+from ..task_kinds import kind_of
 from .editing import edit_campaign
 
 
@@ -28,6 +29,11 @@ def set_texts(*, campaign: Campaign, actor: User | None, texts: Any, name: str =
     guidance = read_texts(texts, target_language=campaign.target_language, name=name)
     edit_campaign(campaign=campaign, actor=actor, changes={"guidance": guidance})
     return guidance
+
+
+def task_of(campaign: Campaign) -> str:
+    """Return the task whose examples and practice the campaign's workers read."""
+    return kind_of(campaign).practice_task(campaign)
 
 
 def texts_file(campaign: Campaign) -> Guidance:
@@ -51,8 +57,8 @@ class Progress:
 
 def progress_of(campaign: Campaign) -> Progress:
     return Progress(
-        missing=missing_texts(campaign.guidance, campaign.task),
-        n_needed=len(paths_of(campaign.task)),
+        missing=missing_texts(campaign.guidance, task_of(campaign)),
+        n_needed=len(paths_of(task_of(campaign))),
         n_missing_in_interface=n_missing_in_interface(campaign.guidance),
         n_in_interface=len(interface_paths()),
     )
@@ -78,7 +84,7 @@ def rows_of(campaign: Campaign, paths: list[TextPath], prefix: str) -> list[Row]
 
 def form_rows(campaign: Campaign) -> dict[str, Any]:
     return {
-        "guidance": rows_of(campaign, paths_of(campaign.task), "text-"),
+        "guidance": rows_of(campaign, paths_of(task_of(campaign)), "text-"),
         "interface": rows_of(campaign, interface_paths(), "string-"),
         "direction": direction(campaign.target_language),
     }
@@ -87,7 +93,7 @@ def form_rows(campaign: Campaign) -> dict[str, Any]:
 def texts_sent(campaign: Campaign, sent: Any) -> Guidance:
     """Return the campaign's own texts with what the form sent."""
     fields = {
-        **{f"text-{i}": path for i, path in enumerate(paths_of(campaign.task))},
+        **{f"text-{i}": path for i, path in enumerate(paths_of(task_of(campaign)))},
         **{f"string-{i}": path for i, path in enumerate(interface_paths())},
     }
     changes = {path: sent[field].strip() for field, path in fields.items() if field in sent}

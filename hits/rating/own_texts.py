@@ -16,7 +16,6 @@ from da_platform.files.texts import fault_in_text
 
 from ..exceptions import TextsRefused
 from ..languages import closest_language
-from ..models import Campaign
 from .guidance import FALLBACK_LANGUAGE, Guidance, guidance_in
 from .interface import fault_in_interface, interface_strings
 from .practice import SECTIONS
@@ -148,9 +147,9 @@ def n_missing_in_interface(guidance: Guidance) -> int:
     return sum(not own.get(path) for path in interface_paths())
 
 
-def has_own_texts(campaign: Campaign) -> bool:
-    """Return whether workers read the campaign's own statement, examples, practice and question."""
-    return bool(campaign.guidance) and not missing_texts(campaign.guidance, campaign.task)
+def has_own_texts(guidance: Guidance, task: str) -> bool:
+    """Return whether workers read a campaign's own statement, examples, practice and question."""
+    return bool(guidance) and not missing_texts(guidance, task)
 
 
 def merged(guidance: Guidance, changes: dict[TextPath, str]) -> Guidance:

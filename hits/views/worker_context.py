@@ -24,28 +24,22 @@ def language_context(name: str, code: str) -> dict[str, str]:
 
 
 def practice_of(campaign: Campaign) -> Practice:
-<<<<<<< HEAD
     """The campaign's own examples, practice and question, or those we have in its language."""
     target, source = campaign.target_language, campaign.source_language
-    if has_own_texts(campaign):
-        section = campaign.guidance[SECTIONS[campaign.task]]
+    task = kind_of(campaign).practice_task(campaign)
+    if has_own_texts(campaign.guidance, task):
+        section = campaign.guidance[SECTIONS[task]]
         statement, _ = statement_of(campaign)
-        return practice_from(section, target, campaign.task, statement, source)
-    return practice_for(target, campaign.task, source_language_code=source)
+        return practice_from(section, target, task, statement, source)
+    return practice_for(target, task, source_language_code=source)
 
 
 def statement_of(campaign: Campaign) -> tuple[str, str]:
     """The statement that workers agree or disagree with, and its language."""
-    target = campaign.target_language
-    if has_own_texts(campaign):
-        return campaign.guidance["statements"][campaign.task], target
-    return statement_for(target, campaign.task), wording_language(target)
-=======
-    task = kind_of(campaign).practice_task(campaign)
-    return practice_for(
-        campaign.target_language, task, source_language_code=campaign.source_language
-    )
->>>>>>> main
+    target, task = campaign.target_language, kind_of(campaign).practice_task(campaign)
+    if has_own_texts(campaign.guidance, task):
+        return campaign.guidance["statements"][task], target
+    return statement_for(target, task), wording_language(target)
 
 
 def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) -> dict[str, Any]:
@@ -161,17 +155,9 @@ def campaign_context(campaign: Campaign) -> dict[str, Any]:
     statement, statement_language = statement_of(campaign)
     return {
         "campaign": campaign,
-<<<<<<< HEAD
         "statement": statement,
         **language_context("statement", statement_language),
         **language_context("page", page_language_of(campaign)),
-=======
-        "statement": statement_for(
-            campaign.target_language, kind_of(campaign).practice_task(campaign)
-        ),
-        **language_context("statement", wording_language(campaign.target_language)),
-        **language_context("page", campaign.page_language),
->>>>>>> main
         **language_context("text", campaign.target_language),
         **language_context("above", desk.language_above(campaign)),
     }
