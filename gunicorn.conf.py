@@ -64,6 +64,13 @@ control_socket_disable = True
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 
 
+def on_starting(server: Any) -> None:
+    # Before it listens, while `da run` may still prepare the database.
+    if descriptor := os.environ.pop("WAITS_FOR", ""):
+        os.read(int(descriptor), 1)
+        os.close(int(descriptor))
+
+
 def pre_fork(server: Any, worker: Any) -> None:
     # With --preload, processes share the memory of what is loaded until they write to it, as the collector would.
     gc.freeze()

@@ -50,7 +50,7 @@ def analyse_tables() -> None:
             cursor.execute("VACUUM ANALYZE")
 
 
-def _insert(table: str, **columns: object) -> None:
+def insert(table: str, **columns: object) -> None:
     """Insert rows; a column is an iterable of its values, or one value for all rows."""
     names = ", ".join(columns)
     rows = zip(*map(_values, columns.values()), strict=False)
@@ -76,12 +76,12 @@ def _values(column: object) -> Iterable[object]:
     )
 
 
-def _codes() -> Iterator[str]:
+def codes() -> Iterator[str]:
     while True:
         yield uuid4().hex
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
     return (START + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
@@ -103,7 +103,7 @@ def _fill_texts(ratings: Columns) -> None:
     places = np.arange(len(translations))
     segments = places // N_SYSTEMS + 1
     numbers = np.unique(segments)
-    _insert(
+    insert(
         "hits_segment",
         id=numbers,
         campaign_id=1,
@@ -115,14 +115,14 @@ def _fill_texts(ratings: Columns) -> None:
         second_reference="",
         is_archived=False,
     )
-    _insert(
+    insert(
         "hits_translation",
         id=translations,
         segment_id=segments,
         text=(f"Text {pk}" for pk in translations),
         fingerprint=(pk.to_bytes(16, "big") for pk in translations.tolist()),
     )
-    _insert(
+    insert(
         "hits_systemoutput",
         system_id=places % N_SYSTEMS + 1,
         segment_id=segments,
@@ -134,22 +134,22 @@ def _fill_items(ratings: Columns) -> None:
     # Genuine items come first among the keys, and partners are genuine.
     items, first = np.unique(ratings["items"], return_index=True)
     hits = np.unique(items // HIT_ITEMS) + 1
-    _insert(
+    insert(
         "hits_hit",
         id=hits,
         campaign_id=1,
-        code=_codes(),
+        code=codes(),
         number=hits,
         size=HIT_ITEMS,
         places_left=0,
         is_archived=False,
     )
     partners = ratings["partners"][first].tolist()
-    _insert(
+    insert(
         "hits_item",
         id=items + 1,
         hit_id=items // HIT_ITEMS + 1,
-        code=_codes(),
+        code=codes(),
         position=first % HIT_ITEMS + 1,
         role=ratings["roles"][first],
         translation_id=ratings["translations"][first] + 1,
@@ -161,15 +161,15 @@ def _fill_items(ratings: Columns) -> None:
 
 def _fill_workers(ratings: Columns) -> None:
     workers = np.unique(ratings["workers"]) + 1
-    _insert(
+    insert(
         "hits_worker",
         id=workers,
-        code=_codes(),
+        code=codes(),
         provider="benchmark",
         external_id=map(str, workers),
-        created_at=_moment(0),
+        created_at=moment(0),
     )
-    _insert(
+    insert(
         "hits_participation",
         campaign_id=1,
         worker_id=workers,
@@ -183,16 +183,16 @@ def _fill_workers(ratings: Columns) -> None:
 def _fill_assignments(ratings: Columns) -> None:
     items = ratings["items"][::HIT_ITEMS]
     n = len(items)
-    ends = [_moment(60 * place + 900) for place in range(n)]
-    _insert(
+    ends = [moment(60 * place + 900) for place in range(n)]
+    insert(
         "hits_assignment",
         id=range(1, n + 1),
         hit_id=items // HIT_ITEMS + 1,
         worker_id=ratings["workers"][::HIT_ITEMS] + 1,
-        code=_codes(),
+        code=codes(),
         status="submitted",
-        started_at=(_moment(60 * place) for place in range(n)),
-        expires_at=(_moment(60 * place + 9_000) for place in range(n)),
+        started_at=(moment(60 * place) for place in range(n)),
+        expires_at=(moment(60 * place + 9_000) for place in range(n)),
         submitted_at=ends,
         is_late=False,
         completion_code=(f"CODE{place}" for place in range(n)),
@@ -210,12 +210,12 @@ def _fill_ratings(ratings: Columns) -> None:
     assignments = ratings["assignments"]
     times = 60.0 * assignments + 9.0 * (np.arange(n) % HIT_ITEMS) + 1e-6 * (np.arange(n) % 999_983)
     order = np.argsort(times, kind="stable")
-    _insert(
+    insert(
         "hits_rating",
         assignment_id=assignments[order] + 1,
         item_id=ratings["items"][order] + 1,
         score=ratings["scores"][order].astype(int),
-        received_at=map(_moment, times[order].tolist()),
+        received_at=map(moment, times[order].tolist()),
         elapsed_ms=8_000,
         active_ms=8_000,
     )

@@ -9,7 +9,7 @@ login page, which goes through the same middleware and hardly queries the databa
 
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def measure(database: str, *, ratings: int, workers: int) -> Iterator[Row]:
         counts = in_own_process(
             fill, environment=environment, n_ratings=n_ratings, n_workers=workers
         )
-        pages = in_own_process(time_pages, environment=environment)
+        pages = in_own_process(time_staff_pages, environment=environment)
     size = f"{counts['n_workers']:,} workers, {counts['n_ratings']:,} ratings"
     if milliseconds := pages.pop("counting"):
         yield Row(f"{database}: counting for the overview, {size}", milliseconds, "ms")
@@ -116,7 +116,11 @@ def fill_evidence(ratings: Columns) -> None:
     )
 
 
-def time_pages() -> dict[str, Any]:
+def time_staff_pages() -> dict[str, Any]:
+    return time_pages(urls_of)
+
+
+def time_pages(urls_of: Callable[[Campaign], dict[str, str]]) -> dict[str, Any]:
     # As the schedule does every minute.
     started = time.perf_counter()
     n_counted = keep_counts()

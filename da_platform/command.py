@@ -27,6 +27,7 @@ COMMANDS = {
 }
 # These then serve what they made.
 SERVED = ("run", "rate")
+PREPARE_ONLY = "--prepare-only"
 USAGE = """\
 usage: da COMMAND [--data DIR] ...
 
@@ -50,10 +51,15 @@ ENOUGH_TO_START = ("DA_DEBUG", "DA_SECRET_KEY", "DA_SECRET_KEY_FILE", "DA_ENV_FI
 def main(arguments: Sequence[str] | None = None) -> None:
     common = ArgumentParser(add_help=False, allow_abbrev=False)
     common.add_argument("--data", type=Path)
+    # From `da_platform.serve`, which serves what is prepared here.
+    common.add_argument(PREPARE_ONLY, action="store_true")
     chosen, rest = common.parse_known_args(arguments)
     if chosen.data:
         os.environ["DA_DATA_DIR"] = str(chosen.data.expanduser().resolve())
-    _run(*rest)
+    if chosen.prepare_only:
+        _call(rest[0], rest[1:])
+    else:
+        _run(*rest)
 
 
 def _run(name: str = "help", *arguments: str) -> None:
@@ -66,14 +72,12 @@ def _run(name: str = "help", *arguments: str) -> None:
     port = _port(arguments) if is_served else 0
     if name == "run" and is_served and not _is_free(port):
         sys.exit(f"Port {port} is in use. Stop what runs there or choose another: --port 8001")
-    # Before the command, whose output names the link: another platform on the port serves the same data.
-    serves = is_served and _is_free(port)
     _use_for_development()
+    # If the port is not free, another platform on it serves the same data.
+    if is_served and _is_free(port):
+        command = ["-m", "da_platform.serve", "--port", str(port), name, *arguments]
+        os.execv(sys.executable, [sys.executable, *command])
     _call(name, arguments)
-    if serves:
-        # In place of this process, which holds what only the command needed. What it printed must not go with it.
-        sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "da_platform.serve", "--port", str(port)])
 
 
 def _port(arguments: Sequence[str]) -> int:

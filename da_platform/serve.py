@@ -1,6 +1,7 @@
 """Run the platform on one machine: the web server and a worker for all queues, stopped together.
 
     python -m da_platform.serve --port 8000
+    python -m da_platform.serve --port 8000 run     prepare the data as `da run` does, then serve them
 
 The worker is a separate process, not a thread of the web server, so that a job that uses a whole core or all memory
 does not affect the pages, and gunicorn may restart its processes at any time. It is one process with threads, to
@@ -30,6 +31,10 @@ GRACE_SECONDS = 8.0
 PAUSE_SECONDS = 0.1
 
 PR_SET_PDEATHSIG = 1
+# How the worker ends when a job exceeds its time limit and does not react: see `jobs.limits`.
+OVERDUE = -signal.SIGALRM
+# Asks the command `da` not to serve.
+PREPARE_ONLY = "--prepare-only"
 
 GUNICORN = ["--config", str(SHIPPED_DIR / "gunicorn.conf.py")]
 if sys.platform == "linux":
@@ -48,21 +53,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all processes until one ends or this one is asked to stop; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8000)
-    port = parser.parse_args(arguments).port
+    chosen, command = parser.parse_known_args(arguments)
     wishes = _listen()
     die_with_parent()
-    children = [_start("gunicorn", *GUNICORN, "--bind", f"127.0.0.1:{port}")]
+    # The server loads the code meanwhile, and listens once the last writing end of the pipe is closed.
+    waiting, ready = os.pipe()
+    children = [_start_server(chosen.port, waiting)]
+    os.close(waiting)
     try:
-        while not wishes and all(child.poll() is None for child in children):
+        if command:
+            _prepare(command, children, wishes)
+        os.close(ready)
+        while _all_run(children, wishes):
             # The pages first, because on a small machine the starting worker would delay them.
-            if len(children) == 1 and _answers(port):
+            if len(children) == 1 and _answers(chosen.port):
                 children.append(_start("celery", *WORKER))
             time.sleep(PAUSE_SECONDS)
+            if children[-1].poll() == OVERDUE:
+                children[-1] = _start("celery", *WORKER)
     finally:
         codes = [child.poll() for child in children]
         _stop(children)
     # 0 if asked to stop, otherwise the exit code of the process that ended by itself.
     return 0 if wishes else next((code or 1 for code in codes if code is not None), 1)
+
+
+def _prepare(
+    command: Sequence[str], children: list[subprocess.Popen[bytes]], wishes: list[int]
+) -> None:
+    """Run a command of `da` that prints what to open; leave it among the children if it fails."""
+    preparing = _start(sys.executable, "-m", "da_platform.command", PREPARE_ONLY, *command)
+    children.append(preparing)
+    while _all_run(children, wishes):
+        time.sleep(PAUSE_SECONDS / 5)
+    if preparing.poll() == 0:
+        children.remove(preparing)
+
+
+def _all_run(children: Sequence[subprocess.Popen[bytes]], wishes: Sequence[int]) -> bool:
+    return not wishes and all(child.poll() in (None, OVERDUE) for child in children)
 
 
 def _listen() -> list[int]:
@@ -94,14 +123,25 @@ def _answers(port: int) -> bool:
         connection.close()
 
 
-def _start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
+def _start_server(port: int, waiting: int) -> subprocess.Popen[bytes]:
+    arguments = [*GUNICORN, "--bind", f"127.0.0.1:{port}"]
+    return _start("gunicorn", *arguments, pass_fds=[waiting], WAITS_FOR=str(waiting))
+
+
+def _start(
+    program: str, *arguments: str, pass_fds: Sequence[int] = (), **variables: str
+) -> subprocess.Popen[bytes]:
     # In its own process group: Ctrl-C reaches only this process, which then stops the others in order,
     # and processes that a child leaves behind can be found.
     command = [str(BIN / program), *arguments]
     # Celery prints a long warning for root, which would hide what to open.
     quiet = {"PYTHONWARNINGS": "ignore:::celery.platforms"}
     return subprocess.Popen(
-        command, process_group=0, preexec_fn=die_with_parent, env=os.environ | quiet
+        command,
+        process_group=0,
+        preexec_fn=die_with_parent,
+        env=os.environ | quiet | variables,
+        pass_fds=pass_fds,
     )
 
 

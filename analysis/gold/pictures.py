@@ -22,7 +22,8 @@ from da_platform.plots.style import (
 )
 
 from ..plots.heat_maps import draw_significance, significance_levels
-from .runs import PAIR_FIELDS, GoldArrays, SystemRanking
+from .ranking import PAIR_FIELDS, SystemRanking
+from .runs import GoldArrays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,11 +3,13 @@
 from celery import shared_task  # type: ignore[import-untyped]
 
 from . import running, sweeping
+from .limits import thread_limits
 
 
 @shared_task(name="jobs.run_job")
 def run_job(pk: int) -> None:
-    running.run_job(pk)
+    with thread_limits():
+        running.run_job(pk)
 
 
 @shared_task(name="jobs.sweep_jobs")

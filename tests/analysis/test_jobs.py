@@ -1,10 +1,14 @@
 """Jobs in the database: claimed and finished once, cancelled, retried and swept."""
 
 import json
+import signal
+import threading
+import time
 from datetime import timedelta
 
 import pytest
 import time_machine
+from billiard.exceptions import SoftTimeLimitExceeded
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
@@ -17,11 +21,13 @@ from analysis.tasks import do_nightly_chores
 from da_platform.celery import app
 from da_platform.jobs import reports as reporting
 from da_platform.jobs.kinds import JobRefused
+from da_platform.jobs.limits import thread_limits
 from da_platform.jobs.models import MAX_ATTEMPTS, Job
 from da_platform.jobs.recovering import GIVEN_UP
 from da_platform.jobs.reports import UNEXPECTED, JobCancelled, Report
 from da_platform.jobs.running import _claim, _finish, request_cancel, restart, run_job, start_job
 from da_platform.jobs.sweeping import DETAILS_KEPT, NO_LONGER_KEPT, sweep_jobs
+from da_platform.serve import OVERDUE
 from hits.campaigns.simulation import Behaviour, simulate_workers
 from hits.models import Assignment, Campaign, Membership, ProviderEvent, Worker
 from hits.people.audit import record
@@ -33,6 +39,7 @@ from tests.analysis import slow_jobs  # noqa: F401  (registers its kinds)
 from tests.decisions import exclude, let_evidence_decide, reinstate
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.people import make_person
+from tests.subprocesses import run_python
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +86,39 @@ def test_a_job_that_takes_too_long_is_ended_with_the_reason(settings):
 def test_celerys_time_limit_ends_a_job_that_reports_nothing():
     job = run_job(make_job("exceed_the_time_limit").pk)
     assert job.state == Job.State.FAILED and "was stopped after" in job.error
+
+
+def test_a_job_in_a_thread_is_ended_though_it_reports_nothing(settings):
+    settings.CELERY_TASK_SOFT_TIME_LIMIT = 0.2
+    outcomes = []
+
+    def never_report():
+        with thread_limits():
+            try:
+                while True:
+                    time.sleep(0.01)
+            except SoftTimeLimitExceeded as error:
+                outcomes.append(error)
+
+    thread = threading.Thread(target=never_report, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert len(outcomes) == 1 and not signal.alarm(0)
+
+
+def test_a_job_in_a_thread_that_stays_in_c_is_ended_with_its_process():
+    # The regular expression lets no other thread run, and would take years.
+    code = """
+import re, threading
+from django.conf import settings
+settings.configure(CELERY_TASK_SOFT_TIME_LIMIT=0.1, CELERY_TASK_TIME_LIMIT=0.2)
+from da_platform.jobs.limits import thread_limits
+def hang():
+    with thread_limits():
+        re.match("(a+)+b", "a" * 60)
+threading.Thread(target=hang).start()
+"""
+    assert run_python("-c", code).returncode == OVERDUE
 
 
 def make_job(kind: str = "count_slowly", steps: int = 3, **fields) -> Job:

@@ -124,5 +124,12 @@ def test_it_fails_when_one_of_its_processes_dies(platform: Platform):
     eventually(lambda: platform.processes() == set())
 
 
+def test_a_worker_that_a_job_held_for_too_long_is_replaced(platform: Platform):
+    [worker] = [pid for pid in platform.workers() if _parent_of(pid) == platform.process.pid]
+    os.kill(worker, signal.SIGALRM)
+    eventually(lambda: platform.has_worker() and worker not in platform.workers())
+    assert platform.answers()
+
+
 def _parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
