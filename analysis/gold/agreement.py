@@ -33,7 +33,8 @@ from ..stats.sample_size import (
 from ..stats.segments import average_repeats, counts_for_gold
 from ..stats.standardise import standardise_by_worker
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
-from .runs import Progress, load_trust
+from .counted_ratings import load_trust
+from .runs import Progress
 
 # Random splits averaged for each point of the curve; enough for two digits.
 N_DRAWS = 20

@@ -249,13 +249,20 @@ def _scoring(report: CampaignReport) -> str:
     repeats = {
         GoldRun.Method.PER_WORKER: "after averaging a worker's repeated ratings of the same translation",
         GoldRun.Method.POOLED: "counting every rating",
+        GoldRun.Method.WEIGHTED: "weighting each worker by how clearly they scored degraded translations lower "
+        "and how closely they repeated their scores",
     }[GoldRun.Method(run.method)]
+    by, systems = (
+        ("workers who could be weighed", "weighted ratings, with random effects of segments")
+        if run.method == GoldRun.Method.WEIGHTED
+        else ("trusted workers", "mean z-score over segments")
+    )
     return (
         "Ratings were standardised per worker (mean and sample standard deviation over all of the "
         f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
-        f"of genuine and repeated items by trusted workers. {run.n_scored:,} translations have the "
+        f"of genuine and repeated items by {by}. {run.n_scored:,} translations have the "
         f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
-        f"Systems were ranked by mean z-score over segments{_comparing(report.ranking)}."
+        f"Systems were ranked by {systems}{_comparing(report.ranking)}."
     )
 
 

@@ -29,7 +29,8 @@ from .thresholds import MINIMUM_RATINGS
 # Confidence level of the intervals around a mean.
 CONFIDENCE = 0.95
 
-Method = Literal["per_worker", "pooled"]
+# How the ratings of a translation are combined; `weighted_scores` does the last.
+Method = Literal["per_worker", "pooled", "weighted"]
 
 
 @dataclass(frozen=True, slots=True)

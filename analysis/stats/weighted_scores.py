@@ -1,6 +1,6 @@
 """Scores of translations and systems in which some workers' ratings count more than others'."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,7 +164,9 @@ def system_scores_weighted(
         n_segments=rows.n_segments,
         n_workers=n_workers,
         signature=signature(
-            sys="weighted", effects=("segments", f"ratio={model.ratio:.3g}"), var=("segments", "workers")
+            sys="weighted",
+            effects=("segments", f"ratio={model.ratio:.3g}"),
+            var=("segments", "workers"),
         ),
         scores=model.scores,
     )

@@ -56,6 +56,10 @@ class WorkerWeights:
     prior_pairs: float
     signature: str
 
+    def of(self, workers: Keys) -> Floats:
+        """Return the weight of each rating, given its worker, who must be one of these."""
+        return self.weights[np.searchsorted(self.workers, workers)]
+
 
 def worker_weights(
     workers: ArrayLike,

@@ -46,9 +46,7 @@ RUNS_SHOWN = 10
 
 
 class GoldForm(forms.Form):
-    method = forms.ChoiceField(
-        choices=GoldRun.Method.choices, label="Repeated ratings by the same worker"
-    )
+    method = forms.ChoiceField(choices=GoldRun.Method.choices, label="How ratings are averaged")
     minimum = forms.IntegerField(
         min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
     )
