@@ -7,7 +7,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from numpy.typing import NDArray
 
 from hits.models import Campaign, Evidence, Participation
-from hits.rating.arrays import Ids, RatingArrays
+from hits.rating.arrays import Ids, OutputArrays, RatingArrays
 from hits.rating.places import left_out_assignments
 
 from ..stats.quality_control import make_pairs
@@ -96,6 +96,27 @@ class CountedColumns:
     @classmethod
     def rows(cls, ratings: RatingArrays, rows: NDArray[np.bool_]) -> "CountedColumns":
         return cls(*(getattr(ratings, field.name)[rows] for field in fields(cls)))
+
+
+def expand_ratings(
+    translations: Ids, outputs: OutputArrays, chosen: NDArray[np.bool_]
+) -> tuple[Ids, NDArray[np.str_], Ids]:
+    """Give each rating a row for every chosen output that it is of, as systems may share a translation.
+
+    Return the rating of each row, given the translation of each rating, and the row's system and segment.
+    """
+    order = np.argsort(translations, kind="stable")
+    first, last = (
+        np.searchsorted(translations[order], outputs.translation[chosen], side)
+        for side in ("left", "right")
+    )
+    n_ratings = last - first
+    starts = np.repeat(first - np.cumsum(n_ratings) + n_ratings, n_ratings)
+    return (
+        order[starts + np.arange(n_ratings.sum())],
+        np.repeat(outputs.system[chosen], n_ratings),
+        np.repeat(outputs.segment[chosen], n_ratings),
+    )
 
 
 def weigh_workers(ratings: CountedColumns, z: NDArray[np.float64]) -> WorkerWeights:

@@ -41,7 +41,13 @@ from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
 from ..stats.trust_rules import rule_facts
 from ..stats.weighted_scores import segment_scores_weighted, system_scores_weighted
 from ..stats.worker_weights import WorkerWeights
-from .counted_ratings import CountedColumns, Trust, load_trust, weigh_workers
+from .counted_ratings import (
+    CountedColumns,
+    Trust,
+    expand_ratings,
+    load_trust,
+    weigh_workers,
+)
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -296,22 +302,10 @@ def _weighted_systems(
     if not produced.any():
         return None
     scored = np.flatnonzero(counts_for_gold(ratings.role))
-    order = np.argsort(ratings.translation[scored], kind="stable")
-    rows = scored[order]
-    # A rating counts for every system that produced the translation.
-    first, last = (
-        np.searchsorted(ratings.translation[rows], outputs.translation[produced], side)
-        for side in ("left", "right")
-    )
-    n_ratings = last - first
-    starts = np.repeat(first - np.cumsum(n_ratings) + n_ratings, n_ratings)
-    expanded = rows[starts + np.arange(n_ratings.sum())]
+    places, systems, segments = expand_ratings(ratings.translation[scored], outputs, produced)
+    rows = scored[places]
     return system_scores_weighted(
-        z[expanded],
-        ratings.worker[expanded],
-        np.repeat(outputs.system[produced], n_ratings),
-        np.repeat(outputs.segment[produced], n_ratings),
-        weights.of(ratings.worker[expanded]),
+        z[rows], ratings.worker[rows], systems, segments, weights.of(ratings.worker[rows])
     )
 
 

@@ -172,6 +172,20 @@ def system_scores_weighted(
     )
 
 
+def weighted_means_of_systems(
+    z: Floats, workers: Ints, systems: Ints, segments: Ints, weights: Floats, *, n_systems: int
+) -> Floats:
+    """Return only the scores of `system_scores_weighted`; NaN for numbers that no row has.
+
+    Systems are numbered from 0.
+    """
+    labels, rows = _rows(z, workers, systems, segments, weights)
+    scores = np.full(n_systems, np.nan)
+    if len(labels):
+        scores[labels] = _Model(rows, len(labels)).scores
+    return scores
+
+
 def _rows(
     z: ArrayLike, workers: ArrayLike, systems: ArrayLike, segments: ArrayLike, weights: ArrayLike
 ) -> tuple[Keys, _Rows]:

@@ -148,6 +148,7 @@ def _prior_pairs(pairs: Moments) -> float:
 
 def _pulled(own: Moments, prior: float) -> Floats:
     """Return means of each worker's own pairs and of the crowd's mean, which counts for `prior` pairs."""
-    totals = own.n * np.nan_to_num(own.mean)
-    crowd = float(totals.sum()) / max(int(own.n.sum()), 1)
-    return np.asarray((totals + prior * crowd) / (own.n + prior))
+    mean, share = np.nan_to_num(own.mean), own.n / (own.n + prior)
+    # A busy worker says more about the crowd, but is only one of it.
+    crowd = float(share @ mean) / float(share.sum()) if share.any() else 0.0
+    return np.asarray(share * mean + (1 - share) * crowd)
