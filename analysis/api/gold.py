@@ -27,7 +27,7 @@ from ..stats.systems import Test
 
 router = Router(tags=["Gold"])
 
-GOLD_EXPORTS = ("segments", "systems")
+GOLD_EXPORTS = ("segments", "systems", "weights")
 
 
 class GoldRunOut(Schema):
@@ -193,7 +193,7 @@ def get_ranking(
 def download_export(
     request: HttpRequest,
     code: UUID,
-    kind: Literal["ratings", "evidence", "signals", "likeness", "segments", "systems"],
+    kind: Literal["ratings", "evidence", "signals", "likeness", "segments", "systems", "weights"],
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:

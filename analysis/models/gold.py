@@ -19,6 +19,9 @@ class GoldRunQuerySet(models.QuerySet["GoldRun"]):
     def newest(self) -> "GoldRun | None":
         return self.newest_first().first()
 
+    def weighted(self) -> "GoldRunQuerySet":
+        return self.filter(method=GoldRun.Method.WEIGHTED)
+
     def numbered(self, number: int) -> "GoldRun | None":
         return self.filter(number=number).first()
 
