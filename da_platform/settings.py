@@ -419,6 +419,8 @@ MAX_OUTPUTS = whole_number("DA_MAX_OUTPUTS", default=5_000_000)
 # notice shows this and the contact.
 FORGET_WORKERS_AFTER_DAYS = whole_number("DA_FORGET_WORKERS_AFTER_DAYS", default=365)
 PRIVACY_CONTACT = env.str("DA_PRIVACY_CONTACT", default="")
+# Who runs the campaigns, as workers see it. A campaign may name someone else.
+ORGANISER = env.str("DA_ORGANISER", default="")
 
 # Languages and time --------------------------------------------------------------------------
 
