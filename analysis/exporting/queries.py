@@ -312,6 +312,7 @@ def weights(run: GoldRun) -> Query:
         Column("discrimination", Kind.NUMBER, "g.discrimination"),
         Column("own_discrimination", Kind.NUMBER, "g.own_discrimination"),
         Column("n_pairs", Kind.INTEGER, "g.n_pairs"),
+        Column("agreement", Kind.NUMBER, "g.agreement"),
         Column("repeat_variance", Kind.NUMBER, "g.repeat_variance"),
         Column("own_repeat_variance", Kind.NUMBER, "g.own_repeat_variance"),
         Column("n_repeats", Kind.INTEGER, "g.n_repeats"),

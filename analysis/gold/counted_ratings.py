@@ -12,7 +12,7 @@ from hits.rating.places import left_out_assignments
 
 from ..stats.quality_control import make_pairs
 from ..stats.roles import Role
-from ..stats.segments import Method
+from ..stats.segments import Method, counts_for_gold
 from ..stats.trust_rules import Stance, stance_of_agreement
 from ..stats.worker_weights import WorkerWeights, worker_weights
 
@@ -120,11 +120,12 @@ def expand_ratings(
 
 
 def weigh_workers(ratings: CountedColumns, z: NDArray[np.float64]) -> WorkerWeights:
-    """Weigh everyone who has z-scores by their degraded items and repeats."""
+    """Weigh everyone who has z-scores by their hidden items, and by agreement where it can be seen."""
     has_z = ~np.isnan(z)
     pairs = make_pairs(
         ratings.assignment[has_z], ratings.item[has_z], ratings.partner[has_z], z[has_z]
     )
+    scored = has_z & counts_for_gold(ratings.role)
     roles, workers = ratings.role[has_z][pairs.rows], ratings.worker[has_z][pairs.rows]
     is_degraded, is_repeat = roles == Role.BAD_REFERENCE, roles == Role.REPEAT
     return worker_weights(
@@ -133,4 +134,5 @@ def weigh_workers(ratings: CountedColumns, z: NDArray[np.float64]) -> WorkerWeig
         drop_workers=workers[is_degraded],
         changes=pairs.differences[is_repeat],
         change_workers=workers[is_repeat],
+        ratings=(z[scored], ratings.worker[scored], ratings.translation[scored]),
     )

@@ -61,6 +61,7 @@ _COLUMNS = ("translation_id", *_ARRAYS[1:])
 _REASONS = (
     "discrimination",
     "own_discrimination",
+    "agreement",
     "repeat_variance",
     "own_repeat_variance",
     "n_pairs",

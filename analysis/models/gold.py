@@ -93,6 +93,7 @@ class GoldWeight(models.Model):
     weight = models.FloatField(help_text="1 is the mean of all workers.")
     discrimination = models.FloatField()
     own_discrimination = models.FloatField(null=True)
+    agreement = models.FloatField(null=True)
     repeat_variance = models.FloatField()
     own_repeat_variance = models.FloatField(null=True)
     n_pairs = models.PositiveIntegerField()

@@ -44,7 +44,17 @@ def test_equal_weights_give_plain_means():
     )
     plain = segment_scores(*columns, minimum=3, expected=range(8))
     weighted = segment_scores_weighted(*columns, np.full(80, 2.5), minimum=3, expected=range(8))
-    for name in ("translations", "raw", "z", "raw_se", "z_se", "z_low", "z_high", "n", "incomplete"):
+    for name in (
+        "translations",
+        "raw",
+        "z",
+        "raw_se",
+        "z_se",
+        "z_low",
+        "z_high",
+        "n",
+        "incomplete",
+    ):
         assert_allclose(getattr(weighted, name), getattr(plain, name))
 
 
@@ -105,7 +115,9 @@ def test_blocks_do_not_change_the_covariance(monkeypatch: pytest.MonkeyPatch):
 def test_intervals_of_differences_cover_the_truth(worker_sd: float):
     """95 % intervals of the difference of two systems contain 0 in 93 to 97 % of 1,200 crowds."""
     rng = np.random.default_rng(11)
-    covered = [is_covered(system_scores_weighted(**crowd(rng, worker_sd=worker_sd))) for _ in range(1200)]
+    covered = [
+        is_covered(system_scores_weighted(**crowd(rng, worker_sd=worker_sd))) for _ in range(1200)
+    ]
     assert 0.93 <= np.mean(covered) <= 0.97
 
 

@@ -302,7 +302,9 @@ def test_stored_gold_of_eighteen_workers_matches_the_published_gold(eighteen: Ca
     assert_allclose(raw, list(published.values()), rtol=0, atol=1e-9)
 
 
-def test_halves_of_the_workers_agree_better_with_weighted_gold(csen: Campaign, deen: Campaign) -> None:
+def test_halves_of_the_workers_agree_better_with_weighted_gold(
+    csen: Campaign, deen: Campaign
+) -> None:
     r = {}
     for campaign in (csen, deen):
         for method in METHODS:
