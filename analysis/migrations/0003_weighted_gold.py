@@ -5,35 +5,71 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0002_gold_run_system_comparison'),
-        ('hits', '0007_import_reports_and_samples'),
+        ("analysis", "0002_gold_run_system_comparison"),
+        ("hits", "0007_import_reports_and_samples"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='goldrun',
-            name='method',
-            field=models.CharField(choices=[('per_worker', "A worker's repeats averaged first"), ('pooled', 'Every rating counts'), ('weighted', 'Weighted by what hidden items show about the worker')], default='per_worker', max_length=10),
+            model_name="goldrun",
+            name="method",
+            field=models.CharField(
+                choices=[
+                    ("per_worker", "A worker's repeats averaged first"),
+                    ("pooled", "Every rating counts"),
+                    ("weighted", "Weighted by what hidden items show about the worker"),
+                ],
+                default="per_worker",
+                max_length=10,
+            ),
         ),
         migrations.CreateModel(
-            name='GoldWeight',
+            name="GoldWeight",
             fields=[
-                ('pk', models.CompositePrimaryKey('run_id', 'worker_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('weight', models.FloatField(help_text='1 is the mean of all workers.')),
-                ('discrimination', models.FloatField()),
-                ('own_discrimination', models.FloatField(null=True)),
-                ('agreement', models.FloatField(null=True)),
-                ('repeat_variance', models.FloatField()),
-                ('own_repeat_variance', models.FloatField(null=True)),
-                ('n_pairs', models.PositiveIntegerField()),
-                ('n_repeats', models.PositiveIntegerField()),
-                ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='weights', to='analysis.goldrun')),
-                ('worker', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gold_weights', to='hits.worker')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "run_id",
+                        "worker_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("weight", models.FloatField(help_text="1 is the mean of all workers.")),
+                ("discrimination", models.FloatField()),
+                ("own_discrimination", models.FloatField(null=True)),
+                ("agreement", models.FloatField(null=True)),
+                ("repeat_variance", models.FloatField()),
+                ("own_repeat_variance", models.FloatField(null=True)),
+                ("n_pairs", models.PositiveIntegerField()),
+                ("n_repeats", models.PositiveIntegerField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="weights",
+                        to="analysis.goldrun",
+                    ),
+                ),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gold_weights",
+                        to="hits.worker",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('weight__gte', 0)), name='gold_weight_is_not_negative')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("weight__gte", 0)), name="gold_weight_is_not_negative"
+                    )
+                ],
             },
         ),
     ]
