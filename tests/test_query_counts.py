@@ -55,6 +55,7 @@ LISTS = {
     "evaluate_pooled": 6,
     "collection_metrics": 10,
     "collection_evaluate": 10,
+    "contrast": 14,
     "evaluation": 8,
     "jobs": 8,
 }
@@ -69,7 +70,7 @@ NOT_LISTS = {
 # Plots, tables and other files.
 FILES = {
     "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
-    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
+    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "contradictions", "contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip
 # They redirect to another page.

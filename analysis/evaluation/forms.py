@@ -145,6 +145,57 @@ class ComputeForm(forms.Form):
         return {"names": self.cleaned_data["names"]} | ({"tokenise": tokenise} if tokenise else {})
 
 
+class PostEditionsForm(forms.Form):
+    """A file of post-editions, and what is computed from it."""
+
+    prefix = "edited"
+
+    upload = forms.FileField(
+        label="Post-editions",
+        help_text="A table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
+        "editor, an output may have several; with a column seconds, times are stored too.",
+    )
+    use = forms.ChoiceField(
+        choices=[
+            ("gold", "Gold: metrics are evaluated against it"),
+            ("metric", "Metrics: they are evaluated, and need a post-edition of every output"),
+        ],
+        initial="gold",
+        widget=forms.RadioSelect,
+        label="Use the scores as",
+    )
+    names = forms.MultipleChoiceField(
+        choices=[(name, f"H{name}") for name in METRIC_NAMES],
+        initial=["TER"],
+        widget=forms.CheckboxSelectMultiple,
+        label="Human-targeted metrics",
+    )
+    tokenise = forms.ChoiceField(
+        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
+        required=False,
+        label="Tokeniser",
+    )
+    ignore_case = forms.BooleanField(required=False, initial=True, label="Ignore case")
+    cap = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Count error rates above 1 as 1",
+        help_text="Both are usual at WMT's quality estimation tasks.",
+    )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `compute_targeted` besides the campaign and the file."""
+        chosen = self.cleaned_data
+        return {
+            "names": chosen["names"],
+            "use": chosen["use"],
+            "tokenise": chosen["tokenise"] or None,
+            "ignore_case": chosen["ignore_case"],
+            "cap": chosen["cap"],
+        }
+
+
 class CollectionForm(forms.Form):
     name = forms.CharField(
         max_length=100, label="Name", help_text="For example, WMT14 QE task 1.2."
@@ -209,6 +260,10 @@ class OptionsForm(forms.Form):
     uncertainty = forms.ChoiceField(
         choices=[
             ("segments", "By segment: translations of one segment are not independent"),
+            (
+                "resampling",
+                "By segment, resampled: bootstrap intervals and permutation tests of r and acc_eq",
+            ),
             (
                 "published",
                 "As published: Fisher's intervals and Williams tests over all translations",
