@@ -41,6 +41,8 @@ EXPORTS = {
     "signals": "Input signals",
     "likeness": "Likeness to metrics",
     "weights": "Weights of workers",
+    "metrics": "Metric scores of segments",
+    "system-metrics": "Metric scores of systems",
 }
 RUN_EXPORTS = ("segments", "systems", "weights")
 SEGMENTS_PER_PAGE = 50
