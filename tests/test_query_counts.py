@@ -55,7 +55,6 @@ LISTS = {
     "evaluations_across": 8,
     "collection_metrics": 10,
     "collection_evaluate": 10,
-    "evaluation_contrast": 14,
     "evaluation": 8,
     "jobs": 8,
 }
@@ -65,7 +64,7 @@ NOT_LISTS = {
     "campaign_instructions", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
-    "two_step", "password_change_done", "remove_examples",
+    "evaluation_contrast", "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {

@@ -109,6 +109,14 @@ class EvaluationResultOut(EvaluationOut):
     result: dict[str, Any]
 
 
+class ContrastIn(Schema):
+    """Two scores of an evaluation, golds or metrics, and the number of contradictions to list."""
+
+    first: str = ""
+    second: str = ""
+    most: Annotated[int, Field(ge=1, le=5_000)] = 50
+
+
 class ContradictionOut(Schema):
     """A translation that is better than average by one score and worse by the other, with single ratings."""
 
@@ -214,9 +222,7 @@ def get_contrast(
     request: HttpRequest,
     code: UUID,
     number: Number,
-    first: Query[Name | None] = None,
-    second: Query[Name | None] = None,
-    most: Query[Annotated[int, Field(ge=1, le=5_000)]] = 50,
+    chosen: Query[ContrastIn],
 ) -> dict[str, Any]:
     """Hold two golds, or a gold and a metric, against each other; by default the first two golds.
 
@@ -227,7 +233,9 @@ def get_contrast(
     names = default_names(result_of(evaluation))
     if names is None:
         raise Http404("This evaluation has no segment scores.")
-    found = contrast(pairs_of(evaluation, first or names[0], second or names[1]), most)
+    found = contrast(
+        pairs_of(evaluation, chosen.first or names[0], chosen.second or names[1]), chosen.most
+    )
     rows = with_texts(evaluation, found.contradictions)
     return asdict(found) | {
         "contradictions": [asdict(row.scores) | asdict(row.texts) for row in rows]
