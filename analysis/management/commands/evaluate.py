@@ -92,7 +92,10 @@ class Command(CommandWithExamples):
             "--force", action="store_true", help="write into a folder that is not empty"
         )
         _add_directions(parser)
-        _add_options(parser)
+        _add_measures(parser)
+        _add_reading(parser)
+        _add_plots(parser)
+        _add_tests(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -190,7 +193,8 @@ def _add_directions(parser: CommandParser) -> None:
     )
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_measures(parser: CommandParser) -> None:
+    """What is evaluated."""
     parser.add_argument(
         "--qe",
         action="store_true",
@@ -239,6 +243,10 @@ def _add_options(parser: CommandParser) -> None:
         action="store_true",
         help="ignore scores for translations that are not in the gold",
     )
+
+
+def _add_reading(parser: CommandParser) -> None:
+    """How files are read."""
     parser.add_argument(
         "--texts", metavar="FILE", help="text of each segment, one per line, for results by length"
     )
@@ -247,6 +255,28 @@ def _add_options(parser: CommandParser) -> None:
         metavar="FILE",
         help="document of each segment, one per line, for results by document",
     )
+    for name, what in (("--format", "score"), ("--gold-format", "gold")):
+        parser.add_argument(
+            name,
+            choices=FORMATS,
+            help=f"the format of the {what} files (default: detected from the content)",
+        )
+    parser.add_argument(
+        "--system",
+        default="",
+        metavar="NAME",
+        help="the system that was scored, for files that do not name systems when others do",
+    )
+    for role in CHOICES:
+        parser.add_argument(
+            f"--{role.replace('_', '-')}",
+            metavar="NAME",
+            help=f"the {role.replace('_', ' ')} to read from files that hold several",
+        )
+
+
+def _add_plots(parser: CommandParser) -> None:
+    """What is drawn."""
     parser.add_argument(
         "--scatter",
         action="append",
@@ -268,6 +298,10 @@ def _add_options(parser: CommandParser) -> None:
         action="store_true",
         help="draw the significance map of every measure, not only of r",
     )
+
+
+def _add_tests(parser: CommandParser) -> None:
+    """How sure the numbers are."""
     parser.add_argument(
         "--uncertainty",
         choices=UNCERTAINTIES,
@@ -291,24 +325,6 @@ def _add_options(parser: CommandParser) -> None:
     parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
     parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
-    for name, what in (("--format", "score"), ("--gold-format", "gold")):
-        parser.add_argument(
-            name,
-            choices=FORMATS,
-            help=f"the format of the {what} files (default: detected from the content)",
-        )
-    parser.add_argument(
-        "--system",
-        default="",
-        metavar="NAME",
-        help="the system that was scored, for files that do not name systems when others do",
-    )
-    for role in CHOICES:
-        parser.add_argument(
-            f"--{role.replace('_', '-')}",
-            metavar="NAME",
-            help=f"the {role.replace('_', ' ')} to read from files that hold several",
-        )
 
 
 def _directions(options: dict[str, Any]) -> Directions:
