@@ -147,7 +147,10 @@ class FilesForm(forms.Form):
     package = forms.FileField(
         required=False,
         label="One file",
-        help_text="A table (.tsv, .csv, .jsonl), a WMT test set (.xml), or a .zip of a campaign's folder.",
+        help_text=(
+            "A table (.tsv, .csv, .jsonl), a WMT test set (.xml, .jsonl), or a .zip of a folder: text "
+            "files, a WMT test set in .sgm files, or mt-metrics-eval."
+        ),
         widget=forms.FileInput(attrs={"accept": ",".join(PACKAGES)}),
     )
     systems = SeveralFilesField(
