@@ -115,14 +115,20 @@ def _settings_of(campaign: Campaign) -> tuple[object, ...]:
     return tuple(getattr(campaign, name) for name in UNTIL_TAKEN_REBUILDS)
 
 
-def layout_of(campaign: Campaign, n_translations: int) -> Layout:
-    """Return the layout of the campaign's HITs, or raise `CannotCompose`."""
-    return choose_layout(
-        n_translations, hit_size=campaign.hit_size, references=_hidden_references(campaign)
-    )
+def layout_of(
+    campaign: Campaign, n_translations: int, *, has_second_references: bool | None = None
+) -> Layout:
+    """Return the layout of the campaign's HITs, or raise `CannotCompose`.
+
+    Pass `has_second_references` for a campaign that is not stored yet.
+    """
+    if has_second_references is None:
+        has_second_references = _has_second_references(campaign)
+    references = _hidden_references(campaign, has_second_references)
+    return choose_layout(n_translations, hit_size=campaign.hit_size, references=references)
 
 
-def _hidden_references(campaign: Campaign) -> References:
+def _hidden_references(campaign: Campaign, has_second_references: bool) -> References:
     """How many references to hide among the translations.
 
     A script recognises a reference that equals the gray text. With balanced degradation there are none of
@@ -130,7 +136,7 @@ def _hidden_references(campaign: Campaign) -> References:
     """
     if not campaign.shows_references:
         return References.NONE
-    if campaign.degradation == Campaign.Degradation.PUBLISHED or _has_second_references(campaign):
+    if campaign.degradation == Campaign.Degradation.PUBLISHED or has_second_references:
         return References.ALL
     return References.FEW if campaign.shows_gray_references else References.NONE
 

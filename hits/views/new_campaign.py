@@ -1,5 +1,6 @@
 """Create a campaign in four steps: basics, files, settings, and a check before the import."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,10 @@ from da_platform.jobs.models import Job
 from hits.exceptions import ImportRefused
 
 from ..campaigns import drafts
+from ..campaigns.costs import Cost, estimate_before_import
 from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
 from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
+from ..campaigns.importing.service import CheckSummary
 from ..campaigns.uploads import keep_files
 from ..models import Campaign, CampaignDraft
 from ..people.access import for_admins, takes_files, user_of
@@ -111,6 +114,7 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
             # A second click, refused because the first one took the name.
             return _show_campaign(request, draft, campaign)
         refusal = error
+    shown = Campaign(**draft.basics, **draft.settings)
     job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
     return _page(
         request,
@@ -119,9 +123,23 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         3,
         found=summary,
         refusal=refusal,
-        shown=Campaign(**draft.basics, **draft.settings),
+        shown=shown,
+        cost=_cost_of(shown, summary),
+        has_pay=Decimal(shown.pay_per_hit) > 0,
+        cap=Decimal(shown.spending_cap or 0),
         job=job,
         is_running=job is not None and job.finished_at is None,
+    )
+
+
+def _cost_of(campaign: Campaign, summary: CheckSummary | None) -> Cost | None:
+    """What the campaign costs at most: systems may share translations."""
+    if summary is None:
+        return None
+    n_translations = len(summary.systems) * summary.n_segments
+    has_second_references = summary.has_second_references
+    return estimate_before_import(
+        campaign, n_translations, has_second_references=has_second_references
     )
 
 
