@@ -27,7 +27,8 @@ from .evaluation.stored_evaluations import (
 )
 from .exporting import export
 from .gold.agreement import measure_agreement
-from .gold.runs import build_gold, rank_systems
+from .gold.ranking import rank_systems
+from .gold.runs import build_gold
 from .models import Evaluation, GoldRun, Metric, ScoreCollection
 
 

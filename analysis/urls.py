@@ -80,4 +80,9 @@ urlpatterns = [
         evaluations.evaluation_picture,
         name="evaluation_picture",
     ),
+    path(
+        "evaluations/<uuid:code>/points/<str:name>",
+        evaluations.evaluation_points,
+        name="evaluation_points",
+    ),
 ]

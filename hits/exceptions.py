@@ -32,8 +32,12 @@ class WorkerIsBusy(PlatformError):
     """The worker has an unfinished HIT in another campaign."""
 
 
-class RatingRefused(PlatformError):
-    """A rating is out of order, for someone else's assignment, or not a valid score."""
+class AnswerNotUnderstood(PlatformError):
+    """What a browser sent is not an answer of this kind of task."""
+
+
+class AnswerRefused(PlatformError):
+    """An answer is out of order, for someone else's assignment, or not a valid one."""
 
 
 class NotFinished(PlatformError):
@@ -100,3 +104,8 @@ class ImportRefused(FilesRefused):
     """A campaign was not imported, and nothing was stored."""
 
     heading = "The campaign was not imported, and nothing was stored"
+
+    def lines_on_fixes(self) -> list[str]:
+        fixes = self.fixes_by_option.items()
+        lines = [f"  --{option.replace('_', '-')}: {what}" for option, what in fixes]
+        return ["These options of the import would help:", *lines] if lines else []

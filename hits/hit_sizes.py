@@ -1,8 +1,56 @@
-"""Allowed HIT sizes: an even number of sets of ten items."""
+"""Allowed HIT sizes: an even number of sets of items.
 
-SET_SIZE = 10
-MIN_SETS = 4
-MAX_SETS = 20
-# An even number, because QC items and their partners are half a HIT apart.
-HIT_SIZES = tuple(SET_SIZE * n_sets for n_sets in range(MIN_SETS, MAX_SETS + 1, 2))
-MAX_HIT_SIZE = HIT_SIZES[-1]
+An even number, because quality-control items and their partners are half a HIT apart.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# The most items that a browser holds beyond a set, so that a worker can continue while the network is down.
+MOST_BEYOND_A_SET = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes that HITs of a task can have."""
+
+    set_size: int
+    min_sets: int
+    max_sets: int
+    default: int
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.min_sets * self.set_size, self.largest + 1, 2 * self.set_size))
+
+    def __contains__(self, size: object) -> bool:
+        return size in tuple(self)
+
+    @property
+    def largest(self) -> int:
+        return self.max_sets * self.set_size
+
+    @property
+    def refusal(self) -> str:
+        return (
+            f"A HIT has an even number of sets of {self.set_size} items, and at least "
+            f"{self.min_sets} sets: {', '.join(map(str, self))} items."
+        )
+
+    def n_ahead(self, size: int) -> int:
+        """Return how many items the browser holds at once: never an item together with its partner."""
+        # Partners are half a HIT apart, plus or minus one set (`composition`).
+        nearest_partners = (size // 2) - self.set_size + 1
+        return min(self.set_size + MOST_BEYOND_A_SET, nearest_partners)
+
+
+SET_SIZE, MIN_SETS, MAX_SETS = 10, 4, 20
+RATING_SIZES = Sizes(SET_SIZE, MIN_SETS, MAX_SETS, default=100)
+HIT_SIZES = tuple(RATING_SIZES)
+MAX_HIT_SIZE = RATING_SIZES.largest
+
+# The sizes of each task, by the values of `Campaign.Task`.
+SIZES = {"reference": RATING_SIZES, "source": RATING_SIZES, "fluency": RATING_SIZES}
+
+
+def sizes_of(task: str) -> Sizes:
+    return SIZES.get(task, RATING_SIZES)

@@ -7,6 +7,7 @@ from .views import (
     campaign_actions,
     campaigns,
     holds,
+    import_report,
     jobs,
     mturk,
     new_campaign,
@@ -112,6 +113,7 @@ urlpatterns = [
     path("campaigns/<uuid:code>/status/", campaign_actions.change, name="change_campaign_status"),
     path("campaigns/<uuid:code>/build/", campaign_actions.build, name="build_campaign"),
     path("campaigns/<uuid:code>/settings/", campaign_actions.settings, name="campaign_settings"),
+    path("campaigns/<uuid:code>/import/", import_report.import_report, name="import_report"),
     path(
         "campaigns/<uuid:code>/settings/instructions/",
         campaign_actions.instructions,
@@ -172,6 +174,7 @@ urlpatterns = [
     path("work/<uuid:code>/check/", onboarding.check, name="check"),
     path("work/<uuid:code>/next/", onboarding.next_hit, name="next_hit"),
     path("hit/<uuid:code>/", rating.rate, name="rate"),
+    path("hit/<uuid:code>/stop/", rating.stop, name="stop"),
     path("hit/<uuid:code>/finish/", rating.finish, name="finish"),
     path("hit/<uuid:code>/done/", rating.done, name="done"),
     path("jobs/", jobs.jobs, name="jobs"),

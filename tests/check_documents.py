@@ -181,8 +181,8 @@ def check_that_all_documents_name_the_version() -> Iterator[str]:
 
 # The licences that packages may have to be shipped with ours, as they name them.
 LICENCES = {
-    "0BSD", "Apache 2", "Apache License 2.0", "Apache Software License", "Apache-2.0", "BSD", "BSD License",
-    "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "MIT", "MIT License", "MIT-0", "MIT-CMU", "New BSD",
+    "0BSD", "Apache 2", "Apache License 2.0", "Apache Software License", "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception", "BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "MIT", "MIT License", "MIT-0", "MIT-CMU", "New BSD",
     "PSF-2.0", "PSFL", "Python Software Foundation License", "The Unlicense (Unlicense)", "Unlicense", "Zlib",
 }  # fmt: skip
 # These ask for something when changed or shipped, so docs/installing.md names their packages.

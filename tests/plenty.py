@@ -280,6 +280,8 @@ def table_name(plenty: Plenty) -> str:
 def _value(key: str, address: Address, plenty: Plenty) -> Any:
     if address.name == "evaluation_table" and key in ("name", "fmt"):
         return {"name": table_name(plenty), "fmt": "csv"}[key]
+    if address.name == "evaluation_points":
+        return {"name": f"scatter-m1-gold-{plenty.gold.number}"}.get(key, plenty.evaluation.code)
     if key == "pk":
         return plenty.membership.user.pk
     if key == "membership":

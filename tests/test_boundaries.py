@@ -19,7 +19,8 @@ APPS = ("da_platform", "hits", "analysis")
 # These put the parts together: they may import everything, and nothing may import them.
 COMPOSITION = {f"da_platform.{name}" for name in ("api", "api_reference", "urls", "wsgi")}
 STATS = "analysis.stats"
-ALLOWED_IN_STATS = {"numpy", "scipy", "da_platform"} | set(sys.stdlib_module_names)
+# Numba is optional, and imported only when something is compiled.
+ALLOWED_IN_STATS = {"numpy", "scipy", "numba", "da_platform"} | set(sys.stdlib_module_names)
 
 IMPORT_ALL = """
 import importlib, sys

@@ -69,7 +69,7 @@ NOT_LISTS = {
 FILES = {
     "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
-    "job_progress",
+    "evaluation_points", "job_progress",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {

@@ -21,7 +21,7 @@ from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, user_of
 
 from ..downloads import EXPORT_TYPES, exported
-from ..gold.runs import rank_systems
+from ..gold.ranking import rank_systems
 from ..models import GoldRun, GoldScore
 from ..stats.systems import Test
 

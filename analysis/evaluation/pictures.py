@@ -33,6 +33,7 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
         rank_changes(
             pair.changes,
             golds=(pair.first, pair.second),
+            level=pair.level,
             name=names["rank-changes", pair.level, pair.first, pair.second],
         )
         for pair in result.comparisons

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 import hits
 from da_platform.exceptions import PlatformError
+from da_platform.plots.dark import follow_dark_mode
 from da_platform.plots.rendering import Format, Picture, render_pictures
 
 from ..tables.table import Cell, Column, Table, text
@@ -42,7 +43,7 @@ class _Drawn:
     @property
     def inline(self) -> SafeString:
         """The figure as HTML: inline SVG if its points have hover texts, otherwise an image."""
-        svg = self.files["svg"]
+        svg = follow_dark_mode(self.files["svg"])
         if self.picture.hover:
             # Text from users was escaped by the XML writer.
             return mark_safe(svg.decode().partition("?>")[2])  # nosec B308 B703

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from da_platform.jobs.models import Job
-from da_platform.plots.rendering import Picture
+from da_platform.plots.rendering import Picture, pixels
 
 from ..models import Evaluation, GoldUpload
+from ..plots.densities import densities_size
 from ..plots.directions import reversal_sentence
-from ..plots.scatter import scatter_sentence
+from ..plots.scatter import SCATTER_SIZE, scatter_sentence
 from ..tables.table import Table
 from ..tables.writing import to_latex, to_markdown
 from .file_names import file_names
@@ -26,6 +27,9 @@ from .results import Comparison, EvaluationResult, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
 from .wording import LEVEL_NAMES, MEASURE_NAMES
+
+# About half a page: a wider figure has a row to itself.
+WIDE_PIXELS = 700
 
 TABLE_TYPES = {
     "tex": "application/x-tex; charset=utf-8",
@@ -53,9 +57,15 @@ class ShownPicture:
     name: str
     title: str
     alternative: str
+    pixels: tuple[int, int]
     has_hover: bool = False
     # Drawn from the scores, not from the stored result alone.
     needs_scores: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its labels need the whole width of a page to be readable."""
+        return self.pixels[0] > WIDE_PIXELS
 
 
 def shown_tables(result: EvaluationResult) -> list[ShownTable]:
@@ -126,7 +136,7 @@ def shown_pictures(
         if key_of(test) != chosen_measure
     }
     pictures = [
-        ShownPicture(picture.name, picture.title, picture.alternative)
+        ShownPicture(picture.name, picture.title, picture.alternative, picture.pixels)
         for picture in pictures_of_result(result)
         if picture.name not in hidden
     ]
@@ -140,6 +150,7 @@ def shown_pictures(
                     f"The distribution of each system's predictions, as submitted and rescaled, and of {name}. A narrow "
                     "peak at the mean has small errors but hardly distinguishes segments."
                     + reversal_sentence({name: gold.gold.higher_is_better}),
+                    pixels(densities_size(len(gold.predictions))),
                     needs_scores=True,
                 )
             )
@@ -154,6 +165,7 @@ def shown_pictures(
                 f"{metric} against {name}, both standardised",
                 "Each point is a translation. The regression line has the slope r; for perfect predictions it would be "
                 "the diagonal.",
+                pixels(SCATTER_SIZE),
                 has_hover=True,
                 needs_scores=True,
             )
@@ -174,6 +186,7 @@ def _shown_scatter(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture
             row.pearson.estimate,
             row.pearson.n,
         ),
+        pixels(SCATTER_SIZE),
         has_hover=True,
         needs_scores=True,
     )

@@ -369,7 +369,7 @@ def _run_meta(request: _Request, run: GoldRun) -> dict[str, Any]:
 
 
 def _count_incomplete(run: GoldRun) -> int:
-    outputs = SystemOutput.objects.filter(system__campaign=run.campaign_id)
+    outputs = SystemOutput.objects.to_rate(run.campaign)
     complete = GoldScore.objects.filter(run=run, is_complete=True).values("translation_id")
     return outputs.exclude(translation_id__in=complete).count()
 

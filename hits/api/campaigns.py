@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import BooleanField
 from django.forms.models import model_to_dict
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils.datastructures import MultiValueDict
 from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
@@ -33,10 +34,10 @@ from ..campaigns.forms import (
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
-from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
+from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign, ImportReport
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
-from .field_types import Input, Money, Name, Text, Total
+from .field_types import Input, Line, Money, Name, Text, Total
 from .jobs import JobOut
 from .pagination import LazyRows
 from .validation import FormRefused, checked, refuse_unknown_fields
@@ -46,6 +47,11 @@ router = Router(tags=["Campaigns"])
 Count = Annotated[int, Field(ge=1, le=32_767)]
 # In a form, an empty value stands for null.
 Limit = Annotated[Count | None, BeforeValidator(lambda value: None if value == "" else value)]
+MAX_SAMPLE = 2**31 - 1
+SampleSize = Annotated[
+    Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None,
+    BeforeValidator(lambda value: None if value == "" else value),
+]
 Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 
@@ -122,13 +128,20 @@ class CampaignIn(Input):
     task: Campaign.Task = Campaign.Task.REFERENCE_ADEQUACY
     reference: Text = ""
     second_reference: Text = ""
+    clean: bool = False
+    encoding: Text = ""
+    ignore_columns: Text = ""
     allow_empty_translations: bool = False
+    allow_missing_translations: bool = False
     hit_size: Count = 100
     min_ratings: Count = MINIMUM_RATINGS
+    sample_size: SampleSize = None
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
     spending_cap: Total | None = None
     lease_minutes: Minutes = 180
+    run_by: Line = ""
+    contact: Line = ""
     interface_language: Text = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     merges_near_identical: bool = False
@@ -145,6 +158,8 @@ class SettingsIn(Input):
     """Settings to change; omitted ones keep their value."""
 
     name: Name | None = None
+    run_by: Line | None = None
+    contact: Line | None = None
     interface_language: Text | None = None
     min_ratings: Count | None = None
     spending_cap: Total | None = None
@@ -152,6 +167,7 @@ class SettingsIn(Input):
     pay_per_hit: Money | None = None
     currency: Name | None = None
     hit_size: Count | None = None
+    sample_size: Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     degradation: Campaign.Degradation | None = None
     shows_gray_references: bool | None = None
@@ -166,6 +182,8 @@ class SettingsOut(Schema):
     """A campaign's settings; `editable` lists those that can still change."""
 
     name: str
+    run_by: str
+    contact: str
     interface_language: str
     min_ratings: int
     spending_cap: Decimal | None
@@ -173,6 +191,7 @@ class SettingsOut(Schema):
     pay_per_hit: Decimal
     currency: str
     hit_size: int
+    sample_size: int | None
     seed: int
     merges_near_identical: bool
     degradation: str
@@ -189,6 +208,25 @@ class SettingsOut(Schema):
     @staticmethod
     def resolve_editable(campaign: Campaign) -> list[str]:
         return list(editable_fields(campaign))
+
+
+class MendOut(Schema):
+    file: str
+    line: int | None
+    what: str
+
+
+class ImportReportOut(Schema):
+    """How a campaign's files were read. `mends` lists at most 100,000 of the `n_mends`."""
+
+    options: dict[str, Any]
+    notes: list[str]
+    n_mends: int
+    mends: list[MendOut]
+
+    @staticmethod
+    def resolve_mends(report: ImportReport) -> list[dict[str, Any]]:
+        return [dict(zip(("file", "line", "what"), mend, strict=True)) for mend in report.mends]
 
 
 class InstructionsIn(Input):
@@ -273,6 +311,13 @@ def set_status(request: HttpRequest, code: UUID, payload: StatusIn) -> CampaignS
     )
 
 
+@router.get("/{uuid:code}/import-report", response=ImportReportOut, auth=Needs(Scope.READ))
+def get_import_report(request: HttpRequest, code: UUID) -> ImportReport:
+    """Get how the campaign's files were read, and everything that was mended in them."""
+    campaign = campaign_for(request.user, code, Level.RESEARCHER)
+    return get_object_or_404(ImportReport, campaign=campaign)
+
+
 # Creating and changing ------------------------------------------------------------------------
 
 
@@ -292,6 +337,10 @@ def create_campaign(
 
     Small files are imported at once (201, the campaign), large ones by a job (202) whose result names the
     campaign. If files are refused, the errors list file, line and reason, and nothing is stored.
+
+    `clean` mends byte order marks, CR LF and control characters and normalises texts to NFC, and `encoding`
+    says how to read what is not UTF-8; the import report lists what was mended. `ignore_columns` are names
+    of columns, separated by commas. With `sample_size`, so many translations are rated, drawn at random.
     """
     actor = user_of(request)
     if not has_level(actor, Level.ADMIN):

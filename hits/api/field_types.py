@@ -16,6 +16,7 @@ def _storable(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_storable), Field(max_length=10_000)]
 Name = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=100)]
+Line = Annotated[str, AfterValidator(_storable), Field(max_length=200)]
 Reason = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_length=2_000)]
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Money = Annotated[Decimal, Field(ge=0, max_digits=8, decimal_places=2)]

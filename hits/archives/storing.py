@@ -142,6 +142,7 @@ def _store_hits(
             Item(
                 hit_id=row.pk,
                 position=position,
+                screen=position,
                 role=item.role.value,
                 translation_id=translations[item.system, item.segment].pk,
                 is_archived=True,

@@ -76,7 +76,7 @@ class PlannedItem:
     """An item of a planned HIT; positions count from 1.
 
     `translation` is an index into the translations. `text` is the degraded text of a bad
-    reference, and None for every other role.
+    reference, and None for every other role. `screen` is the position if it is None.
     """
 
     position: int
@@ -84,6 +84,7 @@ class PlannedItem:
     translation: int
     text: str | None = None
     partner: int | None = None
+    screen: int | None = None
 
 
 # Returns the degraded text of the translation with this index, or raises `CannotDegrade`.

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from ..models import Campaign, Translation
+from ..models import Campaign
 from ..rating.places import ASSUMED_PASS_RATE, cost_per_hit
-from .building import layout_of
+from ..task_kinds import kind_of
 from .composition import CannotCompose
+from .sampling import n_to_rate
 
 CENT = Decimal("0.01")
 # A typical fee of recruiting platforms, in percent of the pay.
@@ -62,14 +63,13 @@ def fee_of(pay: Decimal, percent: Decimal = USUAL_FEE) -> Decimal:
 
 def count_hits(campaign: Campaign) -> tuple[int, int]:
     """Return the number of HITs, even if they are not built yet, and of translations."""
-    n_translations = Translation.objects.filter(segment__campaign=campaign).count()
+    n_translations = n_to_rate(campaign)
     if n_hits := campaign.hits.count():
         return n_hits, n_translations
     try:
-        layout = layout_of(campaign, n_translations)
+        return kind_of(campaign).n_hits(campaign, n_translations), n_translations
     except CannotCompose:
         return 0, n_translations
-    return layout.n_hits(n_translations), n_translations
 
 
 def usual_numbers(campaign: Campaign, pass_rate: float) -> dict[str, Any]:
@@ -100,16 +100,15 @@ def usual_estimate(campaign: Campaign, pass_rate: float) -> Cost:
     return estimate(campaign, **usual_numbers(campaign, pass_rate))
 
 
-def estimate_before_import(
-    campaign: Campaign, n_translations: int, *, has_second_references: bool
-) -> Cost | None:
+def estimate_before_import(campaign: Campaign, n_outputs: int) -> Cost | None:
     """The same for a campaign that is not stored yet; None if its texts do not fill a HIT."""
+    n_translations = min(n_outputs, campaign.sample_size or n_outputs)
     try:
-        layout = layout_of(campaign, n_translations, has_second_references=has_second_references)
+        n_hits = kind_of(campaign).n_hits(campaign, n_translations)
     except CannotCompose:
         return None
     return Cost(
-        n_hits=layout.n_hits(n_translations),
+        n_hits=n_hits,
         n_translations=n_translations,
         ratings=campaign.min_ratings,
         pay=Decimal(campaign.pay_per_hit),

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from da_platform.jobs.running import start_job
 
 from ..exceptions import EditRefused
-from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
+from ..models import Assignment, Campaign, ImportReport, Membership, Recruitment, new_seed
 from ..people.audit import record
 from ..rating.places import settle_places
 
@@ -17,6 +17,9 @@ from ..rating.places import settle_places
 FREE = (
     "name",
     "instructions",
+    "guidance",
+    "run_by",
+    "contact",
     "interface_language",
     "min_ratings",
     "spending_cap",
@@ -30,7 +33,7 @@ FREE = (
 # Can be changed until a worker has taken a HIT or a provider's study offers the pay.
 UNTIL_TAKEN = ("pay_per_hit", "currency")
 # Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
-UNTIL_TAKEN_REBUILDS = ("hit_size", "seed", "degradation", "shows_gray_references")
+UNTIL_TAKEN_REBUILDS = ("hit_size", "sample_size", "seed", "degradation", "shows_gray_references")
 EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
 # The number of places that HITs offer depends on these, and the verdicts about workers on those.
 SETTLES = ("min_ratings", "drift", "max_hits_per_worker")
@@ -113,6 +116,9 @@ def _in_words(names: Iterable[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        # The texts themselves would fill the audit log.
+        return ", ".join(value) or "none"
     return value if isinstance(value, bool | int | str | None) else str(value)
 
 
@@ -124,9 +130,13 @@ COPIED = (
     "task",
     "hit_size",
     "min_ratings",
+    "sample_size",
     "merges_near_identical",
     "interface_language",
     "instructions",
+    "guidance",
+    "run_by",
+    "contact",
     "pay_per_hit",
     "currency",
     "spending_cap",
@@ -151,10 +161,19 @@ def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaig
     copy.full_clean()
     copy.save()
     _copy_texts(campaign, copy)
+    _copy_report(campaign, copy)
     if not actor.is_superuser:
         _keep_admin(actor, copy)
     record("campaign duplicated", actor=actor, campaign=copy, original=campaign.name)
     return copy
+
+
+def _copy_report(original: Campaign, copy: Campaign) -> None:
+    """Copy what is known about the files that the texts come from."""
+    report = ImportReport.objects.filter(campaign=original).first()
+    if report is not None:
+        report.pk, report.campaign = None, copy
+        report.save(force_insert=True)
 
 
 def _keep_admin(actor: User, copy: Campaign) -> None:

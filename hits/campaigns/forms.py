@@ -8,11 +8,13 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
+from da_platform.files.mending import ENCODINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
 from ..hit_sizes import HIT_SIZES, SET_SIZE
 from ..models import SEED_LIMIT, Campaign
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
+from .importing.plain_text import without_common_parts
 from .uploads import Upload
 
 MAX_INSTRUCTIONS = 10_000
@@ -20,10 +22,13 @@ MAX_INSTRUCTIONS = 10_000
 LABELS = {
     "hit_size": "Items per HIT",
     "min_ratings": "Trusted ratings per translation",
+    "sample_size": "Random sample",
     "pay_per_hit": "Pay per HIT",
     "spending_cap": "Spending cap",
     "lease_minutes": "Minutes per HIT",
     "merges_near_identical": "Merge near-identical translations",
+    "run_by": "Run by",
+    "contact": "Contact for workers",
     "interface_language": "Interface language",
     "degradation": "Degraded texts",
     "shows_gray_references": "Rate references that equal the gray text",
@@ -39,6 +44,12 @@ HINTS = {
         f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
     ),
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
+    "sample_size": (
+        "How many translations to have rated, drawn at random from all systems and segments. "
+        "The others are kept for metrics. Leave blank for all."
+    ),
+    "run_by": "Workers see it before they agree to take part. Leave blank for the name in the settings of the platform.",
+    "contact": "An e-mail address or a link for workers' questions. Leave blank for the platform's.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
     "seed": "The same texts and seed give the same HITs.",
     "shows_gray_references": "A script recognises them, so they are never evidence about a worker.",
@@ -120,6 +131,7 @@ LINE_FILES = {
     "ids": "ids.txt",
 }
 PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml")
+NO_FILES = "Choose one file, or the outputs of at least one system."
 
 
 class FilesForm(forms.Form):
@@ -160,7 +172,36 @@ class FilesForm(forms.Form):
         label="Which second reference",
         help_text="Hidden among the translations, never shown in gray. Leave blank for the first of the others.",
     )
+    encoding = forms.ChoiceField(
+        required=False,
+        label="Encoding of what is not UTF-8",
+        choices=[("", "none: everything must be UTF-8"), *((name, name) for name in ENCODINGS)],
+    )
+    ignore_columns = forms.CharField(
+        required=False,
+        max_length=1000,
+        label="Columns to ignore",
+        help_text="Names of columns in a table that are not needed, separated by commas.",
+    )
     allow_empty_translations = forms.BooleanField(required=False, label="Allow empty translations")
+    allow_missing_translations = forms.BooleanField(
+        required=False,
+        label="Allow missing translations",
+        help_text="Not every system has every segment. In text files, an empty line means missing.",
+    )
+
+    def __init__(self, *args: Any, has_files: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._has_files = has_files
+        # Not in the class: there, it would be the method of forms.
+        self.fields["clean"] = forms.BooleanField(
+            required=False,
+            label="Clean the texts",
+            help_text=(
+                "Removes byte order marks, CR LF and control characters, and normalises texts to "
+                "Unicode form NFC. Every change is listed and kept with the campaign."
+            ),
+        )
 
     def clean_package(self) -> UploadedFile | None:
         package: UploadedFile | None = self.cleaned_data["package"]
@@ -174,12 +215,14 @@ class FilesForm(forms.Form):
             raise ValidationError("Choose either one file or several text files, not both.")
         if lines and not self.cleaned_data.get("systems"):
             self.add_error("systems", "Choose the outputs of at least one system.")
+        if not lines and not self.files and not self._has_files:
+            raise ValidationError(NO_FILES)
 
     def uploads(self) -> list[Upload]:
         """Return the files with their paths; none if the draft should keep its earlier files."""
         if package := self.cleaned_data["package"]:
             return [Upload(package.name, package)]
-        systems = [Upload(f"systems/{file.name}", file) for file in self.cleaned_data["systems"]]
+        systems = _system_uploads(self.cleaned_data["systems"])
         lines = [
             Upload(path, self.cleaned_data[name])
             for name, path in LINE_FILES.items()
@@ -191,8 +234,29 @@ class FilesForm(forms.Form):
         return {
             "reference": self.cleaned_data["reference"] or None,
             "second_reference": self.cleaned_data["second_reference"] or None,
-            "allow_empty_translations": self.cleaned_data["allow_empty_translations"],
+            "ignore_columns": [
+                name.strip()
+                for name in self.cleaned_data["ignore_columns"].split(",")
+                if name.strip()
+            ],
+            **{
+                name: self.cleaned_data[name]
+                for name in (
+                    "clean",
+                    "encoding",
+                    "allow_empty_translations",
+                    "allow_missing_translations",
+                )
+            },
         }
+
+
+def _system_uploads(files: list[UploadedFile]) -> list[Upload]:
+    """Name each system after its file, without the parts that all names have in common."""
+    names = [file.name or "" for file in files]
+    if len(set(names)) == len(names) > 1:
+        names = [f"{name}.txt" for name in without_common_parts(names)]
+    return [Upload(f"systems/{name}", file) for name, file in zip(names, files, strict=True)]
 
 
 class SettingsForm(CampaignFields):
@@ -210,10 +274,13 @@ class SettingsForm(CampaignFields):
         fields = (
             "hit_size",
             "min_ratings",
+            "sample_size",
             "pay_per_hit",
             "currency",
             "spending_cap",
             "lease_minutes",
+            "run_by",
+            "contact",
             "interface_language",
             "seed",
             "degradation",
@@ -234,7 +301,7 @@ class EditForm(CampaignFields):
 
     class Meta:
         model = Campaign
-        fields = tuple(name for name in EDITABLE if name != "instructions")
+        fields = tuple(name for name in EDITABLE if name not in ("instructions", "guidance"))
         labels = LABELS
         help_texts = HINTS
 

@@ -19,6 +19,7 @@ from hits.rating.joining import find_or_make_worker
 from hits.rating.saving import save_rating
 
 from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Translation, Worker
+from ..task_kinds import kind_of
 from .behaviours import (
     HONEST_NOISE_SD,
     SINGLE_RATING_AGREEMENT,
@@ -165,23 +166,34 @@ def do_one_hit(
     assignment = take_assignment(campaign=campaign, worker=worker, at=at)
     if assignment is None:
         return None
-    clock, pace = at, person.pace
+    clock = kind_of(campaign).simulate(assignment, person, qualities, at=at)
+    person.n_hits_done += 1
+    return submit_assignment(assignment=assignment, at=clock + timedelta(seconds=person.pace.wait))
+
+
+def rate_items(
+    assignment: Assignment,
+    person: SimulatedWorker,
+    qualities: Mapping[int, float],
+    *,
+    at: datetime,
+) -> datetime:
+    """Rate every item of a HIT, from this time on; return when the last one was rated."""
+    clock, campaign = at, assignment.hit.campaign
     items = assignment.hit.items.select_related("translation__segment").order_by("position")
     for item in items:
         seconds = person.seconds()
         clock += timedelta(seconds=seconds)
-        claimed_ms = round(1000 * (pace.claimed or seconds))
+        claimed_ms = round(1000 * (person.pace.claimed or seconds))
         shown = Shown(item.text, campaign.gray_text(item.translation.segment))
+        quality = qualities[item.translation_id]
         save_rating(
             assignment=assignment,
             position=item.position,
             item_code=item.code,
-            score=person.score(
-                Role(item.role), item.translation_id, qualities[item.translation_id], shown
-            ),
+            score=person.score(Role(item.role), item.translation_id, quality, shown),
             elapsed_ms=claimed_ms,
             active_ms=claimed_ms,
             at=clock,
         )
-    person.n_hits_done += 1
-    return submit_assignment(assignment=assignment, at=clock + timedelta(seconds=pace.wait))
+    return clock

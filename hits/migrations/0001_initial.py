@@ -163,9 +163,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "hit_size",
-                    models.PositiveSmallIntegerField(
-                        default=100, validators=[hits.models.campaigns.validate_hit_size]
-                    ),
+                    models.PositiveSmallIntegerField(default=100),
                 ),
                 (
                     "min_ratings",

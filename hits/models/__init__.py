@@ -3,6 +3,7 @@
 from .assignments import (
     SCORE_MAX,
     SCORE_MIN,
+    Answer,
     Assignment,
     AssignmentQuerySet,
     InputSignals,
@@ -15,13 +16,13 @@ from .campaigns import (
     DEFAULT_HITS_PER_WORKER,
     MAX_LEASE_MINUTES,
     SEED_LIMIT,
+    SHOWN_BY_TASK,
     Campaign,
     Segment,
     System,
     SystemOutput,
     Translation,
     new_seed,
-    validate_hit_size,
 )
 from .counts import KeptCounts
 from .drafts import CampaignDraft
@@ -33,6 +34,7 @@ from .hits import (
     HITQuerySet,
     Item,
 )
+from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
 from .recruitment import (
@@ -43,6 +45,7 @@ from .recruitment import (
     Recruitment,
     Submission,
 )
+from .reports import TextReport
 from .second_factor import Authenticator
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
@@ -55,21 +58,23 @@ from .workers import (
 __all__ = [
     "SCORE_MAX",
     "SCORE_MIN",
+    "Answer",
     "Assignment",
     "AssignmentQuerySet",
+    "ImportReport",
     "InputSignals",
     "Rating",
     "AuditEntry",
     "DEFAULT_HITS_PER_WORKER",
     "MAX_LEASE_MINUTES",
     "SEED_LIMIT",
+    "SHOWN_BY_TASK",
     "Campaign",
     "Segment",
     "System",
     "SystemOutput",
     "Translation",
     "new_seed",
-    "validate_hit_size",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",
@@ -90,6 +95,7 @@ __all__ = [
     "RateCount",
     "Recruitment",
     "Submission",
+    "TextReport",
     "Authenticator",
     "ApiToken",
     "ApiTokenQuerySet",

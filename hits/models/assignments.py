@@ -1,4 +1,4 @@
-"""What workers did: their assignments and ratings."""
+"""What workers did: their assignments and answers."""
 
 import uuid
 
@@ -164,24 +164,35 @@ class InputSignals(models.Model):
         return str(self.assignment_id)
 
 
-class Rating(models.Model):
-    """One worker's score for one item. Rows are added, never changed.
+class Answer(models.Model):
+    """What one worker answered about one item. Rows are added, never changed.
 
     There are tens of millions of these, so a row holds nothing that another table knows, and its
-    two foreign keys are its primary key.
+    two foreign keys are its primary key. Each kind of task (`hits.task_kinds`) has a table of its answers.
     """
 
     pk = models.CompositePrimaryKey("assignment_id", "item_id")
     # Needs no separate index, because the primary key begins with the assignment.
     assignment = models.ForeignKey(
-        Assignment, models.PROTECT, related_name="ratings", db_index=False
+        Assignment, models.PROTECT, related_name="%(class)ss", db_index=False
     )
-    item = models.ForeignKey(Item, models.PROTECT, related_name="ratings")
-    score = models.PositiveSmallIntegerField()
+    item = models.ForeignKey(Item, models.PROTECT, related_name="%(class)ss")
     received_at = models.DateTimeField(default=timezone.now, help_text="By the server's clock.")
     # Reported by the browser, so only a hint.
-    elapsed_ms = models.PositiveIntegerField(null=True, help_text="From shown to rated.")
+    elapsed_ms = models.PositiveIntegerField(null=True, help_text="From shown to answered.")
     active_ms = models.PositiveIntegerField(null=True, help_text="Of that, with the page in view.")
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id}/{self.item_id}"
+
+
+class Rating(Answer):
+    """One worker's score for one item."""
+
+    score = models.PositiveSmallIntegerField()
 
     class Meta:
         constraints = [

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analysis.stats.thresholds import MINIMUM_RATINGS
 
-from ..hit_sizes import HIT_SIZES
+from ..hit_sizes import MAX_HIT_SIZE, sizes_of
 from ..languages import closest_language, validate_language_code
 
 SEED_LIMIT = 2**63
@@ -30,14 +30,6 @@ ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our 
 def new_seed() -> int:
     # Fits in 53 bits, so that JSON does not lose digits.
     return secrets.randbelow(2**53)
-
-
-def validate_hit_size(size: int) -> None:
-    if size not in HIT_SIZES:
-        raise ValidationError(
-            f"A HIT has an even number of sets of 10 items, and at least 4 sets: "
-            f"{', '.join(map(str, HIT_SIZES))} items."
-        )
 
 
 def interface_languages() -> list[tuple[str, str]]:
@@ -61,6 +53,14 @@ class Campaign(models.Model):
         REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
+
+    class Shows(models.TextChoices):
+        """What workers see next to a translation."""
+
+        REFERENCE = "reference", "The reference"
+        SOURCE = "source", "The source"
+        BOTH = "both", "The source and the reference"
+        NOTHING = "nothing", "Nothing"
 
     class Degradation(models.TextChoices):
         """How degraded texts are made."""
@@ -92,12 +92,24 @@ class Campaign(models.Model):
     source_language = models.CharField(max_length=35, validators=[validate_language_code])
     target_language = models.CharField(max_length=35, validators=[validate_language_code])
     task = models.CharField(max_length=9, choices=Task.choices, default=Task.REFERENCE_ADEQUACY)
+    shows = models.CharField(
+        max_length=9,
+        choices=Shows.choices,
+        blank=True,
+        help_text="What workers see next to a translation. Blank: as the task says.",
+    )
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
-    hit_size = models.PositiveSmallIntegerField(default=100, validators=[validate_hit_size])
+    hit_size = models.PositiveSmallIntegerField(default=100)
     min_ratings = models.PositiveSmallIntegerField(
         default=MINIMUM_RATINGS,
         validators=[MinValueValidator(1)],
         help_text="Trusted ratings that each translation needs.",
+    )
+    sample_size = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Translations to rate, drawn at random; the others are kept. Blank: all.",
     )
     seed = models.BigIntegerField(
         default=new_seed,
@@ -115,6 +127,22 @@ class Campaign(models.Model):
         help_text="For buttons and messages. Blank: the target language, or English if it is not available.",
     )
     instructions = models.TextField(blank=True)
+    guidance = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+    )
+    run_by = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Who runs it, as workers see it. Blank: the platform's name for all campaigns.",
+    )
+    contact = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Where workers can write to. Blank: the platform's address for all campaigns.",
+    )
     pay_per_hit = models.DecimalField(
         max_digits=8, decimal_places=2, default=0, validators=[MinValueValidator(0)]
     )
@@ -180,15 +208,20 @@ class Campaign(models.Model):
             models.CheckConstraint(name="campaign_name_is_not_empty", condition=~Q(name="")),
             models.CheckConstraint(
                 name="campaign_task_is_known",
-                condition=Q(task__in=["reference", "source", "fluency"]),
+                condition=Q(task__in=["reference", "source", "fluency", "edit", "rank"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_shows_is_known",
+                condition=Q(shows__in=["", "reference", "source", "both", "nothing"]),
             ),
             models.CheckConstraint(
                 name="campaign_status_is_known",
                 condition=Q(status__in=["draft", "open", "paused", "closed"]),
             ),
             models.CheckConstraint(
-                name="campaign_hit_size_is_whole_sets",
-                condition=Q(hit_size__in=HIT_SIZES) | Q(is_archive=True, hit_size__gte=1),
+                name="campaign_hit_size_is_possible",
+                condition=Q(hit_size__gte=1, hit_size__lte=MAX_HIT_SIZE)
+                | Q(is_archive=True, hit_size__gte=1),
             ),
             models.CheckConstraint(
                 name="campaign_is_closed_if_archive",
@@ -212,6 +245,10 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 name="campaign_limit_per_worker_is_positive",
                 condition=Q(max_hits_per_worker=None) | Q(max_hits_per_worker__gte=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_sample_is_not_empty",
+                condition=Q(sample_size=None) | Q(sample_size__gte=1),
             ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
@@ -242,6 +279,11 @@ class Campaign(models.Model):
         """The page where a worker begins."""
         return reverse("landing", args=[self.code])
 
+    def clean(self) -> None:
+        # Not a validator of the field, because it depends on the task.
+        if not self.is_archive and self.hit_size not in (sizes := sizes_of(self.task)):
+            raise ValidationError({"hit_size": sizes.refusal})
+
     @property
     def page_language(self) -> str:
         """The language of buttons and messages."""
@@ -249,15 +291,28 @@ class Campaign(models.Model):
         return self.interface_language or closest_language(self.target_language, spoken) or "en"
 
     @property
+    def effective_shows(self) -> str:
+        """What workers see next to a translation: one of `Shows`."""
+        return self.shows or SHOWN_BY_TASK[self.task]
+
+    @property
     def shows_references(self) -> bool:
         """Whether workers see references. If so, a reference cannot pose as a translation."""
-        return self.task == self.Task.REFERENCE_ADEQUACY
+        return self.effective_shows in (self.Shows.REFERENCE, self.Shows.BOTH)
 
     def gray_text(self, segment: "Segment") -> str:
         """What workers see in gray above the segment's translations, if anything."""
-        if self.task == self.Task.FLUENCY:
+        if self.effective_shows == self.Shows.NOTHING:
             return ""
         return segment.reference if self.shows_references else segment.source
+
+
+# What workers see next to a translation where the campaign does not say.
+SHOWN_BY_TASK: dict[str, str] = {
+    Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
+    Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
+    Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
+}
 
 
 class System(models.Model):
@@ -311,6 +366,15 @@ class Segment(models.Model):
         return self.name
 
 
+class TranslationQuerySet(models.QuerySet["Translation"]):
+    def to_rate(self, campaign: Campaign) -> "TranslationQuerySet":
+        """A campaign's translations; of one with a random sample, those in its HITs."""
+        translations = self.filter(segment__campaign=campaign)
+        if campaign.sample_size is None:
+            return translations
+        return translations.filter(items__isnull=False).distinct()
+
+
 class Translation(models.Model):
     """One text that translates a segment: the thing that gets a score.
 
@@ -322,6 +386,8 @@ class Translation(models.Model):
     text = models.TextField(blank=True)
     # The text itself may be too long for an index. See `importing.fingerprint`.
     fingerprint = models.BinaryField(max_length=16)
+
+    objects = TranslationQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -335,6 +401,17 @@ class Translation(models.Model):
         return self.text
 
 
+class SystemOutputQuerySet(models.QuerySet["SystemOutput"]):
+    def to_rate(self, campaign: Campaign) -> "SystemOutputQuerySet":
+        """A campaign's outputs; of one with a random sample, those whose translation is in its HITs."""
+        outputs = self.filter(system__campaign=campaign)
+        if campaign.sample_size is None:
+            return outputs
+        return outputs.filter(
+            translation__in=Translation.objects.to_rate(campaign).order_by().values("pk")
+        )
+
+
 class SystemOutput(models.Model):
     """What a system produced for a segment. It may differ slightly from the translation it shares."""
 
@@ -346,6 +423,8 @@ class SystemOutput(models.Model):
         null=True,  # Null means the same text as the translation; an empty output is a text.
         help_text="The system's exact text, if near-identical outputs were merged.",
     )
+
+    objects = SystemOutputQuerySet.as_manager()
 
     class Meta:
         constraints = [

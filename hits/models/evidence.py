@@ -66,6 +66,8 @@ class Evidence(models.Model):
     drifted_at = models.DateTimeField(
         null=True, help_text="When the first HIT of the earliest failed window was submitted."
     )
+    # Numbers that only some kinds of task have.
+    details = models.JSONField(default=dict)
     signature = models.TextField()
 
     class Meta:

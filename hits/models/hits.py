@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from analysis.stats.roles import Role
 
-from ..hit_sizes import HIT_SIZES, MAX_HIT_SIZE
+from ..hit_sizes import MAX_HIT_SIZE
 from .campaigns import ARCHIVED_HELP, Campaign, Translation
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class HIT(models.Model):
             models.UniqueConstraint("campaign", "number", name="hit_number_is_unique"),
             models.CheckConstraint(name="hit_number_counts_from_1", condition=Q(number__gte=1)),
             models.CheckConstraint(
-                name="hit_size_is_whole_sets",
-                condition=Q(size__in=HIT_SIZES) | Q(is_archived=True, size__gte=1),
+                name="hit_size_is_possible",
+                condition=Q(size__gte=1, size__lte=MAX_HIT_SIZE) | Q(is_archived=True, size__gte=1),
             ),
             models.CheckConstraint(
                 name="hit_places_are_not_negative", condition=Q(places_left__gte=0)
@@ -66,6 +66,9 @@ class Item(models.Model):
     hit = models.ForeignKey(HIT, models.CASCADE, related_name="items")
     code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     position = models.PositiveSmallIntegerField(help_text="Place in the HIT, from 1.")
+    screen = models.PositiveSmallIntegerField(
+        help_text="From 1; items with the same number are shown together."
+    )
     role = models.PositiveSmallIntegerField(choices=ROLE_CHOICES)
     translation = models.ForeignKey(Translation, models.RESTRICT, related_name="items")
     text = models.TextField(blank=True)
@@ -96,6 +99,10 @@ class Item(models.Model):
                 name="item_position_is_in_the_hit",
                 condition=Q(position__gte=1, position__lte=MAX_HIT_SIZE)
                 | Q(is_archived=True, position__gte=1),
+            ),
+            models.CheckConstraint(
+                name="item_screen_is_in_the_hit",
+                condition=Q(screen__gte=1, screen__lte=F("position")),
             ),
             models.CheckConstraint(
                 name="item_role_is_known",

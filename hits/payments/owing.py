@@ -22,6 +22,7 @@ from ..models import (
     Worker,
 )
 from ..recruiting.providers import provider_class
+from ..task_kinds import kind_of
 
 Kind = PaymentRun.Kind
 CENT = Decimal("0.01")
@@ -319,9 +320,10 @@ def _shares(rule: PayRule, assignments: QuerySet[Assignment], campaign: Campaign
         assignment=OuterRef("pk"), rule__kind=PayRule.Kind.PARTIAL
     )
     abandoned = _abandoned(assignments.filter(~Exists(earlier_shares)), campaign)
-    done = abandoned.annotate(n_rated=Count("ratings__item"), size=F("hit__size"))
-    for *row, n_rated, size in done.values_list(*WORK_COLUMNS, "n_rated", "size"):
-        share = campaign.pay_per_hit * n_rated / size
+    answers = kind_of(campaign).answers._meta.get_field("assignment").related_query_name()
+    done = abandoned.annotate(n_done=Count(f"{answers}__item"), size=F("hit__size"))
+    for *row, n_done, size in done.values_list(*WORK_COLUMNS, "n_done", "size"):
+        share = campaign.pay_per_hit * n_done / size
         amount = share.quantize(CENT, rounding=ROUND_DOWN)
         if amount:
             yield Due(Work._make(row), Kind.BONUS, amount, rule.reason, rule)

@@ -24,6 +24,7 @@ from ..models import (
     Campaign,
     Worker,
 )
+from ..task_kinds import kind_of
 from .places import is_affordable, settle_after_return, settle_places
 from .signals import SentSignals, store_signals
 
@@ -192,9 +193,10 @@ def submit_assignment(
 
     `signals` is what the browser counted, if the HIT was submitted through the page.
     """
-    n_rated, size = assignment.ratings.count(), assignment.hit.size
-    if n_rated < size:
-        raise NotFinished(f"{size - n_rated} of {size} items have no rating yet.")
+    kind = kind_of(assignment.hit.campaign)
+    n_answers, size = kind.n_answers(assignment), assignment.hit.size
+    if n_answers < size:
+        raise NotFinished(f"{size - n_answers} of {size} items have no answer yet.")
     _submit(assignment, comment, signals, at or timezone.now())
     assignment.refresh_from_db()
     if assignment.status != Assignment.Status.SUBMITTED:

@@ -8,53 +8,43 @@ from uuid import UUID
 
 from django.db import connection
 
-from ..hit_sizes import HIT_SIZES, SET_SIZE
-from ..models import HIT, Assignment, Campaign, Recruitment, Worker
+from ..hit_sizes import MOST_BEYOND_A_SET, SET_SIZE, SIZES, sizes_of
+from ..models import HIT, SHOWN_BY_TASK, Assignment, Campaign, Recruitment, Worker
+from ..task_kinds import Place, ShownItem, TaskKind, kind_of, kind_of_task
 
 # The most items sent ahead, so that a worker can continue while the network is down.
-N_AHEAD = SET_SIZE + 5
-
-SECONDS_PER_ITEM = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How far an assignment has got."""
-
-    n_rated: int
-    size: int
-
-    @property
-    def position(self) -> int:
-        return self.n_rated + 1
-
-    @property
-    def is_finished(self) -> bool:
-        return self.n_rated >= self.size
+N_AHEAD = SET_SIZE + MOST_BEYOND_A_SET
 
 
 def place_of(assignment: Assignment) -> Place:
-    return Place(n_rated=assignment.ratings.count(), size=assignment.hit.size)
+    return kind_of(assignment.hit.campaign).place_of(assignment)
 
 
-def n_ahead(size: int) -> int:
+def n_ahead(size: int, task: str = Campaign.Task.REFERENCE_ADEQUACY) -> int:
     """Return how many items the browser holds at once: never an item together with its partner."""
-    # Partners are half a HIT apart, plus or minus one set (`composition`).
-    nearest_partners = (size // 2) - SET_SIZE + 1
-    return min(N_AHEAD, nearest_partners)
+    return sizes_of(task).n_ahead(size)
 
 
 # Written in SQL because every rating runs this query: building it with the ORM takes ten times as
 # long as running it.
-_ITEM_ABOVE = (
-    f"CASE campaign.task WHEN '{Campaign.Task.REFERENCE_ADEQUACY.value}' THEN segment.reference"
-    f" WHEN '{Campaign.Task.SOURCE_ADEQUACY.value}' THEN segment.source ELSE '' END"
+_BY_TASK = " ".join(f"WHEN '{task}' THEN '{shown}'" for task, shown in SHOWN_BY_TASK.items())
+_SHOWS = (
+    f"CASE campaign.shows WHEN '' THEN CASE campaign.task {_BY_TASK} END ELSE campaign.shows END"
 )
-_HOW_FAR_AHEAD = " ".join(f"WHEN {size} THEN {n_ahead(size)}" for size in HIT_SIZES)
+# The gray text, and the source if both are shown.
+_GRAY = f"""
+    CASE {_SHOWS} WHEN 'source' THEN segment.source WHEN 'nothing' THEN '' ELSE segment.reference END,
+    CASE {_SHOWS} WHEN 'both' THEN segment.source ELSE '' END
+"""
+_HOW_FAR_AHEAD = " ".join(
+    f"WHEN campaign.task = '{task}' AND hit.size = {size} THEN {sizes.n_ahead(size)}"
+    for task, sizes in SIZES.items()
+    for size in sizes
+)
 _OWN_DESK = f"""
     SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
-           worker.id, campaign.id, campaign.code, recruitment.provider, recruitment.settings,
-           item.code, item.position, item.text, {_ITEM_ABOVE}
+           worker.id, campaign.id, campaign.code, campaign.task, recruitment.provider,
+           recruitment.settings, item.code, item.position, item.text, {_GRAY}
     FROM hits_assignment assignment
     JOIN hits_worker worker ON worker.id = assignment.worker_id
     JOIN hits_hit hit ON hit.id = assignment.hit_id
@@ -63,24 +53,22 @@ _OWN_DESK = f"""
       ON recruitment.campaign_id = campaign.id AND recruitment.provider = worker.provider
       AND recruitment.provider <> '{Recruitment.Provider.LINK.value}'
     LEFT JOIN hits_item item
-      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE hit.size {_HOW_FAR_AHEAD} END
+      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE {_HOW_FAR_AHEAD} END
     LEFT JOIN hits_translation translation ON translation.id = item.translation_id
     LEFT JOIN hits_segment segment ON segment.id = translation.segment_id
     WHERE assignment.code = %s AND worker.code = %s
 """
 _SHOWN_ITEMS = f"""
-    SELECT item.code, item.position, item.text, {_ITEM_ABOVE}
+    SELECT item.code, item.position, item.text, {_GRAY}
     FROM hits_item item
     JOIN hits_translation translation ON translation.id = item.translation_id
     JOIN hits_segment segment ON segment.id = translation.segment_id
     JOIN hits_campaign campaign ON campaign.id = segment.campaign_id
-    WHERE item.hit_id = %s AND item.position BETWEEN %s AND %s
+    WHERE item.hit_id = %s AND item.screen BETWEEN %s AND %s
     ORDER BY item.position
 """
 # In the order of the model's fields, as `from_db` expects them.
 _ASSIGNMENT_FIELDS = ["id", "hit_id", "code", "status", "started_at"]
-
-ShownItem = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +80,7 @@ class OwnDesk:
     """
 
     assignment: Assignment
+    kind: TaskKind
     sent_by: Recruitment | None
     items_ahead: list[ShownItem]
 
@@ -108,7 +97,7 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
     if row is None:
         return None
     pk, hit_id, status, started_at, size, *columns = row
-    worker_id, campaign_id, campaign_code, provider, settings, *item = columns
+    worker_id, campaign_id, campaign_code, task, provider, settings, *item = columns
     if started_at.tzinfo is None:
         # SQLite does not store time zones; all times are in UTC.
         started_at = started_at.replace(tzinfo=UTC)
@@ -125,7 +114,8 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
             connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
         )
         sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
-    return OwnDesk(assignment, sent_by, [] if item[0] is None else [_as_shown(*item)])
+    items_ahead = [] if item[0] is None else [_as_shown(*item)]
+    return OwnDesk(assignment, kind_of_task(task), sent_by, items_ahead)
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
@@ -135,9 +125,10 @@ def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownI
         return [_as_shown(*row) for row in cursor.fetchall()]
 
 
-def _as_shown(code: UUID | str, position: int, text: str, above: str) -> ShownItem:
+def _as_shown(code: UUID | str, position: int, text: str, above: str, source: str) -> ShownItem:
     # SQLite has no UUID type and stores them as text.
-    return {"item": str(UUID(str(code))), "position": position, "text": text, "above": above}
+    item: ShownItem = {"item": str(UUID(str(code))), "position": position, "text": text}
+    return item | {"above": above} | ({"source": source} if source else {})
 
 
 def _stored_codes(*codes: UUID) -> list[UUID | str]:
@@ -147,12 +138,12 @@ def _stored_codes(*codes: UUID) -> list[UUID | str]:
 
 
 def language_above(campaign: Campaign) -> str:
-    if campaign.task == Campaign.Task.SOURCE_ADEQUACY:
+    if campaign.effective_shows == Campaign.Shows.SOURCE:
         return campaign.source_language
     return campaign.target_language
 
 
-def minutes_needed(size: int) -> int:
+def minutes_needed(n_screens: int, *, seconds_per_screen: float) -> int:
     """About how long a HIT takes, in steps of five minutes."""
-    minutes = size * SECONDS_PER_ITEM / 60
+    minutes = n_screens * seconds_per_screen / 60
     return max(5, 5 * round(minutes / 5))

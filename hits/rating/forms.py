@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 
+from ..exceptions import AnswerNotUnderstood
 from ..hit_sizes import MAX_HIT_SIZE
 from ..models import SCORE_MAX, SCORE_MIN
 
@@ -53,6 +54,29 @@ def read_rating(sent: Mapping[str, str]) -> dict[str, Any] | None:
         and rating["active_ms"] <= rating["elapsed_ms"] <= MAX_MS
     )
     return rating | {"item": UUID(code)} if is_possible else None
+
+
+def read_position(sent: Mapping[str, str]) -> int:
+    """Return the position of the screen that an answer is about, or 0 if there is none."""
+    position = sent.get("position", "")
+    return int(position) if _SHORT_NUMBER.fullmatch(position) else 0
+
+
+def read_answer(sent: Mapping[str, str]) -> dict[str, Any]:
+    """Return a rating as `save_rating` takes it, or raise `AnswerNotUnderstood`."""
+    rating = read_rating(sent)
+    if rating is None:
+        form = RatingForm(sent)
+        if not form.is_valid():
+            raise AnswerNotUnderstood(first_error(form))
+        rating = dict(form.cleaned_data)
+    rating["item_code"] = rating.pop("item")
+    return rating
+
+
+def first_error(form: forms.Form) -> str:
+    name, messages = next(iter(form.errors.items()))
+    return f"{name}: {messages[0]}"
 
 
 class LinesField(forms.CharField):

@@ -32,7 +32,7 @@ from django.utils import timezone
 
 from analysis.stats.thresholds import MINIMUM_PAIRS
 
-from ..hit_sizes import SET_SIZE
+from ..hit_sizes import sizes_of
 from ..models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
 
 # The pass rate to assume before anyone has been judged: about half the workers of WMT13 passed.
@@ -133,7 +133,7 @@ def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
     """
     # Every set of a HIT contains one pair.
     n_hits = campaign.hits.count() if n_hits is None else n_hits
-    return n_hits * (campaign.hit_size // SET_SIZE) >= MINIMUM_PAIRS
+    return n_hits * (campaign.hit_size // sizes_of(campaign.task).set_size) >= MINIMUM_PAIRS
 
 
 def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:

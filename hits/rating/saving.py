@@ -1,7 +1,9 @@
-"""Saving a rating: one statement that can be repeated without harm."""
+"""Saving an answer: one statement that can be repeated without harm."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -9,10 +11,11 @@ from django.utils import timezone
 
 from da_platform.counting import RATINGS
 
-from ..exceptions import RatingRefused
+from ..exceptions import AnswerRefused
 from ..models import (
     SCORE_MAX,
     SCORE_MIN,
+    Answer,
     Assignment,
     Item,
     Rating,
@@ -25,6 +28,9 @@ class SavedRating:
 
     score: int
     is_new: bool
+
+    def facts(self) -> dict[str, Any]:
+        return {"score": self.score}
 
 
 def save_rating(
@@ -43,70 +49,88 @@ def save_rating(
     changed or removed and are given in order, so what is read here stays true.
     """
     _check_rating(assignment, score)
-    is_new = _insert_rating(
-        assignment, position, item_code, (score, at or timezone.now(), elapsed_ms, active_ms)
-    )
-    if is_new:
-        RATINGS.labels("new").inc()
+    values = {"score": score, "elapsed_ms": elapsed_ms, "active_ms": active_ms}
+    if insert_answer(Rating, assignment, position, item_code, values, at=at):
         return SavedRating(score, is_new=True)
-    stored = Rating.objects.filter(
-        assignment=assignment, item__position=position, item__code=item_code
-    ).first()
-    if stored:
-        RATINGS.labels("repeated").inc()
-        return SavedRating(stored.score, is_new=False)
-    raise RatingRefused("This is not the next item of your HIT. Items are rated in order.")
+    stored = stored_answer(Rating, assignment, position, item_code)
+    return SavedRating(stored.score, is_new=False)
 
 
 def _check_rating(assignment: Assignment, score: int) -> None:
     if isinstance(score, bool) or not isinstance(score, int):
-        raise RatingRefused("A score must be a whole number.")
+        raise AnswerRefused("A score must be a whole number.")
     if not SCORE_MIN <= score <= SCORE_MAX:
-        raise RatingRefused(f"A score must be between {SCORE_MIN} and {SCORE_MAX}.")
+        raise AnswerRefused(f"A score must be between {SCORE_MIN} and {SCORE_MAX}.")
+    check_may_answer(assignment)
+
+
+# For every kind of task with one item on a screen ----------------------------------------------
+
+
+def check_may_answer(assignment: Assignment) -> None:
     if assignment.status == Assignment.Status.RETURNED:
-        raise RatingRefused("This HIT was returned.")
+        raise AnswerRefused("This HIT was returned.")
 
 
-# One statement checks and writes, so that nothing can happen in between: the item must belong to the
-# HIT at this position, and the one before it must be rated. The subquery does not refer to the outer
-# query, or PostgreSQL would read all earlier ratings of the assignment to answer it.
-_INSERT_RATING = """
-    INSERT INTO hits_rating (assignment_id, item_id, score, received_at, elapsed_ms, active_ms)
-    SELECT %s, item.id, %s, %s, %s, %s
-    FROM hits_item item
-    WHERE item.hit_id = %s AND item.position = %s AND item.code = %s
-      AND (item.position = 1 OR EXISTS (
-        SELECT 1
-        FROM hits_item before
-        JOIN hits_rating rated ON rated.assignment_id = %s AND rated.item_id = before.id
-        WHERE before.hit_id = %s AND before.position = %s
-      ))
-    ON CONFLICT (assignment_id, item_id) DO NOTHING
-"""
-
-
-def _insert_rating(
+def insert_answer(
+    table: type[Answer],
     assignment: Assignment,
     position: int,
     item_code: UUID,
-    values: tuple[int, datetime, int | None, int | None],
+    values: dict[str, Any],
+    *,
+    at: datetime | None = None,
 ) -> bool:
-    score, received_at, elapsed_ms, active_ms = values
+    """Store the answer to the assignment's next item; return False if it was not the next one.
+
+    One statement checks and writes, so that nothing can happen in between.
+    """
+    received_at = connection.ops.adapt_datetimefield_value(at or timezone.now())
+    code = Item._meta.get_field("code").get_db_prep_value(item_code, connection)
+    parameters = [
+        assignment.pk,
+        received_at,
+        *values.values(),
+        *(assignment.hit_id, position, code),
+        *(assignment.pk, assignment.hit_id, position - 1),
+    ]
     with connection.cursor() as cursor:
-        cursor.execute(
-            _INSERT_RATING,
-            [
-                assignment.pk,
-                score,
-                connection.ops.adapt_datetimefield_value(received_at),
-                elapsed_ms,
-                active_ms,
-                assignment.hit_id,
-                position,
-                Item._meta.get_field("code").get_db_prep_value(item_code, connection),
-                assignment.pk,
-                assignment.hit_id,
-                position - 1,
-            ],
-        )
-        return cursor.rowcount == 1
+        cursor.execute(_insertion(table._meta.db_table, tuple(values)), parameters)
+        is_new: bool = cursor.rowcount == 1
+    if is_new:
+        RATINGS.labels("new").inc()
+    return is_new
+
+
+@cache
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    """The item must belong to the HIT at this position, and the one before it must be answered.
+
+    The subquery does not refer to the outer query, or PostgreSQL would read all earlier answers of the
+    assignment.
+    """
+    return f"""
+        INSERT INTO {table} (assignment_id, item_id, received_at, {", ".join(columns)})
+        SELECT %s, item.id, %s, {", ".join(["%s"] * len(columns))}
+        FROM hits_item item
+        WHERE item.hit_id = %s AND item.position = %s AND item.code = %s
+          AND (item.position = 1 OR EXISTS (
+            SELECT 1
+            FROM hits_item before
+            JOIN {table} answered
+              ON answered.assignment_id = %s AND answered.item_id = before.id
+            WHERE before.hit_id = %s AND before.position = %s
+          ))
+        ON CONFLICT (assignment_id, item_id) DO NOTHING
+    """
+
+
+def stored_answer(
+    table: type[Answer], assignment: Assignment, position: int, item_code: UUID
+) -> Any:
+    """Return the answer that an earlier request stored, or refuse because the item is not the next one."""
+    answers = table._default_manager.filter(assignment=assignment)
+    if stored := answers.filter(item__position=position, item__code=item_code).first():
+        RATINGS.labels("repeated").inc()
+        return stored
+    raise AnswerRefused("This is not the next item of your HIT. Items are rated in order.")

@@ -40,10 +40,10 @@ from .worker_context import (
     campaign_context,
     check_context,
     is_right_answer,
+    landing_context,
     practice_context,
     practice_of,
     privacy_context,
-    workload,
 )
 
 
@@ -101,7 +101,7 @@ def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _agree(request, campaign, worker)
     if in_hand is None and worker and _has_consented(campaign, worker):
         return redirect("next_hit", campaign.code)
-    context = campaign_context(campaign) | workload(campaign) | {"in_hand": in_hand}
+    context = campaign_context(campaign) | landing_context(campaign) | {"in_hand": in_hand}
     return render(request, "hits/landing.html", context)
 
 
@@ -114,7 +114,9 @@ def _has_consented(campaign: Campaign, worker: Worker) -> bool:
 @campaign_page
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = (
-        campaign_context(campaign) | privacy_context() | {"worker": worker_of(request, campaign)}
+        campaign_context(campaign)
+        | privacy_context(campaign)
+        | {"worker": worker_of(request, campaign)}
     )
     return render(request, "hits/privacy.html", context)
 
@@ -162,7 +164,6 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
     campaign = participation.campaign
     posted = request.POST if request.method == "POST" else None
     context = campaign_context(campaign) | practice_context(campaign, step, posted)
-    context["again"] = reverse("practice", args=[campaign.code, step])
     context["then"] = (
         reverse("check", args=[campaign.code])
         if context["is_last"]

@@ -11,18 +11,19 @@ from django.views.decorators.http import require_GET
 from ..hit_sizes import MAX_HIT_SIZE
 from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins
-from ..rating import desk
 from ..rating.forms import CommentForm
 from ..recruiting.providers.base import Exit
+from ..task_kinds import Place, kind_of
 from .worker_context import (
-    SCORES,
     campaign_context,
     check_context,
     is_right_answer,
+    landing_context,
+    pay_of,
     practice_context,
     practice_of,
     privacy_context,
-    workload,
+    text_problems,
 )
 
 # Of a HIT or item number typed by the user.
@@ -44,21 +45,21 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_admins
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "instructions")
-    return _show(request, campaign, "landing", then=then, **workload(campaign))
+    return _show(request, campaign, "hits/landing.html", then=then, **landing_context(campaign))
 
 
 @require_GET
 @for_campaign_admins
 def privacy(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then = _url(campaign, "landing")
-    return _show(request, campaign, "privacy", then=then, **privacy_context())
+    return _show(request, campaign, "hits/privacy.html", then=then, **privacy_context(campaign))
 
 
 @require_GET
 @for_campaign_admins
 def instructions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     then, practice = _url(campaign, "practice", 1), practice_of(campaign)
-    return _show(request, campaign, "instructions", then=then, practice=practice)
+    return _show(request, campaign, "hits/instructions.html", then=then, practice=practice)
 
 
 @require_GET
@@ -68,8 +69,7 @@ def practice(request: HttpRequest, campaign: Campaign, step: int) -> HttpRespons
     context = practice_context(campaign, step, request.GET or None)
     is_last = context["is_last"]
     then = _url(campaign, "check") if is_last else _url(campaign, "practice", step + 1)
-    again = _url(campaign, "practice", step)
-    return _show(request, campaign, "practice", then=then, again=again, **context)
+    return _show(request, campaign, "hits/practice.html", then=then, **context)
 
 
 @require_GET
@@ -80,7 +80,9 @@ def check(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     if is_right:
         return redirect(_first_item(campaign, 1) or _url(campaign, "landing"))
     context = check_context(campaign, order=campaign.code.int)
-    return _show(request, campaign, "check", then="", is_wrong=is_right is False, **context)
+    return _show(
+        request, campaign, "hits/check.html", then="", is_wrong=is_right is False, **context
+    )
 
 
 @require_GET
@@ -90,8 +92,9 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
     hit = get_object_or_404(campaign.hits, number=number)
     if not 1 <= position <= hit.size:
         raise Http404
-    # An unsaved assignment, since `shown_items` expects one.
-    [shown_item] = desk.shown_items(Assignment(hit=hit), first=position, last=position)
+    kind = kind_of(campaign)
+    # An unsaved assignment, since `screens` expects one.
+    [shown_item] = kind.screens(Assignment(hit=hit), first=position, last=position)
     is_last = position >= hit.size
     then = (
         _url(campaign, "finish", number)
@@ -101,13 +104,14 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
     return _show(
         request,
         campaign,
-        "rate",
+        kind.template,
         then=then,
-        place=desk.Place(n_rated=position - 1, size=hit.size),
+        place=Place(n_done=position - 1, size=hit.size),
         item=shown_item,
         items=[],
-        scores=SCORES,
         hit=hit,
+        text_problems=text_problems(campaign),
+        **kind.screen_context(campaign),
     )
 
 
@@ -116,7 +120,7 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
 def finish(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     hit = get_object_or_404(campaign.hits, number=number)
     then = _url(campaign, "done", number)
-    return _show(request, campaign, "finish", then=then, hit=hit, form=CommentForm())
+    return _show(request, campaign, "hits/finish.html", then=then, hit=hit, form=CommentForm())
 
 
 @require_GET
@@ -126,7 +130,16 @@ def done(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     hit = get_object_or_404(campaign.hits, number=number)
     then = _first_item(campaign, number + 1)
     way_out = Exit(code=EXAMPLE_CODE)
-    return _show(request, campaign, "done", then=then, hit=hit, exit=way_out, has_more=bool(then))
+    return _show(
+        request,
+        campaign,
+        "hits/done.html",
+        then=then,
+        hit=hit,
+        exit=way_out,
+        has_more=bool(then),
+        pay=pay_of(campaign),
+    )
 
 
 def _first_item(campaign: Campaign, number: int) -> str:
@@ -140,11 +153,11 @@ def _url(campaign: Campaign, page: str, *numbers: int) -> str:
 
 
 def _show(
-    request: HttpRequest, campaign: Campaign, page: str, *, then: str, **context: Any
+    request: HttpRequest, campaign: Campaign, template: str, *, then: str, **context: Any
 ) -> HttpResponse:
     """Render a worker's page whose forms and links lead to `then`."""
     n_hits = campaign.hits.count()
     with translation.override(campaign.page_language):
         preview = {"then": then, "n_hits": n_hits, "max_hit_size": MAX_HIT_SIZE}
         context |= {"preview": preview, "then": then}
-        return render(request, f"hits/{page}.html", campaign_context(campaign) | context)
+        return render(request, template, campaign_context(campaign) | context)

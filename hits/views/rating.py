@@ -1,4 +1,4 @@
-"""Doing a HIT: rate it item by item, submit it, and get the completion code."""
+"""Doing a HIT: answer it screen by screen, submit it, and get the completion code."""
 
 import logging
 from functools import wraps
@@ -13,23 +13,30 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from da_platform.counting import RATINGS
 from hits.rating.assignments import submit_assignment
-from hits.rating.saving import save_rating
 
-from ..exceptions import NotFinished, RatingRefused
+from ..exceptions import AnswerNotUnderstood, AnswerRefused, NotFinished
 from ..models import Assignment, Campaign, Worker
 from ..payments.runs import rejection_of
 from ..people.access import View, for_workers
 from ..people.guards import exit_origins
 from ..rating import desk
 from ..rating.canary import canary_of
-from ..rating.forms import CommentForm, RatingForm, read_rating
+from ..rating.forms import CommentForm, read_position
+from ..rating.reports import read_reason, report_text
 from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
 from ..recruiting.framing import framed_exit
 from ..recruiting.providers.base import Ending
 from ..recruiting.visitors import is_believed, worker_code
+from ..task_kinds import kind_of
 from .arrivals import SeeOther
-from .worker_context import SCORES, campaign_context, language_context
+from .worker_context import (
+    campaign_context,
+    language_context,
+    pay_of,
+    text_problems,
+    time_left,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -81,9 +88,9 @@ def _answer_error(request: HttpRequest, message: str, *, status: int) -> HttpRes
 @require_http_methods(["GET", "POST"])
 @for_workers
 def rate(request: HttpRequest, code: UUID) -> HttpResponse:
-    """Show the next item, or save a rating sent by the script or by a plain form."""
+    """Show the next screen, or save an answer sent by the script or by a plain form."""
     if request.method == "POST":
-        return _take_rating(request, code)
+        return _take_answer(request, code)
     return _show_item(request, code)
 
 
@@ -93,87 +100,83 @@ def _show_item(
 ) -> HttpResponse:
     if assignment.status == Assignment.Status.RETURNED:
         return redirect(assignment.hit.campaign)
-    place = desk.place_of(assignment)
+    campaign = assignment.hit.campaign
+    kind = kind_of(campaign)
+    place = kind.place_of(assignment)
     if place.is_finished:
         return redirect("finish", assignment.code)
-    last = place.n_rated + desk.n_ahead(place.size)
-    items = desk.shown_items(assignment, first=place.position, last=last)
-    context = campaign_context(assignment.hit.campaign) | {
+    last = place.n_done + kind.n_ahead(assignment)
+    items = kind.screens(assignment, first=place.position, last=last)
+    context = campaign_context(campaign) | {
+        **kind.screen_context(campaign),
         "assignment": assignment,
         "place": place,
         "item": items[0],
         "items": items,
-        "scores": SCORES,
         "is_unset": is_unset,
-        "canary": canary_of(assignment) if assignment.hit.campaign.has_canary else None,
+        "time_left": time_left(assignment),
+        "text_problems": text_problems(campaign),
+        "canary": canary_of(assignment) if campaign.has_canary else None,
     }
-    return render(request, "hits/rate.html", context, status=422 if is_unset else 200)
+    return render(request, kind.template, context, status=422 if is_unset else 200)
 
 
-def _take_rating(request: HttpRequest, code: UUID) -> HttpResponse:
-    rating, error = read_rating(request.POST), ""
-    if rating is None:
-        form = RatingForm(request.POST)
-        if form.is_valid():
-            rating = form.cleaned_data
-        else:
-            error = _first_error(form)
-    position = rating["position"] if rating else 0
+def _take_answer(request: HttpRequest, code: UUID) -> HttpResponse:
+    position = read_position(request.POST)
     current = desk.own_desk(code, worker_code=worker_code(request), position=position)
     if current is None or (
         current.sent_by and not is_believed(request, current.sent_by, current.assignment.worker)
     ):
         return _refuse_visitor(request, code)
-    if rating is None:
-        if not _wants_json(request) and "score" not in request.POST:
-            return _show_item(request, code, is_unset=True)
-        return _refuse_rating(request, current.assignment, error, status=400)
-    return _save(request, current, rating)
-
-
-def _save(request: HttpRequest, current: desk.OwnDesk, rating: dict[str, Any]) -> HttpResponse:
-    assignment, position = current.assignment, rating["position"]
-    # Times are not checked here: the clock may have been set, and the browser would drop a refused rating.
     try:
-        saved = save_rating(
-            assignment=assignment,
-            position=position,
-            item_code=rating["item"],
-            score=rating["score"],
-            elapsed_ms=rating["elapsed_ms"],
-            active_ms=rating["active_ms"],
-        )
-    except RatingRefused as error:
-        return _refuse_rating(request, assignment, str(error), status=409)
+        answer = current.kind.read(request.POST)
+    except AnswerNotUnderstood as error:
+        if not _wants_json(request) and current.kind.is_unanswered(request.POST):
+            return _show_item(request, code, is_unset=True)
+        return _refuse_answer(request, current.assignment, str(error), status=400)
+    return _save(request, current, answer)
+
+
+def _save(request: HttpRequest, current: desk.OwnDesk, answer: dict[str, Any]) -> HttpResponse:
+    assignment, kind, position = current.assignment, current.kind, answer["position"]
+    # Times are not checked here: the clock may have been set, and the browser would drop a refused answer.
+    try:
+        saved = kind.save(assignment=assignment, **answer)
+    except AnswerRefused as error:
+        return _refuse_answer(request, assignment, str(error), status=409)
+    if reason := read_reason(request.POST):
+        report_text(assignment=assignment, position=position, reason=reason)
     if not _wants_json(request):
         return redirect("rate", assignment.code)
-    return JsonResponse(
-        {
-            "saved": position,
-            "score": saved.score,
-            "next": _next_position(assignment, position, is_new=saved.is_new),
-            "items": current.items_ahead,
-        }
-    )
+    # After a repeated answer, the next position may be further ahead.
+    following = position + 1 if saved.is_new else kind.place_of(assignment).position
+    facts = {"saved": position, "next": following, "items": current.items_ahead}
+    return JsonResponse(facts | saved.facts())
 
 
-def _next_position(assignment: Assignment, position: int, *, is_new: bool) -> int:
-    """Return the next position, which after a repeated rating may be further ahead."""
-    return position + 1 if is_new else desk.place_of(assignment).position
-
-
-def _refuse_rating(
+def _refuse_answer(
     request: HttpRequest, assignment: Assignment, message: str, *, status: int
 ) -> HttpResponse:
     RATINGS.labels("refused").inc()
-    logger.warning("Refused a rating of assignment %s: %s", assignment.code, message)
+    logger.warning("Refused an answer of assignment %s: %s", assignment.code, message)
     with translation.override(assignment.hit.campaign.page_language):
         return _answer_error(request, message, status=status)
 
 
-def _first_error(form: RatingForm) -> str:
-    name, messages = next(iter(form.errors.items()))
-    return f"{name}: {messages[0]}"
+@require_GET
+@assignment_page
+def stop(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Say that the work is saved, and until when it can be continued."""
+    if assignment.status == Assignment.Status.SUBMITTED:
+        return redirect("done", assignment.code)
+    place = desk.place_of(assignment)
+    context = {
+        "assignment": assignment,
+        "n_done": place.position - 1,
+        "size": place.size,
+        "time_left": time_left(assignment),
+    }
+    return render(request, "hits/stop.html", campaign_context(assignment.hit.campaign) | context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -218,6 +221,7 @@ def done(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return SeeOther(way_out.url)
     context = campaign_context(campaign) | {
         "exit": way_out,
+        "pay": pay_of(campaign),
         "has_more": _has_more(campaign, worker),
         "rejection": rejection_of(assignment),
         "framed_exit": framed_exit(request, assignment),

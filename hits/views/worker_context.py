@@ -5,16 +5,18 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, QueryDict
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext
 
-from ..languages import direction
-from ..models import SCORE_MAX, SCORE_MIN, Campaign
+from ..asking.rating import SCORES
+from ..languages import direction, name_of
+from ..models import Assignment, Campaign, TextReport
 from ..rating import desk
 from ..rating.forms import ScoreForm
 from ..rating.guidance import wording_language
 from ..rating.practice import Practice, practice_for, statement_for
-
-# The choices of the slider in browsers without JavaScript.
-SCORES = range(SCORE_MIN, SCORE_MAX + 1)
+from ..task_kinds import kind_of
 
 
 def language_context(name: str, code: str) -> dict[str, str]:
@@ -45,6 +47,7 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
         "is_last": step == len(practice.items),
         "verdict": verdict,
         "feedback": feedback,
+        "given": form.cleaned_data["score"] if verdict else None,
         "is_unset": form.is_bound and not verdict,
         "scores": SCORES,
         "statement": practice.statement,
@@ -76,11 +79,63 @@ def workload(campaign: Campaign) -> dict[str, int]:
     """The number of items in a HIT, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
     size = first_hit.size if first_hit else campaign.hit_size
-    return {"size": size, "minutes": desk.minutes_needed(size)}
+    seconds = kind_of(campaign).seconds_per_screen
+    return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
 
 
-def privacy_context() -> dict[str, Any]:
-    return {"days": settings.FORGET_WORKERS_AFTER_DAYS, "contact": settings.PRIVACY_CONTACT}
+def languages_needed(campaign: Campaign) -> list[str]:
+    """The names, in the language of the page, of the languages that a worker must read."""
+    codes = dict.fromkeys([desk.language_above(campaign), campaign.target_language])
+    return [name_of(code, campaign.page_language) for code in codes]
+
+
+def organiser_of(campaign: Campaign) -> dict[str, str]:
+    """Who runs the campaign, and where workers can write to."""
+    return {
+        "name": campaign.run_by or settings.ORGANISER,
+        "contact": campaign.contact or settings.PRIVACY_CONTACT,
+    }
+
+
+def landing_context(campaign: Campaign) -> dict[str, Any]:
+    return workload(campaign) | {
+        "languages": languages_needed(campaign),
+        "organiser": organiser_of(campaign),
+    }
+
+
+def privacy_context(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "days": settings.FORGET_WORKERS_AFTER_DAYS,
+        "contact": organiser_of(campaign)["contact"],
+    }
+
+
+def time_left(assignment: Assignment) -> dict[str, Any]:
+    """The time until the assignment's place is offered again, for the page and in words."""
+    seconds = max(0, int((assignment.expires_at - timezone.now()).total_seconds()))
+    hours, minutes = divmod(seconds // 60, 60)
+    pattern = gettext("Time is up, but you can still finish")
+    if hours:
+        pattern = gettext("{hours} h {minutes} min left")
+    elif minutes:
+        pattern = gettext("{minutes} min left")
+    return {"seconds": seconds, "text": pattern.format(hours=hours, minutes=minutes)}
+
+
+def text_problems(campaign: Campaign) -> list[tuple[str, Any]]:
+    """What a worker can report about a text; without a gray text, nothing about that."""
+    has_gray = campaign.task != Campaign.Task.FLUENCY
+    return [
+        choice
+        for choice in TextReport.Reason.choices
+        if has_gray or choice[0] != TextReport.Reason.GRAY
+    ]
+
+
+def pay_of(campaign: Campaign) -> str:
+    # Isolated, so that it reads the same within right-to-left text.
+    return format_html("<bdi>{} {}</bdi>", campaign.pay_per_hit, campaign.currency)
 
 
 def campaign_context(campaign: Campaign) -> dict[str, Any]:

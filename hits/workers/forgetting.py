@@ -56,6 +56,7 @@ CLEARED = {
     "Assignment.completion_code": "replaced",
     "Assignment.comment": "emptied",
     "InputSignals.items": "deleted",
+    "TextReport.reason": "kept: it is about a text",
     "Assignment.hold": "kept: whether ratings count",
     "Assignment.hold_reason": "kept: written by the platform, times only",
     "Participation.trust": "kept",

@@ -26,6 +26,8 @@ from ..languages import is_spaced
 from ..models import Assignment, Campaign, Item, Participation
 from ..rating.arrays import load_scores, load_worker_assignments, load_worker_ratings
 from ..rating.places import with_standing
+from ..rating.reports import excused_items
+from ..task_kinds import kind_of
 from .overlap import overlap_measures
 
 # Trusted workers with whom a worker is compared on each HIT, the earliest first: their mean hardly gets
@@ -36,6 +38,11 @@ LIKENESS_HITS = 2
 
 
 def weigh(participation: Participation) -> dict[str, Any]:
+    """Compute the fields of the worker's evidence in the campaign, as its kind of task does."""
+    return kind_of(participation.campaign).weigh(participation)
+
+
+def weigh_ratings(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the worker's evidence from the counted ratings in the campaign.
 
     Reads rows of the worker's HITs only, in a fixed number of queries.
@@ -143,17 +150,30 @@ def _load_texts(
 
 
 def _quality_control(work: _Work) -> QualityControl:
-    ratings = work.ratings
+    ratings = _without_excused_pairs(work)
     submitted = dict(zip(work.assignments["pk"], work.assignments["submitted"], strict=True))
     return quality_control(
         ratings["score"],
-        work.worker,
+        np.zeros(len(ratings), dtype=np.int64),
         ratings["role"],
         ratings["assignment"],
         ratings["item"],
         ratings["partner"],
         submitted=np.array([submitted[pk] for pk in ratings["assignment"]]),
     )
+
+
+def _without_excused_pairs(work: _Work) -> NDArray[Any]:
+    """Leave out hidden items that make a pair with a text the worker reported, or were reported themselves."""
+    excused = excused_items(work.assignments["pk"].tolist())
+    if not excused:
+        return work.ratings
+    rows = work.ratings[["assignment", "item", "partner"]].tolist()
+    is_excused = [
+        (assignment, item) in excused or (assignment, partner) in excused
+        for assignment, item, partner in rows
+    ]
+    return work.ratings[~(np.array(is_excused) & (work.ratings["role"] != Role.GENUINE))]
 
 
 def _flags(work: _Work) -> WorkerFlags:

@@ -56,21 +56,19 @@ def test_a_hit_can_be_done_by_keyboard_alone(page: Page):
 
 
 def practise_by_keys(page: Page) -> None:
-    """Rate the first practice item wrong, then right; the others right."""
-    tab_to(page, "#slider")
+    """Rate the first practice item wrong, then right; the others right. The slider has the focus throughout."""
+    expect(page.locator("#slider")).to_be_focused()
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     expect(page.locator(".feedback-too_low")).to_be_visible()
-    tab_to(page, "a.button-quiet")
-    page.keyboard.press("Enter")
     for step, score in enumerate([90, 10, 50], start=1):
         expect(page.locator(".progress")).to_have_text(f"Practice: {step} of 3")
-        expect(page.locator("#slider")).to_be_visible()
-        tab_to(page, "#slider")
+        expect(page.locator("#slider")).to_be_focused()
         type_score(page, score)
         page.keyboard.press("Enter")
         expect(page.locator(".feedback-fine")).to_be_visible()
-        tab_to(page, "a.button")
+        expect(page.locator("#slider")).to_be_focused()
+        expect(page.locator("#slider")).to_have_attribute("aria-valuenow", str(score))
         page.keyboard.press("Enter")
 
 

@@ -44,6 +44,7 @@ from hits.models import (
     Submission,
     System,
     SystemOutput,
+    TextReport,
     Translation,
     Worker,
 )
@@ -51,6 +52,7 @@ from hits.people.audit import record
 from hits.people.tokens import make_token
 from hits.rating.assignments import take_assignment
 from hits.rating.joining import take_part
+from hits.rating.reports import report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_translations, make_worker, rate_items
@@ -66,14 +68,16 @@ ALICE, BOB = "alice", "bob"
 BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_name_is_not_empty": (Campaign, 0, {"name": ""}),
     "campaign_task_is_known": (Campaign, 0, {"task": "guess"}),
+    "campaign_shows_is_known": (Campaign, 0, {"shows": "all"}),
     "campaign_status_is_known": (Campaign, 0, {"status": "gone"}),
-    "campaign_hit_size_is_whole_sets": (Campaign, 0, {"hit_size": 50}),
+    "campaign_hit_size_is_possible": (Campaign, 0, {"hit_size": 0}),
     "campaign_is_closed_if_archive": (Campaign, 0, {"is_archive": True}),
     "campaign_is_removed_only_if_example": (Campaign, 0, {"removed_at": NOW}),
     "campaign_degradation_is_known": (Campaign, 0, {"degradation": "none"}),
     "campaign_trust_rule_is_known": (Campaign, 0, {"trust_rule": "none"}),
     "campaign_drift_is_known": (Campaign, 0, {"drift": "never"}),
     "campaign_limit_per_worker_is_positive": (Campaign, 0, {"max_hits_per_worker": 0}),
+    "campaign_sample_is_not_empty": (Campaign, 0, {"sample_size": 0}),
     "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
     "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),
     "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
@@ -97,12 +101,13 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "system_has_one_output_per_segment": (SystemOutput, 1, {"system_id": "=system_id"}),
     "hit_number_is_unique": (HIT, 1, {"number": "=number"}),
     "hit_number_counts_from_1": (HIT, 0, {"number": 0}),
-    "hit_size_is_whole_sets": (HIT, 0, {"size": 41}),
+    "hit_size_is_possible": (HIT, 0, {"size": 201}),
     "hit_places_are_not_negative": (HIT, 0, {"places_left": -1}),
-    "item_position_is_unique": (Item, 1, {"position": "=position"}),
+    "item_position_is_unique": (Item, 1, {"position": "=position", "screen": 1}),
     "item_is_genuine_once_in_a_hit": (Item, 1, {"translation_id": "=translation_id"}),
     "item_has_one_qc_item": (Item, -1, {"partner_id": "=partner_id"}),
     "item_position_is_in_the_hit": (Item, 0, {"position": 201}),
+    "item_screen_is_in_the_hit": (Item, 0, {"screen": 2}),
     "item_role_is_known": (Item, -1, {"role": 4}),
     "item_has_a_partner_unless_genuine": (Item, -1, {"partner": None}),
     "item_is_not_its_own_partner": (Item, -1, {"partner": models.F("pk")}),
@@ -133,6 +138,8 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "evidence_is_weighed_once_for_each_hit": (Evidence, 1, {"assignment_id": "=assignment_id"}),
     "evidence_origin_is_known": (Evidence, 0, {"origin": "hearsay"}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "text_is_reported_once": (TextReport, 1, {"item_id": "=item_id"}),
+    "text_report_reason_is_known": (TextReport, 0, {"reason": "boredom"}),
     "recruitment_provider_is_known": (Recruitment, 0, {"provider": "post"}),
     "study_is_of_one_campaign": (Recruitment, 1, {"study": "=study"}),
     "submission_is_known_once": (Submission, 1, {"reference": "=reference"}),
@@ -212,6 +219,8 @@ def campaign() -> Campaign:
             completion_code=name,
         )
         update_evidence(assignment=assignment)
+    for position in (1, 2):
+        report_text(assignment=assignment, position=position, reason="other")
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())
@@ -350,7 +359,8 @@ def _names_constraint(
     """Whether the error names this constraint. For unique ones, SQLite names the columns instead."""
     if name in message:
         return True
-    columns = [model._meta.get_field(field).column for field in change]
+    copied = [field for field, value in change.items() if str(value).startswith("=")] or change
+    columns = [model._meta.get_field(field).column for field in copied]
     return connection.vendor == "sqlite" and all(column in message for column in columns)
 
 

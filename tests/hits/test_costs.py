@@ -60,9 +60,9 @@ def test_before_the_import_it_costs_the_same_as_after():
     stored = make_hits(n_segments=30, pay_per_hit="1.00", min_ratings=10)
     names = ("pay_per_hit", "min_ratings", "task", "hit_size", "degradation")
     draft = Campaign(**{name: getattr(stored, name) for name in names})
-    estimate = estimate_before_import(draft, 60, has_second_references=False)
+    estimate = estimate_before_import(draft, 60)
     assert estimate and (estimate.n_hits, estimate.total) == (3, Decimal("79.80"))
-    assert estimate_before_import(draft, 3, has_second_references=False) is None
+    assert estimate_before_import(draft, 3) is None
     page = client_of("admin").get(reverse("campaign_cost", args=[stored.code])).content.decode()
     assert '<span data-out="total">79.80</span>' in page
 

@@ -23,7 +23,7 @@ OUTPUTS = {
     "A": ["The dog sleeps in the garden.", 'She said, "Come soon!"', "It costs 3 €, not more."],
     "B": ["The dog sleeps in the garden.", 'She said "Come soon"', "That is 3 euros, no more."],
 }
-WITH_IDS = ["simple", "table.tsv", "table.csv", "table.jsonl", "test-set.xml"]
+WITH_IDS = ["simple", "table.tsv", "table.csv", "table.jsonl", "test-set.xml", "wmt-sgml"]
 WITH_DOCUMENTS = [*WITH_IDS, "mt-metrics-eval"]
 
 

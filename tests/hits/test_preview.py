@@ -104,7 +104,7 @@ def test_practice_gives_feedback_and_links_to_the_next_step():
     first, second = (address_of(campaign, "practice", step) for step in (1, 2))
     page = client.get(first, {"score": 0}).content.decode()
     assert escape(item.too_low) in page
-    assert f'href="{first}"' in page and f'href="{second}"' in page
+    assert 'data-given="0"' in page and f'href="{second}"' in page
     assert escape(item.fine) in client.get(first, {"score": item.high}).content.decode()
     assert "Set the slider first" in client.get(first, {"score": ""}).content.decode()
     end = client.get(address_of(campaign, "practice", 3), {"score": 0}).content.decode()

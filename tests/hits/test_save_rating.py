@@ -1,7 +1,7 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from hits.exceptions import NotFinished, RatingRefused
+from hits.exceptions import AnswerRefused, NotFinished
 from hits.models import Assignment, Rating
 from hits.rating.assignments import submit_assignment, take_assignment
 from tests.factories import make_hits, make_worker, rate, rate_items
@@ -39,7 +39,7 @@ def test_both_ends_of_the_scale_are_accepted(assignment, score):
 
 @pytest.mark.parametrize("score", [-1, 101, 50.0, "50", None, True])
 def test_only_whole_numbers_from_0_to_100_are_scores(assignment, score):
-    with pytest.raises(RatingRefused, match="score"):
+    with pytest.raises(AnswerRefused, match="score"):
         rate(assignment, item_at(assignment, 1), score=score)
 
 
@@ -51,13 +51,13 @@ def test_the_database_refuses_a_score_outside_the_scale(assignment, score):
 
 def test_skipping_an_item_is_refused(assignment):
     rate(assignment, item_at(assignment, 1), score=50)
-    with pytest.raises(RatingRefused, match="order"):
+    with pytest.raises(AnswerRefused, match="order"):
         rate(assignment, item_at(assignment, 3), score=50)
 
 
 def test_an_item_of_another_hit_is_refused(assignment):
     foreign = make_hits().hits.get().items.get(position=1)
-    with pytest.raises(RatingRefused, match="not the next item"):
+    with pytest.raises(AnswerRefused, match="not the next item"):
         rate(assignment, foreign, score=50)
 
 
@@ -85,7 +85,7 @@ def test_a_returned_assignment_accepts_no_rating(assignment):
     rate_items(assignment, n_items=39)
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.RETURNED)
     assignment.refresh_from_db()
-    with pytest.raises(RatingRefused, match="returned"):
+    with pytest.raises(AnswerRefused, match="returned"):
         rate(assignment, item_at(assignment, 40), score=50)
 
 

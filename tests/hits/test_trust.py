@@ -137,7 +137,7 @@ def test_weighing_takes_few_queries(campaign, django_assert_max_num_queries):
     simulate(campaign, Behaviour.HONEST, hits=2)
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 1}, seed=9)
     pending = Assignment.objects.get(evidence_at=None)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         update_evidence(assignment=pending)
 
 

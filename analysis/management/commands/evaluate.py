@@ -13,9 +13,11 @@ from tqdm import tqdm
 from analysis.evaluation import (
     Directions,
     DirectionsUnknown,
+    Evaluated,
     EvaluationResult,
     Options,
     evaluate_files,
+    evaluate_folder,
     write_report,
 )
 from analysis.evaluation.engine import Progress
@@ -40,7 +42,10 @@ examples:
   Predictions of HTER, with their errors:
     manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --baseline QuEst --out report/
 
-  All metrics of a WMT language pair against two golds:
+  A test set of mt-metrics-eval as it is, all metrics against all human scores:
+    manage.py evaluate --folder wmt23 --pair en-de --out report/
+
+  The same from single files, against two golds:
     manage.py evaluate metric-scores/en-de \\
         --gold mqm=human-scores/en-de.mqm.seg.score --gold da=human-scores/en-de.da-sqm.seg.score \\
         --without refA --all-higher --out report/
@@ -56,13 +61,31 @@ class Command(CommandWithExamples):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("scores", nargs="+", help="files or folders of metric scores")
+        parser.add_argument("scores", nargs="*", help="files or folders of metric scores")
+        parser.add_argument(
+            "--folder",
+            type=Path,
+            metavar="FOLDER",
+            help="a test set of mt-metrics-eval instead of files: all metrics, all human scores, documents "
+            "and sources; references are left out",
+        )
+        parser.add_argument(
+            "--pair", metavar="LANGUAGES", help="with --folder: the language pair, such as en-de"
+        )
+        parser.add_argument(
+            "--keep",
+            action="append",
+            default=[],
+            metavar="SYSTEM",
+            help="with --folder: evaluate this reference like a system; may be repeated",
+        )
         parser.add_argument(
             "--gold",
             action="append",
-            required=True,
+            default=[],
             metavar="[KIND=]FILE",
-            help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated",
+            help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated; "
+            "with --folder: the name of human scores such as mqm (default: all)",
         )
         parser.add_argument("--out", required=True, metavar="FOLDER", help="folder for the report")
         parser.add_argument(
@@ -74,23 +97,7 @@ class Command(CommandWithExamples):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             check_folder(Path(options["out"]), force=options["force"])
-            with _bar("evaluating") as progress:
-                evaluated = evaluate_files(
-                    options["scores"],
-                    options["gold"],
-                    directions=_directions(options),
-                    options=_options(options),
-                    texts=options["texts"],
-                    documents=options["documents"],
-                    ranks=options["ranks"],
-                    format=options["format"],
-                    gold_format=options["gold_format"],
-                    system=options["system"],
-                    judgements=options["judgements"],
-                    processes=os.cpu_count() or 1,
-                    only={role: options[role] for role in CHOICES if options[role]},
-                    progress=progress,
-                )
+            evaluated, sentences = _evaluate(options)
             _check_scatters(options["scatter"], evaluated.result)
             with _bar("drawing") as progress:
                 paths = write_report(
@@ -108,9 +115,58 @@ class Command(CommandWithExamples):
             raise CommandError(f"{error}{_ways_out(error)}") from error
         except PlatformError as error:
             raise CommandError(str(error)) from error
-        for sentence in findings(evaluated.result):
+        for sentence in (*sentences, *findings(evaluated.result)):
             self.stdout.write(sentence)
         self.stdout.write(f"Wrote {len(paths)} files. Open {Path(options['out']) / PAGE}.")
+
+
+def _evaluate(options: dict[str, Any]) -> tuple[Evaluated, list[str]]:
+    """Evaluate a folder or files; also return sentences about what was left out."""
+    _check_inputs(options)
+    with _bar("evaluating") as progress:
+        if options["folder"]:
+            return evaluate_folder(
+                options["folder"],
+                pair=options["pair"],
+                golds=options["gold"],
+                directions=_directions(options),
+                options=_options(options),
+                keep=options["keep"],
+                processes=os.cpu_count() or 1,
+                progress=progress,
+            )
+        evaluated = evaluate_files(
+            options["scores"],
+            options["gold"],
+            directions=_directions(options),
+            options=_options(options),
+            texts=options["texts"],
+            documents=options["documents"],
+            ranks=options["ranks"],
+            format=options["format"],
+            gold_format=options["gold_format"],
+            system=options["system"],
+            judgements=options["judgements"],
+            processes=os.cpu_count() or 1,
+            only={role: options[role] for role in CHOICES if options[role]},
+            progress=progress,
+        )
+    return evaluated, []
+
+
+# The folder decides these itself.
+_NOT_WITH_FOLDER = ("scores", "texts", "documents", "format", "gold_format", "system", "judgements")
+
+
+def _check_inputs(options: dict[str, Any]) -> None:
+    if options["folder"]:
+        if given := [name for name in (*_NOT_WITH_FOLDER, *CHOICES) if options[name]]:
+            listed = ", ".join(name.replace("_", "-") for name in given)
+            raise CommandError(f"--folder holds all files, so leave out: {listed}.")
+    elif options["pair"] or options["keep"]:
+        raise CommandError("--pair and --keep need --folder.")
+    elif not options["scores"] or not options["gold"]:
+        raise CommandError("Give score files and --gold FILE, or --folder FOLDER.")
 
 
 def _add_directions(parser: CommandParser) -> None:

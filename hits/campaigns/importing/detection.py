@@ -10,6 +10,7 @@ from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
 from .plain_text import read_plain_text
 from .records import Draft, ReadingOptions
 from .tables import read_csv, read_jsonl, read_tsv
+from .wmt_sgml import has_sgml, read_wmt_sgml
 from .wmt_xml import read_wmt_xml
 
 Reader = Callable[[Path, ReadingOptions, Problems], Draft]
@@ -17,6 +18,7 @@ Reader = Callable[[Path, ReadingOptions, Problems], Draft]
 FOLDER_READERS: dict[str, Reader] = {
     "plain-text": read_plain_text,
     "mt-metrics-eval": read_mt_metrics_eval,
+    "wmt-sgml": read_wmt_sgml,
 }
 FILE_READERS: dict[str, Reader] = {
     "tsv": read_tsv,
@@ -62,5 +64,7 @@ def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | 
 
 def _format_of(path: Path) -> str | None:
     if path.is_dir():
-        return "mt-metrics-eval" if (path / OUTPUTS_FOLDER).is_dir() else "plain-text"
+        if (path / OUTPUTS_FOLDER).is_dir():
+            return "mt-metrics-eval"
+        return "wmt-sgml" if has_sgml(path) else "plain-text"
     return _FORMAT_OF_SUFFIX.get(path.suffix.lower())

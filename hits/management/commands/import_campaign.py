@@ -13,7 +13,10 @@ from hits.exceptions import ImportRefused
 from hits.management.base import (
     CommandWithExamples,
     add_campaign_arguments,
+    add_reading_arguments,
+    lines_on_reading,
     progress_bar,
+    reading_options,
     summary_as_json,
 )
 from hits.models import DEFAULT_HITS_PER_WORKER, Campaign
@@ -31,6 +34,10 @@ examples:
     manage.py import_campaign newstest2021.en-de.all.xml --name WMT21 --from en --to de \\
         --reference A
 
+  Published files with byte order marks, stray bytes and control characters:
+    manage.py import_campaign newstest2013/ --name WMT13 --from cs --to en \\
+        --clean --encoding windows-1252
+
 Nothing is stored unless every file is in order. docs/campaign-files.md describes the formats.
 """
 
@@ -38,11 +45,14 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 SETTINGS = (
     "hit_size",
     "min_ratings",
+    "sample_size",
     "seed",
     "pay_per_hit",
     "currency",
     "spending_cap",
     "lease_minutes",
+    "run_by",
+    "contact",
     "interface_language",
     "degradation",
     "trust_rule",
@@ -91,15 +101,25 @@ class Command(CommandWithExamples):
             help="which one to hide among the translations (default: the first of the others)",
         )
         parser.add_argument(
-            "--allow-empty-translations",
-            action="store_true",
-            help="accept a system's empty outputs; they are rated like any other",
+            "--ignore-columns",
+            type=_names,
+            default=(),
+            metavar="NAME,NAME",
+            help="columns of a table to leave out",
         )
+        add_reading_arguments(parser)
 
     def _add_setting_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--hit-size", type=int, metavar="N", help="items in a HIT")
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
+        )
+        parser.add_argument(
+            "--sample",
+            type=int,
+            dest="sample_size",
+            metavar="N",
+            help="rate N translations, drawn at random from all systems and segments; keep the others",
         )
         parser.add_argument(
             "--seed", type=int, metavar="N", help="the same seed gives the same HITs"
@@ -119,6 +139,10 @@ class Command(CommandWithExamples):
             type=int,
             metavar="N",
             help="how long a worker may take before the place is offered to someone else",
+        )
+        parser.add_argument("--run-by", metavar="NAME", help="who runs it, as workers see it")
+        parser.add_argument(
+            "--contact", metavar="ADDRESS", help="where workers can write to, as they see it"
         )
         parser.add_argument(
             "--interface-language",
@@ -175,9 +199,10 @@ class Command(CommandWithExamples):
                     format=options["format"],
                     reference=options["reference"],
                     second_reference=options["second_reference"],
-                    allow_empty_translations=options["allow_empty_translations"],
+                    ignore_columns=options["ignore_columns"],
                     merges_near_identical=options["merge_near_identical"],
                     progress=progress,
+                    **reading_options(options),
                     **chosen,
                 )
             except ImportRefused as refusal:
@@ -192,6 +217,10 @@ def _limit(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor none")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _money(text: str) -> Decimal:
@@ -214,4 +243,4 @@ def _as_text(summary: ImportSummary) -> str:
         f"{summary.n_systems:,} systems, {summary.n_segments:,} segments, "
         f"{summary.n_outputs:,} outputs, {summary.n_translations:,} distinct translations."
     ]
-    return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
+    return "\n".join(lines + lines_on_reading(summary))

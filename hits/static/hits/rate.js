@@ -18,6 +18,7 @@
   const trouble = document.getElementById("trouble");
   const above = document.getElementById("text-above");
   const below = document.getElementById("text-below");
+  const report = document.getElementById("report");
   const size = Number(form.dataset.size);
   const tokenOn = (page) => page.querySelector("[name=csrfmiddlewaretoken]")?.value;
   let token = tokenOn(form);
@@ -279,6 +280,8 @@
     const item = items.get(position);
     form.dataset.shown = item ? "yes" : "";
     slider.unset();
+    report.open = false;
+    report.querySelectorAll("input").forEach((choice) => { choice.checked = false; });
     meter.value = position - 1;
     if (above) above.textContent = item ? item.above : "…";
     below.textContent = item ? item.text || "—" : "…";
@@ -316,6 +319,8 @@
       elapsed_ms: Math.round(performance.now() - shownAt),
       active_ms: Math.round(activeMs),
     };
+    const problem = form.elements.problem.value;
+    if (problem) rating.problem = problem;
     queue.push(rating);
     store(rating);
     if (countsInput) keepCounts(position);
@@ -324,11 +329,6 @@
     show();
     showState();
     send();
-  });
-
-  // Enter anywhere on the page submits the rating, unless it activates another control.
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.target.closest("a, button, [role=slider]")) form.requestSubmit();
   });
 
   position += queue.length;

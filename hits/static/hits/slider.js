@@ -30,9 +30,10 @@ class Slider {
     element.addEventListener("keydown", (event) => this.#press(event));
     // Every new item focuses the slider. Hide the focus ring from people who use no keys.
     document.addEventListener("keydown", () => element.classList.remove("by-pointer"));
+    document.addEventListener("keydown", (event) => this.#pressElsewhere(event));
     for (const button of document.querySelectorAll(".step")) {
       button.hidden = false;
-      button.addEventListener("click", () => this.#move(Number(button.dataset.by)));
+      button.addEventListener("click", (event) => this.#step(event, Number(button.dataset.by)));
     }
   }
 
@@ -64,11 +65,21 @@ class Slider {
     this.set(this.score === null ? 50 : this.score + by);
   }
 
+  #step(event, by) {
+    this.#move(by);
+    // After a click, keys mean the slider again. A button pressed by a key keeps the focus.
+    if (event.detail > 0) this.#focusByPointer();
+  }
+
+  #focusByPointer() {
+    this.element.classList.add("by-pointer");
+    this.element.focus({ preventScroll: true });
+  }
+
   #grab(event) {
     if (event.button !== 0) return;
-    this.element.classList.add("by-pointer");
     this.element.setPointerCapture(event.pointerId);
-    this.element.focus({ preventScroll: true });
+    this.#focusByPointer();
     this.#setFrom(event);
   }
 
@@ -100,6 +111,17 @@ class Slider {
     else if (actions[event.key]) actions[event.key]();
     else return;
     event.preventDefault();
+  }
+
+  // Digits and Enter work wherever the focus is, unless another control uses them.
+  #pressElsewhere(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+    const control = event.target.closest("[role=slider], input, textarea, select, a, button, summary");
+    if (/^[0-9]$/.test(event.key) && !control?.matches("[role=slider], input, textarea, select")) {
+      this.#type(event.key);
+    } else if (event.key === "Enter" && !control?.matches(":not(input)")) {
+      this.onEnter();
+    }
   }
 
   // One digit jumps to that tenth; two or three digits make a number: 7 is 70, 7 3 is 73, 1 0 0 is 100.

@@ -76,7 +76,7 @@ def test_a_second_worker_starts_at_the_beginning_and_learns_nothing_of_the_first
     second = take(other, campaign)
     assert second.hit == assignment.hit and second != assignment
     rating_page = other.get(page("rate", second.code))
-    assert (rating_page.context["item"]["position"], rating_page.context["place"].n_rated) == (1, 0)
+    assert (rating_page.context["item"]["position"], rating_page.context["place"].n_done) == (1, 0)
     answer = post_rating(other, second, 1, score=20)
     assert (answer.json()["saved"], answer.json()["score"]) == (1, 20)
     for text in (rating_page.content.decode(), answer.content.decode()):

@@ -1,0 +1,144 @@
+"""The kinds of task: what a campaign asks of its workers.
+
+Rating is one kind: a score on a slider. A kind says what a screen holds, how a HIT is composed, which table holds the
+answers, how an answer is read and saved, what the hidden items say about a worker, and how a simulated worker
+answers. Everything else is shared: claiming, leases, the queue in the browser, submission, trust, payments.
+
+This module knows only the tables, so that every package can ask for a campaign's kind. The kinds themselves, one
+module each in `hits.asking`, build on all the others and are loaded when they are first needed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, Protocol
+
+from .models import Answer, Assignment, Campaign, Participation
+
+# The module of each task's kind, by the values of `Campaign.Task`.
+MODULES = {
+    Campaign.Task.REFERENCE_ADEQUACY: "hits.asking.rating",
+    Campaign.Task.SOURCE_ADEQUACY: "hits.asking.rating",
+    Campaign.Task.FLUENCY: "hits.asking.rating",
+}
+
+Sent = Mapping[str, str]
+ShownItem = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How many screens of an assignment are done, and how many there are."""
+
+    n_done: int
+    size: int
+
+    @property
+    def position(self) -> int:
+        """The next screen, from 1."""
+        return self.n_done + 1
+
+    @property
+    def is_finished(self) -> bool:
+        return self.n_done >= self.size
+
+
+class Saved(Protocol):
+    """What the database holds for a screen now; `is_new` is False if it had already been answered."""
+
+    @property
+    def is_new(self) -> bool: ...
+
+    def facts(self) -> dict[str, Any]:
+        """What the browser learns about it."""
+
+
+class TaskKind(ABC):
+    """A kind of task. Most methods have the rule for one item on a screen as their default."""
+
+    # The table of the answers, one row for each item of a HIT.
+    answers: ClassVar[type[Answer]]
+    # The page of one screen.
+    template: ClassVar[str]
+    seconds_per_screen: ClassVar[float]
+
+    # What a screen holds --------------------------------------------------------------------------
+
+    def place_of(self, assignment: Assignment) -> Place:
+        """Return how far an assignment has got."""
+        return Place(self.n_answers(assignment), assignment.hit.size)
+
+    def n_answers(self, assignment: Assignment) -> int:
+        return self.answers._default_manager.filter(assignment=assignment).count()
+
+    @abstractmethod
+    def n_ahead(self, assignment: Assignment) -> int:
+        """Return how many screens the browser holds at once: never an item together with its partner."""
+
+    @abstractmethod
+    def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
+        """Return what the browser gets of these screens: the same fields whatever the roles of the items."""
+
+    @abstractmethod
+    def screen_context(self, campaign: Campaign) -> dict[str, Any]:
+        """Return what the kind's template needs besides the items."""
+
+    # Answers --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, sent: Sent) -> dict[str, Any]:
+        """Return the fields of an answer, as `save` takes them, or raise `AnswerNotUnderstood`."""
+
+    @abstractmethod
+    def is_unanswered(self, sent: Sent) -> bool:
+        """Whether a plain form was sent before anything was answered."""
+
+    @abstractmethod
+    def save(self, *, assignment: Assignment, **answer: Any) -> Saved:
+        """Store the answer to the next screen in one statement that can be repeated; the first answer wins.
+
+        Raise `AnswerRefused` unless it is the next one.
+        """
+
+    # HITs -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def plan_hits(self, campaign: Campaign, progress: Callable[[int], None] | None = None) -> Any:
+        """Plan all HITs with their hidden items, or raise `CannotCompose`. The seed decides everything.
+
+        Return a `campaigns.planning.HITPlan`.
+        """
+
+    @abstractmethod
+    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+        """Return how many HITs there will be, or raise `CannotCompose`."""
+
+    # Workers --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def weigh(self, participation: Participation) -> dict[str, Any]:
+        """Compute the fields of the worker's evidence from the answers of all counted HITs."""
+
+    @abstractmethod
+    def simulate(
+        self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime
+    ) -> datetime:
+        """Let a simulated worker answer every screen, from this time on; return when the last was done."""
+
+
+@cache
+def _load(module: str) -> TaskKind:
+    kind: TaskKind = import_module(module).KIND
+    return kind
+
+
+def kind_of(campaign: Campaign) -> TaskKind:
+    """Return what the campaign asks of its workers."""
+    return kind_of_task(campaign.task)
+
+
+def kind_of_task(task: str) -> TaskKind:
+    return _load(MODULES[Campaign.Task(task)])
