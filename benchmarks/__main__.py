@@ -21,6 +21,7 @@ USUAL = (
     "gold_in_database",
     "exporting",
     "staff_pages",
+    "large_tables",
 )
 
 
