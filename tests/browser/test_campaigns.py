@@ -75,6 +75,8 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
 def test_from_a_table_to_an_open_campaign_in_eight_clicks(page: Page, tmp_path: Path):
     table = tmp_path / "news.tsv"
     table.write_text(table_of(EXAMPLE), encoding="utf-8")
+    # A busy machine takes a while to build.
+    page.set_default_timeout(60_000)
     page.add_init_script(COUNT_CLICKS)
     page.goto(reverse("home"))
     page.get_by_role("link", name="Create your first campaign").click()
