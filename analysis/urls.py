@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, examples, likeness, report, results, scores
+from .views import contrasts, evaluations, examples, likeness, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -33,6 +33,11 @@ urlpatterns = [
         "campaigns/<uuid:code>/metrics/directions/",
         scores.campaign_directions,
         name="campaign_directions",
+    ),
+    path(
+        "campaigns/<uuid:code>/metrics/post-editions/",
+        scores.campaign_post_editions,
+        name="campaign_post_editions",
     ),
     path("campaigns/<uuid:code>/metrics/compute/", scores.compute, name="compute_metrics"),
     path(
@@ -68,6 +73,17 @@ urlpatterns = [
     path("evaluations/<uuid:code>/", evaluations.evaluation, name="evaluation"),
     path(
         "evaluations/<uuid:code>/result.json", evaluations.evaluation_json, name="evaluation_json"
+    ),
+    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="contrast"),
+    path(
+        "evaluations/<uuid:code>/contrast/translations.csv",
+        contrasts.contradictions,
+        name="contradictions",
+    ),
+    path(
+        "evaluations/<uuid:code>/contrast/quadrants.<slug:fmt>",
+        contrasts.contrast_picture,
+        name="contrast_picture",
     ),
     path("evaluations/<uuid:code>/again/", evaluations.check_evaluation, name="check_evaluation"),
     path(

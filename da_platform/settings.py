@@ -74,7 +74,7 @@ def make_key_file(path: Path) -> None:
 SECRET_KEY = secret_key()
 SECRET_KEY_FALLBACKS = list(filter(None, secret("DA_SECRET_KEY_FALLBACKS").split(",")))
 if not DEBUG:
-    # Whoever can guess a key, even an old one, can sign cookies and links.
+    # Anyone who can guess a key, even an old one, can sign cookies and links.
     check_secrets(
         {"DA_SECRET_KEY": [SECRET_KEY], "DA_SECRET_KEY_FALLBACKS": SECRET_KEY_FALLBACKS},
         min_length=MIN_KEY_LENGTH,

@@ -20,10 +20,11 @@ from .pictures import (
     map_parts,
     pictures_of_result,
     scatter_of,
+    scatter_of_golds,
     standardised_metrics,
     standardised_of,
 )
-from .results import Comparison, EvaluationResult, GoldEvaluation
+from .results import Comparison, EvaluationResult, GoldComparison, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
 from .wording import LEVEL_NAMES, MEASURE_NAMES
@@ -172,6 +173,23 @@ def shown_pictures(
             for metric in chosen
             if metric in standardised_metrics(gold)
         ]
+    directions = {gold.gold.name: gold.gold.higher_is_better for gold in result.golds}
+    pictures += [
+        ShownPicture(
+            files["golds", pair.level, pair.first, pair.second],
+            f"{pair.first} against {pair.second}",
+            scatter_sentence(
+                (pair.first, pair.second),
+                (directions[pair.first], directions[pair.second]),
+                None if pair.between is None else pair.between.estimate,
+                pair.contrast.n,
+            ),
+            pixels(SCATTER_SIZE),
+            needs_scores=True,
+        )
+        for pair in result.comparisons
+        if pair.contrast is not None
+    ]
     return pictures
 
 
@@ -210,6 +228,9 @@ def picture_maker(
         for metric in standardised_metrics(gold):
             if name == files["standardised", metric, gold_name]:
                 return partial(_draw_standardised, evaluation, gold, metric, name)
+    for pair in result.comparisons:
+        if pair.contrast and name == files["golds", pair.level, pair.first, pair.second]:
+            return partial(_draw_golds, evaluation, result, pair, name)
     return None
 
 
@@ -226,6 +247,19 @@ def _draw_standardised(
     evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str
 ) -> Picture:
     return standardised_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
+
+
+def _draw_golds(
+    evaluation: Evaluation, result: EvaluationResult, pair: GoldComparison, name: str
+) -> Picture:
+    first, second = (
+        rows_of(evaluation, gold.gold.name, [gold.segment[0].metric])
+        for gold in sorted(
+            (gold for gold in result.golds if gold.gold.name in (pair.first, pair.second)),
+            key=lambda gold: gold.gold.name != pair.first,
+        )
+    )
+    return scatter_of_golds(pair, first, second, name)
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:

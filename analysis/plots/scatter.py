@@ -68,7 +68,7 @@ def scatter(
         size=SCATTER_SIZE,
         columns=("label", "score", "gold"),
         rows=list(zip(labels, scores.tolist(), gold.tolist(), strict=True)),
-        hover=_hover_texts(labels, scores, gold, names=names),
+        hover=hover_texts(labels, scores, gold, names=names),
     )
 
 
@@ -142,13 +142,14 @@ def standardised_scatter(
         size=SCATTER_SIZE,
         columns=("label", "score_z", "gold_z"),
         rows=list(zip(labels, across.tolist(), up.tolist(), strict=True)),
-        hover=_hover_texts(labels, across, up, names=(names[0], names[1])),
+        hover=hover_texts(labels, across, up, names=(names[0], names[1])),
     )
 
 
-def _hover_texts(
+def hover_texts(
     labels: Sequence[str], scores: Floats, gold: Floats, *, names: tuple[str, str]
 ) -> list[str]:
+    """Describe the points that are not drawn as part of an image."""
     metric, gold_name = names
     return [
         f"{labels[i]}: {metric} {scores[i]:.4g}, {gold_name} {gold[i]:.4g}"

@@ -22,7 +22,7 @@ class CannotCompose(ValueError):
     """No HIT can be made from these translations."""
 
 
-# Pairs of genuine outputs of one segment that stand in two sets half a HIT apart, where those of quality control
+# Pairs of genuine outputs of one segment in two sets half a HIT apart, where those of quality control
 # stand too: the same gray text coming again then says little.
 DECOYS_PER_TWO_SETS = 2
 # With few references, one set in this many has one.
@@ -243,7 +243,7 @@ def _qc_cards(
     partners: list[_Card], roles: tuple[Role, ...], degrade: Degrader, rng: np.random.Generator
 ) -> list[_Card]:
     """Make the QC items of one set, each from a different genuine item."""
-    # Decoys last: their segment stands in the HIT twice already.
+    # Decoys last: their segment is in the HIT twice already.
     candidates = sorted(_shuffled(partners, rng), key=lambda card: card.is_decoy)
     bad = _bad_reference(candidates, degrade, rng)
     unused = [card for card in candidates if card is not bad.partner]

@@ -199,7 +199,7 @@ def _flags(work: _Work) -> WorkerFlags:
 
 
 def _mean_of_hidden_references(work: _Work) -> float:
-    """The mean score of references that differ from the gray text: whoever sees both texts knows the others."""
+    """The mean score of references that differ from the gray text; the others give themselves away."""
     references = work.of_role(Role.REFERENCE)
     scores = [
         score

@@ -42,7 +42,7 @@ def outputs_of(campaign: Campaign) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", [*WITH_DOCUMENTS, "test-set-folder"])
+@pytest.mark.parametrize("name", [*WITH_DOCUMENTS, "test-set-folder", "wmt-humeval.jsonl"])
 def test_each_format_is_recognised_and_read_exactly(name: str) -> None:
     summary = imported(CAMPAIGNS / name)
     campaign = summary.campaign

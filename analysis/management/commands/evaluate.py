@@ -92,13 +92,17 @@ class Command(CommandWithExamples):
             "--force", action="store_true", help="write into a folder that is not empty"
         )
         _add_directions(parser)
-        _add_options(parser)
+        _add_measures(parser)
+        _add_reading(parser)
+        _add_plots(parser)
+        _add_tests(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             check_folder(Path(options["out"]), force=options["force"])
             evaluated, sentences = _evaluate(options)
             _check_scatters(options["scatter"], evaluated.result)
+            evaluated = evaluated.with_contrasts(options["contrast"])
             with _bar("drawing") as progress:
                 paths = write_report(
                     evaluated,
@@ -189,7 +193,8 @@ def _add_directions(parser: CommandParser) -> None:
     )
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_measures(parser: CommandParser) -> None:
+    """What is evaluated."""
     parser.add_argument(
         "--qe",
         action="store_true",
@@ -238,6 +243,10 @@ def _add_options(parser: CommandParser) -> None:
         action="store_true",
         help="ignore scores for translations that are not in the gold",
     )
+
+
+def _add_reading(parser: CommandParser) -> None:
+    """How files are read."""
     parser.add_argument(
         "--texts", metavar="FILE", help="text of each segment, one per line, for results by length"
     )
@@ -246,41 +255,6 @@ def _add_options(parser: CommandParser) -> None:
         metavar="FILE",
         help="document of each segment, one per line, for results by document",
     )
-    parser.add_argument(
-        "--scatter",
-        action="append",
-        default=[],
-        metavar="METRIC",
-        help="plot this metric against gold (default: the best ones); may be repeated",
-    )
-    parser.add_argument(
-        "--all-maps",
-        action="store_true",
-        help="draw the significance map of every measure, not only of r",
-    )
-    parser.add_argument(
-        "--uncertainty",
-        choices=UNCERTAINTIES,
-        default=DEFAULTS.uncertainty,
-        help="what intervals and tests take as independent: segments, or translations as in the papers "
-        "(Fisher, Williams; default: %(default)s)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=CORRECTIONS,
-        default=DEFAULTS.correction,
-        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--tie-threshold",
-        choices=TIE_THRESHOLDS,
-        default=DEFAULTS.tie_threshold,
-        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
-    )
-    parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
-    parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
-    parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
-    parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
     for name, what in (("--format", "score"), ("--gold-format", "gold")):
         parser.add_argument(
             name,
@@ -299,6 +273,58 @@ def _add_options(parser: CommandParser) -> None:
             metavar="NAME",
             help=f"the {role.replace('_', ' ')} to read from files that hold several",
         )
+
+
+def _add_plots(parser: CommandParser) -> None:
+    """What is drawn."""
+    parser.add_argument(
+        "--scatter",
+        action="append",
+        default=[],
+        metavar="METRIC",
+        help="plot this metric against gold (default: the best ones); may be repeated",
+    )
+    parser.add_argument(
+        "--contrast",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FIRST", "SECOND"),
+        help="plot two golds, or a gold and a metric, in four quadrants, and list the translations on which they "
+        "contradict each other; may be repeated",
+    )
+    parser.add_argument(
+        "--all-maps",
+        action="store_true",
+        help="draw the significance map of every measure, not only of r",
+    )
+
+
+def _add_tests(parser: CommandParser) -> None:
+    """How sure the numbers are."""
+    parser.add_argument(
+        "--uncertainty",
+        choices=UNCERTAINTIES,
+        default=DEFAULTS.uncertainty,
+        help="what intervals and tests take as independent: segments, by Student's t or by resampling them, "
+        "or translations as in the papers (published: Fisher, Williams; default: %(default)s)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=DEFAULTS.correction,
+        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tie-threshold",
+        choices=TIE_THRESHOLDS,
+        default=DEFAULTS.tie_threshold,
+        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
+    )
+    parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
+    parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
+    parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
+    parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
 
 
 def _directions(options: dict[str, Any]) -> Directions:

@@ -10,6 +10,7 @@ from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
 from .plain_text import read_plain_text
 from .records import Draft, ReadingOptions
 from .tables import read_csv, read_jsonl, read_tsv
+from .wmt_jsonl import is_wmt_jsonl, read_wmt_jsonl
 from .wmt_sgml import has_sgml, read_wmt_sgml
 from .wmt_xml import read_wmt_xml
 
@@ -25,6 +26,7 @@ FILE_READERS: dict[str, Reader] = {
     "csv": read_csv,
     "jsonl": read_jsonl,
     "wmt-xml": read_wmt_xml,
+    "wmt-jsonl": read_wmt_jsonl,
 }
 FORMATS = (*FOLDER_READERS, *FILE_READERS)
 
@@ -67,4 +69,5 @@ def _format_of(path: Path) -> str | None:
         if (path / OUTPUTS_FOLDER).is_dir():
             return "mt-metrics-eval"
         return "wmt-sgml" if has_sgml(path) else "plain-text"
-    return _FORMAT_OF_SUFFIX.get(path.suffix.lower())
+    format = _FORMAT_OF_SUFFIX.get(path.suffix.lower())
+    return "wmt-jsonl" if format == "jsonl" and is_wmt_jsonl(path) else format
