@@ -109,12 +109,17 @@ addEventListener("click", (event) => {
 
 
 def table_of(folder: Path) -> str:
-    """The campaign in a folder as one table."""
-    systems = sorted(folder.glob("systems/*.txt"))
-    columns = [folder / "sources.txt", folder / "references.txt", *systems]
-    lines = zip(*(path.read_text(encoding="utf-8").splitlines() for path in columns), strict=True)
-    header = ["source", "reference", *(path.stem for path in systems)]
-    return "".join("\t".join(row) + "\n" for row in [header, *lines])
+    """The campaign in a folder as one table, with a row for each output."""
+    sources, references = (lines_of(folder / f"{name}s.txt") for name in ("source", "reference"))
+    rows = [("segment", "system", "translation", "source", "reference")]
+    for path in sorted(folder.glob("systems/*.txt")):
+        texts = zip(lines_of(path), sources, references, strict=True)
+        rows += [(f"{n}", path.stem, *row) for n, row in enumerate(texts, start=1)]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def preview(page: Page) -> None:
