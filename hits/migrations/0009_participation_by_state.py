@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0007_import_reports_and_samples"),
+        ("hits", "0008_post_editing"),
     ]
 
     operations = [
