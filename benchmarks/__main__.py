@@ -16,6 +16,7 @@ USUAL = (
     "rating",
     "load",
     "gold_from_ratings",
+    "weighted_gold",
     "metric_significance",
     "metric_evaluation",
     "gold_in_database",

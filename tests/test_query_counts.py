@@ -37,6 +37,7 @@ LISTS = {
     "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
+    "worker_weights": 14,
     "campaign_recruiting": 16,
     "campaign_payments": 22,
     "plan_payments": 16,
