@@ -236,7 +236,7 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
 @job_kind(
     "compute_targeted",
     title="Compute human-targeted metrics",
-    outcome=outcomes.metrics_computed,
+    outcome=outcomes.targeted_computed,
     needs_campaign=True,
     needs=Level.RESEARCHER,
 )
@@ -251,7 +251,7 @@ def compute_targeted_job(job: Job, report: Report) -> dict[str, Any]:
     stored = compute_targeted(
         campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
     )
-    return {"metrics": [{"name": row.name, "level": row.level} for row in stored]}
+    return {"stored": list(dict.fromkeys(row.name for row in stored))}
 
 
 @job_kind("export", title="Export a table", outcome=outcomes.exported, needs_campaign=True)
