@@ -1,6 +1,16 @@
 from django.urls import path
 
-from .views import across, contrasts, evaluations, examples, likeness, report, results, scores
+from .views import (
+    across,
+    contrasts,
+    evaluations,
+    examples,
+    likeness,
+    report,
+    results,
+    scores,
+    weights,
+)
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -24,6 +34,7 @@ urlpatterns = [
         likeness.likeness_picture,
         name="likeness_picture",
     ),
+    path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),
     path("campaigns/<uuid:code>/metrics/", scores.campaign_metrics, name="campaign_metrics"),
