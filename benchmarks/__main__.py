@@ -22,6 +22,7 @@ USUAL = (
     "gold_in_database",
     "exporting",
     "staff_pages",
+    "large_tables",
 )
 
 
