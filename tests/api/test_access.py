@@ -22,6 +22,7 @@ FOR_RESEARCHERS = {
     "cancel_job",
     "compare_gold",
     "compute_metrics",
+    "compute_targeted",
     "confirm_direction",
     "download_evaluation_picture",
     "download_evaluation_table",
