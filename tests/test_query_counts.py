@@ -137,7 +137,7 @@ def api_path(path: str, plenty: Plenty) -> str:
         "assignment": plenty.assignment.code,
         "rule": plenty.rule.code,
     }
-    names = {parameter["name"] for parameter in operations()[path].get("parameters", [])}
+    names = {parameter["name"] for parameter in operations().get(path, {}).get("parameters", [])}
     query = "?earlier=1&later=2" if "earlier" in names else "?format=csv" * ("format" in names)
     return path.format(**values) + query
 
