@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, examples, likeness, report, results, scores
+from .views import evaluations, examples, likeness, ranking, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -23,6 +23,18 @@ urlpatterns = [
         "campaigns/<uuid:code>/workers/likeness/<uuid:metric>.<slug:fmt>",
         likeness.likeness_picture,
         name="likeness_picture",
+    ),
+    path("campaigns/<uuid:code>/ranking/", ranking.ranking, name="campaign_ranking"),
+    path("campaigns/<uuid:code>/ranking/start/", ranking.start, name="rank_judgements"),
+    path(
+        "campaigns/<uuid:code>/ranking/tables/<slug:name>.<slug:fmt>",
+        ranking.table,
+        name="ranking_table",
+    ),
+    path(
+        "campaigns/<uuid:code>/ranking/pictures/<slug:name>.<slug:fmt>",
+        ranking.picture,
+        name="ranking_picture",
     ),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),

@@ -16,13 +16,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
-from .models import Answer, Assignment, Campaign, Participation
+from analysis.stats.thresholds import MINIMUM_PAIRS
+
+from .models import HIT, Answer, Assignment, Campaign, Participation
 
 # The module of each task's kind, by the values of `Campaign.Task`.
 MODULES = {
     Campaign.Task.REFERENCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.SOURCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.FLUENCY: "hits.asking.rating",
+    Campaign.Task.RANK: "hits.asking.ranking",
 }
 
 Sent = Mapping[str, str]
@@ -64,12 +67,17 @@ class TaskKind(ABC):
     # The page of one screen.
     template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
+    # Hidden pairs without which nobody can be judged.
+    fewest_pairs: ClassVar[int] = MINIMUM_PAIRS
 
     # What a screen holds --------------------------------------------------------------------------
 
     def place_of(self, assignment: Assignment) -> Place:
         """Return how far an assignment has got."""
-        return Place(self.n_answers(assignment), assignment.hit.size)
+        return Place(self.n_answers(assignment), self.n_screens(assignment.hit))
+
+    def n_screens(self, hit: HIT) -> int:
+        return hit.size
 
     def n_answers(self, assignment: Assignment) -> int:
         return self.answers._default_manager.filter(assignment=assignment).count()

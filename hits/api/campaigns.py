@@ -33,7 +33,14 @@ from ..campaigns.forms import (
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
-from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign
+from ..hit_sizes import sizes_of
+from ..models import (
+    DEFAULT_HITS_PER_WORKER,
+    FEWEST_OUTPUTS,
+    MAX_LEASE_MINUTES,
+    MOST_OUTPUTS,
+    Campaign,
+)
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
 from .field_types import Input, Line, Money, Name, Text, Total
@@ -123,7 +130,8 @@ class CampaignIn(Input):
     reference: Text = ""
     second_reference: Text = ""
     allow_empty_translations: bool = False
-    hit_size: Count = 100
+    hit_size: Count | None = None
+    outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] = MOST_OUTPUTS
     min_ratings: Count = MINIMUM_RATINGS
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
@@ -156,6 +164,7 @@ class SettingsIn(Input):
     pay_per_hit: Money | None = None
     currency: Name | None = None
     hit_size: Count | None = None
+    outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     degradation: Campaign.Degradation | None = None
     shows_gray_references: bool | None = None
@@ -179,6 +188,7 @@ class SettingsOut(Schema):
     pay_per_hit: Decimal
     currency: str
     hit_size: int
+    outputs_per_screen: int
     seed: int
     merges_near_identical: bool
     degradation: str
@@ -315,9 +325,11 @@ def create_campaign(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )
     values = _form_values(payload.model_dump())
+    values.setdefault("hit_size", str(sizes_of(payload.task).default))
     files_form = FilesForm(values, files)
     basics, _, settings = (
-        checked(form) for form in (BasicsForm(values), files_form, SettingsForm(values))
+        checked(form)
+        for form in (BasicsForm(values), files_form, SettingsForm(values, task=payload.task))
     )
     imported = import_uploads(
         actor=actor,

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from ..hit_sizes import HIT_SIZES, SET_SIZE
+from ..hit_sizes import SET_SIZE, sizes_of
 from ..models import SEED_LIMIT, Campaign
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .uploads import Upload
@@ -19,6 +19,7 @@ MAX_INSTRUCTIONS = 10_000
 
 LABELS = {
     "hit_size": "Items per HIT",
+    "outputs_per_screen": "Outputs ranked together",
     "min_ratings": "Trusted ratings per translation",
     "pay_per_hit": "Pay per HIT",
     "spending_cap": "Spending cap",
@@ -40,6 +41,7 @@ HINTS = {
         "Usually 100. Smaller HITs have fewer hidden checks: below "
         f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
     ),
+    "outputs_per_screen": "Only for ranking: up to five outputs of a segment on a screen; two make a choice between a pair.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "run_by": "Workers see it before they agree to take part. Leave blank for the name in the settings of the platform.",
     "contact": "An e-mail address or a link for workers' questions. Leave blank for the platform's.",
@@ -56,13 +58,16 @@ HINTS = {
 class CampaignFields(forms.ModelForm):
     """Fields and checks that all campaign forms share."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, task: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        task = task or self.instance.task
         if "hit_size" in self.fields:
+            sizes = sizes_of(task)
+            unit = "screens" if sizes.has_large_screens else "items"
             self.fields["hit_size"] = forms.TypedChoiceField(
                 coerce=int,
-                choices=[(size, f"{size} items") for size in HIT_SIZES],
-                initial=100,
+                choices=[(size, f"{size} {unit}") for size in sizes],
+                initial=sizes.default,
                 label=LABELS["hit_size"],
                 help_text=HINTS["hit_size"],
             )
@@ -74,6 +79,14 @@ class CampaignFields(forms.ModelForm):
                 label=LABELS["interface_language"],
                 help_text=HINTS["interface_language"],
             )
+
+        if "outputs_per_screen" in self.fields:
+            # Only ranking needs it, so forms may leave it out.
+            self.fields["outputs_per_screen"].required = False
+
+    def clean_outputs_per_screen(self) -> int:
+        number: int | None = self.cleaned_data["outputs_per_screen"]
+        return self.instance.outputs_per_screen if number is None else number
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -213,6 +226,7 @@ class SettingsForm(CampaignFields):
         model = Campaign
         fields = (
             "hit_size",
+            "outputs_per_screen",
             "min_ratings",
             "pay_per_hit",
             "currency",

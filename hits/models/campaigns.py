@@ -23,6 +23,9 @@ MAX_LEASE_MINUTES = 30 * 24 * 60
 # One id once did 59 HITs: a limit keeps a single worker, or script, from deciding a campaign.
 DEFAULT_HITS_PER_WORKER = 10
 
+# Outputs that are ranked together: five at WMT; two is a choice between a pair.
+FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 5
+
 # Stored on each row, because constraints cannot look up the campaign.
 ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our layout."
 
@@ -53,6 +56,7 @@ class Campaign(models.Model):
         REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
+        RANK = "rank", "Relative ranking of several outputs"
 
     class Shows(models.TextChoices):
         """What workers see next to a translation."""
@@ -100,6 +104,11 @@ class Campaign(models.Model):
     )
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
     hit_size = models.PositiveSmallIntegerField(default=100)
+    outputs_per_screen = models.PositiveSmallIntegerField(
+        default=MOST_OUTPUTS,
+        validators=[MinValueValidator(FEWEST_OUTPUTS), MaxValueValidator(MOST_OUTPUTS)],
+        help_text="For ranking: how many outputs of a segment are shown together, from 2 to 5.",
+    )
     min_ratings = models.PositiveSmallIntegerField(
         default=MINIMUM_RATINGS,
         validators=[MinValueValidator(1)],
@@ -240,6 +249,12 @@ class Campaign(models.Model):
                 name="campaign_limit_per_worker_is_positive",
                 condition=Q(max_hits_per_worker=None) | Q(max_hits_per_worker__gte=1),
             ),
+            models.CheckConstraint(
+                name="campaign_shows_2_to_5_outputs",
+                condition=Q(
+                    outputs_per_screen__gte=FEWEST_OUTPUTS, outputs_per_screen__lte=MOST_OUTPUTS
+                ),
+            ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
             models.CheckConstraint(
@@ -302,6 +317,7 @@ SHOWN_BY_TASK: dict[str, str] = {
     Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
     Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
     Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
+    Campaign.Task.RANK: Campaign.Shows.BOTH,
 }
 
 

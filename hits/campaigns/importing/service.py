@@ -16,6 +16,7 @@ from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
 from hits.exceptions import ImportRefused
 
+from ...hit_sizes import sizes_of
 from ...models import Campaign
 from .detection import find_reader
 from .records import Draft, ReadingOptions
@@ -125,7 +126,8 @@ def _begin(
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
     """Return the unsaved campaign, with its settings checked, and how to read its files."""
-    campaign = Campaign(**settings)
+    task = settings.get("task", Campaign.Task.REFERENCE_ADEQUACY)
+    campaign = Campaign(**{"hit_size": sizes_of(task).default} | settings)
     _check_settings(campaign, problems)
     options = ReadingOptions(
         campaign.source_language,

@@ -37,6 +37,7 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 # Options that are fields of the campaign; one not given leaves the field at its default.
 SETTINGS = (
     "hit_size",
+    "outputs_per_screen",
     "min_ratings",
     "seed",
     "pay_per_hit",
@@ -99,7 +100,15 @@ class Command(CommandWithExamples):
         )
 
     def _add_setting_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--hit-size", type=int, metavar="N", help="items in a HIT")
+        parser.add_argument(
+            "--hit-size", type=int, metavar="N", help="items in a HIT; for ranking, screens"
+        )
+        parser.add_argument(
+            "--outputs-per-screen",
+            type=int,
+            metavar="N",
+            help="for ranking: how many outputs are shown together, from 2 to 5 (default: 5)",
+        )
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
         )
