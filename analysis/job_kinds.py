@@ -27,7 +27,8 @@ from .evaluation.stored_evaluations import (
 )
 from .exporting import export
 from .gold.agreement import measure_agreement
-from .gold.runs import build_gold, rank_systems
+from .gold.ranking import rank_systems
+from .gold.runs import build_gold
 from .models import Evaluation, GoldRun, Metric, ScoreCollection
 from .ranking.results import NothingRanked, rank_by_judgements
 
@@ -238,16 +239,13 @@ def _chosen(metrics: QuerySet[Metric], job: Job) -> list[Metric] | None:
     needs=Level.RESEARCHER,
 )
 def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
-    """Compute built-in metrics. Optional arguments: `names`, `levels`, `tokenise`, `post_editions`."""
+    """Compute built-in metrics. Optional arguments: `names`, `levels`, `tokenise`."""
     # sacreBLEU is slow to import, and web pages do not need it.
     from .metrics.computing import compute_metrics
 
     assert job.campaign is not None
-    arguments = dict(job.arguments)
-    if path := arguments.get("post_editions"):
-        arguments["post_editions"] = Path(path)
     metrics = compute_metrics(
-        campaign=job.campaign, actor=job.started_by, progress=report.progress, **arguments
+        campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
     )
     return {"metrics": [{"name": metric.name, "level": metric.level} for metric in metrics]}
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from .views import evaluations, examples, likeness, ranking, report, results, scores
+from .views import contrasts, evaluations, examples, likeness, ranking, report, results, scores
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -46,6 +46,11 @@ urlpatterns = [
         scores.campaign_directions,
         name="campaign_directions",
     ),
+    path(
+        "campaigns/<uuid:code>/metrics/post-editions/",
+        scores.campaign_post_editions,
+        name="campaign_post_editions",
+    ),
     path("campaigns/<uuid:code>/metrics/compute/", scores.compute, name="compute_metrics"),
     path(
         "campaigns/<uuid:code>/metrics/evaluate/",
@@ -81,6 +86,17 @@ urlpatterns = [
     path(
         "evaluations/<uuid:code>/result.json", evaluations.evaluation_json, name="evaluation_json"
     ),
+    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="contrast"),
+    path(
+        "evaluations/<uuid:code>/contrast/translations.csv",
+        contrasts.contradictions,
+        name="contradictions",
+    ),
+    path(
+        "evaluations/<uuid:code>/contrast/quadrants.<slug:fmt>",
+        contrasts.contrast_picture,
+        name="contrast_picture",
+    ),
     path("evaluations/<uuid:code>/again/", evaluations.check_evaluation, name="check_evaluation"),
     path(
         "evaluations/<uuid:code>/tables/<str:name>.<slug:fmt>",
@@ -91,5 +107,10 @@ urlpatterns = [
         "evaluations/<uuid:code>/pictures/<str:name>.<slug:fmt>",
         evaluations.evaluation_picture,
         name="evaluation_picture",
+    ),
+    path(
+        "evaluations/<uuid:code>/points/<str:name>",
+        evaluations.evaluation_points,
+        name="evaluation_points",
     ),
 ]

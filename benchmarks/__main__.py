@@ -20,6 +20,7 @@ USUAL = (
     "metric_evaluation",
     "gold_in_database",
     "exporting",
+    "rankings",
     "staff_pages",
 )
 

@@ -1,6 +1,6 @@
-"""The environment: its file, the names that are known, and secrets that are too weak to start with.
+"""The environment: its file, the names that are known, their values, and secrets that are too weak to start with.
 
-Messages name variables, files and lines, but never values, which may be secrets.
+Messages name variables, files and lines, but never the value of a secret.
 """
 
 import os
@@ -141,6 +141,67 @@ def check_names(names: Iterable[str]) -> None:
 def _suggestion(name: str, known: Iterable[str]) -> str:
     nearest = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
     return f" Did you mean {nearest[0]}?" if nearest else " .env.example lists all of them."
+
+
+# Values ----------------------------------------------------------------------------------------
+
+env = environ.Env()
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """Read a boolean variable. An invalid value is an error, not False."""
+    value = env.str(name, default=str(default)).strip().lower()
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
+
+
+def whole_number(name: str, *, default: int) -> int:
+    value = env.str(name, default=str(default)).strip()
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
+    return int(value)
+
+
+def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
+    value = env.str(name, default=default).strip().upper()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+    return value
+
+
+def secret(name: str) -> str:
+    """Read a secret from its variable, or from the file named by NAME_FILE. Empty if neither is set.
+
+    Vaults, systemd and containers provide secrets as files, which other processes cannot read.
+    """
+    # Not through `env`, which treats a value that begins with $ as the name of another variable.
+    value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
+    if not path:
+        return value
+    if value:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set only one of them.")
+    try:
+        value = Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} cannot be read: {error}.") from error
+    if not value:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} is empty.")
+    return value
+
+
+def named_secrets(name: str) -> dict[str, str]:
+    """Read `first=its secret,second=its secret`. Campaigns refer to a secret by its name."""
+    by_name = {}
+    for pair in filter(None, secret(name).split(",")):
+        key, _, value = pair.strip().partition("=")
+        if not key or not value:
+            # Without the value, which is a secret.
+            raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
+        by_name[key] = value
+    return by_name
 
 
 # Secrets ---------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -22,59 +21,20 @@ from da_platform.environment import (
     MIN_SECRET_LENGTH,
     check_names,
     check_secrets,
+    env,
+    flag,
+    named_secrets,
+    one_of,
     read_env_file,
+    secret,
+    whole_number,
 )
 from da_platform.extras import is_installed, missing_extra
 from da_platform.places import BASE_DIR, DEFAULT_DATA_DIR, ENV_FILE, IS_CHECKOUT, SHIPPED_DIR
 
-env = environ.Env()
 # The process environment overrides the file.
 read_env_file(ENV_FILE)
 check_names(os.environ)
-
-
-def flag(name: str, *, default: bool) -> bool:
-    """Read a boolean variable. An invalid value is an error, not False."""
-    value = env.str(name, default=str(default)).strip().lower()
-    if value in {"1", "true", "yes", "on"}:
-        return True
-    if value in {"0", "false", "no", "off"}:
-        return False
-    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
-
-
-def whole_number(name: str, *, default: int) -> int:
-    value = env.str(name, default=str(default)).strip()
-    if not value.isdecimal():
-        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.")
-    return int(value)
-
-
-def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
-    value = env.str(name, default=default).strip().upper()
-    if value not in choices:
-        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
-    return value
-
-
-def secret(name: str) -> str:
-    """Read a secret from its variable, or from the file named by NAME_FILE. Empty if neither is set.
-
-    Vaults, systemd and containers provide secrets as files, which other processes cannot read.
-    """
-    # Not through `env`, which treats a value that begins with $ as the name of another variable.
-    value, path = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "")
-    if not path:
-        return value
-    if value:
-        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set. Set only one of them.")
-    try:
-        value = Path(path).read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ImproperlyConfigured(f"{name}_FILE: {path} cannot be read: {error}.") from error
-    if not value:
-        raise ImproperlyConfigured(f"{name}_FILE: {path} is empty.")
-    return value
 
 
 DEBUG = flag("DA_DEBUG", default=False)
@@ -114,7 +74,7 @@ def make_key_file(path: Path) -> None:
 SECRET_KEY = secret_key()
 SECRET_KEY_FALLBACKS = list(filter(None, secret("DA_SECRET_KEY_FALLBACKS").split(",")))
 if not DEBUG:
-    # Whoever can guess a key, even an old one, can sign cookies and links.
+    # Anyone who can guess a key, even an old one, can sign cookies and links.
     check_secrets(
         {"DA_SECRET_KEY": [SECRET_KEY], "DA_SECRET_KEY_FALLBACKS": SECRET_KEY_FALLBACKS},
         min_length=MIN_KEY_LENGTH,
@@ -351,19 +311,6 @@ NINJA_PAGINATION_MAX_LIMIT = 1000
 NINJA_PAGINATION_CLASS = "hits.api.pagination.Pages"
 
 # Recruiting -------------------------------------------------------------------------------------
-
-
-def named_secrets(name: str) -> dict[str, str]:
-    """Read `first=its secret,second=its secret`. Campaigns refer to a secret by its name."""
-    by_name = {}
-    for pair in filter(None, secret(name).split(",")):
-        key, _, value = pair.strip().partition("=")
-        if not key or not value:
-            # Without the value, which is a secret.
-            raise ImproperlyConfigured(f"{name} must be a list of name=secret, comma-separated.")
-        by_name[key] = value
-    return by_name
-
 
 PROLIFIC_API_URL = env.str("DA_PROLIFIC_API_URL", default="https://api.prolific.com").rstrip("/")
 PROLIFIC_APP_URL = env.str("DA_PROLIFIC_APP_URL", default="https://app.prolific.com").rstrip("/")

@@ -104,3 +104,8 @@ class ImportRefused(FilesRefused):
     """A campaign was not imported, and nothing was stored."""
 
     heading = "The campaign was not imported, and nothing was stored"
+
+    def lines_on_fixes(self) -> list[str]:
+        fixes = self.fixes_by_option.items()
+        lines = [f"  --{option.replace('_', '-')}: {what}" for option, what in fixes]
+        return ["These options of the import would help:", *lines] if lines else []

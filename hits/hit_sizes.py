@@ -59,6 +59,8 @@ MAX_HIT_SIZE = RATING_SIZES.largest
 
 # Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
 RANKING_SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
+# An edit takes several times as long as a rating, so its HITs are shorter.
+EDITING_SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
 
 # The sizes of each task, by the values of `Campaign.Task`.
 SIZES = {
@@ -66,6 +68,7 @@ SIZES = {
     "source": RATING_SIZES,
     "fluency": RATING_SIZES,
     "rank": RANKING_SIZES,
+    "edit": EDITING_SIZES,
 }
 
 

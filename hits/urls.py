@@ -7,6 +7,7 @@ from .views import (
     campaign_actions,
     campaigns,
     holds,
+    import_report,
     jobs,
     mturk,
     new_campaign,
@@ -107,6 +108,7 @@ urlpatterns = [
     path("campaigns/<uuid:code>/status/", campaign_actions.change, name="change_campaign_status"),
     path("campaigns/<uuid:code>/build/", campaign_actions.build, name="build_campaign"),
     path("campaigns/<uuid:code>/settings/", campaign_actions.settings, name="campaign_settings"),
+    path("campaigns/<uuid:code>/import/", import_report.import_report, name="import_report"),
     path(
         "campaigns/<uuid:code>/settings/instructions/",
         campaign_actions.instructions,

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.gold.runs import build_gold, gold_scores, rank_systems
+from analysis.gold.ranking import rank_systems
+from analysis.gold.runs import build_gold, gold_scores
 from analysis.stats.agreement import single_rating_agreement
 from analysis.stats.correlation import correlate
 from analysis.stats.roles import Role

@@ -54,6 +54,7 @@ LISTS = {
     "evaluate_pooled": 6,
     "collection_metrics": 10,
     "collection_evaluate": 10,
+    "contrast": 14,
     "evaluation": 8,
     "jobs": 8,
 }
@@ -68,8 +69,8 @@ NOT_LISTS = {
 # Plots, tables and other files.
 FILES = {
     "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
-    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture",
-    "job_progress",
+    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "contradictions", "contrast_picture",
+    "evaluation_points", "job_progress",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {
@@ -134,7 +135,8 @@ def api_path(path: str, plenty: Plenty) -> str:
         "assignment": plenty.assignment.code,
         "rule": plenty.rule.code,
     }
-    query = "?earlier=1&later=2" if path.endswith("/compare") else "?format=csv"
+    names = {parameter["name"] for parameter in operations()[path].get("parameters", [])}
+    query = "?earlier=1&later=2" if "earlier" in names else "?format=csv" * ("format" in names)
     return path.format(**values) + query
 
 

@@ -1,5 +1,6 @@
 """API: evaluate metrics against gold, and download tables and figures."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -22,6 +23,8 @@ from hits.api.jobs import JobOut
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, user_of
 
+from ..evaluation.contrast_page import pairs_of, with_texts
+from ..evaluation.contrasts import contrast
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
 from ..evaluation.results import PredictionSort, TieThreshold, Uncertainty
@@ -46,6 +49,12 @@ class ChosenGoldIn(Input):
     run: Number
     use: Literal["z", "raw"] = "z"
     human: bool = False
+
+
+class UploadedGoldIn(Input):
+    """Gold from a file or from post-editions, by its code."""
+
+    upload: UUID
 
 
 class OptionsIn(Input):
@@ -76,7 +85,7 @@ class OptionsIn(Input):
 class EvaluationIn(Input):
     """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign."""
 
-    golds: Annotated[list[ChosenGoldIn], Field(max_length=10)] = []
+    golds: Annotated[list[ChosenGoldIn | UploadedGoldIn], Field(max_length=10)] = []
     metrics: Annotated[list[UUID], Field(min_length=1, max_length=500)] | None = None
     options: OptionsIn = OptionsIn()
 
@@ -96,6 +105,36 @@ class EvaluationResultOut(EvaluationOut):
     """An evaluation with its full result. Values that could not be computed are null."""
 
     result: dict[str, Any]
+
+
+class ContradictionOut(Schema):
+    """A translation that is better than average by one score and worse by the other, with single ratings."""
+
+    system: str
+    segment: str
+    first: float
+    second: float
+    first_z: float
+    second_z: float
+    source: str
+    reference: str
+    output: str
+    post_edition: str
+    ratings: list[int]
+
+
+class ContrastOut(Schema):
+    """Two scores of the same translations, standardised, with higher better."""
+
+    first: str
+    second: str
+    n: int
+    r: dict[str, Any]
+    n_good_by_both: int
+    n_good_by_first: int
+    n_good_by_second: int
+    n_good_by_neither: int
+    contradictions: list[ContradictionOut]
 
 
 class TableOut(Schema):
@@ -131,6 +170,21 @@ def get_evaluation(request: HttpRequest, code: UUID, number: Number) -> Evaluati
     return get_object_or_404(Evaluation, campaign=_campaign(request, code), number=number)
 
 
+@router.post(
+    "/{uuid:code}/evaluations/{number}/again", response={202: JobOut}, auth=Needs(Scope.RUN)
+)
+def evaluate_again(request: HttpRequest, code: UUID, number: Number) -> Status[Job]:
+    """Start a job that repeats an evaluation. Its result says whether the numbers are identical."""
+    evaluation = get_evaluation(request, code, number)
+    job = start_job(
+        kind="evaluate_again",
+        campaign=evaluation.campaign,
+        arguments={"evaluation": str(evaluation.code)},
+        started_by=user_of(request),
+    )
+    return Status(202, job)
+
+
 @router.get(
     "/{uuid:code}/evaluations/{number}/tables", response=list[TableOut], auth=Needs(Scope.READ)
 )
@@ -164,6 +218,30 @@ def download_table(
     assert header is not None
     response["Content-Disposition"] = header
     return response
+
+
+@router.get(
+    "/{uuid:code}/evaluations/{number}/contrast", response=ContrastOut, auth=Needs(Scope.READ)
+)
+def get_contrast(
+    request: HttpRequest,
+    code: UUID,
+    number: Number,
+    first: Query[Name],
+    second: Query[Name],
+    most: Query[Annotated[int, Field(ge=1, le=5_000)]] = 50,
+) -> dict[str, Any]:
+    """Hold two golds, or a gold and a metric, against each other.
+
+    The result has the number of translations above and below average by each, and those on which they contradict
+    each other, the greatest differences first.
+    """
+    evaluation = get_evaluation(request, code, number)
+    found = contrast(pairs_of(evaluation, first, second), most)
+    rows = with_texts(evaluation, found.contradictions)
+    return asdict(found) | {
+        "contradictions": [asdict(row.scores) | asdict(row.texts) for row in rows]
+    }
 
 
 @router.get(

@@ -22,14 +22,20 @@ from hits.api.field_types import Input, Name
 from hits.api.jobs import JobOut
 from hits.api.validation import refuse_unknown_fields
 from hits.models import Campaign
-from hits.people.access import Level, campaign_for
+from hits.people.access import Level, campaign_for, user_of
 
-from ..evaluation.uploading import Reading, store_uploaded_scores
+from ..evaluation.uploading import (
+    GoldReading,
+    Reading,
+    store_uploaded_gold,
+    store_uploaded_scores,
+)
 from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
-from ..models import Metric, MetricScore
+from ..models import GoldUpload, Metric, MetricScore
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
 from ..scores.reading import suggestion_for
+from ..scores.score_tables import GoldKind
 from ..scores.storing import confirm_direction
 
 router = Router(tags=["Metrics"])
@@ -122,6 +128,73 @@ class ComputeIn(Input):
     tokenise: Literal[TOKENISERS] | None = None  # type: ignore[valid-type]
 
 
+class PostEditionsIn(Input):
+    """What to compute from post-editions: scores of metrics, or gold.
+
+    Metrics need a post-edition of every output. By default, as at WMT's quality estimation tasks, case is ignored
+    and error rates above 1 count as 1.
+    """
+
+    names: list[Literal[METRIC_NAMES]] = ["TER"]  # type: ignore[valid-type]
+    use: Literal["gold", "metric"] = "gold"
+    tokenise: Literal[TOKENISERS] | None = None  # type: ignore[valid-type]
+    ignore_case: bool = True
+    cap: bool = True
+
+
+class GoldUploadOut(Schema):
+    """Gold from a file, or computed from post-editions. Evaluations take it by its code."""
+
+    code: UUID
+    name: str
+    kind: str
+    level: str
+    higher_is_better: bool
+    n_scores: int
+    file_name: str
+    sha256: str
+    signature: str
+    created_at: datetime
+
+
+class GoldUploadIn(Input):
+    """What the gold measures and its direction, which is never guessed; and details as for scores.
+
+    `column` chooses one of several columns with gold.
+    """
+
+    kind: GoldKind
+    higher_is_better: bool
+    name: Name | None = None
+    column: Name | None = None
+    format: Literal[FORMATS] | None = None  # type: ignore[valid-type]
+    language_pair: Name | None = None
+    testset: Name | None = None
+    reference: Name | None = None
+    system: Name | None = None
+    replace: bool = False
+
+    @property
+    def reading(self) -> GoldReading:
+        only = self.model_dump(include={"language_pair", "testset", "reference"})
+        return GoldReading(
+            kind=self.kind,
+            higher_is_better=self.higher_is_better,
+            format=self.format,
+            name=self.name,
+            column=self.column,
+            system=self.system or "",
+            only={role: value for role, value in only.items() if value},
+        )
+
+
+class TargetedOut(Schema):
+    """What was stored: either metrics or gold."""
+
+    metrics: list[MetricOut]
+    golds: list[GoldUploadOut]
+
+
 @router.get("/{uuid:code}/metrics", response=list[MetricOut], auth=Needs(Scope.READ))
 @paginate
 def list_metrics(request: HttpRequest, code: UUID) -> QuerySet[Metric]:
@@ -137,11 +210,8 @@ def add_scores(
     assert isinstance(request.user, User)
     campaign = _campaign(request, code)
     refuse_unknown_fields(request, ScoresIn, "file")
-    # One byte more than allowed is enough to refuse a file that is too large.
-    name = printable(PurePath(file.name or "scores").name)[:255]
-    raw = RawFile(name, file.read(MAX_FILE_BYTES + 1))
     metrics = store_uploaded_scores(
-        files=[raw],
+        files=[_raw(file)],
         home=campaign,
         reading=form.reading,
         replace=form.replace,
@@ -161,6 +231,63 @@ def compute_metrics(request: HttpRequest, code: UUID, body: ComputeIn) -> Status
         started_by=request.user,
     )
     return Status(202, job)
+
+
+@router.post(
+    "/{uuid:code}/metrics/post-editions", response={201: TargetedOut}, auth=Needs(Scope.RUN)
+)
+def add_post_editions(
+    request: HttpRequest, code: UUID, file: File[UploadedFile], form: Form[PostEditionsIn]
+) -> Status[dict[str, list[Any]]]:
+    """Compute human-targeted metrics, such as HTER, from a table of post-editions, and store them."""
+    # sacreBLEU is slow to import, and other operations do not need it.
+    from ..post_editions.measures import compute_targeted, refuse_too_many
+
+    campaign = _campaign(request, code)
+    refuse_unknown_fields(request, PostEditionsIn, "file")
+    refuse_too_many(campaign, form.names)
+    stored = compute_targeted(
+        campaign=campaign,
+        post_editions=_raw(file),
+        actor=user_of(request),
+        **form.model_dump(),
+    )
+    is_gold = form.use == "gold"
+    return Status(201, {"metrics": [] if is_gold else stored, "golds": stored if is_gold else []})
+
+
+@router.get("/{uuid:code}/golds", response=list[GoldUploadOut], auth=Needs(Scope.READ))
+@paginate
+def list_uploaded_gold(request: HttpRequest, code: UUID) -> QuerySet[GoldUpload]:
+    """List gold from files or from post-editions, by name. Gold from ratings is listed as gold runs."""
+    return GoldUpload.objects.filter(campaign=_campaign(request, code)).defer("table")
+
+
+@router.post("/{uuid:code}/golds", response={201: list[GoldUploadOut]}, auth=Needs(Scope.RUN))
+def add_gold(
+    request: HttpRequest,
+    code: UUID,
+    file: File[UploadedFile],
+    form: Form[GoldUploadIn],
+    documents: File[UploadedFile | None] = None,
+    texts: File[UploadedFile | None] = None,
+) -> Status[list[GoldUpload]]:
+    """Store the gold in a file. Uploading the same file again changes nothing.
+
+    `documents` and `texts` name the document and the text of each segment, one per line.
+    """
+    campaign = _campaign(request, code)
+    refuse_unknown_fields(request, GoldUploadIn, "file", "documents", "texts")
+    stored = store_uploaded_gold(
+        files=[_raw(file)],
+        home=campaign,
+        reading=form.reading,
+        documents=None if documents is None else _raw(documents),
+        texts=None if texts is None else _raw(texts),
+        replace=form.replace,
+        uploaded_by=user_of(request),
+    )
+    return Status(201, stored)
 
 
 @router.post(
@@ -189,6 +316,12 @@ def list_metric_scores(request: HttpRequest, code: UUID, metric: UUID) -> QueryS
     """List the scores of a metric, in the order of its file."""
     scores = MetricScore.objects.filter(metric=_metric(request, code, metric))
     return scores.order_by("position").values("system", "segment", "score")
+
+
+def _raw(file: UploadedFile) -> RawFile:
+    # One byte more than allowed is enough to refuse a file that is too large.
+    name = printable(PurePath(file.name or "scores").name)[:255]
+    return RawFile(name, file.read(MAX_FILE_BYTES + 1))
 
 
 def _campaign(request: HttpRequest, code: UUID) -> Campaign:

@@ -2,6 +2,7 @@
 
 from .engine import Evaluated, evaluate
 from .from_files import Directions, DirectionsUnknown, GoldFile, evaluate_files
+from .from_folders import evaluate_folder
 from .report import write_report
 from .results import EvaluationResult, Options
 
@@ -14,5 +15,6 @@ __all__ = [
     "Options",
     "evaluate",
     "evaluate_files",
+    "evaluate_folder",
     "write_report",
 ]

@@ -14,16 +14,15 @@ from ..scores.errors import refuse_if_any
 from ..scores.fixes import NO_BASELINE, keep_system
 from ..scores.score_tables import GoldTable, Key, ScoreTable
 from ..stats._groups import is_constant
-from ..stats.correlation import correlate
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
+from .contrasts import Pairs, Scored, chosen_pairs, contrast, paired
 from .per_word import per_word
 from .predictions import gold_moments, prediction_comparisons, prediction_results
 from .preferences import gold_preferences, judged_preferences
 from .results import (
     Breakdown,
-    Estimate,
     EvaluationResult,
     GoldComparison,
     GoldEvaluation,
@@ -32,6 +31,7 @@ from .results import (
     Judgement,
     Options,
     RankChange,
+    Uncertainty,
 )
 from .segment_level import (
     break_down,
@@ -43,6 +43,18 @@ from .segment_level import (
     with_winners,
 )
 from .system_level import SystemRows, measure_systems, system_results, system_rows
+
+# What signatures say about tests and intervals.
+TESTS: dict[Uncertainty, str] = {
+    "segments": "by-segment,one-sided",
+    "resampling": "permutation-by-segment(r,acc_eq),one-sided",
+    "published": "williams,one-sided",
+}
+INTERVALS: dict[Uncertainty, str] = {
+    "segments": "jackknife-by-segment,t",
+    "resampling": "bootstrap-by-segment(r,acc_eq)",
+    "published": "fisher",
+}
 
 # Called with the number of steps done and the total.
 Progress = Callable[[int, int], None]
@@ -66,10 +78,19 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """The result and, for figures, the aligned rows of each gold."""
+    """The result and, for figures, the aligned rows of each gold and pairs of scores chosen for a closer look."""
 
     result: EvaluationResult
     rows: dict[str, Rows]
+    contrasts: tuple[Pairs, ...] = ()
+
+    def with_contrasts(self, names: Sequence[Sequence[str]]) -> "Evaluated":
+        """Add pairs of scores, of golds or metrics, by their names."""
+        pairs = [
+            chosen_pairs(self.result, first, second, lambda gold, _: self.rows[gold])
+            for first, second in names
+        ]
+        return replace(self, contrasts=tuple(pairs))
 
 
 def evaluate(
@@ -344,10 +365,10 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         preferences=options.preference_points,
         baseline=options.baseline or None,
         uncertainty=options.uncertainty,
-        test="williams,one-sided" if options.is_published else "by-segment,one-sided",
+        test=TESTS[options.uncertainty],
         correction=options.used_correction,
         alpha=options.alpha,
-        interval="fisher" if options.is_published else "jackknife-by-segment,t",
+        interval=INTERVALS[options.uncertainty],
         confidence=options.confidence,
         ties=options.tie_threshold,
         resamples=None if options.is_published else options.n_resamples,
@@ -399,20 +420,15 @@ def _compare(
         )
         for name in names
     )
+    pairs = None
+    if is_segment:
+        pairs = paired(Scored.gold_of(rows[first_name]), Scored.gold_of(rows[second_name]))
+    found = None if pairs is None else contrast(pairs)
     return GoldComparison(
         first=first_name,
         second=second_name,
         level="segment" if is_segment else "system",
-        between=_between(rows[first_name], rows[second_name]) if is_segment else None,
+        between=None if found is None else found.r,
         changes=changes,
+        contrast=found,
     )
-
-
-def _between(first: Rows, second: Rows) -> Estimate | None:
-    """Correlate two golds over the rows that both have."""
-    second_truth = dict(zip(second.alignment.keys, second.truth.tolist(), strict=True))
-    shared = [i for i, key in enumerate(first.alignment.keys) if key in second_truth]
-    if len(shared) < MIN_SEGMENTS:
-        return None
-    shared_truth = [second_truth[first.alignment.keys[i]] for i in shared]
-    return Estimate.of(correlate(shared_truth, first.truth[shared]))

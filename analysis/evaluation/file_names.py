@@ -68,5 +68,5 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
             yield "scatter", metric.metric, name
             yield "standardised", metric.metric, name
     for comparison in result.comparisons:
-        for kind in ("compared", "rank-changes"):
+        for kind in ("compared", "rank-changes", "golds", "contradictions"):
             yield kind, comparison.level, comparison.first, comparison.second

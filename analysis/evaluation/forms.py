@@ -14,13 +14,19 @@ from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import GoldUpload, Metric
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES
-from ..scores.reading import CHOICES
+from ..scores.reading import CHOICES, suggestion_for
+from ..stats.thresholds import ALPHA
+from .results import Options
 from .tables import SORT_NAMES
 from .uploading import GoldReading, Reading
 
 WAYS = {"higher": True, "lower": False}
 WAY_CHOICES = [("higher", "Higher is better"), ("lower", "Lower is better")]
 MOST_SEED = 2**31 - 1
+MOST_RESAMPLES = 100_000
+# Levels of significance and confidence lie between 0 and 1.
+LEAST_SHARE = 1e-6
+DEFAULTS = Options()
 LEVEL_NAMES = {"segment": "segments", "system": "systems"}
 
 
@@ -145,6 +151,57 @@ class ComputeForm(forms.Form):
         return {"names": self.cleaned_data["names"]} | ({"tokenise": tokenise} if tokenise else {})
 
 
+class PostEditionsForm(forms.Form):
+    """A file of post-editions, and what is computed from it."""
+
+    prefix = "edited"
+
+    upload = forms.FileField(
+        label="Post-editions",
+        help_text="A table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
+        "editor, an output may have several; with a column seconds, times are stored too.",
+    )
+    use = forms.ChoiceField(
+        choices=[
+            ("gold", "Gold: metrics are evaluated against it"),
+            ("metric", "Metrics: they are evaluated, and need a post-edition of every output"),
+        ],
+        initial="gold",
+        widget=forms.RadioSelect,
+        label="Use the scores as",
+    )
+    names = forms.MultipleChoiceField(
+        choices=[(name, f"H{name}") for name in METRIC_NAMES],
+        initial=["TER"],
+        widget=forms.CheckboxSelectMultiple,
+        label="Human-targeted metrics",
+    )
+    tokenise = forms.ChoiceField(
+        choices=[("", "By language"), *((name, name) for name in TOKENISERS)],
+        required=False,
+        label="Tokeniser",
+    )
+    ignore_case = forms.BooleanField(required=False, initial=True, label="Ignore case")
+    cap = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Count error rates above 1 as 1",
+        help_text="Both are usual at WMT's quality estimation tasks.",
+    )
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `compute_targeted` besides the campaign and the file."""
+        chosen = self.cleaned_data
+        return {
+            "names": chosen["names"],
+            "use": chosen["use"],
+            "tokenise": chosen["tokenise"] or None,
+            "ignore_case": chosen["ignore_case"],
+            "cap": chosen["cap"],
+        }
+
+
 class CollectionForm(forms.Form):
     name = forms.CharField(
         max_length=100, label="Name", help_text="For example, WMT14 QE task 1.2."
@@ -158,10 +215,15 @@ class CollectionForm(forms.Form):
 
 
 def submitted_directions(post: QueryDict, metrics: Sequence[Metric]) -> dict[Metric, bool]:
-    """Return each metric's submitted direction; `rest` applies to metrics without their own."""
+    """Return each metric's submitted direction; `rest` applies to metrics without their own.
+
+    With `rest=suggested`, that is what a metric's name or format suggests; without a suggestion it stays open.
+    """
     directions = {}
     for metric in metrics:
         word = post.get(f"way-{metric.code}") or post.get("rest", "")
+        if word == "suggested" and (hint := suggestion_for(metric.name, metric.format)):
+            word = hint.word
         if word in WAYS:
             directions[metric] = WAYS[word]
     return directions
@@ -210,6 +272,10 @@ class OptionsForm(forms.Form):
         choices=[
             ("segments", "By segment: translations of one segment are not independent"),
             (
+                "resampling",
+                "By segment, resampled: bootstrap intervals and permutation tests of r and acc_eq",
+            ),
+            (
                 "published",
                 "As published: Fisher's intervals and Williams tests over all translations",
             ),
@@ -239,6 +305,28 @@ class OptionsForm(forms.Form):
         required=False,
         label="Tie threshold of acc_eq",
     )
+    alpha = forms.FloatField(
+        required=False,
+        min_value=LEAST_SHARE,
+        max_value=1 - LEAST_SHARE,
+        initial=ALPHA,
+        label="Significance level",
+    )
+    confidence = forms.FloatField(
+        required=False,
+        min_value=LEAST_SHARE,
+        max_value=1 - LEAST_SHARE,
+        initial=DEFAULTS.confidence,
+        label="Confidence level of intervals",
+    )
+    n_resamples = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_RESAMPLES,
+        initial=DEFAULTS.n_resamples,
+        label="Random draws",
+        help_text="For measures at system level, soft pairwise accuracy and the intervals of errors.",
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MOST_SEED,
@@ -258,6 +346,9 @@ class OptionsForm(forms.Form):
             "uncertainty": chosen["uncertainty"] or "segments",
             "correction": chosen["correction"] or "holm",
             "tie_threshold": chosen["tie_threshold"] or "calibrated",
+            "alpha": chosen["alpha"] or ALPHA,
+            "confidence": chosen["confidence"] or DEFAULTS.confidence,
+            "n_resamples": chosen["n_resamples"] or DEFAULTS.n_resamples,
             "seed": chosen["seed"],
             "per_word": chosen["per_word"],
             "preference_points": chosen["preference_points"],

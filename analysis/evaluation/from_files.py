@@ -13,12 +13,22 @@ from da_platform.forks import in_forks
 from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import USUAL_DIRECTIONS, read_gold
 from ..scores.raw_files import RawFile
-from ..scores.reading import ScoreFile, default_name, open_raw, read_scores, without_ranks
+from ..scores.reading import (
+    ScoreFile,
+    default_name,
+    open_raw,
+    read_scores,
+    without_language_pair,
+    without_ranks,
+)
 from ..scores.score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, ScoreTable
 from .aligned_rows import Texts, lengths_of
 from .engine import Evaluated, Progress, evaluate
 from .preferences import read_judgements
 from .results import Options
+
+# Scores of mt-metrics-eval that are neither of segments nor of systems. Skipped in folders.
+_OTHER_LEVELS = (".domain.score", ".doc.score")
 
 
 class DirectionsUnknown(ScoresRefused):
@@ -69,9 +79,11 @@ class Directions:
     as_suggested: bool = False
 
     def of(self, name: str) -> bool | None:
-        if name in self.higher:
+        """Return whether higher is better; `zh-en.mqm` answers to `mqm` as well."""
+        names = {name, without_language_pair(name)}
+        if not names.isdisjoint(self.higher):
             return True
-        return False if name in self.lower else None
+        return None if names.isdisjoint(self.lower) else False
 
     def check(self, names: Collection[str]) -> None:
         """Refuse contradictory directions and unknown names."""
@@ -79,7 +91,7 @@ class Directions:
         for name in dict.fromkeys([*self.higher, *self.lower]):
             if name in self.higher and name in self.lower:
                 problems.add(name, None, "cannot be both higher and lower")
-            if name not in names:
+            if name not in names and name not in map(without_language_pair, names):
                 listed = ", ".join(sorted(names)[:20])
                 problems.add(
                     "", None, f"there is no metric or gold named {name!r}; choose from: {listed}"
@@ -261,7 +273,9 @@ def _read_file(read: Callable[[Path], ScoreFile], path: Path) -> _Read:
 def _paths(scores: Sequence[str | Path], problems: Problems) -> list[Path]:
     paths: list[Path] = []
     for path in map(Path, scores):
-        inside = list(files_in(path)) if path.is_dir() else [path]
+        inside = [path]
+        if path.is_dir():
+            inside = [file for file in files_in(path) if not file.name.endswith(_OTHER_LEVELS)]
         if not inside:
             problems.add(path.name, None, "is an empty folder")
         paths += inside

@@ -12,10 +12,18 @@ from ..scores.score_tables import shown
 from ..stats.quality_estimation import rescale_predictions
 from ..stats.thresholds import ALPHA
 from .aligned_rows import Rows
+from .contrasts import Scored, paired
 from .engine import Evaluated
 from .file_names import Parts, file_names
 from .rank_changes import rank_changes
-from .results import Comparison, EvaluationResult, GoldEvaluation, Options, numbers
+from .results import (
+    Comparison,
+    EvaluationResult,
+    GoldComparison,
+    GoldEvaluation,
+    Options,
+    numbers,
+)
 from .wording import LEVEL_NAMES, MEASURE_NAMES, level_and_correction, name_of_test
 
 # Scatter plots drawn by default, of the best metrics under each gold.
@@ -33,6 +41,7 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
         rank_changes(
             pair.changes,
             golds=(pair.first, pair.second),
+            level=pair.level,
             name=names["rank-changes", pair.level, pair.first, pair.second],
         )
         for pair in result.comparisons
@@ -121,7 +130,28 @@ def pictures_of(evaluated: Evaluated, *, scatters: Collection[str] = ()) -> list
             for metric in standardised_metrics(gold)
             if metric in chosen
         ]
+    pictures += [
+        scatter_of_golds(pair, evaluated.rows[pair.first], evaluated.rows[pair.second], name)
+        for pair in evaluated.result.comparisons
+        if pair.contrast is not None
+        for name in [names["golds", pair.level, pair.first, pair.second]]
+    ]
     return pictures
+
+
+def scatter_of_golds(pair: GoldComparison, first: Rows, second: Rows, name: str) -> Picture:
+    """Plot one gold against another, with segments as hover texts."""
+    pairs = paired(Scored.gold_of(first), Scored.gold_of(second))
+    assert pairs is not None
+    return scatter(
+        pair.first,
+        *pairs.scores,
+        [shown(key) for key in pairs.keys],
+        directions=pairs.directions,
+        gold_name=pair.second,
+        r=None if pair.between is None else pair.between.estimate,
+        name=name,
+    )
 
 
 def densities_of(gold: GoldEvaluation, rows: Rows, name: str) -> Picture:

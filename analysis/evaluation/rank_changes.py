@@ -10,18 +10,23 @@ from da_platform.plots.rendering import Picture
 from da_platform.plots.style import COLOURS, INK, LINE, QUIET, TWO_COLUMNS, new_figure
 
 from ..plots.heat_maps import shortened, three_places
+from .wording import LEVEL_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .results import RankChange
+    from .results import Level, RankChange
 
 ROW_INCHES = 0.17
 
 
 def rank_changes(
-    changes: Sequence[RankChange], *, golds: tuple[str, str], name: str = "rank-changes"
+    changes: Sequence[RankChange],
+    *,
+    golds: tuple[str, str],
+    level: Level = "segment",
+    name: str = "rank-changes",
 ) -> Picture:
     """Draw a line from each metric's rank under one gold to its rank under another.
 
@@ -30,6 +35,7 @@ def rank_changes(
     changes : sequence of RankChange
         Metrics that no other outperforms under a gold are in bold there.
     golds : tuple of str
+    level : {"segment", "system"}
     name : str
 
     Returns
@@ -38,9 +44,10 @@ def rank_changes(
     """
     return Picture(
         name=name,
-        title=f"Ranks of metrics by {golds[0]} and by {golds[1]}",
+        title=f"Ranks of metrics by {golds[0]} and by {golds[1]}, {LEVEL_NAMES[level]}",
         alternative=_alternative(changes, golds),
         draw=partial(_draw, changes, golds),
+        size=_size(len(changes)),
         columns=("metric", "first_r", "first_rank", "second_r", "second_rank", "change"),
         rows=[
             (row.metric, row.first_r, row.first_rank, row.second_r, row.second_rank, row.change)
@@ -49,8 +56,12 @@ def rank_changes(
     )
 
 
+def _size(n: int) -> tuple[float, float]:
+    return TWO_COLUMNS, 0.9 + ROW_INCHES * n
+
+
 def _draw(changes: Sequence[RankChange], golds: tuple[str, str]) -> Figure:
-    figure = new_figure(TWO_COLUMNS, 0.9 + ROW_INCHES * len(changes))
+    figure = new_figure(*_size(len(changes)))
     axes = figure.add_subplot()
     for row in changes:
         _draw_line(axes, row)

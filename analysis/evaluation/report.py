@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.template.loader import render_to_string
@@ -10,15 +10,19 @@ from django.utils.safestring import SafeString, mark_safe
 
 import hits
 from da_platform.exceptions import PlatformError
+from da_platform.plots.dark import follow_dark_mode
 from da_platform.plots.rendering import Format, Picture, render_pictures
 
+from ..plots.quadrants import quadrants
+from ..scores.score_tables import shown
 from ..tables.table import Cell, Column, Table, text
 from ..tables.writing import escape_markdown, to_latex, to_markdown
+from .contrasts import contrast
 from .engine import Evaluated, Progress
-from .file_names import file_names
+from .file_names import file_names, stem
 from .pictures import main_maps, pictures_of, significance_maps
 from .results import Comparison, EvaluationResult, PredictionComparison
-from .tables import SORT_NAMES, breakdown_csv, tables_of
+from .tables import SORT_NAMES, breakdown_csv, contradictions_table, tables_of
 from .wording import name_of_test
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
@@ -42,7 +46,7 @@ class _Drawn:
     @property
     def inline(self) -> SafeString:
         """The figure as HTML: inline SVG if its points have hover texts, otherwise an image."""
-        svg = self.files["svg"]
+        svg = follow_dark_mode(self.files["svg"])
         if self.picture.hover:
             # Text from users was escaped by the XML writer.
             return mark_safe(svg.decode().partition("?>")[2])  # nosec B308 B703
@@ -122,8 +126,13 @@ def report_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the name and content of every file of a report, the same bytes every time."""
     result = evaluated.result
-    tables = tables_of(result)
-    pictures = pictures_of(evaluated, scatters=scatters)
+    tables, pictures = tables_of(result), pictures_of(evaluated, scatters=scatters)
+    for pairs in evaluated.contrasts:
+        table = contradictions_table(contrast(pairs))
+        name = stem("quadrants", *pairs.names)
+        tables.append(replace(table, name=name))
+        labels = [shown(key) for key in pairs.keys]
+        pictures.append(quadrants(pairs.names, *pairs.z, labels, name=name))
     only_data = set() if all_maps else {each.name for each in significance_maps(result)}
     only_data -= main_maps(result)
     data = [picture for picture in pictures if picture.name in only_data]

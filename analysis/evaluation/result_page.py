@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from da_platform.jobs.models import Job
-from da_platform.plots.rendering import Picture
+from da_platform.plots.rendering import Picture, pixels
 
 from ..models import Evaluation, GoldUpload
+from ..plots.densities import densities_size
 from ..plots.directions import reversal_sentence
-from ..plots.scatter import scatter_sentence
+from ..plots.scatter import SCATTER_SIZE, scatter_sentence
 from ..tables.table import Table
 from ..tables.writing import to_latex, to_markdown
 from .file_names import file_names
@@ -19,13 +20,17 @@ from .pictures import (
     map_parts,
     pictures_of_result,
     scatter_of,
+    scatter_of_golds,
     standardised_metrics,
     standardised_of,
 )
-from .results import Comparison, EvaluationResult, GoldEvaluation
+from .results import Comparison, EvaluationResult, GoldComparison, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
 from .wording import LEVEL_NAMES, MEASURE_NAMES
+
+# About half a page: a wider figure has a row to itself.
+WIDE_PIXELS = 700
 
 TABLE_TYPES = {
     "tex": "application/x-tex; charset=utf-8",
@@ -53,9 +58,15 @@ class ShownPicture:
     name: str
     title: str
     alternative: str
+    pixels: tuple[int, int]
     has_hover: bool = False
     # Drawn from the scores, not from the stored result alone.
     needs_scores: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its labels need the whole width of a page to be readable."""
+        return self.pixels[0] > WIDE_PIXELS
 
 
 def shown_tables(result: EvaluationResult) -> list[ShownTable]:
@@ -126,7 +137,7 @@ def shown_pictures(
         if key_of(test) != chosen_measure
     }
     pictures = [
-        ShownPicture(picture.name, picture.title, picture.alternative)
+        ShownPicture(picture.name, picture.title, picture.alternative, picture.pixels)
         for picture in pictures_of_result(result)
         if picture.name not in hidden
     ]
@@ -140,6 +151,7 @@ def shown_pictures(
                     f"The distribution of each system's predictions, as submitted and rescaled, and of {name}. A narrow "
                     "peak at the mean has small errors but hardly distinguishes segments."
                     + reversal_sentence({name: gold.gold.higher_is_better}),
+                    pixels(densities_size(len(gold.predictions))),
                     needs_scores=True,
                 )
             )
@@ -154,12 +166,30 @@ def shown_pictures(
                 f"{metric} against {name}, both standardised",
                 "Each point is a translation. The regression line has the slope r; for perfect predictions it would be "
                 "the diagonal.",
+                pixels(SCATTER_SIZE),
                 has_hover=True,
                 needs_scores=True,
             )
             for metric in chosen
             if metric in standardised_metrics(gold)
         ]
+    directions = {gold.gold.name: gold.gold.higher_is_better for gold in result.golds}
+    pictures += [
+        ShownPicture(
+            files["golds", pair.level, pair.first, pair.second],
+            f"{pair.first} against {pair.second}",
+            scatter_sentence(
+                (pair.first, pair.second),
+                (directions[pair.first], directions[pair.second]),
+                None if pair.between is None else pair.between.estimate,
+                pair.contrast.n,
+            ),
+            pixels(SCATTER_SIZE),
+            needs_scores=True,
+        )
+        for pair in result.comparisons
+        if pair.contrast is not None
+    ]
     return pictures
 
 
@@ -174,6 +204,7 @@ def _shown_scatter(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture
             row.pearson.estimate,
             row.pearson.n,
         ),
+        pixels(SCATTER_SIZE),
         has_hover=True,
         needs_scores=True,
     )
@@ -197,6 +228,9 @@ def picture_maker(
         for metric in standardised_metrics(gold):
             if name == files["standardised", metric, gold_name]:
                 return partial(_draw_standardised, evaluation, gold, metric, name)
+    for pair in result.comparisons:
+        if pair.contrast and name == files["golds", pair.level, pair.first, pair.second]:
+            return partial(_draw_golds, evaluation, result, pair, name)
     return None
 
 
@@ -213,6 +247,19 @@ def _draw_standardised(
     evaluation: Evaluation, gold: GoldEvaluation, metric: str, name: str
 ) -> Picture:
     return standardised_of(gold, rows_of(evaluation, gold.gold.name, [metric]), metric, name)
+
+
+def _draw_golds(
+    evaluation: Evaluation, result: EvaluationResult, pair: GoldComparison, name: str
+) -> Picture:
+    first, second = (
+        rows_of(evaluation, gold.gold.name, [gold.segment[0].metric])
+        for gold in sorted(
+            (gold for gold in result.golds if gold.gold.name in (pair.first, pair.second)),
+            key=lambda gold: gold.gold.name != pair.first,
+        )
+    )
+    return scatter_of_golds(pair, first, second, name)
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:

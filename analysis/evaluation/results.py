@@ -24,7 +24,7 @@ Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
 Level = Literal["segment", "system"]
 Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa"]
-Uncertainty = Literal["segments", "published"]
+Uncertainty = Literal["segments", "resampling", "published"]
 TieThreshold = Literal["calibrated", "cross-validated"]
 # What a table of predictions can be sorted by.
 PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
@@ -48,9 +48,10 @@ class Options:
         Significance level of the tests.
     confidence : float
         Confidence level of all intervals.
-    uncertainty : {"segments", "published"}
+    uncertainty : {"segments", "resampling", "published"}
         Where a segment has several translations, `segments` counts only segments as independent, and
-        every measure is tested. `published` has Fisher's intervals and Williams tests over all
+        every measure is tested by Student's t. `resampling` draws and swaps segments instead for r and
+        acc_eq at segment level: bootstrap intervals and permutation tests. `published` has Fisher's intervals and Williams tests over all
         translations, without correction, as the papers have.
     correction : {"holm", "none"}
         How the p-values of a table are adjusted for their number; not used by `published`.
@@ -92,6 +93,10 @@ class Options:
     @property
     def is_published(self) -> bool:
         return self.uncertainty == "published"
+
+    @property
+    def is_resampling(self) -> bool:
+        return self.uncertainty == "resampling"
 
     @property
     def used_correction(self) -> Correction:
@@ -368,6 +373,36 @@ class RankChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A translation that is better than average by one score and worse by another."""
+
+    system: str
+    segment: str
+    first: float
+    second: float
+    first_z: float
+    second_z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two scores of the same translations, both standardised with higher better; 0 is no more than average.
+
+    `contradictions` are those with the greatest difference, greatest first.
+    """
+
+    first: str
+    second: str
+    n: int
+    r: Estimate
+    n_good_by_both: int
+    n_good_by_first: int
+    n_good_by_second: int
+    n_good_by_neither: int
+    contradictions: tuple[Contradiction, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GoldComparison:
     """The same metrics against two golds. `between` is the correlation of the golds over shared rows."""
 
@@ -376,6 +411,8 @@ class GoldComparison:
     level: Literal["segment", "system"]
     between: Estimate | None
     changes: tuple[RankChange, ...]
+    # At segment level; evaluations stored earlier have none.
+    contrast: Contrast | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from ..stats.correlation import (
     pearson_of_each,
 )
 from ..stats.meta_evaluation import TieAccuracy, tie_accuracies
+from ..stats.segment_resampling import (
+    ResampledEstimates,
+    resampled_correlations,
+    resampled_means,
+)
 from ..stats.significance import ComparisonMatrix, winners
 from ..stats.williams import WilliamsMatrix, williams_matrix
 from .aligned_rows import Floats, Grouping, Rows
@@ -34,6 +39,8 @@ from .results import (
     Value,
     numbers,
 )
+
+SegmentTests: TypeAlias = UnitEstimates | ResampledEstimates | WilliamsMatrix
 
 # Translations a group needs for a correlation.
 MIN_GROUP = 10
@@ -61,7 +68,7 @@ class SegmentMeasures:
     best: list[Estimate | None]
     worst: list[Estimate | None]
     epsilons: list[Value]
-    tests: dict[Measure, UnitEstimates | WilliamsMatrix]
+    tests: dict[Measure, SegmentTests]
 
 
 def measure_segments(rows: Rows, options: Options) -> SegmentMeasures:
@@ -82,10 +89,14 @@ def measure_segments(rows: Rows, options: Options) -> SegmentMeasures:
     if ties:
         measured.estimates["acc_eq"] = [Estimate.of(tie) for tie in ties]
         if not options.is_published:
-            by_segment = np.stack([tie.by_segment for tie in ties])
-            measured.tests["acc_eq"] = means_by_segment(
-                by_segment, measure="acc_eq", n=len(rows.gold), higher_is_better=rows.flags
-            )
+            tests = _tests_of_ties(ties, rows, options)
+            measured.tests["acc_eq"] = tests
+            if isinstance(tests, ResampledEstimates):
+                intervals = estimates_of(tests, options.confidence)
+                measured.estimates["acc_eq"] = [
+                    replace(estimate, n=tie.n)
+                    for estimate, tie in zip(intervals, ties, strict=True)
+                ]
     epsilons = [known(tie.epsilon) for tie in ties] or [None] * len(rows.metrics)
     return replace(measured, epsilons=epsilons)
 
@@ -136,13 +147,13 @@ def _extreme(
 def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
     """Intervals and tests with segments as the unit; one translation a segment: Fisher and Williams for r."""
     everything = np.ones(len(rows.gold), dtype=bool)
-    tests: dict[Measure, UnitEstimates | WilliamsMatrix] = {}
+    tests: dict[Measure, SegmentTests] = {}
     estimates: dict[Measure, list[Estimate]] = {}
     for measure, method in METHODS.items():
-        result = _correlations(rows, everything, method)
+        result = _correlations(rows, everything, method, options)
         estimates[measure] = estimates_of(result, options.confidence)
         tests[measure] = result
-    if not rows.shares_segments:
+    if not (rows.shares_segments or options.is_resampling):
         estimates["pearson"] = [
             Estimate(row.estimate, *_fisher(row, options), n=row.n) for row in estimates["pearson"]
         ]
@@ -151,14 +162,36 @@ def _by_segment(rows: Rows, options: Options) -> SegmentMeasures:
     return SegmentMeasures(estimates, best, worst, [], tests)
 
 
-def _correlations(rows: Rows, chosen: Bools, method: Method) -> UnitEstimates:
-    return correlations_by_segment(
-        rows.scores[:, chosen],
-        rows.truth[chosen],
-        rows.alignment.segments[chosen],
-        method=method,
-        higher_is_better=list(rows.flags),
-    )
+def _correlations(
+    rows: Rows, chosen: Bools, method: Method, options: Options
+) -> UnitEstimates | ResampledEstimates:
+    """Correlate the chosen translations. Only r is resampled: ranks change with every resample."""
+    metrics, gold = rows.scores[:, chosen], rows.truth[chosen]
+    segments, flags = rows.alignment.segments[chosen], list(rows.flags)
+    if options.is_resampling and method == "pearson":
+        return resampled_correlations(
+            metrics, gold, segments, higher_is_better=flags, **_resampling(options)
+        )
+    return correlations_by_segment(metrics, gold, segments, method=method, higher_is_better=flags)
+
+
+def _resampling(options: Options) -> dict[str, Any]:
+    """Return a generator for each measure, so that its numbers do not depend on the other measures."""
+    return {"rng": np.random.default_rng(options.seed), "n_resamples": options.n_resamples}
+
+
+def _tests_of_ties(
+    ties: Sequence[TieAccuracy], rows: Rows, options: Options
+) -> UnitEstimates | ResampledEstimates:
+    facts: dict[str, Any] = {
+        "measure": "acc_eq",
+        "n": len(rows.gold),
+        "higher_is_better": rows.flags,
+    }
+    by_segment = np.stack([tie.by_segment for tie in ties])
+    if options.is_resampling:
+        return resampled_means(by_segment, **facts, **_resampling(options))
+    return means_by_segment(by_segment, **facts)
 
 
 def _fisher(row: Estimate, options: Options) -> tuple[Value, Value]:
@@ -167,7 +200,7 @@ def _fisher(row: Estimate, options: Options) -> tuple[Value, Value]:
     return known(low), known(high)
 
 
-def estimates_of(result: UnitEstimates, confidence: float) -> list[Estimate]:
+def estimates_of(result: UnitEstimates | ResampledEstimates, confidence: float) -> list[Estimate]:
     """Return the estimate and interval of every metric."""
     low, high = result.intervals(confidence)
     return [
@@ -181,7 +214,7 @@ def _extremes(rows: Rows, end: End, options: Options) -> list[Estimate | None]:
     chosen = extremes(rows.truth, end) if len(rows.truth) >= MIN_GROUP else np.zeros(0, dtype=bool)
     if chosen.sum() < MIN_GROUP:
         return [None] * len(rows.metrics)
-    return list(estimates_of(_correlations(rows, chosen, "pearson"), options.confidence))
+    return list(estimates_of(_correlations(rows, chosen, "pearson", options), options.confidence))
 
 
 def _williams(rows: Rows) -> WilliamsMatrix:
@@ -246,13 +279,14 @@ def segment_tests(
 _TESTS: dict[type, Literal["williams", "t", "permutation"]] = {
     WilliamsMatrix: "williams",
     UnitEstimates: "t",
+    ResampledEstimates: "permutation",
     ComparisonMatrix: "permutation",
 }
 
 
 def comparison_of(
     metrics: Sequence[str],
-    tests: UnitEstimates | WilliamsMatrix | ComparisonMatrix,
+    tests: SegmentTests | ComparisonMatrix,
     *,
     level: Level,
     measure: Measure,
@@ -262,8 +296,12 @@ def comparison_of(
     n_by_system: int = 0,
 ) -> Comparison:
     """Return the tests of one measure, best metric first, with the winners."""
+    matrix: ComparisonMatrix | WilliamsMatrix
     is_williams = isinstance(tests, WilliamsMatrix)
-    matrix = tests.compare() if isinstance(tests, UnitEstimates) else tests
+    if isinstance(tests, UnitEstimates | ResampledEstimates):
+        matrix, n_units = tests.compare(), n_units or tests.n_units
+    else:
+        matrix, n_units = tests, n_units or tests.n
     order = by_r(matrix.estimates)
     is_winner = winners(
         matrix.pvalue, matrix.estimates, alpha=options.alpha, correction=options.used_correction
@@ -281,7 +319,7 @@ def comparison_of(
         measure=measure,
         test=_TESTS[type(tests)],
         unit=unit,
-        n_units=n_units or (tests.n_units if isinstance(tests, UnitEstimates) else matrix.n),
+        n_units=n_units,
         n_by_system=n_by_system,
         correction=options.used_correction,
         winners=tuple(metrics[i] for i in order if is_winner[i]),

@@ -44,7 +44,7 @@ ROUNDED = 1e-3
 class SystemRows:
     """System scores of metrics and gold. `truth` is the gold, negated if lower is better.
 
-    `from_segments`: a metric has no system scores of its own. `are_means`: its system scores are the means of its
+    `from_segments`: no system scores were given for the metric. `are_means`: its system scores are the means of its
     segment scores, up to rounding, so that its segments can be resampled.
     """
 

@@ -1,5 +1,6 @@
 """The tables of an evaluation, each with a note on the test used."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -23,6 +24,7 @@ from .file_names import Parts, file_names
 from .human_sentence import human_sentence
 from .results import (
     Breakdown,
+    Contrast,
     Estimate,
     EvaluationResult,
     GoldComparison,
@@ -72,15 +74,16 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             for breakdown in gold.breakdowns
             if len(breakdown.groups) <= MOST_GROUPS
         ]
-    tables += [
-        (("compared", pair.level, pair.first, pair.second), comparison_table(pair, result.options))
-        for pair in result.comparisons
-    ]
+    for pair in result.comparisons:
+        names = pair.level, pair.first, pair.second
+        tables.append((("compared", *names), comparison_table(pair, result)))
+        if pair.contrast is not None and pair.contrast.contradictions:
+            tables.append((("contradictions", *names), contradictions_table(pair.contrast)))
     if result.judged:
         table = preference_table(result.judged, "Judgements of people", result.options)
         tables.append((("judgements",), table))
-    names = file_names(result)
-    return [replace(table, name=names[parts]) for parts, table in tables]
+    files = file_names(result)
+    return [replace(table, name=files[parts]) for parts, table in tables]
 
 
 def segment_table(gold: GoldEvaluation, options: Options) -> Table:
@@ -119,7 +122,7 @@ def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> st
     facts = gold.gold
     how = "Fisher"
     if (test := gold.comparison) is not None and test.unit == "segment":
-        how = "jackknife of segments"
+        how = "bootstrap of segments" if options.is_resampling else "jackknife of segments"
     note = (
         f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
         f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
@@ -148,6 +151,8 @@ def _tests_sentence(gold: GoldEvaluation, level: Level, options: Options) -> str
     sentence = bold_sentence(test, options)
     if test.test == "williams":
         sentence += " The other measures: t test (jackknife), with the same correction."
+    if level == "segment" and options.is_resampling:
+        sentence += " Spearman and Kendall: t test and jackknife, with the same correction."
     return " ".join(part for part in (unit_sentence(test), sentence) if part)
 
 
@@ -389,12 +394,24 @@ def breakdown_csv(breakdown: Breakdown) -> bytes:
     return to_csv(("metric", breakdown.by, "n", "r"), rows)
 
 
-def comparison_table(comparison: GoldComparison, options: Options) -> Table:
-    """Return r and rank of every metric under two golds, and the change in rank."""
+def comparison_table(comparison: GoldComparison, result: EvaluationResult) -> Table:
+    """Return r and rank of every metric under two golds, and the change in rank.
+
+    Predictions of HTER also have their mean absolute error and its rank.
+    """
     first, second, level = comparison.first, comparison.second, comparison.level
+    golds = [gold for gold in result.golds if gold.gold.name in (first, second)]
+    errors = {
+        gold.gold.name: {row.metric: row.mae.estimate for row in gold.predictions}
+        for gold in golds
+        if gold.gold.kind == "hter" and gold.predictions and level == "segment"
+    }
     titles = [f"r {first}", f"rank {first}", f"r {second}", f"rank {second}", "change"]
-    rows = [
-        [
+    for name in errors:
+        titles += [f"MAE {name}", f"rank by MAE {name}"]
+    rows = []
+    for row in comparison.changes:
+        cells = [
             text(row.metric),
             correlation(row.first_r, bold=row.wins_first),
             count(row.first_rank),
@@ -402,8 +419,28 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
             count(row.second_rank),
             signed(row.change),
         ]
-        for row in comparison.changes
-    ]
+        for by_metric in errors.values():
+            cells += _error_and_rank(row.metric, by_metric)
+        rows.append(cells)
+    return Table(
+        name=f"compared-{level}-{first}-{second}",
+        caption=f"{level.capitalize()}-level correlations with {first} and with {second}",
+        columns=[Column("metric", is_number=False), *map(Column, titles)],
+        rows=rows,
+        note=_comparison_note(comparison, result.options),
+    )
+
+
+def _error_and_rank(metric: str, errors: Mapping[str, float | None]) -> list[Cell]:
+    """Return the error of one metric and its rank among all; the smallest error ranks first."""
+    error = errors.get(metric)
+    if error is None:
+        return [number(None), number(None)]
+    rank = 1 + sum(other is not None and other < error for other in errors.values())
+    return [number(error), count(rank)]
+
+
+def _comparison_note(comparison: GoldComparison, options: Options) -> str:
     note = "Ranks by r. change: ranks gained under the second gold."
     if any(row.wins_first or row.wins_second for row in comparison.changes):
         note += f" {bold_sentence(None, options)}"
@@ -412,12 +449,40 @@ def comparison_table(comparison: GoldComparison, options: Options) -> Table:
             f" The two golds correlate at r = {correlation(between.estimate).text} over the "
             f"{between.n:,} translations that have both."
         )
+    return note
+
+
+def contradictions_table(contrast: Contrast) -> Table:
+    """Return the translations on which two scores contradict each other most."""
+    first, second = contrast.first, contrast.second
+    titles = [first, f"z {first}", second, f"z {second}"]
+    rows = [
+        [
+            text(row.system),
+            text(row.segment),
+            number(row.first),
+            number(row.first_z, 2),
+            number(row.second),
+            number(row.second_z, 2),
+        ]
+        for row in contrast.contradictions
+    ]
+    n_all = contrast.n_good_by_first + contrast.n_good_by_second
+    shown = "" if n_all == len(rows) else f" The {len(rows)} with the greatest difference of z."
     return Table(
-        name=f"compared-{level}-{first}-{second}",
-        caption=f"{level.capitalize()}-level correlations with {first} and with {second}",
-        columns=[Column("metric", is_number=False), *map(Column, titles)],
+        name=f"contradictions-{first}-{second}",
+        caption=f"Translations on which {first} and {second} contradict each other",
+        columns=[
+            Column("system", is_number=False),
+            Column("segment", is_number=False),
+            *map(Column, titles),
+        ],
         rows=rows,
-        note=note,
+        note=(
+            f"Of {contrast.n:,} translations, {contrast.n_good_by_first:,} are better than average by {first} only, and "
+            f"{contrast.n_good_by_second:,} by {second} only; {contrast.n_good_by_both:,} by both and "
+            f"{contrast.n_good_by_neither:,} by neither. z: standardised, with higher better.{shown}"
+        ),
     )
 
 

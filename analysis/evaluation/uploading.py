@@ -213,6 +213,44 @@ def store_uploaded_gold(
         return _each(read_files, store)
 
 
+@transaction.atomic
+def store_gold_table(
+    *,
+    gold: GoldTable,
+    home: Home,
+    file_name: str,
+    texts: Sequence[str] | None = None,
+    replace: bool = False,
+    uploaded_by: User | None = None,
+) -> GoldUpload:
+    """Store gold that was computed from a file.
+
+    Parameters
+    ----------
+    gold : GoldTable
+    home : Campaign or ScoreCollection
+    file_name : str
+    texts : sequence of str, optional
+        A text to show next to each score, such as the post-edition it was computed from.
+    replace : bool
+    uploaded_by : User, optional
+
+    Returns
+    -------
+    GoldUpload
+        The existing one if it is the same.
+
+    Raises
+    ------
+    ScoresRefused
+        If there is other gold of this name and `replace` is not set.
+    """
+    upload = _upload(RawFile(file_name, b""), gold, None, home, uploaded_by)
+    if texts is not None:
+        upload.table["text"] = list(texts)
+    return _store_gold(upload, replace=replace)
+
+
 def _check_known(gold: GoldTable, campaign: Campaign) -> None:
     problems = Problems()
     keys = set(campaign_keys(campaign, gold.level))

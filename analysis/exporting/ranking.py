@@ -2,7 +2,7 @@
 
 from django.db.models import Count
 
-from analysis.gold.runs import SystemRanking, rank_systems
+from analysis.gold.ranking import SystemRanking, rank_systems
 from analysis.models import GoldRun
 from da_platform.numbers import known
 from hits.models import System

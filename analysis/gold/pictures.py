@@ -21,8 +21,9 @@ from da_platform.plots.style import (
     new_figure,
 )
 
-from ..plots.heat_maps import draw_significance, significance_levels
-from .runs import PAIR_FIELDS, GoldArrays, SystemRanking
+from ..plots.heat_maps import draw_significance, significance_levels, square_size
+from .ranking import PAIR_FIELDS, SystemRanking
+from .runs import GoldArrays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,8 +41,10 @@ def score_histogram(gold: GoldArrays) -> Picture:
     n_bins = min(N_BINS, max(5, len(z) // 4))
     counts, edges = np.histogram(z, bins=n_bins) if len(z) else (np.zeros(1), np.array([0.0, 1.0]))
 
+    size = (TWO_COLUMNS, 2.8)
+
     def draw() -> Figure:
-        figure = new_figure(TWO_COLUMNS, 2.8)
+        figure = new_figure(*size)
         axes = figure.subplots()
         axes.bar(
             edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], ec="white", lw=0.4
@@ -63,6 +66,7 @@ def score_histogram(gold: GoldArrays) -> Picture:
         title="Segment scores",
         alternative=f"Histogram of the z-scores of {len(z):,} complete translations: {spread}.",
         draw=draw,
+        size=size,
         columns=("from", "to", "translations"),
         rows=list(zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)),
     )
@@ -73,8 +77,10 @@ def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
     sizes = np.arange(int(gold.n.max(initial=minimum)) + 1)
     counts = np.bincount(gold.n, minlength=len(sizes))
 
+    size = (TWO_COLUMNS, 2.4)
+
     def draw() -> Figure:
-        figure = new_figure(TWO_COLUMNS, 2.4)
+        figure = new_figure(*size)
         axes = figure.subplots()
         colours = [COLOURS[1] if size < minimum else COLOURS[0] for size in sizes]
         hatches = ["//" if size < minimum else "" for size in sizes]
@@ -93,6 +99,7 @@ def ratings_histogram(gold: GoldArrays, minimum: int) -> Picture:
         title="Ratings per translation",
         alternative=f"{n_incomplete:,} of {len(gold):,} translations have fewer than {minimum} ratings.",
         draw=draw,
+        size=size,
         columns=("ratings", "translations"),
         rows=list(zip(sizes.tolist(), counts.tolist(), strict=True)),
     )
@@ -104,8 +111,10 @@ def system_ranking(ranking: SystemRanking) -> Picture:
     names = [str(name) for name in scores.systems]
     places = np.arange(len(names))
 
+    size = (TWO_COLUMNS, 0.9 + LINE_INCHES * max(len(names), 2))
+
     def draw() -> Figure:
-        figure = new_figure(TWO_COLUMNS, 0.9 + LINE_INCHES * max(len(names), 2))
+        figure = new_figure(*size)
         axes = figure.subplots()
         errors = np.array([scores.z - scores.z_low, scores.z_high - scores.z])
         axes.errorbar(
@@ -138,6 +147,7 @@ def system_ranking(ranking: SystemRanking) -> Picture:
         title="System ranking",
         alternative=f"{len(names)} systems in {int(clusters.max(initial=0))} clusters. {best}.",
         draw=draw,
+        size=size,
         columns=tuple(columns),
         rows=list(zip(*(values.tolist() for values in columns.values()), strict=True)),
     )
@@ -157,6 +167,7 @@ def system_significance(ranking: SystemRanking) -> Picture:
             f"({ranking.test_in_words})."
         ),
         draw=lambda: draw_significance(names, names, pvalues, "Row is better than column"),
+        size=square_size(n),
         columns=("row", "column", *PAIR_FIELDS),
         rows=[
             (
@@ -193,8 +204,10 @@ def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
     replicate = curve.get("replicate")
     compared_with = f"the mean of {replicate}" if replicate else "the mean of N others"
 
+    size = (TWO_COLUMNS, 3.2)
+
     def draw() -> Figure:
-        figure = new_figure(TWO_COLUMNS, 3.2)
+        figure = new_figure(*size)
         axes = figure.subplots()
         predictions = [
             (size, predicted) for size, _, _, _, predicted, _ in points if predicted is not None
@@ -233,6 +246,7 @@ def how_many_ratings(curve: dict[str, Any], minimum: int) -> Picture:
         title="How many ratings are enough",
         alternative=f"Correlation of the mean of N ratings with {compared_with}: {', '.join(measured) or 'too few ratings yet'}.",
         draw=draw,
+        size=size,
         columns=("ratings", "r", "low", "high", "predicted", "translations", *others),
         rows=[(*point, *extra) for point, *extra in zip(points, *others.values(), strict=True)],
     )
@@ -245,10 +259,12 @@ def ratings_against_gold(scatters: Sequence[dict[str, Any]], replicate: str) -> 
     """
     gold = f"Mean of {replicate} (z)" if replicate else "Mean of N others (z)"
 
+    n_columns = min(PANELS_PER_ROW, len(scatters))
+    n_rows = math.ceil(len(scatters) / n_columns)
+    size = (2.3 * n_columns, 2.3 * n_rows)
+
     def draw() -> Figure:
-        n_columns = min(PANELS_PER_ROW, len(scatters))
-        n_rows = math.ceil(len(scatters) / n_columns)
-        figure = new_figure(2.3 * n_columns, 2.3 * n_rows)
+        figure = new_figure(*size)
         panels = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
         for axes, scatter in zip_longest(panels.flat, scatters):
             if scatter is None:
@@ -271,6 +287,7 @@ def ratings_against_gold(scatters: Sequence[dict[str, Any]], replicate: str) -> 
             f"line: {', '.join(measured)}."
         ),
         draw=draw,
+        size=size,
         columns=("ratings", "mean", "gold"),
         rows=[
             (scatter["size"], mean, gold)

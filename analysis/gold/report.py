@@ -27,8 +27,8 @@ from ..stats.thresholds import (
     RELIABLE_P,
     WINDOW_HITS,
 )
+from .ranking import SystemRanking
 from .results import Results, agreement_pictures, latest_agreement
-from .runs import SystemRanking
 
 TEMPLATE = Path(__file__).with_name("report.typ")
 

@@ -20,7 +20,8 @@ from .pictures import (
     system_ranking,
     system_significance,
 )
-from .runs import GoldArrays, SystemRanking, gold_scores, rank_systems
+from .ranking import SystemRanking, rank_systems
+from .runs import GoldArrays, gold_scores
 
 # Sortable columns of the table of segment scores.
 SORTABLE = {

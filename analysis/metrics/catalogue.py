@@ -7,6 +7,8 @@ average over segments. Counts are also what is cached.
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,20 +43,20 @@ class BuiltIn:
     signatures : dict
         The signature of the scores at each level; sacreBLEU's own for its metrics.
     counts : callable
-        Takes a translation and its reference; returns the counts needed for their score.
+        Takes a translation and one or more references; returns the counts needed for its score.
     of_segment : callable
         Takes the counts of a segment; returns its score.
     of_system : callable
-        Takes the counts (one row per segment), translations and references of a system; returns its
-        score.
+        Takes the counts (one row per segment), translations and references (one or more for each) of a
+        system; returns its score.
     """
 
     name: str
     higher_is_better: bool
     signatures: dict[Level, str]
-    counts: Callable[[str, str], Counts]
+    counts: Callable[..., Counts]
     of_segment: Callable[[Sequence[float]], float]
-    of_system: Callable[[NDArray[np.float64], Sequence[str], Sequence[str]], float]
+    of_system: Callable[[NDArray[np.float64], Sequence[str], Sequence[Sequence[str]]], float]
 
     def targeted(self) -> "BuiltIn":
         """Return the human-targeted version of the metric, for post-editions as references."""
@@ -63,6 +65,16 @@ class BuiltIn:
             name=f"{TARGETED}{self.name}",
             signatures={
                 level: f"ref:post-edition|{text}" for level, text in self.signatures.items()
+            },
+        )
+
+    def with_several_references(self) -> "BuiltIn":
+        """Return the metric for translations some of which have more than one reference."""
+        return replace(
+            self,
+            signatures={
+                level: text.replace("nrefs:1", "nrefs:var")
+                for level, text in self.signatures.items()
             },
         )
 
@@ -82,7 +94,7 @@ def metrics_for(target_language: str, *, tokenise: str | None = None) -> dict[st
     dict of str to BuiltIn
     """
     tokeniser = tokenise or tokeniser_for(target_language)
-    words = _words(tokeniser)
+    words = words_of(tokeniser)
     metrics = [
         _bleu(tokeniser),
         _chrf(),
@@ -96,6 +108,60 @@ def metrics_for(target_language: str, *, tokenise: str | None = None) -> dict[st
         _error_rate("TER-Moses", moses_errors, tokeniser, words, per=100),
     ]
     return {metric.name: metric for metric in metrics}
+
+
+def targeted_metrics_for(
+    target_language: str,
+    *,
+    tokenise: str | None = None,
+    ignore_case: bool = True,
+    cap: bool = True,
+) -> dict[str, BuiltIn]:
+    """Return the human-targeted versions of all metrics, by the name of the metric: HTER by TER.
+
+    Error rates are edits per word of the post-edition. As at WMT's quality estimation tasks, texts are
+    tokenised, case is ignored, and no translation has an error rate above 1 [1]_. The correlations of
+    [2]_ are those of texts with their case and rates as they are.
+
+    Parameters
+    ----------
+    target_language : str
+        A BCP 47 tag.
+    tokenise : str, optional
+        As in `metrics_for`.
+    ignore_case, cap : bool
+        Whether to lower-case the texts, and to lower error rates above 1 to 1. `TER-cased` never
+        ignores case.
+
+    Returns
+    -------
+    dict of str to BuiltIn
+
+    References
+    ----------
+    .. [1] Bojar et al. Findings of the 2015 Workshop on Statistical Machine Translation. WMT 2015.
+    .. [2] Graham et al. Is all that Glitters in Machine Translation Quality Estimation really Gold?
+       COLING 2016.
+    """
+    tokeniser = tokenise or tokeniser_for(target_language)
+    words, cased = words_of(tokeniser, ignore_case=ignore_case), words_of(tokeniser)
+
+    def rate(name: str, errors: Callable[[Words, Words], int], words: Tokeniser) -> BuiltIn:
+        has_case = words is cased or not ignore_case
+        return _error_rate(name, errors, tokeniser, words, has_case=has_case, cap=cap)
+
+    metrics = [
+        _bleu(tokeniser, ignore_case=ignore_case),
+        _chrf(ignore_case=ignore_case),
+        rate("TER", translation_edits, words),
+        _smoothed_bleu(tokeniser, words, has_case=not ignore_case),
+        rate("WER", word_errors, words),
+        rate("PER", position_independent_errors, words),
+        rate("CDER", cover_disjoint_errors, words),
+        rate("TER-cased", translation_edits, cased),
+        rate("TER-Moses", moses_errors, words),
+    ]
+    return {metric.name: metric.targeted() for metric in metrics}
 
 
 def tokeniser_for(language: str) -> str:
@@ -117,20 +183,25 @@ def _has_dictionary(language: str) -> bool:
     return all(importlib.util.find_spec(module) for module in modules)
 
 
-def _words(tokeniser: str) -> Tokeniser:
+def words_of(tokeniser: str, *, ignore_case: bool = False) -> Tokeniser:
+    """Return a function that cuts a text into words with a sacreBLEU tokeniser."""
     tokenise = BLEU(tokenize=tokeniser).tokenizer
-    return lambda text: tokenise(text.strip()).split()
+
+    def words(text: str) -> list[str]:
+        return str(tokenise((text.lower() if ignore_case else text).strip())).split()
+
+    return words
 
 
 # By sacreBLEU ---------------------------------------------------------------------------------
 
 
-def _bleu(tokeniser: str) -> BuiltIn:
-    segment = BLEU(tokenize=tokeniser, effective_order=True)
-    system = BLEU(tokenize=tokeniser)
+def _bleu(tokeniser: str, *, ignore_case: bool = False) -> BuiltIn:
+    segment = BLEU(tokenize=tokeniser, effective_order=True, lowercase=ignore_case)
+    system = BLEU(tokenize=tokeniser, lowercase=ignore_case)
 
-    def counts(translation: str, reference: str) -> Counts:
-        bleu = segment.sentence_score(translation, [reference])
+    def counts(translation: str, *references: str) -> Counts:
+        bleu = segment.sentence_score(translation, references)
         return (*bleu.counts, *bleu.totals, bleu.sys_len, bleu.ref_len)
 
     def score(counts: Sequence[float], *, effective_order: bool) -> float:
@@ -154,12 +225,12 @@ def _bleu(tokeniser: str) -> BuiltIn:
     )
 
 
-def _chrf() -> BuiltIn:
-    chrf = CHRF()
+def _chrf(*, ignore_case: bool = False) -> BuiltIn:
+    chrf = CHRF(lowercase=ignore_case)
 
     # sacreBLEU does not expose chrF's counts, so a system's score is computed from its texts.
-    def counts(translation: str, reference: str) -> Counts:
-        return (chrf.sentence_score(translation, [reference]).score,)
+    def counts(translation: str, *references: str) -> Counts:
+        return (chrf.sentence_score(translation, references).score,)
 
     return BuiltIn(
         name="chrF",
@@ -168,7 +239,8 @@ def _chrf() -> BuiltIn:
         counts=counts,
         of_segment=lambda counts: counts[0],
         of_system=lambda _, translations, references: (
-            chrf.corpus_score(translations, [references]).score
+            # A translation with fewer references than others has None for the rest.
+            chrf.corpus_score(translations, list(zip_longest(*references))).score
         ),
     )
 
@@ -180,17 +252,13 @@ def _ter(
     # scripts without spaces as one long word.
     is_asian = tokenise is None and language.split("-")[0].lower() in ("zh", "yue", "ja")
     needs_characters = tokenise is None and not is_asian and not is_spaced(language)
-    characters = _words("char") if needs_characters else None
+    characters = words_of("char") if needs_characters else None
     ter = TER(normalized=is_asian, asian_support=is_asian, case_sensitive=is_case_sensitive)
 
     def ter_words(text: str) -> list[str]:
         if characters is not None:
             text = " ".join(characters(text))
         return str(ter.tokenizer(text.rstrip())).split()
-
-    def counts(translation: str, reference: str) -> Counts:
-        target = ter_words(reference)
-        return translation_edits(ter_words(translation), target), len(target)
 
     signatures = _sacrebleu_signatures("TER", ter, ter)
     if characters is not None:
@@ -199,7 +267,7 @@ def _ter(
         name=name,
         higher_is_better=False,
         signatures=signatures,
-        counts=counts,
+        counts=partial(_closest, translation_edits, ter_words),
         of_segment=lambda counts: 100 * _rate(counts),
         of_system=lambda counts, _, __: 100 * _rate(counts.sum(axis=0)),
     )
@@ -222,16 +290,20 @@ def _sacrebleu_signatures(
 # Our own --------------------------------------------------------------------------------------
 
 
-def _smoothed_bleu(tokeniser: str, words: Tokeniser) -> BuiltIn:
+def _smoothed_bleu(tokeniser: str, words: Tokeniser, *, has_case: bool = True) -> BuiltIn:
     text = signature(
-        metric="sBLEU", nrefs=1, case="mixed", tok=tokeniser, smooth="add-1,all orders"
+        metric="sBLEU",
+        nrefs=1,
+        case="mixed" if has_case else "lc",
+        tok=tokeniser,
+        smooth="add-1,all orders",
     )
     return BuiltIn(
         name="sBLEU",
         higher_is_better=True,
         signatures={"segment": text, "system": text},
-        counts=lambda translation, reference: ngram_statistics(
-            words(translation), words(reference)
+        counts=lambda translation, *references: ngram_statistics(
+            words(translation), *map(words, references)
         ),
         of_segment=smoothed_bleu,
         of_system=lambda counts, _, __: smoothed_bleu(counts.sum(axis=0)),
@@ -245,21 +317,39 @@ def _error_rate(
     words: Tokeniser,
     *,
     per: int = 1,
+    has_case: bool = True,
+    cap: bool = False,
 ) -> BuiltIn:
-    text = signature(metric=name, nrefs=1, case="mixed", tok=tokeniser, clip="no")
+    text = signature(
+        metric=name,
+        nrefs=1,
+        case="mixed" if has_case else "lc",
+        tok=tokeniser,
+        clip="1" if cap else "no",
+    )
 
-    def counts(translation: str, reference: str) -> Counts:
-        target = words(reference)
-        return errors(words(translation), target), len(target)
+    def of_system(counts: NDArray[np.float64], _: object, __: object) -> float:
+        n_errors, n_words = counts.T
+        errors_counted = np.minimum(n_errors, n_words) if cap else n_errors
+        return per * _rate((errors_counted.sum(), n_words.sum()))
 
     return BuiltIn(
         name=name,
         higher_is_better=False,
         signatures={"segment": text, "system": text},
-        counts=counts,
-        of_segment=lambda counts: per * _rate(counts),
-        of_system=lambda counts, _, __: per * _rate(counts.sum(axis=0)),
+        counts=partial(_closest, errors, words),
+        of_segment=lambda counts: per * (min(1.0, _rate(counts)) if cap else _rate(counts)),
+        of_system=of_system,
     )
+
+
+def _closest(
+    errors: Callable[[Words, Words], int], words: Tokeniser, translation: str, *references: str
+) -> Counts:
+    """Return the errors by the closest reference, and the mean length of all of them, as sacreBLEU does."""
+    output, targets = words(translation), [words(reference) for reference in references]
+    n_words = sum(map(len, targets)) / len(targets)
+    return min(errors(output, target) for target in targets), n_words
 
 
 def _rate(counts: Sequence[float] | NDArray[np.float64]) -> float:

@@ -1,9 +1,8 @@
 """Compute the built-in metrics of a campaign's outputs, with cached counts, and store their scores."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -14,16 +13,14 @@ from da_platform.exceptions import PlatformError
 from hits.models import Campaign, SystemOutput
 
 from ..models import Metric, MetricCounts
-from ..scores.raw_files import RawFile
 from ..scores.score_tables import LEVELS, Key, Level, ScoreTable
 from ..scores.storing import ScoreSource, store_scores
 from . import DEFAULT_METRICS
 from .catalogue import BuiltIn, metrics_for
-from .post_editions import read_post_editions
 
 Progress = Callable[[int, int], None]
-# A translation and its reference.
-Pair = tuple[str, str]
+# A translation and its references.
+Pair = tuple[str, ...]
 
 # Texts between two progress reports; the cached counts of a chunk take one query.
 CHUNK_TEXTS = 200
@@ -35,22 +32,26 @@ class CannotComputeMetrics(PlatformError):
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """The outputs of a campaign's systems, in the order of segments, and their references."""
+    """The outputs of a campaign's systems, in the order of segments, with one or more references each."""
 
     keys: tuple[Key, ...]
     translations: tuple[str, ...]
-    references: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
 
     @property
     def digest(self) -> str:
         """A hash of all keys and texts."""
         digest = sha256()
-        for key, translation, reference in zip(
-            self.keys, self.translations, self.references, strict=True
-        ):
-            for text in (*key, translation, reference):
+        for key, pair in zip(self.keys, self.pairs, strict=True):
+            for text in (*key, *pair):
                 digest.update(_framed(text))
         return digest.hexdigest()
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Each translation with its references."""
+        texts = zip(self.translations, self.references, strict=True)
+        return [(translation, *references) for translation, references in texts]
 
 
 def compute_metrics(
@@ -58,12 +59,11 @@ def compute_metrics(
     campaign: Campaign,
     names: Sequence[str] = DEFAULT_METRICS,
     levels: Sequence[Level] = LEVELS,
-    post_editions: Path | RawFile | None = None,
     tokenise: str | None = None,
     actor: User | None = None,
     progress: Progress | None = None,
 ) -> list[Metric]:
-    """Compute metrics of all outputs of a campaign against its references, or against post-editions.
+    """Compute metrics of all outputs of a campaign against its references.
 
     Parameters
     ----------
@@ -71,9 +71,6 @@ def compute_metrics(
     names : sequence of str
         Names of built-in metrics, of which only the variants of TER are not computed by default.
     levels : sequence of {"segment", "system"}
-    post_editions : Path or RawFile, optional
-        A table with the columns system, segment and post_edition, for human-targeted metrics, whose
-        names start with an H.
     tokenise : str, optional
         As in `metrics_for`.
     actor : User, optional
@@ -90,29 +87,33 @@ def compute_metrics(
     ------
     CannotComputeMetrics, ScoresRefused
     """
-    metrics = _chosen_metrics(campaign, names, tokenise)
-    outputs = _outputs(campaign, needs_references=post_editions is None)
-    if post_editions is not None:
-        targets = read_post_editions(post_editions, outputs.keys)
-        outputs = Outputs(outputs.keys, outputs.translations, targets)
-        metrics = [metric.targeted() for metric in metrics]
-    digest = outputs.digest
-    pairs = list(zip(outputs.translations, outputs.references, strict=True))
+    metrics = chosen_metrics(metrics_for(campaign.target_language, tokenise=tokenise), names)
+    outputs = outputs_of(campaign)
+    _check_references(campaign, outputs)
+    return [
+        store_computed(campaign, table, actor)
+        for table in score_outputs(outputs, metrics, levels=levels, progress=progress)
+    ]
+
+
+def score_outputs(
+    outputs: Outputs,
+    metrics: Sequence[BuiltIn],
+    *,
+    levels: Sequence[Level] = LEVELS,
+    progress: Progress | None = None,
+) -> Iterator[ScoreTable]:
+    """Yield the scores of outputs by each metric at each level."""
+    digest, pairs = outputs.digest, outputs.pairs
     n_total = len(pairs) * len(metrics)
-    stored = []
     for number, metric in enumerate(metrics):
         counts = counted(metric, pairs, _shifted(progress, number * len(pairs), n_total))
-        stored += [
-            _store(campaign, _table(metric, level, counts, outputs, digest), actor)
-            for level in levels
-        ]
-    return stored
+        for level in levels:
+            yield _table(metric, level, counts, outputs, digest)
 
 
-def _chosen_metrics(
-    campaign: Campaign, names: Sequence[str], tokenise: str | None
-) -> list[BuiltIn]:
-    metrics = metrics_for(campaign.target_language, tokenise=tokenise)
+def chosen_metrics(metrics: Mapping[str, BuiltIn], names: Sequence[str]) -> list[BuiltIn]:
+    """Return the metrics of these names; refuse unknown ones."""
     unknown = [name for name in names if name not in metrics]
     if unknown or not names:
         problem = f"Unknown metric: {', '.join(unknown)}." if unknown else "No metric was chosen."
@@ -120,7 +121,8 @@ def _chosen_metrics(
     return [metrics[name] for name in dict.fromkeys(names)]
 
 
-def _outputs(campaign: Campaign, *, needs_references: bool) -> Outputs:
+def outputs_of(campaign: Campaign) -> Outputs:
+    """Return all outputs, with the references of their segments, which may be empty."""
     rows = (
         SystemOutput.objects.filter(system__campaign=campaign)
         .order_by("segment__position", "system")
@@ -136,18 +138,20 @@ def _outputs(campaign: Campaign, *, needs_references: bool) -> Outputs:
     for system, segment, own_text, text, reference in rows:
         keys.append((system, segment))
         translations.append(text if own_text is None else own_text)
-        references.append(reference)
+        references.append((reference,))
     if not keys:
         raise CannotComputeMetrics(f"{campaign} has no outputs yet. Import some first.")
-    without = dict.fromkeys(
-        segment for (_, segment), text in zip(keys, references, strict=True) if not text
-    )
-    if needs_references and without:
+    return Outputs(tuple(keys), tuple(translations), tuple(references))
+
+
+def _check_references(campaign: Campaign, outputs: Outputs) -> None:
+    rows = zip(outputs.keys, outputs.references, strict=True)
+    without = dict.fromkeys(segment for (_, segment), texts in rows if not all(texts))
+    if without:
         raise CannotComputeMetrics(
             f"{campaign} has no reference for {len(without):,} segments, the first of them "
             f"{next(iter(without))}. Import references, or use post-editions."
         )
-    return Outputs(tuple(keys), tuple(translations), tuple(references))
 
 
 def _shifted(progress: Progress | None, n_before: int, n_total: int) -> Callable[[int], None]:
@@ -167,7 +171,7 @@ def counted(
     Parameters
     ----------
     metric : BuiltIn
-    pairs : sequence of (translation, reference)
+    pairs : sequence of (translation, reference, ...)
     report : callable
         Called with the number of pairs done.
 
@@ -176,10 +180,7 @@ def counted(
     ndarray, shape (pairs, counts)
     """
     base = _framed(metric.signatures["segment"])
-    digests = [
-        sha256(base + _framed(translation) + _framed(reference)).hexdigest()
-        for translation, reference in pairs
-    ]
+    digests = [sha256(base + b"".join(map(_framed, pair))).hexdigest() for pair in pairs]
     counts: dict[str, list[float]] = {}
     for start in range(0, len(pairs), CHUNK_TEXTS):
         report(start)
@@ -255,7 +256,8 @@ def _rows_by_system(systems: Iterable[str]) -> dict[str, list[int]]:
 
 
 @transaction.atomic
-def _store(campaign: Campaign, table: ScoreTable, actor: User | None) -> Metric:
+def store_computed(campaign: Campaign, table: ScoreTable, actor: User | None) -> Metric:
+    """Store scores that the platform computed, in place of those it computed earlier."""
     return store_scores(
         table=table,
         home=campaign,

@@ -3,20 +3,29 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
 MAX_ORDER = 4
 
 
-def ngram_statistics(translation: Sequence[str], reference: Sequence[str]) -> tuple[float, ...]:
-    """Return matches and totals of n-grams of orders 1 to 4, then both lengths."""
+def ngram_statistics(translation: Sequence[str], *references: Sequence[str]) -> tuple[float, ...]:
+    """Return matches and totals of n-grams of orders 1 to 4, then the lengths of both texts.
+
+    With several references, an n-gram may match as often as in the one that has most of it, and the
+    length is that of the reference whose length is closest (the shorter one, if two are).
+    """
     matches, totals = [], []
     for order in range(1, MAX_ORDER + 1):
         ngrams = _ngrams(translation, order)
-        matches.append((ngrams & _ngrams(reference, order)).total())
+        known = reduce(or_, (_ngrams(reference, order) for reference in references))
+        matches.append((ngrams & known).total())
         totals.append(ngrams.total())
-    return (*matches, *totals, len(translation), len(reference))
+    n_words = len(translation)
+    lengths = sorted(map(len, references))
+    return (*matches, *totals, n_words, min(lengths, key=lambda length: abs(length - n_words)))
 
 
 def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

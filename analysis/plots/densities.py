@@ -84,8 +84,8 @@ def densities(
     ]
 
     def draw() -> Figure:
+        figure = new_figure(*densities_size(len(metrics)))
         n_down = -(-len(plotted) // PANELS_ACROSS)
-        figure = new_figure(TWO_COLUMNS, 0.5 + 1.35 * n_down)
         panels = figure.subplots(n_down, PANELS_ACROSS, sharex=True, squeeze=False).ravel()
         for i, axes in enumerate(panels):
             if i >= len(plotted):
@@ -124,9 +124,15 @@ def densities(
         + _trap_sentence(errors, rescaled_errors)
         + reversal_sentence({gold_name: higher_is_better}),
         draw=draw,
+        size=densities_size(len(metrics)),
         columns=("series", "value", "density"),
         rows=rows,
     )
+
+
+def densities_size(n: int) -> tuple[float, float]:
+    """Return the size of the figure for n systems."""
+    return TWO_COLUMNS, 0.5 + 1.35 * -(-min(n, MOST_PANELS) // PANELS_ACROSS)
 
 
 def _rows(series: str, shape: _Shape) -> list[tuple[str, float, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,7 @@ from numpy.typing import NDArray
 
 from da_platform.plots.rendering import Picture
 from da_platform.plots.style import (
-    INK,
     LINE,
-    PAPER,
     QUIET,
     SEQUENTIAL,
     SIGNIFICANCE_SHADES,
@@ -23,8 +22,8 @@ from ..stats.thresholds import ALPHA, STAR_LEVELS, bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +32,7 @@ CELL = 0.16
 SMALLEST_SIDE = 2.4
 MARGIN = 2.2
 CELL_PIXELS = 8
+TITLE_LETTERS_PER_INCH = 12
 # With more metrics, values in the cells would be too small to read.
 MOST_WITH_VALUES = 16
 # Longer names are shortened in figures, not in tables and data.
@@ -53,20 +53,23 @@ def draw_significance(
     rows: Sequence[str], columns: Sequence[str], pvalues: Floats, title: str
 ) -> Figure:
     """Draw a map with darker cells the more significantly the row beats the column."""
-    from matplotlib.colors import ListedColormap
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
     from matplotlib.patches import Patch
 
     figure, axes = _square(len(rows))
     shades = ListedColormap(SIGNIFICANCE_SHADES, name="significance")
     levels = significance_levels(pvalues)
     n = len(rows)
-    _show_cells(axes, levels, cmap=shades, vmin=0, vmax=3)
+    _show_cells(axes, levels, ScalarMappable(Normalize(0, 3), shades))
     edges = np.arange(1, n)
     axes.hlines(edges, 0, n, color=LINE, linewidth=0.4)
     axes.vlines(edges, 0, n, color=LINE, linewidth=0.4)
     _label(axes, rows, [shortened(name) for name in columns])
     axes.plot([0, len(rows)], [0, len(rows)], color=LINE, linewidth=0.8)
-    figure.suptitle(title, fontsize=9)
+    width = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
+    wrapped = [textwrap.fill(line, width) for line in title.split("\n")]
+    figure.suptitle("\n".join(wrapped), fontsize=9)
     names = ["not significant", *(f"p < {bare(level)}" for level in STAR_LEVELS)]
     patches = [
         Patch(facecolor=shade, edgecolor=QUIET, linewidth=0.4, label=label)
@@ -142,6 +145,7 @@ def significance_map(
             f"({test}). Not outperformed by any other: {', '.join(winners) or 'none'}."
         ),
         draw=draw,
+        size=square_size(n),
         columns=("row", "column", "row_estimate", "column_estimate", "p", "adjusted_p"),
         rows=rows,
     )
@@ -167,15 +171,19 @@ def correlation_map(
     low = float(np.nanmin(between)) if not np.isnan(between).all() else 0.0
 
     def draw() -> Figure:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
         figure, axes = _square(n)
         lowest = min(0.0, np.floor(low * 10) / 10)
-        mesh = _show_cells(axes, between, cmap=SEQUENTIAL, vmin=lowest, vmax=1)
+        shades = ScalarMappable(Normalize(lowest, 1), SEQUENTIAL)
+        _show_cells(axes, between, shades)
         short = [shortened(metric) for metric in metrics]
         _label(axes, short, short)
         if n <= MOST_WITH_VALUES:
             _write_values(axes, between)
         figure.suptitle("Pearson correlation of metrics with each other", fontsize=9)
-        figure.colorbar(mesh, ax=axes, label="r", shrink=0.6, pad=0.02)
+        figure.colorbar(shades, ax=axes, label="r", shrink=0.6, pad=0.02)
         return figure
 
     rows = [
@@ -186,6 +194,7 @@ def correlation_map(
         title="Correlations of metrics with each other",
         alternative=_extremes(rows),
         draw=draw,
+        size=square_size(n),
         columns=("metric", "other", "r"),
         rows=rows,
     )
@@ -202,9 +211,14 @@ def _extremes(rows: Sequence[tuple[str, str, float]]) -> str:
     )
 
 
+def square_size(n: int) -> tuple[float, float]:
+    """Return the size of a map of n metrics."""
+    side = max(n * CELL, SMALLEST_SIDE) + MARGIN
+    return side, side
+
+
 def _square(n: int) -> tuple[Figure, Axes]:
-    side = max(n * CELL, SMALLEST_SIDE)
-    figure = new_figure(side + MARGIN, side + MARGIN)
+    figure = new_figure(*square_size(n))
     axes = figure.add_subplot()
     axes.set_aspect("equal")
     for spine in axes.spines.values():
@@ -213,16 +227,18 @@ def _square(n: int) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _show_cells(axes: Axes, values: NDArray[Any], **shading: Any) -> AxesImage:
+def _show_cells(axes: Axes, values: NDArray[Any], shades: ScalarMappable) -> None:
     """Draw a matrix as an image: thousands of cells as shapes take seconds and a megabyte.
 
-    Each cell is a few pixels wide, so that programs that smooth images leave its edges sharp.
+    Each cell is a few pixels wide, so that programs that smooth images leave its edges sharp. The image has its
+    final colours: Matplotlib would compute them again for every dot of a print.
     """
     n = len(values)
-    pixels = np.ma.masked_invalid(np.kron(values, np.ones((CELL_PIXELS, CELL_PIXELS))))
+    colours = shades.to_rgba(np.ma.masked_invalid(values), bytes=True)
+    pixels = colours.repeat(CELL_PIXELS, axis=0).repeat(CELL_PIXELS, axis=1)
     extent = (0, n, 0, n)
     # Without interpolation, files for print hold these pixels and not those of the screen.
-    return axes.imshow(pixels, origin="lower", extent=extent, interpolation="none", **shading)
+    axes.imshow(pixels, origin="lower", extent=extent, interpolation="none")
 
 
 def _label(axes: Axes, down: Sequence[str], across: Sequence[str]) -> None:
@@ -244,8 +260,8 @@ def _write_values(axes: Axes, values: Floats) -> None:
                 ha="center",
                 va="center",
                 fontsize=5,
-                # Cividis is dark below the middle and light above.
-                color=INK if value > 0.45 else PAPER,
+                # Cividis is dark below the middle and light above, on paper and in dark mode alike.
+                color="#101010" if value > 0.45 else "#fefefe",
             )
 
 

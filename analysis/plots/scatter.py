@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 BINS = 30
+SCATTER_SIZE = (4.6, 4.4)
 # With more points, only an evenly spaced sample has hover texts, to keep the page small.
 MOST_HOVERED = 3000
 
@@ -64,9 +65,10 @@ def scatter(
         title=f"{metric} against {gold_name}",
         alternative=scatter_sentence(names, directions, r, len(gold)),
         draw=partial(_draw, scores, gold, names=names, directions=directions, r=r),
+        size=SCATTER_SIZE,
         columns=("label", "score", "gold"),
         rows=list(zip(labels, scores.tolist(), gold.tolist(), strict=True)),
-        hover=_hover_texts(labels, scores, gold, names=names),
+        hover=hover_texts(labels, scores, gold, names=names),
     )
 
 
@@ -137,19 +139,21 @@ def standardised_scatter(
             r=slope,
             slope=slope,
         ),
+        size=SCATTER_SIZE,
         columns=("label", "score_z", "gold_z"),
         rows=list(zip(labels, across.tolist(), up.tolist(), strict=True)),
-        hover=_hover_texts(labels, across, up, names=(names[0], names[1])),
+        hover=hover_texts(labels, across, up, names=(names[0], names[1])),
     )
 
 
-def _hover_texts(
+def hover_texts(
     labels: Sequence[str], scores: Floats, gold: Floats, *, names: tuple[str, str]
 ) -> list[str]:
+    """Describe the points that are not drawn as part of an image."""
     metric, gold_name = names
     return [
         f"{labels[i]}: {metric} {scores[i]:.4g}, {gold_name} {gold[i]:.4g}"
-        for i in _spread(len(gold), MOST_HOVERED)
+        for i in hovered(len(gold))
     ]
 
 
@@ -162,7 +166,7 @@ def _draw(
     r: float | None,
     slope: float | None = None,
 ) -> Figure:
-    figure = new_figure(4.6, 4.4)
+    figure = new_figure(*SCATTER_SIZE)
     grid = figure.add_gridspec(2, 2, width_ratios=(5, 1), height_ratios=(1, 5))
     main = figure.add_subplot(grid[1, 0])
     top = figure.add_subplot(grid[0, 0], sharex=main)
@@ -189,12 +193,12 @@ def _draw_points(axes: Axes, scores: Floats, gold: Floats) -> None:
     # The more points, the more transparent, so that dense areas stand out.
     alpha = float(np.clip(150 / max(n, 1), 0.12, 0.8))
     style: dict[str, Any] = {"s": 9.0, "alpha": alpha, "linewidths": 0, "color": COLOURS[0]}
-    hovered = _spread(n, MOST_HOVERED)
-    plain = np.setdiff1d(np.arange(n), hovered)
+    chosen = hovered(n)
+    plain = np.setdiff1d(np.arange(n), chosen)
     if len(plain):
         # Drawn as one image, to keep the file small.
         axes.scatter(scores[plain], gold[plain], rasterized=True, **style)
-    axes.scatter(scores[hovered], gold[hovered], gid=HOVER, **style)
+    axes.scatter(scores[chosen], gold[chosen], gid=HOVER, **style)
 
 
 def _draw_margins(top: Axes, side: Axes, scores: Floats, gold: Floats) -> None:
@@ -206,6 +210,8 @@ def _draw_margins(top: Axes, side: Axes, scores: Floats, gold: Floats) -> None:
         axes.spines[:].set_visible(False)
 
 
-def _spread(n: int, most: int) -> NDArray[np.int64]:
-    """Return all indices below `n`, or `most` evenly spaced ones."""
-    return np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).round().astype(int))
+def hovered(n: int) -> NDArray[np.int64]:
+    """Return the indices of the points with hover texts: all, or `MOST_HOVERED` evenly spaced ones."""
+    if n <= MOST_HOVERED:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, MOST_HOVERED).round().astype(int))

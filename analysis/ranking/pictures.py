@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def range_picture(facts: Facts) -> Picture:
     """The rank range of each system, best first, with lines between clusters."""
     systems = facts["systems"]
+    size = 5.0, 0.6 + 0.24 * len(systems)
 
     def draw() -> Figure:
-        figure = new_figure(5.0, 0.6 + 0.24 * len(systems))
+        figure = new_figure(*size)
         axes = figure.subplots()
         places = np.arange(len(systems))
         axes.hlines(
@@ -44,6 +45,7 @@ def range_picture(facts: Facts) -> Picture:
     return Picture(
         name="rank-ranges",
         title="Rank ranges",
+        size=size,
         alternative="; ".join(
             f"{row['system']}: rank {row['best']} to {row['worst']}, cluster {row['cluster']}"
             for row in systems
@@ -62,9 +64,9 @@ def head_to_head_picture(facts: Facts) -> Picture:
     pairs = facts["head_to_head"]
     names = pairs["systems"]
     shares = np.array(pairs["shares"], dtype=np.float64)
+    side = 2.2 + 0.3 * len(names)
 
     def draw() -> Figure:
-        side = 2.2 + 0.3 * len(names)
         figure = new_figure(side, side)
         axes = figure.subplots()
         image = axes.imshow(shares, cmap="RdBu", vmin=0, vmax=1)
@@ -77,6 +79,7 @@ def head_to_head_picture(facts: Facts) -> Picture:
     return Picture(
         name="head-to-head",
         title="Head to head",
+        size=(side, side),
         alternative=(
             "How often the system of the row was ranked above that of the column, without ties. "
             f"{names[0]} comes first, {names[-1]} last."

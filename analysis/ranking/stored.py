@@ -4,7 +4,7 @@ from da_platform.jobs.models import Job
 from hits.models import Campaign
 from hits.people.access import Visitor, campaigns_of
 
-from ..gold.runs import rank_systems
+from ..gold.ranking import rank_systems
 from ..models import GoldRun
 from .results import Facts
 

@@ -1,6 +1,7 @@
 """Read files of metric scores into tables, or list everything that is wrong with them."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from .directions import Suggestion, suggest_direction
 from .errors import refuse_if_any
 from .formats import PARSERS, find_format
 from .parsers import Row, Sheet, is_number
+from .plain_files import plain_scores
 from .raw_files import RawFile, is_usable, load
 from .score_tables import Key, Level, ScoreTable, shown
 
@@ -24,8 +26,13 @@ CHOICES = ("language_pair", "testset", "reference")
 # Cells that mean a missing score.
 NO_SCORE = frozenset({"", "-", "None", "none", "null", "NA", "N/A", "NaN", "nan"})
 
+# The format of a system and a score per line, of which most files are read in a quicker way.
+PLAIN = "mt-metrics-eval"
+
 RANKS_SUFFIX = " (ranks)"
 _ENDINGS = (".seg.score", ".sys.score")
+# What the names of files in mt-metrics-eval begin with.
+_LANGUAGE_PAIR = re.compile(r"[a-z]{2,3}-[a-z]{2,3}\.(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +99,20 @@ def read_scores(
     """
     problems = Problems()
     raw = open_raw(source, problems)
-    format, sheet = parse(raw, format, problems)
+    format = format_of(raw, format, problems)
+    name, choices = name or default_name(raw.name), read_as(system, only or {})
+    how = signature(**choices) if choices else ""
+    if format == PLAIN and not only and not fault_in_name(name) and (plain := plain_scores(raw)):
+        higher = _direction(name, _Column(), directions)
+        table = ScoreTable(name, "segment", *plain, higher, raw.sha256, how)
+        return ScoreFile((table,), format, raw.sha256, _suggestions([table], format), ())
+    sheet = PARSERS[format](raw, problems)
     rows = chosen_rows(sheet, only or {}, raw.name, problems)
-    columns = _gather(sheet, rows, name or default_name(raw.name), system, raw.name, problems)
+    columns = _gather(sheet, rows, name, system, raw.name, problems)
     if not columns and not problems.total:
         problems.add(raw.name, None, "has no scores")
     refuse_if_any(problems)
     level: Level = "segment" if "segment" in sheet.roles else "system"
-    choices = read_as(system, only or {})
     tables = [
         ScoreTable(
             name=metric,
@@ -108,7 +121,7 @@ def read_scores(
             scores=np.fromiter(column.scores.values(), dtype=np.float64),
             higher_is_better=_direction(metric, column, directions),
             sha256=raw.sha256,
-            signature=signature(**choices) if choices else "",
+            signature=how,
         )
         for metric, column in columns.items()
     ]
@@ -132,7 +145,7 @@ def _suggestions(tables: list[ScoreTable], format: str) -> dict[str, Suggestion]
 
 def suggestion_for(name: str, format: str) -> Suggestion | None:
     """Suggest the direction of a metric from its format or name; a person has to confirm it."""
-    if format == "mt-metrics-eval":
+    if format == PLAIN:
         return Suggestion(True, "mt-metrics-eval keeps scores so that higher is better")
     return suggest_direction(name)
 
@@ -168,6 +181,11 @@ def default_name(file: str) -> str:
     return Path(file).stem
 
 
+def without_language_pair(name: str) -> str:
+    """Shorten a name such as `zh-en.mqm` to `mqm`."""
+    return _LANGUAGE_PAIR.sub("", name, count=1) if _LANGUAGE_PAIR.match(name) else name
+
+
 # Shared with gold -----------------------------------------------------------------------------
 
 
@@ -181,8 +199,8 @@ def open_raw(source: Path | RawFile, problems: Problems) -> RawFile:
     return raw
 
 
-def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sheet]:
-    """Return the format and the rows of a file, adding the problems of its lines."""
+def format_of(raw: RawFile, format: str | None, problems: Problems) -> str:
+    """Return the format of a file, or refuse one that is unknown."""
     format = format or find_format(raw, problems)
     refuse_if_any(problems)
     assert format is not None
@@ -191,6 +209,12 @@ def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sh
             "", None, f"{format!r} is not a supported format; choose from {', '.join(PARSERS)}"
         )
         refuse_if_any(problems)
+    return format
+
+
+def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sheet]:
+    """Return the format and the rows of a file, adding the problems of its lines."""
+    format = format_of(raw, format, problems)
     return format, PARSERS[format](raw, problems)
 
 

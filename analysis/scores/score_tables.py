@@ -285,7 +285,7 @@ def _is_comparable(table: ScoreTable, gold: GoldTable, problems: Problems) -> bo
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the expected keys stand in a table, and what is wrong with its keys."""
+    """Where the expected keys are in a table, and what is wrong with its keys."""
 
     rows: NDArray[np.int64]
     duplicates: list[tuple[Key, int]]

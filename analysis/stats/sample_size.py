@@ -48,7 +48,7 @@ class Collection:
 
     Pass one rating per worker and translation (`segments.average_repeats`): workers agree better
     with themselves than with others. Rows whose z is NaN are left out. `segments` tells which translations
-    belong to the same segment and vary together; without it, each is a segment of its own.
+    belong to the same segment and vary together; without it, each counts as a separate segment.
     """
 
     scores: ArrayLike

@@ -140,7 +140,8 @@ def permutation_matrix(
     first, second = metric_pairs(estimates)
     observed = estimates[first] - estimates[second]
     at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
-    for swapped in _swapped_differences(unit, unit_gold, estimates, n_resamples, rng):
+    values = np.concatenate([unit, unit**2, unit * unit_gold]).T
+    for swapped in swapped_differences(values, estimates, len(truth), n_resamples, rng):
         at_least += (swapped >= observed - ROUNDING).sum(axis=0)
         at_most += (swapped <= observed + ROUNDING).sum(axis=0)
     return comparison_matrix(
@@ -153,16 +154,26 @@ def permutation_matrix(
     )
 
 
-def _swapped_differences(
-    unit: Floats, gold: Floats, r: Floats, n_resamples: int, rng: np.random.Generator
+def swapped_differences(
+    values: Floats, r: Floats, n: int, n_resamples: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
-    """Yield blocks (resamples, pairs) of r'_a - r'_b after swapping; see `permutation_matrix`."""
-    n = unit.shape[1]
+    """Yield blocks (resamples, pairs) of r'_a - r'_b after swapping; see `permutation_matrix`.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_units, 3 * n_metrics)
+        What each unit that is swapped as a whole adds to the sums of the metrics, of their squares and of
+        their products with gold, all of length 1.
+    r : ndarray, shape (n_metrics,)
+    n : int
+        Number of scores of each metric.
+    n_resamples : int
+    rng : numpy.random.Generator
+    """
     first, second = metric_pairs(r)
     # A constant metric has no standardised scores; `_square` sets its results to NaN.
-    rows, truth = np.nan_to_num(unit), np.nan_to_num(gold)
-    values = np.ascontiguousarray(np.concatenate([rows, rows**2, rows * truth]).T)
-    for masks in swap_masks(n, n_resamples, rng, width=len(first)):
+    values = np.ascontiguousarray(np.nan_to_num(values))
+    for masks in swap_masks(len(values), n_resamples, rng, width=len(first)):
         sums, squares, products = np.split(masks @ values, 3, axis=1)
         sum_change = sums[:, second] - sums[:, first]
         square_change = squares[:, second] - squares[:, first]

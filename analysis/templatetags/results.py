@@ -18,5 +18,6 @@ def result_picture(context: Context, picture: Picture, **other: Any) -> dict[str
         "picture": picture,
         "campaign": context["campaign"],
         "run": run,
+        "number": str(run.number) if run else "",
         "formats": list(CONTENT_TYPES),
     }

@@ -1,5 +1,6 @@
 """Pages for evaluations: the list, starting one, and its result with tables, figures and data."""
 
+import json
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +15,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from da_platform.jobs.running import start_job
 from da_platform.plots.rendering import CONTENT_TYPES
-from da_platform.plots.responses import drawn_file
+from da_platform.plots.responses import cached, drawn_file
 from hits.models import Campaign
 from hits.people.access import campaigns_of, for_campaign_researchers, for_members
 
 from ..evaluation.access import visible_collections, visible_evaluations
 from ..evaluation.forms import LEVEL_NAMES, EvaluateForm, PoolForm
+from ..evaluation.points import points_of
 from ..evaluation.report import findings, inputs_table, title_of
 from ..evaluation.result_page import (
     TABLE_TYPES,
@@ -41,6 +43,8 @@ from .scores import PREFIXES, for_collection_members
 EVALUATIONS_PER_PAGE = 30
 COLLECTIONS_SHOWN = 20
 RUNS_OFFERED = 10
+# With more rows in all tables, only one table is open at a time.
+MOST_ROWS_UNFOLDED = 60
 
 
 @require_GET
@@ -184,21 +188,24 @@ def evaluation(request: HttpRequest, code: UUID) -> HttpResponse:
     stored = _evaluation(request, code)
     result = result_of(stored)
     scatter, measure = request.GET.get("scatter", ""), request.GET.get("measure", "")
+    has_scores, tables = is_whole(stored, result), shown_tables(result)
+    pictures = shown_pictures(result, scatter=scatter, measure=measure)
     context = {
         "evaluation": stored,
         "title": title_of(result),
         "findings": findings(result),
         "result": result,
-        "tables": shown_tables(result),
+        "tables": tables,
+        "folds": sum(len(shown.table.rows) for shown in tables) > MOST_ROWS_UNFOLDED,
         "table_types": TABLE_TYPES,
-        "pictures": shown_pictures(result, scatter=scatter, measure=measure),
+        "pictures": [picture for picture in pictures if has_scores or not picture.needs_scores],
         "measures": measures_offered(result),
         "measure": measure,
         "picture_types": list(CONTENT_TYPES),
         "metric_names": sorted({row.metric for gold in result.golds for row in gold.segment}),
         "scatter": scatter,
         "inputs": ShownTable(inputs_table(result)),
-        "is_whole": is_whole(stored, result),
+        "is_whole": has_scores,
         "check": latest_check(stored),
     }
     return render(request, "analysis/evaluation.html", context)
@@ -236,9 +243,29 @@ def evaluation_picture(request: HttpRequest, code: UUID, name: str, fmt: str) ->
     if make_picture is None:
         raise Http404("Figure not found.")
     try:
-        return drawn_file(name, fmt, make_picture, key=stored.code.hex)
+        use = request.GET.get("for", "")
+        return drawn_file(name, fmt, make_picture, key=stored.code.hex, use=use)
     except EvaluationRefused as refusal:
         return HttpResponse(str(refusal), content_type="text/plain; charset=utf-8", status=410)
+
+
+@require_GET
+@for_members
+def evaluation_points(request: HttpRequest, code: UUID, name: str) -> HttpResponse:
+    """Return the points of a scatter plot and their texts, for the script of the page."""
+    stored = _evaluation(request, code)
+
+    def points() -> bytes:
+        found = points_of(stored, result_of(stored), name)
+        if found is None:
+            raise Http404("Figure not found.")
+        return json.dumps(found, ensure_ascii=False).encode()
+
+    try:
+        content = cached(name, "points", points, key=stored.code.hex)
+    except EvaluationRefused as refusal:
+        return HttpResponse(str(refusal), content_type="text/plain; charset=utf-8", status=410)
+    return HttpResponse(content, content_type="application/json")
 
 
 @require_POST

@@ -61,7 +61,7 @@ def likeness_picture(
     """The picture of one metric as SVG, PNG or PDF, or its data as CSV."""
     metrics = campaign.metrics.at_level(Metric.Level.SEGMENT)
     [likeness] = likeness_of(campaign, [get_object_or_404(metrics, code=metric)])
-    return picture_file(_picture(likeness), fmt)
+    return picture_file(_picture(likeness), fmt, use=request.GET.get("for", ""))
 
 
 def _picture(likeness: MetricLikeness) -> "Picture":

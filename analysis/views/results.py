@@ -40,6 +40,8 @@ EXPORTS = {
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "likeness": "Likeness to metrics",
+    "metrics": "Metric scores of segments",
+    "system-metrics": "Metric scores of systems",
 }
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10
@@ -197,17 +199,18 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @for_campaign_researchers
 def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> HttpResponse:
     """Return a figure of a run, or its data."""
+    use = request.GET.get("for", "")
     if name in AGREEMENT_PICTURES:
         job = latest_agreement(campaign)
         make_picture = agreement_makers(job, campaign).get(name) if job else None
         if job is None or make_picture is None:
             raise Http404("Agreement has not been measured yet.")
-        return drawn_file(name, fmt, make_picture, key=agreement_key(job, campaign))
+        return drawn_file(name, fmt, make_picture, key=agreement_key(job, campaign), use=use)
     run = run_of(campaign, request.GET.get("run"))
     make_picture = Results(run).makers().get(name) if run else None
     if run is None or make_picture is None:
         raise Http404("Figure not found.")
-    return drawn_file(name, fmt, make_picture, key=run.code.hex)
+    return drawn_file(name, fmt, make_picture, key=run.code.hex, use=use)
 
 
 @require_GET

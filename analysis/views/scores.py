@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from da_platform.exceptions import PlatformError
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from hits.models import Campaign
@@ -24,11 +25,13 @@ from ..evaluation.forms import (
     CollectionForm,
     ComputeForm,
     GoldUploadForm,
+    PostEditionsForm,
     ReadingForm,
     ScoresForm,
     submitted_directions,
 )
 from ..evaluation.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
+from ..exporting.service import TABLE_FORMATS
 from ..models import Evaluation, Metric, ScoreCollection
 from ..scores.directions import Suggestion
 from ..scores.errors import ScoresRefused
@@ -40,7 +43,7 @@ MOST_DIRECTIONS = 200
 EVALUATIONS_SHOWN = 10
 PREFIXES = {Campaign: "campaign", ScoreCollection: "collection"}
 
-Form = TypeVar("Form", ScoresForm, GoldUploadForm)
+Form = TypeVar("Form", ScoresForm, GoldUploadForm, PostEditionsForm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def _show(
     request: HttpRequest,
     home: Home,
     *,
-    form: ReadingForm | None = None,
+    form: ReadingForm | PostEditionsForm | None = None,
     refusal: ScoresRefused | None = None,
 ) -> HttpResponse:
     """Show the stored scores and gold and the upload forms; status 422 if an upload was refused."""
@@ -99,6 +102,8 @@ def _show(
         "scores_form": form if isinstance(form, ScoresForm) else ScoresForm(),
         "gold_form": form if isinstance(form, GoldUploadForm) else GoldUploadForm(),
         "compute_form": ComputeForm(),
+        "table_formats": TABLE_FORMATS,
+        "edited_form": form if isinstance(form, PostEditionsForm) else PostEditionsForm(),
         "computing": _computing(campaign) if campaign else None,
         "pages": {
             name: address(home, name) for name in ("scores", "gold", "directions", "evaluate")
@@ -179,6 +184,33 @@ def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
         **extra_files,
     )
     return f"Stored gold: {', '.join(map(str, stored))}."
+
+
+@takes_files
+@require_POST
+@for_campaign_researchers
+def campaign_post_editions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Store what uploaded post-editions say about the campaign's outputs."""
+    form = PostEditionsForm(request.POST, request.FILES)
+    try:
+        return _store_or_show(request, campaign, form, _store_post_editions)
+    except PlatformError as refusal:
+        form.add_error(None, str(refusal))
+        return _show(request, campaign, form=form)
+
+
+def _store_post_editions(form: PostEditionsForm, home: Home, uploaded_by: User) -> str:
+    # sacreBLEU is slow to import, and other pages do not need it.
+    from ..post_editions.measures import compute_targeted, refuse_too_many
+
+    assert isinstance(home, Campaign)
+    refuse_too_many(home, form.cleaned_data["names"])
+    (file,) = raw_files([form.cleaned_data["upload"]])
+    stored = compute_targeted(
+        campaign=home, post_editions=file, actor=uploaded_by, **form.arguments
+    )
+    kind = "gold" if form.cleaned_data["use"] == "gold" else "metrics"
+    return f"Stored as {kind}: {', '.join(dict.fromkeys(row.name for row in stored))}."
 
 
 # Directions -----------------------------------------------------------------------------------

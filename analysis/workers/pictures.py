@@ -26,8 +26,10 @@ def likeness_histogram(likeness: MetricLikeness) -> Picture:
     n_trusted, n_others = (np.histogram(values, bins=edges)[0] for values in (trusted, others))
     spread = likeness.spread
 
+    size = (TWO_COLUMNS, 2.8)
+
     def draw() -> Figure:
-        figure = new_figure(TWO_COLUMNS, 2.8)
+        figure = new_figure(*size)
         axes = figure.subplots()
         options: dict[str, Any] = {"align": "edge", "ec": "white", "lw": 0.4}
         axes.bar(edges[:-1], n_trusted, BIN_WIDTH, color=COLOURS[0], label="Trusted", **options)
@@ -58,6 +60,7 @@ def likeness_histogram(likeness: MetricLikeness) -> Picture:
         title=f"Likeness to {likeness.metric.name}",
         alternative=f"Histogram of r for {len(trusted)} trusted and {len(others)} other workers. {middle}",
         draw=draw,
+        size=size,
         columns=("from", "to", "trusted", "not trusted"),
         rows=list(
             zip(

@@ -1,6 +1,7 @@
 """Problems in uploaded files, collected so that people can fix them all at once."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..exceptions import PlatformError
@@ -13,7 +14,7 @@ MAX_LISTED = 20
 class Fix:
     """A change to one option that avoids a problem, such as leaving out a system.
 
-    `values` are the names it is about; `label` says in a few words what it does.
+    `values` are the names it is about; `label` says in a few words what it does or is about.
     """
 
     option: str
@@ -38,30 +39,54 @@ class Problem:
 
 
 class FilesRefused(PlatformError):
-    """Files with problems. Holds the first problems and their total."""
+    """Files with problems. Holds the first problems and their total.
+
+    `fixes` counts the problems that each fix would avoid, listed or not.
+    """
 
     heading = "The files were refused"
 
-    def __init__(self, problems: Sequence[Problem], n_problems: int) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        n_problems: int,
+        fixes: Mapping[Fix, int] | None = None,
+    ) -> None:
         self.problems = list(problems)
         self.n_problems = n_problems
+        self.fixes = dict(fixes or {})
         count = "1 problem" if n_problems == 1 else f"{n_problems:,} problems"
         lines = [f"{self.heading}: {count}.", *(f"  {problem}" for problem in self.problems)]
         if n_more := n_problems - len(self.problems):
             lines.append(f"  … and {n_more:,} more")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join([*lines, *self.lines_on_fixes()]))
+
+    def lines_on_fixes(self) -> list[str]:
+        """Name the options that would help. Only imports of campaigns have such options."""
+        return []
+
+    @property
+    def fixes_by_option(self) -> dict[str, str]:
+        """Describe what each option is about, such as "clean": "byte order marks (2)"."""
+        found: dict[str, list[str]] = {}
+        for fix, n in self.fixes.items():
+            found.setdefault(fix.option, []).append(f"{fix.label} ({n:,})")
+        return {option: ", ".join(found[option]) for option in found}
 
 
 @dataclass
 class Problems:
     listed: list[Problem] = field(default_factory=list)
     total: int = 0
+    fixes: Counter[Fix] = field(default_factory=Counter)
 
     def add(self, file: str, line: int | None, reason: str, fix: Fix | None = None) -> None:
         self.total += 1
+        if fix is not None:
+            self.fixes[fix] += 1
         if len(self.listed) < MAX_LISTED:
             self.listed.append(Problem(file, line, reason, fix))
 
     def refuse_if_any(self, refusal: type[FilesRefused]) -> None:
         if self.total:
-            raise refusal(self.listed, self.total)
+            raise refusal(self.listed, self.total, self.fixes)

@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 from django.conf import settings
 
-from .problems import Problems
+from .mending import Mender
+from .problems import Fix, Problems
 
 # Several times the longest text, with every character written as two JSON escapes.
 MAX_LINE_BYTES = 1_000_000
@@ -19,6 +20,11 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 LEADS_OUT = "is a link to a place outside the campaign's folder"
+
+# Options of an import, and what they mend.
+_FIXED_MARKS = Fix("clean", (), "byte order marks")
+_FIXED_LINE_ENDS = Fix("clean", (), "files with CR LF line ends")
+_FIXED_BYTES = Fix("encoding", (), "lines that are not UTF-8")
 
 # Line number and text without the line end; None if the line could not be read.
 Line = tuple[int, str | None]
@@ -94,7 +100,12 @@ def printable(text: str) -> str:
 
 
 def read_lines(
-    folder: CampaignFolder, path: Path, problems: Problems, *, may_have_crlf: bool = False
+    folder: CampaignFolder,
+    path: Path,
+    problems: Problems,
+    *,
+    may_have_crlf: bool = False,
+    mender: Mender | None = None,
 ) -> Iterator[Line]:
     """Yield the lines of a UTF-8 file, adding a problem for each that is not valid.
 
@@ -104,31 +115,41 @@ def read_lines(
     with folder.opened(path, problems) as file:
         if file is not None:
             name = folder.shown(path)
-            yield from decoded_lines(file, name, problems, may_have_crlf=may_have_crlf)
+            yield from decoded_lines(
+                file, name, problems, may_have_crlf=may_have_crlf, mender=mender
+            )
 
 
 def decoded_lines(
-    file: BinaryIO, name: str, problems: Problems, *, may_have_crlf: bool = False
+    file: BinaryIO,
+    name: str,
+    problems: Problems,
+    *,
+    may_have_crlf: bool = False,
+    mender: Mender | None = None,
 ) -> Iterator[Line]:
     """Yield the lines of an open file, as `read_lines` does. `name` is used in problems."""
-    has_crlf = False
-    number = 0
+    mender = mender or Mender()
+    n_crlf = number = 0
     limits = ReadingLimits()
     for number, (offset, raw) in enumerate(_raw_lines(file), start=1):
         if fault := limits.fault_at(number):
             problems.add(name, number, fault)
             return
-        if number == 1 and (fault := _byte_order_mark(raw)):
-            problems.add(name, 1, fault)
-            return
-        if raw.endswith(b"\r\n"):
-            if not (may_have_crlf or has_crlf):
-                problems.add(
-                    name, number, "ends with CR LF, as other lines may; convert them to LF"
-                )
-            has_crlf = True
-            raw = raw[:-2]
-        yield number, _decode(raw.removesuffix(b"\n"), name, number, offset, problems)
+        if number == 1:
+            if raw.startswith(_UTF16_MARKS):
+                problems.add(name, 1, "is UTF-16; save the file as UTF-8")
+                return
+            raw = _without_mark(raw, name, problems, mender)
+        if raw.endswith(b"\r\n") and not may_have_crlf:
+            if n_crlf == 0 and not mender.cleans:
+                reason = "ends with CR LF, as other lines may; convert them to LF"
+                problems.add(name, number, reason, _FIXED_LINE_ENDS)
+            n_crlf += 1
+        text = raw.removesuffix(b"\r\n" if raw.endswith(b"\r\n") else b"\n")
+        yield number, _decode(text, name, number, offset, problems, mender)
+    if n_crlf and mender.cleans:
+        mender.add(name, None, f"changed CR LF to LF at the end of {n_crlf:,} lines")
     if number == 0:
         problems.add(name, None, "has no lines")
 
@@ -145,25 +166,32 @@ def _raw_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             offset += len(chunk)
 
 
-def _byte_order_mark(raw: bytes) -> str | None:
-    if raw.startswith(_UTF8_MARK):
-        return "begins with a byte order mark (BOM); save the file as UTF-8 without one"
-    if raw.startswith(_UTF16_MARKS):
-        return "is UTF-16; save the file as UTF-8"
-    return None
+def _without_mark(raw: bytes, name: str, problems: Problems, mender: Mender) -> bytes:
+    """Take the byte order mark off the first line; add a problem if that is not allowed."""
+    if not raw.startswith(_UTF8_MARK):
+        return raw
+    if mender.cleans:
+        mender.add(name, 1, "removed the byte order mark (BOM)")
+    else:
+        reason = "begins with a byte order mark (BOM); save the file as UTF-8 without one"
+        problems.add(name, 1, reason, _FIXED_MARKS)
+    return raw.removeprefix(_UTF8_MARK)
 
 
-def _decode(raw: bytes, name: str, number: int, offset: int, problems: Problems) -> str | None:
+def _decode(
+    raw: bytes, name: str, number: int, offset: int, problems: Problems, mender: Mender
+) -> str | None:
     if len(raw) > MAX_LINE_BYTES:
         problems.add(name, number, f"is longer than {MAX_LINE_BYTES:,} bytes")
         return None
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        byte = raw[error.start]
-        problems.add(
-            name, number, f"is not UTF-8: byte 0x{byte:02X} at offset {offset + error.start:,}"
-        )
+        if (text := mender.decoded(raw, name, number)) is not None:
+            return text
+        place = f"byte 0x{raw[error.start]:02X} at offset {offset + error.start:,}"
+        what = f"neither UTF-8 nor {mender.encoding}" if mender.encoding else "not UTF-8"
+        problems.add(name, number, f"is {what}: {place}", _FIXED_BYTES)
         return None
 
 

@@ -51,6 +51,12 @@ def fault_in_name(name: str) -> str | None:
     return None
 
 
+def is_mendable(text: str) -> bool:
+    """Return whether removing control characters and line breaks would mend a text."""
+    match = _FORBIDDEN.search(text)
+    return match is not None and unicodedata.category(match[0]) not in ("Cf", "Cs")
+
+
 def has_c1_control(text: str) -> bool:
     return _C1_CONTROL.search(text) is not None
 

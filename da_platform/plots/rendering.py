@@ -26,8 +26,11 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
 }
 
-# Sharp in print at its natural size.
+# Sharp in print at its natural size; a larger plot than fits a page gets fewer dots per inch.
 PNG_DPI = 200
+MOST_PIXELS = 2000
+
+CSS_PIXELS_PER_INCH = 96
 
 # Remove metadata that would differ between runs.
 _METADATA: dict[Format, dict[str, Any]] = {
@@ -66,11 +69,17 @@ def render(
     buffer = io.BytesIO()
     # Half the time for a file a little larger.
     fast: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if fmt == "png" else {}
+    dpi = min(PNG_DPI, MOST_PIXELS / max(figure.get_size_inches()))
     with style():
-        figure.savefig(buffer, format=fmt, dpi=PNG_DPI, metadata=_METADATA[fmt], **fast)
+        figure.savefig(buffer, format=fmt, dpi=dpi, metadata=_METADATA[fmt], **fast)
     if fmt == "svg":
         return finish_svg(buffer.getvalue(), title=title, alternative=alternative, hover=hover)
     return buffer.getvalue()
+
+
+def pixels(size: tuple[float, float]) -> tuple[int, int]:
+    """Convert inches to the pixels of a page."""
+    return round(size[0] * CSS_PIXELS_PER_INCH), round(size[1] * CSS_PIXELS_PER_INCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +97,8 @@ class Picture:
         Makes the figure; called within `style()` each time it is needed.
     columns, rows
         The data it shows.
+    size : tuple of float
+        Width and height of the figure in inches, known before it is drawn.
     hover : sequence of str
         The hover texts of an SVG's points, if it has a collection with the id `svg.HOVER`.
     """
@@ -98,7 +109,13 @@ class Picture:
     draw: Callable[[], Figure]
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
+    size: tuple[float, float]
     hover: Sequence[str] = ()
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height on a page, so that the page can keep its space while it loads."""
+        return pixels(self.size)
 
     def render(self, fmt: Format) -> bytes:
         """Return the plot as the bytes of an SVG, PNG or PDF."""
@@ -106,11 +123,16 @@ class Picture:
 
     def render_all(self, formats: Sequence[Format] = FORMATS) -> dict[Format, bytes]:
         """Return the plot in several formats, drawn once."""
+        from matplotlib import rc_context
+
         with style():
             figure = self.draw()
-            # Compute the layout once for all formats, not twice for each.
+            assert tuple(figure.get_size_inches()) == self.size, f"{self.name} has another size"
+            # Compute the layout once for all formats. With any layout engine left, even one that does
+            # nothing, Matplotlib draws everything twice for each format.
             figure.draw_without_rendering()
-            figure.set_layout_engine("none")
+            with rc_context({"figure.constrained_layout.use": False}):
+                figure.set_layout_engine(None)
             return {
                 fmt: render(
                     figure,

@@ -71,6 +71,22 @@ def _tell(root: ElementTree.Element, hover: Sequence[str]) -> None:
         ElementTree.SubElement(point, f"{{{SVG}}}title").text = _printable(text)
 
 
+def hover_points(svg: bytes) -> list[tuple[float, float, str]]:
+    """Return where each point with a hover text is, as shares of width and height, and the text."""
+    root = fromstring(svg)
+    _, _, width, height = map(float, root.get("viewBox", "0 0 1 1").split())
+    return [
+        (
+            float(point.get("x", 0)) / width,
+            float(point.get("y", 0)) / height,
+            point.findtext(f"{{{SVG}}}title", ""),
+        )
+        for group in root.iter()
+        if group.get("id") == HOVER
+        for point in group.iter(f"{{{SVG}}}use")
+    ]
+
+
 def _printable(text: str) -> str:
     """Remove control characters that XML does not allow."""
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", text)

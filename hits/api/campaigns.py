@@ -2,20 +2,20 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import BooleanField
 from django.forms.models import model_to_dict
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils.datastructures import MultiValueDict
 from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from ninja.pagination import paginate
 from pydantic import BeforeValidator, Field
 
-from analysis.stats.thresholds import MINIMUM_RATINGS
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 
@@ -33,13 +33,14 @@ from ..campaigns.forms import (
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
-from ..hit_sizes import sizes_of
 from ..models import (
     DEFAULT_HITS_PER_WORKER,
     FEWEST_OUTPUTS,
     MAX_LEASE_MINUTES,
     MOST_OUTPUTS,
     Campaign,
+    ImportReport,
+    usual_settings,
 )
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
@@ -53,6 +54,11 @@ router = Router(tags=["Campaigns"])
 Count = Annotated[int, Field(ge=1, le=32_767)]
 # In a form, an empty value stands for null.
 Limit = Annotated[Count | None, BeforeValidator(lambda value: None if value == "" else value)]
+MAX_SAMPLE = 2**31 - 1
+SampleSize = Annotated[
+    Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None,
+    BeforeValidator(lambda value: None if value == "" else value),
+]
 Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 
@@ -129,10 +135,16 @@ class CampaignIn(Input):
     task: Campaign.Task = Campaign.Task.REFERENCE_ADEQUACY
     reference: Text = ""
     second_reference: Text = ""
+    clean: bool = False
+    encoding: Text = ""
+    ignore_columns: Text = ""
     allow_empty_translations: bool = False
+    allow_missing_translations: bool = False
+    shows: Campaign.Shows | Literal[""] = ""
     hit_size: Count | None = None
     outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] = MOST_OUTPUTS
-    min_ratings: Count = MINIMUM_RATINGS
+    min_ratings: Count | None = None
+    sample_size: SampleSize = None
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
     spending_cap: Total | None = None
@@ -165,6 +177,7 @@ class SettingsIn(Input):
     currency: Name | None = None
     hit_size: Count | None = None
     outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] | None = None
+    sample_size: Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     degradation: Campaign.Degradation | None = None
     shows_gray_references: bool | None = None
@@ -189,6 +202,7 @@ class SettingsOut(Schema):
     currency: str
     hit_size: int
     outputs_per_screen: int
+    sample_size: int | None
     seed: int
     merges_near_identical: bool
     degradation: str
@@ -205,6 +219,25 @@ class SettingsOut(Schema):
     @staticmethod
     def resolve_editable(campaign: Campaign) -> list[str]:
         return list(editable_fields(campaign))
+
+
+class MendOut(Schema):
+    file: str
+    line: int | None
+    what: str
+
+
+class ImportReportOut(Schema):
+    """How a campaign's files were read. `mends` lists at most 100,000 of the `n_mends`."""
+
+    options: dict[str, Any]
+    notes: list[str]
+    n_mends: int
+    mends: list[MendOut]
+
+    @staticmethod
+    def resolve_mends(report: ImportReport) -> list[dict[str, Any]]:
+        return [dict(zip(("file", "line", "what"), mend, strict=True)) for mend in report.mends]
 
 
 class InstructionsIn(Input):
@@ -289,6 +322,13 @@ def set_status(request: HttpRequest, code: UUID, payload: StatusIn) -> CampaignS
     )
 
 
+@router.get("/{uuid:code}/import-report", response=ImportReportOut, auth=Needs(Scope.READ))
+def get_import_report(request: HttpRequest, code: UUID) -> ImportReport:
+    """Get how the campaign's files were read, and everything that was mended in them."""
+    campaign = campaign_for(request.user, code, Level.RESEARCHER)
+    return get_object_or_404(ImportReport, campaign=campaign)
+
+
 # Creating and changing ------------------------------------------------------------------------
 
 
@@ -308,6 +348,10 @@ def create_campaign(
 
     Small files are imported at once (201, the campaign), large ones by a job (202) whose result names the
     campaign. If files are refused, the errors list file, line and reason, and nothing is stored.
+
+    `clean` mends byte order marks, CR LF and control characters and normalises texts to NFC, and `encoding`
+    says how to read what is not UTF-8; the import report lists what was mended. `ignore_columns` are names
+    of columns, separated by commas. With `sample_size`, so many translations are rated, drawn at random.
     """
     actor = user_of(request)
     if not has_level(actor, Level.ADMIN):
@@ -324,8 +368,8 @@ def create_campaign(
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )
-    values = _form_values(payload.model_dump())
-    values.setdefault("hit_size", str(sizes_of(payload.task).default))
+    given = {name: value for name, value in payload.model_dump().items() if value is not None}
+    values = _form_values(usual_settings(payload.task) | given)
     files_form = FilesForm(values, files)
     basics, _, settings = (
         checked(form)

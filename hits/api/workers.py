@@ -283,7 +283,7 @@ class CompanionOut(Schema):
 class AdviceOut(Schema):
     """How a worker worked, apart from the scores. Advice, never a verdict.
 
-    `is_compared` is false if the workers of a large campaign have not been compared lately: list the groups first.
+    `is_compared` is false if the workers of a large campaign have not been compared recently: list the groups first.
     """
 
     is_recorded: bool

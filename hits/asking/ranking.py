@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max
@@ -9,9 +10,10 @@ from django.db.models import Max
 from ..hit_sizes import RANKING_SIZES
 from ..models import HIT, Assignment, Campaign, Participation, Rank
 from ..ranking.forms import RANKS, is_unranked, read_ranking
+from ..ranking.practice import judge_ranking, practice_outputs
 from ..ranking.saving import SavedRanking, save_ranking
 from ..ranking.screens import shown_screens
-from ..task_kinds import Place, Sent, ShownItem, TaskKind
+from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -56,6 +58,17 @@ class RankingKind(TaskKind):
         following = answer["position"] + self.n_ahead(assignment)
         return SavedRanking(is_new, shown_screens(assignment, first=following, last=following))
 
+    def practice_task(self, campaign: Campaign) -> str:
+        # Practice compares the gray text with a translation of it, so there must be a gray text.
+        return Campaign.Task.REFERENCE_ADEQUACY
+
+    def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
+        return judge_ranking(item, sent)
+
+    def practice_context(self, item: Any, judged: Judged | None) -> dict[str, Any]:
+        given = judged.given if judged and isinstance(judged.given, dict) else {}
+        return {"practice_outputs": practice_outputs(item, given)}
+
     # What follows loads NumPy and SciPy, which web processes do not need.
 
     def plan_hits(
@@ -74,6 +87,22 @@ class RankingKind(TaskKind):
         from ..ranking.weighing import weigh_rankings
 
         return weigh_rankings(participation)
+
+    def load_worker_answers(self, participation: Participation) -> Any:
+        from ..ranking.arrays import load_worker_ranks
+
+        return load_worker_ranks(participation)
+
+    def load_scores(self, assignments: Mapping[int, int]) -> Any:
+        from ..ranking.arrays import load_scores
+
+        return load_scores(assignments)
+
+    @property
+    def behaviours(self) -> type[StrEnum]:
+        from ..campaigns.behaviours import Behaviour
+
+        return Behaviour
 
     def simulate(
         self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime

@@ -7,14 +7,12 @@ version has lost words that carry meaning, and has others in the wrong place.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import regex
-from numpy.typing import NDArray
 
 from .degradation import (
     MIN_UNITS_PROTECTED,
@@ -25,6 +23,16 @@ from .degradation import (
     span_length,
     unit_spans,
 )
+from .version_overlap import (
+    Characters,
+    Floats,
+    SegmentWords,
+    TextToDegrade,
+    WordRows,
+    around,
+    fold,
+    ngrams,
+)
 
 # Damaged versions drawn at first; the best of them are damaged further in some rounds, and in the end the
 # few best get an exact and slower look.
@@ -32,8 +40,6 @@ N_VERSIONS = 160
 N_ROUNDS = 4
 N_BEST = 8
 N_SHORTLIST = 24
-# Other outputs of the segment that a version is compared with exactly.
-N_OTHERS_COMPARED = 4
 # A version must have lost at least this share of the weight that a span of the published length has on
 # average; the rarer a word, the more it weighs.
 LEAST_DAMAGE = 0.5
@@ -54,11 +60,6 @@ N_PLACES = 6
 # share, and the text does not have, is taken, because it brings most overlap back.
 N_PIECES = 6
 P_CONTINUED = 0.7
-# The longest character n-grams that are compared, as in chrF.
-CHRF_ORDER, CHRF_BETA = 6, 2.0
-# An odd factor, so that n-grams become numbers that hardly ever collide, modulo 2^64.
-GRAM_BASE = np.uint64(0x9E3779B97F4A7C15)
-
 
 # What a script could count in a text, and how much a change of it weighs in the choice.
 WEIGHTS = {
@@ -95,33 +96,7 @@ FIRST_LEANING = {
 # A little more overlap rather than a little less: a script that counts it then fails more often than by chance.
 GRAY_SURPLUS = 0.004
 
-_AROUND = regex.compile(r"^([\p{P}\p{S}]*)(.*?)([\p{P}\p{S}]*)$", regex.DOTALL)
 _PAIRED_MARKS = regex.compile(r"[\p{Ps}\p{Pe}\p{Pi}\p{Pf}\"]")
-
-Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-def _around(unit: str) -> tuple[str, str, str]:
-    """Split a word into the marks before it, the word, and the marks after it; marks alone are a word."""
-    match = _AROUND.match(unit)
-    before, core, after = match.groups() if match else ("", unit, "")
-    return (before, core, after) if core else ("", unit, "")
-
-
-def _fold(words: Sequence[str]) -> list[str]:
-    return [word.casefold() for word in words]
-
-
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    """The gray text and the outputs of a segment, as words without marks."""
-
-    key: Hashable
-    gray: list[str]
-    gray_text: str
-    outputs: list[list[str]] = field(default_factory=list)
-    output_texts: list[str] = field(default_factory=list)
 
 
 class _Dice:
@@ -172,7 +147,7 @@ class BalancedDegrader:
         self.gray_is_readable = gray_is_readable
         self._longest_piece = LONGEST_PIECE if spaced else LONGEST_UNSPACED_PIECE
         self._segments = {
-            key: _Segment(key, self._words(gray), gray) for key, gray in grays.items()
+            key: SegmentWords(key, self._words(gray), gray) for key, gray in grays.items()
         }
         self._outputs = [self._words(text) for text in texts]
         self._keys = list(keys)
@@ -182,7 +157,7 @@ class BalancedDegrader:
         self._leans = dict.fromkeys(WEIGHTS, 0.0) | FIRST_LEANING
 
     def _words(self, text: str) -> list[str]:
-        return [_around(text[a:b])[1] for a, b in unit_spans(text, spaced=self.spaced)]
+        return [around(text[a:b])[1] for a, b in unit_spans(text, spaced=self.spaced)]
 
     @cached_property
     def _places_of(self) -> dict[str, list[tuple[int, int]]]:
@@ -203,7 +178,7 @@ class BalancedDegrader:
                     gram
                     for output in segment.outputs
                     for n in (1, 2, 3)
-                    for gram in _ngrams(output, n)
+                    for gram in ngrams(output, n)
                 }
             )
         return n_segments
@@ -227,16 +202,16 @@ class BalancedDegrader:
         spans = unit_spans(text, spaced=self.spaced)
         if not spans or len(text.strip()) <= 1:
             raise CannotDegrade("An empty or one-character text cannot be degraded.")
-        words = [_around(text[start:end])[1] for start, end in spans]
+        words = [around(text[start:end])[1] for start, end in spans]
         segment = self._segments[key]
-        task = _Task(words, segment, _Characters(text, spans, segment))
+        task = TextToDegrade(words, segment, Characters(text, spans, segment))
         version = self._search(task, rng)
         self._lean_against(task, version)
         return self._written(text, spans, words, version, spacing)
 
-    def _lean_against(self, task: "_Task", version: list[str]) -> None:
+    def _lean_against(self, task: "TextToDegrade", version: list[str]) -> None:
         """Let the next choice make up for what this one changed."""
-        rows = _WordRows([task.words, version])
+        rows = WordRows([task.words, version])
         changes = {name: float(m[1] - m[0]) for name, m in self._measures(rows, task)}
         characters = task.characters.changes(task.words, [version])
         changes |= {name: float(change[0]) for name, change in characters.items()}
@@ -245,7 +220,7 @@ class BalancedDegrader:
             lean = self._leans[name] + LEANING * (surplus - change)
             self._leans[name] = max(-MOST_LEANING, min(MOST_LEANING, lean))
 
-    def _search(self, task: "_Task", rng: np.random.Generator) -> list[str]:
+    def _search(self, task: "TextToDegrade", rng: np.random.Generator) -> list[str]:
         """Draw versions and keep the best balanced, round by round."""
         dice, aim = _Dice(rng), float(rng.normal(0, AIM_SD))
         best = self._damaged_versions(task, [task.words] * N_VERSIONS, dice)
@@ -260,10 +235,10 @@ class BalancedDegrader:
     # Drawing versions ------------------------------------------------------------------------
 
     def _damaged_versions(
-        self, task: "_Task", parents: list[list[str]], dice: _Dice
+        self, task: "TextToDegrade", parents: list[list[str]], dice: _Dice
     ) -> list[list[str]]:
         """Damage each parent once; keep what has lost enough, and no more than is wanted, of the text."""
-        folded = _fold(task.words)
+        folded = fold(task.words)
         weights = {word: self._weight(word) for word in folded}
         length = span_length(len(folded))
         least = LEAST_DAMAGE * length * sum(map(weights.__getitem__, folded)) / len(folded)
@@ -274,7 +249,7 @@ class BalancedDegrader:
             version = self._version(parent, 1 + dice.below(length), task, dice)
             if version is None:
                 continue
-            after = _fold(version)
+            after = fold(version)
             lost = before - Counter(after)
             damage = sum(weights[word] * n for word, n in lost.items())
             if (
@@ -286,7 +261,7 @@ class BalancedDegrader:
         return versions
 
     def _version(
-        self, words: list[str], length: int, task: "_Task", dice: _Dice
+        self, words: list[str], length: int, task: "TextToDegrade", dice: _Dice
     ) -> list[str] | None:
         """Let two spans change places, or replace one span by other words."""
         segment, shared = task.segment, task.shared_up_to
@@ -322,7 +297,7 @@ class BalancedDegrader:
         return version
 
     def _own_piece(
-        self, segment: _Segment, n_words: int, place: float, dice: _Dice
+        self, segment: SegmentWords, n_words: int, place: float, dice: _Dice
     ) -> list[str] | None:
         """Take words of the gray text or of another output from a wrong place."""
         sources = list(segment.outputs)
@@ -360,10 +335,10 @@ class BalancedDegrader:
     # Choosing --------------------------------------------------------------------------------
 
     def _best_balanced(
-        self, task: "_Task", versions: list[list[str]], aim: float
+        self, task: "TextToDegrade", versions: list[list[str]], aim: float
     ) -> list[list[str]]:
         """Return the few versions whose measures change most nearly as they should, best first."""
-        rows = _WordRows([task.words, *versions])
+        rows = WordRows([task.words, *versions])
         distances = np.zeros(len(versions))
         for name, measure in self._measures(rows, task):
             change = measure[1:] - measure[0]
@@ -374,10 +349,10 @@ class BalancedDegrader:
             distances[shortlist] += WEIGHTS[name] * np.square(change - aim - self._leans[name])
         return [versions[i] for i in sorted(shortlist, key=lambda i: distances[i])[:N_BEST]]
 
-    def _measures(self, rows: "_WordRows", task: "_Task") -> Iterator[tuple[str, Floats]]:
+    def _measures(self, rows: "WordRows", task: "TextToDegrade") -> Iterator[tuple[str, Floats]]:
         """Measure what can be measured for all versions at once."""
         segment, n_with = task.segment, self._n_segments_with
-        own = {gram for output in segment.outputs for n in (2, 3) for gram in _ngrams(output, n)}
+        own = {gram for output in segment.outputs for n in (2, 3) for gram in ngrams(output, n)}
         for n, name in ((2, "known neighbours"), (3, "known triples")):
             yield name, rows.share_of_ngrams(n, lambda gram: n_with[gram] > (gram in own))
         yield "distinct words", rows.share_of_distinct_words()
@@ -407,12 +382,16 @@ class BalancedDegrader:
         for (start, end), old, new in reversed(list(zip(spans, words, version, strict=True))):
             if old == new:
                 continue
-            before, _, after = _around(text[start:end])
+            before, _, after = around(text[start:end])
             if start == spans[0][0]:
                 new = _with_case_of(old, new)
             unit = before + _in_case_of(text, new) + after
             written = written[:start] + unit + written[end:]
         return spacing.follow(written, 0, len(written)) if not self.spaced else written
+
+
+def _mean(columns: Iterable[Floats]) -> Floats:
+    return np.mean(list(columns), axis=0)
 
 
 def _changeable(n_words: int) -> tuple[int, int]:
@@ -455,203 +434,3 @@ def _with_case_of(old: str, new: str) -> str:
     if old[:1].isupper():
         return new[:1].upper() + new[1:]
     return new[:1].lower() + new[1:] if old[:1].islower() else new
-
-
-class _WordRows:
-    """Texts of equally many words as rows of numbers, so that all are measured at once."""
-
-    def __init__(self, texts: list[list[str]]) -> None:
-        numbers: dict[str, int] = {}
-        self._ids: Ids = np.array(
-            [[numbers.setdefault(word, len(numbers)) for word in _fold(text)] for text in texts]
-        )
-        self._numbers, self._words = numbers, list(numbers)
-        self.n_words = self._ids.shape[1]
-        self._by_length: dict[int, tuple[list[tuple[str, ...]], Ids]] = {}
-
-    def _ngrams(self, n: int) -> tuple[list[tuple[str, ...]], Ids]:
-        """The different n-grams of all rows, and how often each row has them."""
-        if n not in self._by_length:
-            base, width = len(self._words), max(self.n_words - n + 1, 0)
-            codes = np.zeros((len(self._ids), width), dtype=np.int64)
-            for offset in range(n):
-                codes = codes * base + self._ids[:, offset : offset + width]
-            different, places = np.unique(codes, return_inverse=True)
-            counts = _count_in_rows(places.reshape(codes.shape), len(different))
-            columns = []
-            for _ in range(n):
-                different, numbers = np.divmod(different, base)
-                columns.append([self._words[number] for number in numbers.tolist()])
-            self._by_length[n] = list(zip(*reversed(columns), strict=True)), counts
-        return self._by_length[n]
-
-    @cached_property
-    def _counts(self) -> NDArray[np.float32]:
-        return _count_in_rows(self._ids, len(self._words)).astype(np.float32)
-
-    def share_of_distinct_words(self) -> Floats:
-        return (self._counts > 0).sum(axis=1) / self.n_words
-
-    def mean_of_words(self, value: Callable[[str], float]) -> Floats:
-        return self._counts @ np.array([value(word) for word in self._words]) / self.n_words
-
-    def share_of_ngrams(self, n: int, is_counted: Callable[[tuple[str, ...]], bool]) -> Floats:
-        grams, counts = self._ngrams(n)
-        counted = np.array([is_counted(gram) for gram in grams], dtype=np.int64)
-        return counts @ counted / max(self.n_words - n + 1, 1)
-
-    def ngram_f1(self, other: list[str], n: int) -> Floats:
-        grams, counts = self._ngrams(n)
-        wanted = _ngrams(other, n)
-        common = np.minimum(counts, np.array([wanted[gram] for gram in grams], dtype=np.int64))
-        return 2 * common.sum(axis=1) / max(self.n_words - n + 1 + wanted.total(), 1)
-
-    def share_of_letters(self, other: "_Letters") -> Floats:
-        """Share of the character n-grams inside words that the other text has too: much like chrF."""
-        n_known = np.array([other[word] for word in self._words])
-        return (self._counts @ n_known) / (self._counts @ self._n_grams)
-
-    @cached_property
-    def _n_grams(self) -> Ids:
-        return np.array([len(_grams(word)) for word in self._words])
-
-
-class _Letters(dict[str, int]):
-    """How many character n-grams of a word, looked up or counted at the first time, another text has too."""
-
-    def __init__(self, other: list[str]) -> None:
-        self._known = {gram for word in _fold(other) for gram in _grams(word)}
-
-    def __missing__(self, word: str) -> int:
-        self[word] = sum(gram in self._known for gram in _grams(word))
-        return self[word]
-
-
-def _mean(columns: Iterable[Floats]) -> Floats:
-    return np.mean(list(columns), axis=0)
-
-
-def _ngrams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
-    folded = _fold(words)
-    return Counter(zip(*(folded[i:] for i in range(n)), strict=False))
-
-
-def _count_in_rows(ids: Ids, n_ids: int) -> Ids:
-    """Count how often each row has each number below `n_ids`."""
-    places = ids + n_ids * np.arange(len(ids))[:, None]
-    return np.bincount(places.ravel(), minlength=len(ids) * n_ids).reshape(len(ids), n_ids)
-
-
-@lru_cache(maxsize=4096)
-def _grams(word: str) -> tuple[str, ...]:
-    return tuple(
-        word[i : i + n] for n in range(1, CHRF_ORDER + 1) for i in range(len(word) - n + 1)
-    )
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A text to degrade, as words without marks."""
-
-    words: list[str]
-    segment: _Segment
-    characters: "_Characters"
-
-    @cached_property
-    def others(self) -> list[list[str]]:
-        return [output for output in self.segment.outputs if output != self.words]
-
-    @cached_property
-    def other_letters(self) -> list["_Letters"]:
-        return [_Letters(other) for other in self.others]
-
-    @cached_property
-    def gray_letters(self) -> "_Letters":
-        return _Letters(self.segment.gray)
-
-    @cached_property
-    def _shares(self) -> dict[str, float]:
-        """Of each word of the segment: 1 if the gray text has it, and the share of other outputs that do."""
-        shares: defaultdict[str, float] = defaultdict(float)
-        for word in set(_fold(self.segment.gray)):
-            shares[word] += 1
-        for words in self.others:
-            for word in set(_fold(words)):
-                shares[word] += 1 / len(self.others)
-        return dict(shares)
-
-    @cached_property
-    def shared_up_to(self) -> list[float]:
-        """The sum of the shares of the words before each place."""
-        return np.cumsum(
-            [0.0, *(self._shares.get(word, 0.0) for word in _fold(self.words))]
-        ).tolist()
-
-    @cached_property
-    def _new_shares(self) -> dict[str, float]:
-        own = set(_fold(self.words))
-        return {word: share for word, share in self._shares.items() if word not in own}
-
-    def gain(self, piece: list[str] | None) -> float:
-        """The sum of the shares of words that the text does not have; -1 for no piece."""
-        if piece is None:
-            return -1.0
-        return sum(self._new_shares.get(word, 0.0) for word in _fold(piece))
-
-
-class _Characters:
-    """Compares versions of one text with the gray text and other outputs by chrF, marks included.
-
-    A library would count the n-grams of the other texts again for every version.
-    """
-
-    def __init__(self, text: str, spans: list[tuple[int, int]], segment: _Segment) -> None:
-        self._marks = [_around(text[start:end])[::2] for start, end in spans]
-        self._others = [other for other in segment.output_texts if other != text]
-        self._others = self._others[:N_OTHERS_COMPARED]
-        self._gray = [segment.gray_text] if segment.gray_text else []
-
-    def changes(self, words: list[str], versions: list[list[str]]) -> dict[str, Floats]:
-        """How chrF changes from the words to each version."""
-        texts = [self._text(version) for version in [words, *versions]]
-        scores = _chrf_of_each(texts, self._others + self._gray)
-        changes = scores[1:] - scores[0]
-        by_name = {}
-        if self._others:
-            by_name["other outputs' characters"] = changes[:, : len(self._others)].mean(axis=1)
-        if self._gray:
-            by_name["gray characters"] = changes[:, -1]
-        return by_name
-
-    def _text(self, words: list[str]) -> str:
-        units = zip(self._marks, words, strict=True)
-        return "".join(f"{before}{word}{after}" for (before, after), word in units)
-
-
-def _chrf_of_each(texts: list[str], others: list[str]) -> Floats:
-    """Return chrF, between 0 and 1, of each text (row) with each other text (column)."""
-    unspaced = ["".join(text.split()) for text in texts + others]
-    rows = np.repeat(np.arange(len(unspaced)), [len(text) for text in unspaced])
-    letters = np.frombuffer("".join(unspaced).encode("utf-32-le"), dtype=np.uint32).astype(
-        np.uint64
-    )
-    precision = np.zeros((len(texts), len(others)))
-    recall, n_orders = precision.copy(), precision.copy()
-    grams = np.zeros_like(letters)
-    for n in range(1, CHRF_ORDER + 1):
-        grams = grams[: len(letters) - n + 1] * GRAM_BASE + letters[n - 1 :]
-        inside = rows[: len(grams)] == rows[n - 1 :]
-        different, places = np.unique(grams[inside], return_inverse=True)
-        cells = rows[: len(grams)][inside] * len(different) + places
-        counts = np.bincount(cells, minlength=len(unspaced) * len(different))
-        counts = counts.reshape(len(unspaced), len(different))
-        counts, other_counts = counts[: len(texts)], counts[len(texts) :]
-        totals, other_totals = counts.sum(axis=1)[:, None], other_counts.sum(axis=1)
-        for column, other in enumerate(other_counts):
-            common = np.minimum(counts, other).sum(axis=1)
-            precision[:, column] += common / np.maximum(totals[:, 0], 1)
-            recall[:, column] += common / max(other_totals[column], 1)
-        n_orders += (totals > 0) & (other_totals > 0)
-    weighted = CHRF_BETA**2 * precision + recall
-    product = (1 + CHRF_BETA**2) * precision * recall
-    return product / np.where(weighted > 0, weighted, 1) / np.maximum(n_orders, 1)

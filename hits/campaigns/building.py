@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from ..exceptions import CannotBuildHITs
-from ..models import HIT, Campaign, Item
+from ..models import HIT, Campaign, Item, Translation
 from ..people.audit import record
 from ..task_kinds import kind_of
 from .composition import CannotCompose, PlannedItem
@@ -71,8 +71,15 @@ def build_hits(
         n_items=sum(map(len, plan.hits)),
         hit_size=plan.hit_size,
         n_translations=len(plan.material.pks),
-        notes=plan.notes,
+        notes=[*plan.notes, *_notes_on_sample(campaign, plan)],
     )
+
+
+def _notes_on_sample(campaign: Campaign, plan: HITPlan) -> list[str]:
+    if campaign.sample_size is None:
+        return []
+    n_all = Translation.objects.filter(segment__campaign=campaign).count()
+    return [f"The HITs hold a random sample: {len(plan.material.pks)} of {n_all} translations."]
 
 
 def _settings_of(campaign: Campaign) -> tuple[object, ...]:

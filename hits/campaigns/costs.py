@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from ..models import Campaign, Translation
+from ..models import Campaign
 from ..rating.places import cost_per_hit
 from ..task_kinds import kind_of
 from .composition import CannotCompose
+from .sampling import n_to_rate
 
 CENT = Decimal("0.01")
 # A typical fee of recruiting platforms, in percent of the pay.
@@ -57,7 +58,7 @@ class Cost:
 
 def count_hits(campaign: Campaign) -> tuple[int, int]:
     """Return the number of HITs, even if they are not built yet, and of translations."""
-    n_translations = Translation.objects.filter(segment__campaign=campaign).count()
+    n_translations = n_to_rate(campaign)
     if n_hits := campaign.hits.count():
         return n_hits, n_translations
     try:

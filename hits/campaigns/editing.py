@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from da_platform.jobs.running import start_job
 
 from ..exceptions import EditRefused
-from ..models import Assignment, Campaign, Membership, Recruitment, new_seed
+from ..models import Assignment, Campaign, ImportReport, Membership, Recruitment, new_seed
 from ..people.audit import record
 from ..rating.places import settle_places
 
@@ -36,6 +36,7 @@ UNTIL_TAKEN = ("pay_per_hit", "currency")
 UNTIL_TAKEN_REBUILDS = (
     "hit_size",
     "outputs_per_screen",
+    "sample_size",
     "seed",
     "degradation",
     "shows_gray_references",
@@ -134,9 +135,11 @@ COPIED = (
     "source_language",
     "target_language",
     "task",
+    "shows",
     "hit_size",
     "outputs_per_screen",
     "min_ratings",
+    "sample_size",
     "merges_near_identical",
     "interface_language",
     "instructions",
@@ -167,10 +170,19 @@ def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaig
     copy.full_clean()
     copy.save()
     _copy_texts(campaign, copy)
+    _copy_report(campaign, copy)
     if not actor.is_superuser:
         _keep_admin(actor, copy)
     record("campaign duplicated", actor=actor, campaign=copy, original=campaign.name)
     return copy
+
+
+def _copy_report(original: Campaign, copy: Campaign) -> None:
+    """Copy what is known about the files that the texts come from."""
+    report = ImportReport.objects.filter(campaign=original).first()
+    if report is not None:
+        report.pk, report.campaign = None, copy
+        report.save(force_insert=True)
 
 
 def _keep_admin(actor: User, copy: Campaign) -> None:

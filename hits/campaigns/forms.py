@@ -8,11 +8,13 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
+from da_platform.files.mending import ENCODINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
 from ..hit_sizes import SET_SIZE, sizes_of
-from ..models import SEED_LIMIT, Campaign
+from ..models import SEED_LIMIT, Campaign, usual_settings
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
+from .importing.plain_text import without_common_parts
 from .uploads import Upload
 
 MAX_INSTRUCTIONS = 10_000
@@ -21,6 +23,7 @@ LABELS = {
     "hit_size": "Items per HIT",
     "outputs_per_screen": "Outputs ranked together",
     "min_ratings": "Trusted ratings per translation",
+    "sample_size": "Random sample",
     "pay_per_hit": "Pay per HIT",
     "spending_cap": "Spending cap",
     "lease_minutes": "Minutes per HIT",
@@ -43,6 +46,10 @@ HINTS = {
     ),
     "outputs_per_screen": "Only for ranking: up to five outputs of a segment on a screen; two make a choice between a pair.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
+    "sample_size": (
+        "How many translations to have rated, drawn at random from all systems and segments. "
+        "The others are kept for metrics. Leave blank for all."
+    ),
     "run_by": "Workers see it before they agree to take part. Leave blank for the name in the settings of the platform.",
     "contact": "An e-mail address or a link for workers' questions. Leave blank for the platform's.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
@@ -58,11 +65,10 @@ HINTS = {
 class CampaignFields(forms.ModelForm):
     """Fields and checks that all campaign forms share."""
 
-    def __init__(self, *args: Any, task: str = "", **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        task = task or self.instance.task
         if "hit_size" in self.fields:
-            sizes = sizes_of(task)
+            sizes = sizes_of(self.instance.task)
             unit = "screens" if sizes.has_large_screens else "items"
             self.fields["hit_size"] = forms.TypedChoiceField(
                 coerce=int,
@@ -106,14 +112,21 @@ class BasicsForm(CampaignFields):
 
     class Meta:
         model = Campaign
-        fields = ("name", "source_language", "target_language", "task")
+        fields = ("name", "source_language", "target_language", "task", "shows")
         widgets = {"task": forms.RadioSelect}
-        labels = {"task": "What workers rate"}
+        labels = {"task": "What workers do", "shows": "What editors see"}
         help_texts = {
             "name": "For you and your colleagues; workers do not see it.",
             "source_language": "A code such as de, en, zh or pt-BR.",
             "target_language": "The language of the translations.",
+            "shows": "Next to the text, for post-editing. Leave blank for the reference.",
         }
+
+    def clean(self) -> None:
+        super().clean()
+        # The instance is checked as a whole; the settings come later.
+        if task := self.cleaned_data.get("task"):
+            self.instance.hit_size = usual_settings(task)["hit_size"]
 
 
 class SeveralFilesInput(forms.ClearableFileInput):
@@ -137,6 +150,7 @@ LINE_FILES = {
     "ids": "ids.txt",
 }
 PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml")
+NO_FILES = "Choose one file, or the outputs of at least one system."
 
 
 class FilesForm(forms.Form):
@@ -145,7 +159,10 @@ class FilesForm(forms.Form):
     package = forms.FileField(
         required=False,
         label="One file",
-        help_text="A table (.tsv, .csv, .jsonl), a WMT test set (.xml), or a .zip of a campaign's folder.",
+        help_text=(
+            "A table (.tsv, .csv, .jsonl), a WMT test set (.xml, .jsonl), or a .zip of a folder: text "
+            "files, a WMT test set in .sgm files, or mt-metrics-eval."
+        ),
         widget=forms.FileInput(attrs={"accept": ",".join(PACKAGES)}),
     )
     systems = SeveralFilesField(
@@ -177,7 +194,36 @@ class FilesForm(forms.Form):
         label="Which second reference",
         help_text="Hidden among the translations, never shown in gray. Leave blank for the first of the others.",
     )
+    encoding = forms.ChoiceField(
+        required=False,
+        label="Encoding of what is not UTF-8",
+        choices=[("", "none: everything must be UTF-8"), *((name, name) for name in ENCODINGS)],
+    )
+    ignore_columns = forms.CharField(
+        required=False,
+        max_length=1000,
+        label="Columns to ignore",
+        help_text="Names of columns in a table that are not needed, separated by commas.",
+    )
     allow_empty_translations = forms.BooleanField(required=False, label="Allow empty translations")
+    allow_missing_translations = forms.BooleanField(
+        required=False,
+        label="Allow missing translations",
+        help_text="Not every system has every segment. In text files, an empty line means missing.",
+    )
+
+    def __init__(self, *args: Any, has_files: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._has_files = has_files
+        # Not in the class: there, it would be the method of forms.
+        self.fields["clean"] = forms.BooleanField(
+            required=False,
+            label="Clean the texts",
+            help_text=(
+                "Removes byte order marks, CR LF and control characters, and normalises texts to "
+                "Unicode form NFC. Every change is listed and kept with the campaign."
+            ),
+        )
 
     def clean_package(self) -> UploadedFile | None:
         package: UploadedFile | None = self.cleaned_data["package"]
@@ -191,12 +237,14 @@ class FilesForm(forms.Form):
             raise ValidationError("Choose either one file or several text files, not both.")
         if lines and not self.cleaned_data.get("systems"):
             self.add_error("systems", "Choose the outputs of at least one system.")
+        if not lines and not self.files and not self._has_files:
+            raise ValidationError(NO_FILES)
 
     def uploads(self) -> list[Upload]:
         """Return the files with their paths; none if the draft should keep its earlier files."""
         if package := self.cleaned_data["package"]:
             return [Upload(package.name, package)]
-        systems = [Upload(f"systems/{file.name}", file) for file in self.cleaned_data["systems"]]
+        systems = _system_uploads(self.cleaned_data["systems"])
         lines = [
             Upload(path, self.cleaned_data[name])
             for name, path in LINE_FILES.items()
@@ -208,8 +256,29 @@ class FilesForm(forms.Form):
         return {
             "reference": self.cleaned_data["reference"] or None,
             "second_reference": self.cleaned_data["second_reference"] or None,
-            "allow_empty_translations": self.cleaned_data["allow_empty_translations"],
+            "ignore_columns": [
+                name.strip()
+                for name in self.cleaned_data["ignore_columns"].split(",")
+                if name.strip()
+            ],
+            **{
+                name: self.cleaned_data[name]
+                for name in (
+                    "clean",
+                    "encoding",
+                    "allow_empty_translations",
+                    "allow_missing_translations",
+                )
+            },
         }
+
+
+def _system_uploads(files: list[UploadedFile]) -> list[Upload]:
+    """Name each system after its file, without the parts that all names have in common."""
+    names = [file.name or "" for file in files]
+    if len(set(names)) == len(names) > 1:
+        names = [f"{name}.txt" for name in without_common_parts(names)]
+    return [Upload(f"systems/{name}", file) for name, file in zip(names, files, strict=True)]
 
 
 class SettingsForm(CampaignFields):
@@ -228,6 +297,7 @@ class SettingsForm(CampaignFields):
             "hit_size",
             "outputs_per_screen",
             "min_ratings",
+            "sample_size",
             "pay_per_hit",
             "currency",
             "spending_cap",
@@ -247,6 +317,11 @@ class SettingsForm(CampaignFields):
         )
         labels = LABELS
         help_texts = HINTS
+
+    def __init__(
+        self, *args: Any, task: str = Campaign.Task.REFERENCE_ADEQUACY, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, instance=Campaign(task=task, **usual_settings(task)), **kwargs)
 
 
 class EditForm(CampaignFields):

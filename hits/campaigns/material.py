@@ -13,6 +13,7 @@ from . import degradation
 from .balanced_degradation import BalancedDegrader
 from .composition import Degrader, PlannedItem
 from .degradation import DonorPool, Spacing
+from .sampling import sampled_translations
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ def load_material(campaign: Campaign) -> Material:
         .values_list("pk", "text", "segment_id")
         .iterator(chunk_size=2_000)
     )
+    if (sample := sampled_translations(campaign)) is not None:
+        rows = [row for row in rows if row[0] in sample]
     texts = [text for _, text, _ in rows]
     own_segments = [segments[pk] for _, _, pk in rows]
     spacings = _spacings(campaign, {pk: text for pk, text, _ in rows})

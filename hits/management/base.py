@@ -17,6 +17,8 @@ from django.core.management.base import (
 )
 from tqdm import tqdm
 
+from da_platform.files.mending import ENCODINGS
+from hits.campaigns.importing import MAX_LISTED, ImportSummary
 from hits.models import Campaign
 
 
@@ -48,7 +50,7 @@ def add_campaign_arguments(parser: CommandParser) -> None:
         "--task",
         choices=Campaign.Task.values,
         default=Campaign.Task.REFERENCE_ADEQUACY.value,
-        help="what is rated: adequacy against the reference (default) or the source, or fluency",
+        help="what workers do: rate adequacy against the reference (default) or the source, or fluency, or edit",
     )
 
 
@@ -57,7 +59,51 @@ def summary_as_json(summary: Any) -> str:
     campaign = summary.campaign
     facts = {field.name: getattr(summary, field.name) for field in fields(summary)}
     values = facts | {"campaign": str(campaign.code), "name": campaign.name}
-    return json.dumps(values, ensure_ascii=False, indent=2)
+    # What was mended is a sentence each.
+    return json.dumps(values, ensure_ascii=False, indent=2, default=str)
+
+
+def add_reading_arguments(parser: CommandParser) -> None:
+    """Add how to read files that are not quite in order."""
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="remove byte order marks, CR LF and control characters, normalise texts to NFC, and list it all",
+    )
+    parser.add_argument(
+        "--encoding",
+        choices=ENCODINGS,
+        default="",
+        metavar="NAME",
+        help="how to read what is not UTF-8, such as windows-1252",
+    )
+    parser.add_argument(
+        "--allow-empty-translations",
+        action="store_true",
+        help="accept a system's empty outputs; they are rated like any other",
+    )
+    parser.add_argument(
+        "--allow-missing-translations",
+        action="store_true",
+        help="accept that not every system has every segment",
+    )
+
+
+def reading_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what `add_reading_arguments` added."""
+    names = ("clean", "encoding", "allow_empty_translations", "allow_missing_translations")
+    return {name: options[name] for name in names}
+
+
+def lines_on_reading(summary: ImportSummary) -> list[str]:
+    """The notes of an import, and the first of the mends."""
+    lines = [f"Note: {note}." for note in summary.notes]
+    if summary.n_mends:
+        lines.append(f"Mended: {summary.n_mends:,}. The campaign's import report lists them all.")
+        lines += [f"  {mend}" for mend in summary.mends[:MAX_LISTED]]
+    if (n_more := summary.n_mends - MAX_LISTED) > 0:
+        lines.append(f"  … and {n_more:,} more")
+    return lines
 
 
 def password_lines(user: User, password: str) -> str:

@@ -26,6 +26,7 @@ from .campaigns import (
     SystemOutput,
     Translation,
     new_seed,
+    usual_settings,
 )
 from .counts import KeptCounts
 from .drafts import CampaignDraft
@@ -37,8 +38,10 @@ from .hits import (
     HITQuerySet,
     Item,
 )
+from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
+from .post_editions import PostEdition
 from .recruitment import (
     DeviceSighting,
     Invite,
@@ -63,6 +66,7 @@ __all__ = [
     "Answer",
     "Assignment",
     "AssignmentQuerySet",
+    "ImportReport",
     "InputSignals",
     "FEWEST_OUTPUTS",
     "MOST_OUTPUTS",
@@ -79,6 +83,7 @@ __all__ = [
     "SystemOutput",
     "Translation",
     "new_seed",
+    "usual_settings",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",
@@ -97,6 +102,7 @@ __all__ = [
     "Invite",
     "ProviderEvent",
     "RateCount",
+    "PostEdition",
     "Recruitment",
     "Submission",
     "TextReport",

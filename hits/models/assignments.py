@@ -227,7 +227,8 @@ class Rank(Answer):
         constraints = [
             models.CheckConstraint(
                 name="rank_is_at_least_1_unless_skipped",
-                condition=Q(rank__gte=1, skip="") | (Q(rank=None) & ~Q(skip="")),
+                condition=Q(rank__isnull=False, rank__gte=1, skip="")
+                | (Q(rank=None) & ~Q(skip="")),
             ),
             models.CheckConstraint(
                 name="rank_skip_is_known",

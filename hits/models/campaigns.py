@@ -56,6 +56,7 @@ class Campaign(models.Model):
         REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
+        EDIT = "edit", "Post-editing"
         RANK = "rank", "Relative ranking of several outputs"
 
     class Shows(models.TextChoices):
@@ -113,6 +114,12 @@ class Campaign(models.Model):
         default=MINIMUM_RATINGS,
         validators=[MinValueValidator(1)],
         help_text="Trusted ratings that each translation needs.",
+    )
+    sample_size = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Translations to rate, drawn at random; the others are kept. Blank: all.",
     )
     seed = models.BigIntegerField(
         default=new_seed,
@@ -255,6 +262,10 @@ class Campaign(models.Model):
                     outputs_per_screen__gte=FEWEST_OUTPUTS, outputs_per_screen__lte=MOST_OUTPUTS
                 ),
             ),
+            models.CheckConstraint(
+                name="campaign_sample_is_not_empty",
+                condition=Q(sample_size=None) | Q(sample_size__gte=1),
+            ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
             models.CheckConstraint(
@@ -285,6 +296,10 @@ class Campaign(models.Model):
         return reverse("landing", args=[self.code])
 
     def clean(self) -> None:
+        if self.shows and self.task in RATING_TASKS:
+            raise ValidationError(
+                "Only post-editing can choose what is shown: rating says so by its task."
+            )
         # Not a validator of the field, because it depends on the task.
         if not self.is_archive and self.hit_size not in (sizes := sizes_of(self.task)):
             raise ValidationError({"hit_size": sizes.refusal})
@@ -312,12 +327,32 @@ class Campaign(models.Model):
         return segment.reference if self.shows_references else segment.source
 
 
+RATING_TASKS = (
+    Campaign.Task.REFERENCE_ADEQUACY,
+    Campaign.Task.SOURCE_ADEQUACY,
+    Campaign.Task.FLUENCY,
+)
+
+
+# A post-edition is expensive, and one is enough for HTER. Rankings are about systems, not about single outputs.
+ONCE_IS_ENOUGH = (Campaign.Task.EDIT, Campaign.Task.RANK)
+
+
+def usual_settings(task: str) -> dict[str, int]:
+    """The settings whose usual value depends on the task."""
+    return {
+        "hit_size": sizes_of(task).default,
+        "min_ratings": 1 if task in ONCE_IS_ENOUGH else MINIMUM_RATINGS,
+    }
+
+
 # What workers see next to a translation where the campaign does not say.
 SHOWN_BY_TASK: dict[str, str] = {
     Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
     Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
     Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
     Campaign.Task.RANK: Campaign.Shows.BOTH,
+    Campaign.Task.EDIT: Campaign.Shows.REFERENCE,
 }
 
 
@@ -372,6 +407,15 @@ class Segment(models.Model):
         return self.name
 
 
+class TranslationQuerySet(models.QuerySet["Translation"]):
+    def to_rate(self, campaign: Campaign) -> "TranslationQuerySet":
+        """A campaign's translations; of one with a random sample, those in its HITs."""
+        translations = self.filter(segment__campaign=campaign)
+        if campaign.sample_size is None:
+            return translations
+        return translations.filter(items__isnull=False).distinct()
+
+
 class Translation(models.Model):
     """One text that translates a segment: the thing that gets a score.
 
@@ -383,6 +427,8 @@ class Translation(models.Model):
     text = models.TextField(blank=True)
     # The text itself may be too long for an index. See `importing.fingerprint`.
     fingerprint = models.BinaryField(max_length=16)
+
+    objects = TranslationQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -396,6 +442,17 @@ class Translation(models.Model):
         return self.text
 
 
+class SystemOutputQuerySet(models.QuerySet["SystemOutput"]):
+    def to_rate(self, campaign: Campaign) -> "SystemOutputQuerySet":
+        """A campaign's outputs; of one with a random sample, those whose translation is in its HITs."""
+        outputs = self.filter(system__campaign=campaign)
+        if campaign.sample_size is None:
+            return outputs
+        return outputs.filter(
+            translation__in=Translation.objects.to_rate(campaign).order_by().values("pk")
+        )
+
+
 class SystemOutput(models.Model):
     """What a system produced for a segment. It may differ slightly from the translation it shares."""
 
@@ -407,6 +464,8 @@ class SystemOutput(models.Model):
         null=True,  # Null means the same text as the translation; an empty output is a text.
         help_text="The system's exact text, if near-identical outputs were merged.",
     )
+
+    objects = SystemOutputQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,15 +1,18 @@
 """From rows to `Rankings`: the only way from stored ranks to arrays."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
 from django.db.models import QuerySet
+from numpy.typing import NDArray
 
 from analysis.stats.judgements import SKIPPED, Rankings, rankings
+from analysis.stats.quality_control import NO_PARTNER
 from analysis.stats.roles import Role
 
-from ..models import Assignment, Campaign, Rank, SystemOutput
+from ..models import MOST_OUTPUTS, Assignment, Campaign, Participation, Rank, SystemOutput
 from ..rating.places import with_standing
 
 # Degraded outputs are nobody's.
@@ -72,3 +75,49 @@ def load_shown(assignments: Collection[int]) -> list[dict[str, Any]]:
         "rank",
     )
     return [dict(row) for row in rows]
+
+
+def score_of(rank: int | None) -> int:
+    """Return a rank as a score from 0 to 100, for what all kinds of task share; a skipped output is in the middle."""
+    return 50 if rank is None else round(100 * (MOST_OUTPUTS - rank) / (MOST_OUTPUTS - 1))
+
+
+def load_worker_ranks(participation: Participation) -> NDArray[Any]:
+    """Load one worker's counted ranks as scores, as `rating.arrays.load_worker_ratings` loads ratings."""
+    counted = Assignment.objects.counted().of(participation)
+    rows = Rank.objects.filter(assignment__in=counted).values_list(
+        "assignment_id",
+        "item__position",
+        "item_id",
+        "item__partner_id",
+        "item__role",
+        "rank",
+        "received_at",
+        "active_ms",
+    )
+    ints = ("assignment", "position", "item", "partner", "role", "score")
+    return np.array(
+        sorted(
+            (
+                *keys,
+                NO_PARTNER if partner is None else partner,
+                role,
+                score_of(rank),
+                received.timestamp(),
+                np.nan if active_ms is None else active_ms / 1000,
+            )
+            for *keys, partner, role, rank, received, active_ms in rows
+        ),
+        dtype=[*((name, "i8") for name in ints), ("received", "f8"), ("claimed", "f8")],
+    )
+
+
+def load_scores(assignments: Mapping[int, int]) -> NDArray[Any]:
+    """Load the ranks of these assignments, given with their workers, as scores."""
+    rows = Rank.objects.filter(assignment__in=list(assignments)).values_list(
+        "assignment_id", "item_id", "rank"
+    )
+    return np.array(
+        [(pk, item, score_of(rank), assignments[pk]) for pk, item, rank in rows],
+        dtype=[("assignment", "i8"), ("item", "i8"), ("score", "i8"), ("worker", "i8")],
+    )

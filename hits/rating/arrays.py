@@ -195,8 +195,8 @@ def load_scores(assignments: Mapping[int, int]) -> NDArray[Any]:
 
 
 def load_outputs(campaign: Campaign) -> OutputArrays:
-    """Load each translation with the name of a system that produced it, and its segment."""
-    rows = SystemOutput.objects.filter(system__campaign=campaign).order_by("translation", "system")
+    """Load each translation to rate with the name of a system that produced it, and its segment."""
+    rows = SystemOutput.objects.to_rate(campaign).order_by("translation", "system")
     outputs = list(rows.values_list("translation_id", "system__name", "segment_id"))
     return OutputArrays(
         translation=np.array([pk for pk, _, _ in outputs], dtype=np.int64),
@@ -206,8 +206,8 @@ def load_outputs(campaign: Campaign) -> OutputArrays:
 
 
 def load_translations(campaign: Campaign) -> Ids:
-    """Load the keys of all translations of the campaign, rated or not, in order."""
-    rows = Translation.objects.filter(segment__campaign=campaign).order_by("pk")
+    """Load the keys of all translations to rate, rated already or not, in order."""
+    rows = Translation.objects.to_rate(campaign).order_by("pk")
     return np.fromiter(rows.values_list("pk", flat=True).iterator(CHUNK_ROWS), dtype=np.int64)
 
 

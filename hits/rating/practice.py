@@ -15,9 +15,7 @@ from hits.languages import closest_language, name_of
 from .guidance import FALLBACK_LANGUAGE, guidance_in, guidance_languages, wording_language
 
 # The texts each task uses. Adequacy reads the same whether the gray text is a reference or a source.
-SECTIONS = {"reference": "adequacy", "source": "adequacy", "fluency": "fluency", "rank": "adequacy"}
-# The statement of tasks that have none is not shown.
-STATEMENTS = {"rank": "reference"}
+SECTIONS = {"reference": "adequacy", "source": "adequacy", "fluency": "fluency"}
 
 Verdict = Literal["too_low", "too_high", "fine"]
 
@@ -59,11 +57,15 @@ class PracticeItem(ShownTexts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One question about the task; `answer` is the index of the right option."""
+    """One question about the task; `answer` is the index of the right option.
+
+    The language is that of the practice, if it is empty.
+    """
 
     question: str
     options: tuple[str, ...]
     answer: int
+    language: str = ""
 
     @property
     def right(self) -> str:
@@ -86,9 +88,7 @@ class Practice:
 
 def statement_for(language_code: str, task: str) -> str:
     """Return the statement that workers agree or disagree with, in `wording_language(language_code)`."""
-    statement: str = guidance_in(wording_language(language_code))["statements"][
-        STATEMENTS.get(task, task)
-    ]
+    statement: str = guidance_in(wording_language(language_code))["statements"][task]
     if closest_language(language_code, guidance_languages()):
         return statement
     return statement.replace(name_of(FALLBACK_LANGUAGE), name_of(language_code))

@@ -13,8 +13,9 @@ from ..campaigns.costs import estimate, usual_numbers
 from ..campaigns.editing import duplicate_campaign, edit_campaign, editable_fields
 from ..campaigns.forms import CostForm, EditForm, InstructionsForm, NameForm
 from ..campaigns.kept_counts import forecast_of
+from ..campaigns.sampling import n_to_rate
 from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
-from ..models import Campaign, Translation
+from ..models import Campaign
 from ..people.access import for_campaign_admins, user_of
 
 # Up to this many translations, HITs are built within the request (about a second); above, by a job.
@@ -41,7 +42,7 @@ def change(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Build the HITs, in a job if the campaign is large."""
     rebuild = request.POST.get("rebuild") == "1"
-    if Translation.objects.filter(segment__campaign=campaign).count() > BUILT_AT_ONCE:
+    if n_to_rate(campaign) > BUILT_AT_ONCE:
         job = start_job(
             kind="build_hits",
             campaign=campaign,

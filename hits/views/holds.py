@@ -50,7 +50,11 @@ def held_picture(
     held = get_object_or_404(holding.held_hits(campaign), code=assignment)
     # The ratings of a submitted HIT never change.
     return drawn_file(
-        "seconds-per-item", format, partial(_picture, held), key=f"held-{assignment.hex}"
+        "seconds-per-item",
+        format,
+        partial(_picture, held),
+        key=f"held-{assignment.hex}",
+        use=request.GET.get("for", ""),
     )
 
 

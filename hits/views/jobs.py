@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import resolve
 from django.views.decorators.http import require_GET, require_POST
 
-from da_platform.jobs.kinds import JobRefused, Outcome, known_kinds
+from da_platform.jobs.kinds import JobRefused, Outcome, kind_named, known_kinds
 from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
@@ -99,8 +99,8 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
     is_unfinished = job.finished_at is None
     is_changeable = may_change(request.user, job)
     outcome = _outcome(job)
-    last_line = job.error.rpartition("\n")[2]
-    n_more = last_line.strip() if job.problems and "…" in last_line else ""
+    more = [line.strip() for line in job.error.splitlines() if line.startswith("  … and ")]
+    n_more = more[0] if job.problems and more else ""
     context = {
         "job": job,
         "problem": problem,
@@ -116,7 +116,9 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
         # The problems are listed below it.
         "error": job.error.partition("\n")[0] if job.problems else job.error,
         "n_more": n_more,
-        "can_mend": is_changeable and any(problem["fix"] for problem in job.problems),
+        "can_mend": is_changeable
+        and kind_named(job.kind).mend is not None
+        and any(problem["fix"] for problem in job.problems),
         "traceback": job.traceback if request.user.is_superuser else "",
     }
     return render(request, "hits/job.html", context, status=status)

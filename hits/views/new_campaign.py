@@ -14,6 +14,7 @@ from hits.exceptions import ImportRefused
 from ..campaigns import drafts
 from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
 from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
+from ..campaigns.importing.tables import COLUMNS_IN_WORDS
 from ..campaigns.uploads import keep_files
 from ..models import Campaign, CampaignDraft
 from ..people.access import for_admins, takes_files, user_of
@@ -34,6 +35,7 @@ def _page(
     request: HttpRequest, template: str, draft: CampaignDraft | None, step: int, **context: Any
 ) -> HttpResponse:
     context |= {"draft": draft, "steps": STEPS, "step": step}
+    context["fixes"] = _labelled_fixes(context.get("refusal"))
     status = 422 if request.method == "POST" else 200
     return render(request, template, context, status=status)
 
@@ -60,7 +62,12 @@ def basics(request: HttpRequest, code: UUID | None = None) -> HttpResponse:
 def files(request: HttpRequest, code: UUID) -> HttpResponse:
     """Upload files, or show what is wrong with them by file and line."""
     draft = _own_draft(request, code)
-    form = FilesForm(request.POST or None, request.FILES or None, initial=draft.options)
+    form = FilesForm(
+        request.POST if request.method == "POST" else None,
+        request.FILES if request.method == "POST" else None,
+        initial=_shown_options(draft),
+        has_files=bool(draft.files),
+    )
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
@@ -73,7 +80,26 @@ def files(request: HttpRequest, code: UUID) -> HttpResponse:
             return redirect("draft_settings", draft.code)
         except ImportRefused as error:
             refusal = error
-    return _page(request, "hits/new_campaign_files.html", draft, 1, form=form, refusal=refusal)
+    return _page(
+        request,
+        "hits/new_campaign_files.html",
+        draft,
+        1,
+        form=form,
+        refusal=refusal,
+        columns=COLUMNS_IN_WORDS.items(),
+    )
+
+
+def _shown_options(draft: CampaignDraft) -> dict[str, Any]:
+    return draft.options | {"ignore_columns": ", ".join(draft.options.get("ignore_columns", []))}
+
+
+def _labelled_fixes(refusal: ImportRefused | None) -> list[tuple[str, str]]:
+    """Return the label of each option that would help, and with what."""
+    fixes = refusal.fixes_by_option if refusal else {}
+    fields = FilesForm().fields
+    return [(str(fields[option].label), fixes[option]) for option in fixes]
 
 
 @require_http_methods(["GET", "POST"])

@@ -145,7 +145,7 @@ def worker_picture(
     participation = participation_of(campaign, worker)
     for picture in _pictures(participation, only=name):
         if picture.name == name:
-            return picture_file(picture, format)
+            return picture_file(picture, format, use=request.GET.get("for", ""))
     raise Http404("No such picture.")
 
 

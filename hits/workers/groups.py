@@ -127,7 +127,7 @@ def links_of(campaign: Campaign) -> Links:
 
 
 def quick_links_of(campaign: Campaign) -> Links | None:
-    """The same, or None if it is a large campaign whose workers have not been compared lately."""
+    """The same, or None if it is a large campaign whose workers have not been compared recently."""
     key, is_large = _place_in_cache(campaign)
     links: Links | None = cache.get(key)
     return _compare(campaign, key, is_large) if links is None and not is_large else links

@@ -20,7 +20,7 @@ HOLD_ACTIONS = (PUT_ON_HOLD, COUNTED, DISCARDED)
 
 
 def hold_if_impossible(*, assignment: Assignment) -> bool:
-    """Hold a submitted HIT that nobody can have read in its time; return whether this call did.
+    """Hold a submitted HIT that nobody can have done in its time, or not by hand; return whether this call did.
 
     Only under the guarded rule, and once: a HIT that was decided about is not held again.
     """
@@ -28,9 +28,10 @@ def hold_if_impossible(*, assignment: Assignment) -> bool:
     if campaign.trust_rule != Campaign.TrustRule.GUARDED:
         return False
     times = times_of(assignment)
-    if not times.is_impossible:
+    reason = reason_in_words(times) if times.is_impossible else ""
+    reason = f"{reason} {kind_of(campaign).reason_to_hold(assignment)}".strip()
+    if not reason:
         return False
-    reason = reason_in_words(times)
     not_held = Assignment.objects.submitted().filter(pk=assignment.pk, hold="")
     if not not_held.update(hold=Assignment.Hold.HELD, hold_reason=reason, held_at=timezone.now()):
         return False
@@ -53,18 +54,19 @@ def times_of(assignment: Assignment) -> ObservedTimes:
 def times_of_all(assignments: Sequence[Assignment]) -> dict[int, ObservedTimes]:
     """Measure the pace of several HITs in one query; return it by their keys."""
     tables = {kind_of(assignment.hit.campaign).answers for assignment in assignments}
-    names = ("assignment_id", "item__position", "received_at", "active_ms")
+    # All items of a screen are answered at once.
+    names = ("assignment_id", "item__screen", "received_at", "active_ms")
     rows = chain.from_iterable(
         table._default_manager.filter(assignment__in=assignments).values_list(*names)
         for table in tables
     )
-    ratings: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    ratings: dict[int, set[tuple[int, float, float]]] = defaultdict(set)
     for pk, position, received, active_ms in rows:
         claimed = np.nan if active_ms is None else active_ms / 1000
-        ratings[pk].append((position, received.timestamp(), claimed))
+        ratings[pk].add((position, received.timestamp(), claimed))
     times = {}
     for assignment in assignments:
-        columns = np.array(ratings[assignment.pk], dtype=np.float64).reshape(-1, 3)
+        columns = np.array(sorted(ratings[assignment.pk]), dtype=np.float64).reshape(-1, 3)
         positions, received_at, claims = columns.T
         started = assignment.started_at.timestamp()
         times[assignment.pk] = observed_times(

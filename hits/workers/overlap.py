@@ -23,7 +23,7 @@ def overlap_measures(
 ) -> dict[str, list[float]]:
     """Return each measure of the black texts, against the gray texts where there are any.
 
-    Where words are not separated by spaces, characters stand in for words. Without gray texts there is
+    Where words are not separated by spaces, characters are used instead. Without gray texts there is
     only the length.
     """
     measures = {LENGTH: [float(len(text)) for text in texts]}

@@ -72,7 +72,7 @@ class SignalSign:
 class Advice:
     """Everything about how a worker works that is not in the scores themselves.
 
-    `is_compared` is False if the workers of a large campaign have not been compared lately.
+    `is_compared` is False if the workers of a large campaign have not been compared recently.
     """
 
     is_recorded: bool

@@ -29,7 +29,9 @@ def segment_score(metric, translation, reference):
 
 def system_score(metric, translations, references):
     rows = [metric.counts(*pair) for pair in zip(translations, references, strict=True)]
-    return metric.of_system(np.array(rows, dtype=float), translations, references)
+    return metric.of_system(
+        np.array(rows, dtype=float), translations, [(reference,) for reference in references]
+    )
 
 
 def test_every_metric_name_has_its_metric():

@@ -10,7 +10,6 @@ from analysis.metrics.catalogue import metrics_for
 from analysis.metrics.computing import CannotComputeMetrics, compute_metrics
 from analysis.models import Metric, MetricCounts
 from analysis.scores.errors import ScoresRefused
-from analysis.scores.raw_files import RawFile
 from analysis.scores.reading import read_scores
 from analysis.scores.storing import campaign_keys, stored_table
 from da_platform.jobs.models import Job
@@ -27,13 +26,6 @@ def campaign():
     campaign = make_campaign(name="baselines")
     make_translations(campaign, n_segments=3)
     return campaign
-
-
-def post_editions(campaign, text="a better text"):
-    rows = [
-        f"{system}\t{segment}\t{text}" for system, segment in campaign_keys(campaign, "segment")
-    ]
-    return RawFile("pe.tsv", "\n".join(["system\tsegment\tpost_edition", *rows]).encode())
 
 
 def test_every_output_and_every_system_gets_every_score(campaign):
@@ -127,37 +119,6 @@ def test_an_unknown_metric_is_refused(campaign):
         compute_metrics(campaign=campaign, names=["BLEU", "COMET"])
 
 
-# Post-editions --------------------------------------------------------------------------------
-
-
-def test_human_targeted_metrics_compare_with_post_editions(campaign):
-    Segment.objects.update(reference="")
-    text = str(SystemOutput.objects.get(system__name="system-a", segment__name="segment-1"))
-    metrics = compute_metrics(
-        campaign=campaign, names=["TER", "sBLEU"], post_editions=post_editions(campaign, text)
-    )
-    assert [metric.name for metric in metrics] == ["HTER", "HTER", "HsBLEU", "HsBLEU"]
-    assert stored_table(metrics[0]).scores[0] == 0 and stored_table(metrics[2]).scores[0] == 1
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (("system-a\tsegment-2", "system-x\tsegment-2"), "no segment segment-2 by system-x"),
-        (("system-a\tsegment-2", "system-x\tsegment-2"), "no post-edition of segment segment-2"),
-        (("system-b\tsegment-1", "system-a\tsegment-1"), "line 3: is a second post-edition"),
-        (("\tpost_edition", "\ttext"), "must have the columns system, segment and post_edition"),
-        (("system-a\tsegment-1\ta better text", "system-a\tsegment-1\t"), "post-edition is empty"),
-    ],
-)
-def test_bad_post_editions_are_refused(campaign, change, reason):
-    raw = post_editions(campaign)
-    changed = RawFile("pe.tsv", raw.content.decode().replace(*change, 1).encode())
-    with pytest.raises(ScoresRefused, match=reason):
-        compute_metrics(campaign=campaign, post_editions=changed)
-    assert not Metric.objects.exists()
-
-
 # The job and the command ----------------------------------------------------------------------
 
 
@@ -203,13 +164,6 @@ def test_the_command_writes_segment_scores_that_evaluate_reads(campaign, tmp_pat
         assert tables[metric.name].scores.tolist() == stored.scores.tolist()
     with pytest.raises(CommandError, match="File exists"):
         call_command("compute_metrics", "baselines", *chosen)
-
-
-def test_the_command_reads_post_editions(campaign, tmp_path, capsys):
-    path = tmp_path / "pe.tsv"
-    path.write_bytes(post_editions(campaign).content)
-    call_command("compute_metrics", "baselines", "--metrics", "PER", "--post-editions", str(path))
-    assert capsys.readouterr().out.startswith("HPER (lower is better)")
 
 
 def test_the_command_reports_what_is_wrong(campaign):

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from analysis.examples.making import FINISHED_NAME, make_examples
 from analysis.examples.removing import remove_examples
-from analysis.gold.runs import rank_systems
+from analysis.gold.ranking import rank_systems
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
 from hits.campaigns.demo import (

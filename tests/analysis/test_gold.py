@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from analysis.gold.runs import build_gold, compare_runs, gold_scores, rank_systems
+from analysis.gold.ranking import rank_systems
+from analysis.gold.runs import build_gold, compare_runs, gold_scores
 from analysis.models import GoldRun, GoldScore
 from analysis.stats.roles import Role
 from da_platform.jobs.models import Job

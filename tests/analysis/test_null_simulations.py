@@ -13,6 +13,7 @@ from analysis.stats.by_segment import correlations_by_segment, means_by_segment
 from analysis.stats.correlation import fisher_interval
 from analysis.stats.meta_evaluation import tie_accuracies
 from analysis.stats.multiple_tests import holm
+from analysis.stats.segment_resampling import resampled_correlations
 from analysis.stats.soft_accuracy import soft_pairwise_accuracies
 from analysis.stats.system_resampling import (
     measures_by_system,
@@ -77,6 +78,32 @@ def test_correlations_by_segment_hold_their_level_and_cover(n_segments, spreads,
     for method in METHODS:
         assert 3 <= share(rejected[method]) <= 7, method
         assert 93 <= share(covered[method]) <= 97, method
+
+
+@pytest.mark.parametrize("is_exchangeable", [True, False], ids=["exchangeable", "not exchangeable"])
+def test_resampled_segments(is_exchangeable):
+    """Permutations assume that two metrics could change places; percentile intervals are a little short."""
+    rng = np.random.default_rng([11, is_exchangeable])
+
+    def sample(n_segments):
+        metrics, gold, segments = translations(n_segments, rng)
+        if is_exchangeable:
+            # As much noise as before, of the same kind in both.
+            noise = rng.normal(size=(2, N_SYSTEMS, n_segments)) + rng.normal(
+                size=(2, 1, n_segments)
+            )
+            metrics = gold + 0.6 * noise.reshape(2, -1)
+        return metrics, gold, segments
+
+    truth = correlations_by_segment(*sample(40_000)).estimates
+    rejected, covered = [], []
+    for _ in range(600):
+        result = resampled_correlations(*sample(100), rng=rng, n_resamples=500)
+        rejected += rejections(result.compare().pvalue)
+        low, high = result.intervals()
+        covered += list((low < truth) & (truth < high))
+    assert 3 <= share(rejected) <= 7
+    assert 92 <= share(covered) <= 97
 
 
 def test_published_tests_and_intervals_do_not():
@@ -178,6 +205,22 @@ def test_measures_of_systems_hold_their_level(n_systems, n_segments, gap):
     # r of noisy means is lower than that of endless segments: the interval is about its expected value.
     expected = np.tanh(np.arctanh(estimates).mean(axis=0))
     assert 93 <= share([(low < expected) & (expected < high) for low, high in covered]) <= 99
+
+
+def test_intervals_of_soft_accuracy_cover():
+    rng = np.random.default_rng(12)
+    intervals = []
+    for _ in range(300):
+        metrics, gold = systems(10, 100, 0.12, rng)
+        intervals += [
+            (spa.estimate, spa.low, spa.high)
+            for spa in soft_pairwise_accuracies(metrics, gold, rng=rng, n_resamples=300)
+        ]
+    estimates, low, high = np.array(intervals).T
+    # About the expected value with so many segments, as for r. Both metrics have the same.
+    expected = estimates.mean()
+    # With few segments the jackknife is a little wide.
+    assert 93 <= share((low < expected) & (expected < high)) <= 99
 
 
 def test_intervals_of_the_order_of_systems_are_wide_enough():

@@ -6,12 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from analysis.stats.multiple_tests import holm
-from analysis.stats.quality_estimation import (
-    PREDICTION_MEASURES,
-    compare_predictions,
-    delta_avg,
-    prediction_error,
-)
+from analysis.stats.prediction_sums import PREDICTION_MEASURES
+from analysis.stats.quality_estimation import compare_predictions, delta_avg, prediction_error
 
 
 def rng(seed: int = 8) -> np.random.Generator:

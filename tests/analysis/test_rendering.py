@@ -34,6 +34,7 @@ def picture(**changes: object) -> Picture:
         "draw": points,
         "columns": ["system", "score"],
         "rows": [["=cmd()", 0.1], ["b", None]],
+        "size": (3, 2),
     }
     return Picture(**(facts | changes))
 
@@ -74,7 +75,7 @@ def test_an_svg_has_no_inline_style_that_a_content_policy_blocks() -> None:
         for element in root.iter()
         if "style" in element.attrib or element.tag.endswith("}style")
     ]
-    assert "#0072b2" in picture(draw=coloured).render("svg").decode()
+    assert "#0072b2" in picture(draw=coloured, size=(2, 2)).render("svg").decode()
 
 
 def coloured() -> Figure:

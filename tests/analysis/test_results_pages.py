@@ -14,9 +14,10 @@ from django.utils.html import escape
 
 from analysis.gold.agreement import measure_agreement
 from analysis.gold.pictures import how_many_ratings
+from analysis.gold.ranking import rank_systems
 from analysis.gold.report import make_report, report_as_pdf
 from analysis.gold.results import Results, segment_rows
-from analysis.gold.runs import build_gold, gold_scores, rank_systems
+from analysis.gold.runs import build_gold, gold_scores
 from analysis.models import GoldRun
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
@@ -174,14 +175,14 @@ def test_a_picture_that_was_drawn_is_not_computed_again(campaign, run, monkeypat
     first = [page("result_picture", campaign, name, "csv").content for name in names]
     reads = []
     monkeypatch.setattr("analysis.gold.results.gold_scores", reads.append)
-    monkeypatch.setattr("analysis.gold.runs.gold_scores", reads.append)
+    monkeypatch.setattr("analysis.gold.ranking.gold_scores", reads.append)
     again = [page("result_picture", campaign, name, "csv").content for name in names]
     assert first == again and not reads
 
 
 def test_gold_is_read_once_for_all_pictures(run, monkeypatch):
     reads = []
-    for place in ("analysis.gold.results.gold_scores", "analysis.gold.runs.gold_scores"):
+    for place in ("analysis.gold.results.gold_scores", "analysis.gold.ranking.gold_scores"):
         monkeypatch.setattr(place, lambda run: reads.append(run) or gold_scores(run))
     assert len(Results(run).pictures()) == 4 and len(reads) == 1
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 NOBODY = "00000000-0000-0000-0000-000000000007"
 # Open to researchers. Everything else needs an admin.
 FOR_RESEARCHERS = {
+    "add_post_editions",
     "add_scores",
     "build_gold",
     "cancel_job",
@@ -30,6 +31,7 @@ FOR_RESEARCHERS = {
     "evaluate",
     "get_agreement",
     "get_campaign",
+    "get_contrast",
     "get_evaluation",
     "get_forecast",
     "get_gold",
@@ -45,6 +47,7 @@ FOR_RESEARCHERS = {
     "list_metrics",
     "list_pictures",
     "list_tables",
+    "list_uploaded_gold",
     "measure_agreement",
     "retry_job",
 }

@@ -120,3 +120,25 @@ def test_a_metric_of_another_campaign_does_not_exist(campaign):
         f"/campaigns/{other.code}/metrics/{metric.code}/direction", {"higher_is_better": True}
     )
     assert answer.status_code == 404
+
+
+def test_post_editions_become_gold_that_an_evaluation_can_take(campaign):
+    ada = caller("researcher", campaign)
+    upload(ada, campaign, lower=["TER"], higher=["X"])
+    lines = ["system\tsegment\tpost_edition"]
+    lines += [
+        f"system-{system}\tsegment-{segment}\ta better text {'and more ' * segment}"
+        for segment in (1, 2)
+        for system in "ab"
+    ]
+    file = SimpleUploadedFile("pe.tsv", "\n".join(lines).encode())
+    path = f"/api/v1/campaigns/{campaign.code}/metrics/post-editions"
+    answer = ada.client.post(path, {"file": file, "names": ["TER", "WER"]})
+    assert answer.status_code == 201 and answer.json()["metrics"] == []
+    assert [gold["name"] for gold in answer.json()["golds"]] == ["HTER", "HWER"]
+    (hter, _) = ada.get(f"/campaigns/{campaign.code}/golds").json()["items"]
+    assert (hter["kind"], hter["higher_is_better"], hter["n_scores"]) == ("hter", False, 4)
+    body = {"golds": [{"upload": hter["code"]}]}
+    answer = ada.post(f"/campaigns/{campaign.code}/evaluations", body)
+    assert answer.status_code == 202
+    assert Job.objects.get().arguments["golds"] == [{"upload": hter["code"]}]

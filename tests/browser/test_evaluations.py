@@ -12,7 +12,11 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
 from tests.browser.opening import Visitor
 from tests.browser.staff_pages import staff_context
-from tests.evaluations import gold_lines, make_collection_evaluation, score_lines
+from tests.evaluations import (
+    gold_lines,
+    make_campaign_evaluation,
+    score_lines,
+)
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_staff")]
 
@@ -94,19 +98,28 @@ def test_it_works_without_scripts(visitor: Visitor, folder: Path):
     assert Evaluation.objects.count() == 1
 
 
-def test_a_scatter_plot_opened_on_its_own_is_complete_with_tooltips(page: Page, complaints):
-    # The browser looks for a favicon.
-    complaints.expected.append("404 (Not Found)")
-    evaluation = make_collection_evaluation()
+def test_the_points_of_a_scatter_plot_show_their_texts_by_pointer_and_by_keyboard(page: Page):
+    evaluation = make_campaign_evaluation()
     page.goto(reverse("evaluation", args=[evaluation.code]))
     page.get_by_label("Scatter plot of").select_option("poor")
     page.get_by_role("button", name="Show").click()
-    page.get_by_role("link", name="Open it").first.click()
-    titles = page.locator("#hover-points use title")
-    assert titles.count() == 36
-    assert "segment 1 by A: poor" in titles.all_text_contents()[0]
-    point = page.locator("#hover-points use").first
-    assert point.evaluate("point => getComputedStyle(point).fill") != "rgb(0, 0, 0)"
+    figure = page.locator("[data-points]")
+    slider, text = figure.get_by_role("slider"), figure.locator(".chosen")
+    figure.scroll_into_view_if_needed()
+    expect(slider).to_be_enabled()
+    slider.focus()
+    expect(text).to_contain_text("Text ")
+    lowest = text.inner_text()
+    slider.press("ArrowRight")
+    expect(text).not_to_have_text(lowest)
+    label = text.locator("p").first.inner_text()
+    assert "poor" in label and label in str(slider.get_attribute("aria-valuetext"))
+    mark = figure.locator(".plot-mark").bounding_box()
+    slider.press("End")
+    expect(text).not_to_contain_text(label)
+    assert mark is not None
+    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    expect(text).to_contain_text(label)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_no_number_is_shown_while_rating(hit):
     page.keyboard.type("73")
     expect_score(page, 73)
     # Only the texts and the progress may contain digits.
-    parts = page.locator(".statement, .question, .controls, #save-state")
+    parts = page.locator("#statement, .question, .controls, #save-state")
     expect(parts).to_have_count(4)
     for part in parts.all():
         assert not re.search(r"\d", part.inner_text())

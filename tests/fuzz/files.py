@@ -26,8 +26,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 
 Spoil = Callable[[Path, random.Random], None]
 DATA = Path(__file__).parents[1] / "data"
-CAMPAIGNS = ("simple", "mt-metrics-eval", "test-set-folder")
-CAMPAIGNS += ("table.csv", "table.tsv", "table.jsonl", "test-set.xml")
+CAMPAIGNS = ("simple", "mt-metrics-eval", "test-set-folder", "wmt-sgml")
+CAMPAIGNS += ("table.csv", "table.tsv", "table.jsonl", "test-set.xml", "wmt-humeval.jsonl")
 COLLECTIONS = {
     "appraise": ("appraise.csv",),
     "mturk": ("mturk.csv",),
@@ -175,7 +175,12 @@ class Fuzzer:
 
     def _campaign(self, name: str, rng: random.Random) -> None:
         with self._spoilt(name, DATA / "campaigns" / rng.choice(CAMPAIGNS), rng) as path:
-            import_campaign(path=path, name=name, source_language="de", target_language="en")
+            options = self._mending if rng.random() < 0.5 else {}
+            import_campaign(
+                path=path, name=name, source_language="de", target_language="en", **options
+            )
+
+    _mending = {"clean": True, "encoding": "windows-1252", "allow_missing_translations": True}
 
     def _archive(self, name: str, rng: random.Random) -> None:
         """An uploaded ZIP file, changed before or after packing."""

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import CHRF
 
-from hits.campaigns.balanced_degradation import BalancedDegrader, _around, _chrf_of_each
+from hits.campaigns.balanced_degradation import BalancedDegrader
 from hits.campaigns.degradation import CannotDegrade, Spacing, unit_spans
 from hits.campaigns.demo import DEMO_FOLDER
+from hits.campaigns.version_overlap import around, chrf_of_each
 
 CHINESE = [
     "政府昨天宣布了新的经济计划以帮助小企业",
@@ -80,7 +81,7 @@ def test_marks_stay_where_they_were():
     texts, _, _ = demo()
     for number, degraded in reference_pairs():
         for old, new in zip(texts[number].split(), degraded.split(), strict=True):
-            assert _around(old)[::2] == _around(new)[::2]
+            assert around(old)[::2] == around(new)[::2]
 
 
 def test_every_text_loses_words():
@@ -163,4 +164,4 @@ def test_chrf_is_that_of_sacrebleu():
     texts = ["The cat sat.", "abc", "xy", "ab", "Sie sagte: „nein“ 😀", "天气预报 说"]
     others = ["A cat sat on the mat.", "abc", "The mat", "abab", "天气 预报"]
     expected = [[CHRF().sentence_score(a, [b]).score / 100 for b in others] for a in texts]
-    assert np.allclose(_chrf_of_each(texts, others), expected, rtol=0, atol=1e-9)
+    assert np.allclose(chrf_of_each(texts, others), expected, rtol=0, atol=1e-9)

@@ -78,6 +78,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_trust_rule_is_known": (Campaign, 0, {"trust_rule": "none"}),
     "campaign_drift_is_known": (Campaign, 0, {"drift": "never"}),
     "campaign_limit_per_worker_is_positive": (Campaign, 0, {"max_hits_per_worker": 0}),
+    "campaign_sample_is_not_empty": (Campaign, 0, {"sample_size": 0}),
     "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
     "campaign_shows_2_to_5_outputs": (Campaign, 0, {"outputs_per_screen": 6}),
     "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),

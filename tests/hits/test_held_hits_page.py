@@ -56,7 +56,7 @@ class TestPage:
 
     def test_it_shows_the_times_of_each_hit(self, campaign, held, admin):
         picture = reverse("held_picture", args=[campaign.code, held.code, "svg"])
-        assert f'src="{picture}"' in read(admin, address("held_hits", campaign))
+        assert f'src="{picture}?for=screen"' in read(admin, address("held_hits", campaign))
         assert "came within 2 s, below the dotted line" in read(admin, picture)
         rows = read(admin, picture.replace(".svg", ".csv")).splitlines()
         assert rows[0] == "rating,hit,seconds" and rows[1] == "1,1,"

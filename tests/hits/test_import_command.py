@@ -41,6 +41,8 @@ def test_it_can_print_json() -> None:
         "n_translations": 5,
         "n_outputs": 6,
         "notes": ["1 output identical to another system's is rated once"],
+        "n_mends": 0,
+        "mends": [],
     }
 
 

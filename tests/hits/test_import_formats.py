@@ -23,7 +23,7 @@ OUTPUTS = {
     "A": ["The dog sleeps in the garden.", 'She said, "Come soon!"', "It costs 3 €, not more."],
     "B": ["The dog sleeps in the garden.", 'She said "Come soon"', "That is 3 euros, no more."],
 }
-WITH_IDS = ["simple", "table.tsv", "table.csv", "table.jsonl", "test-set.xml"]
+WITH_IDS = ["simple", "table.tsv", "table.csv", "table.jsonl", "test-set.xml", "wmt-sgml"]
 WITH_DOCUMENTS = [*WITH_IDS, "mt-metrics-eval"]
 
 
@@ -42,7 +42,7 @@ def outputs_of(campaign: Campaign) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", [*WITH_DOCUMENTS, "test-set-folder"])
+@pytest.mark.parametrize("name", [*WITH_DOCUMENTS, "test-set-folder", "wmt-humeval.jsonl"])
 def test_each_format_is_recognised_and_read_exactly(name: str) -> None:
     summary = imported(CAMPAIGNS / name)
     campaign = summary.campaign

@@ -193,8 +193,9 @@ def test_it_lists_the_first_twenty_problems_and_counts_the_others() -> None:
     lines = str(refused).splitlines()
     assert lines[0] == "The campaign was not imported, and nothing was stored: 25 problems."
     assert lines[1] == "  systems/B.txt, line 1: the translation is empty"
-    assert lines[-1] == "  … and 5 more"
-    assert len(lines) == 22
+    assert lines[21] == "  … and 5 more"
+    assert lines[-1] == "  --allow-empty-translations: empty translations (25)"
+    assert len(lines) == 24
 
 
 def test_problems_of_several_files_are_reported_together(tmp_path: Path) -> None:

@@ -14,9 +14,20 @@ TEXTS = {language: guidance_in(language) for language in guidance_languages()}
 TASKS = ["reference", "source", "fluency"]
 BANDS = [(70, 100), (0, 40), (20, 80)]
 SCRIPTS = {"ru": r"[а-яё]", "zh": r"[\u4e00-\u9fff]", "ar": r"[\u0621-\u064a]"}
+SCRIPTS |= {"uk": r"[а-яіїєґ]", "hi": r"[\u0900-\u097f]", "ja": r"[\u3040-\u30ff]"}
+SCRIPTS |= {"zh-Hant": r"[\u4e00-\u9fff]"}
 # The name of each language as used in a sentence of that language.
 OWN_NAMES = {"en": "English", "de": "Deutsch", "es": "español", "fr": "français", "cs": "češtin"}
-OWN_NAMES |= {"ru": "русск", "zh": "中文", "ar": "عربية"}
+OWN_NAMES |= {
+    "ru": "русск",
+    "zh": "中文",
+    "ar": "عربية",
+    "fi": "suome",
+    "hi": "हिन्दी",
+    "it": "italiano",
+}
+OWN_NAMES |= {"ja": "日本語", "pl": "pol", "pt": "português", "tr": "Türkçe", "uk": "українськ"}
+OWN_NAMES |= {"zh-Hant": "中文"}
 
 every_language = pytest.mark.parametrize("language", TEXTS)
 every_task = pytest.mark.parametrize("task", TASKS)
@@ -71,7 +82,7 @@ def test_no_practice_translation_is_a_copy_of_its_reference(language: str) -> No
 def test_every_text_is_tidy_and_ends_with_punctuation(language: str) -> None:
     for text in strings_in(TEXTS[language]):
         assert text == re.sub(r"[ \t\n]+", " ", text).strip()
-        assert re.search(r"[.?。？؟]$", text)
+        assert re.search(r"[.?。？؟।]$", text)
 
 
 @pytest.mark.parametrize("language", SCRIPTS)
@@ -128,7 +139,7 @@ def test_a_source_is_shown_in_the_source_language_of_the_campaign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target", "gray"), [("ja", "de", "de"), ("en", "ja", "en"), ("ja", "ko", "en")]
+    ("source", "target", "gray"), [("is", "de", "de"), ("en", "is", "en"), ("is", "ko", "en")]
 )
 def test_without_texts_in_the_source_language_the_gray_text_is_a_reference(
     source: str, target: str, gray: str
@@ -144,7 +155,7 @@ def test_the_source_language_changes_nothing_for_the_other_tasks() -> None:
 
 @pytest.mark.parametrize(
     ("code", "language"),
-    [("zh-Hans", "zh"), ("zh-Hant", "zh"), ("EN-us", "en"), ("de-CH", "de"), ("pt-BR", "en")],
+    [("zh-Hans", "zh"), ("zh-TW", "zh-Hant"), ("EN-us", "en"), ("pt-BR", "pt"), ("is", "en")],
 )
 @every_task
 def test_a_variety_falls_back_to_its_language_and_others_to_english(
@@ -155,19 +166,20 @@ def test_a_variety_falls_back_to_its_language_and_others_to_english(
 
 
 def test_a_variety_has_the_statement_of_its_language() -> None:
-    assert statement_for("zh-Hant", "fluency") == "这段文字是通顺流畅的中文。"
+    assert statement_for("zh-SG", "fluency") == "这段文字是通顺流畅的中文。"
+    assert statement_for("zh-HK", "fluency") == "這段文字是通順流暢的中文。"
     assert statement_for("en-GB", "fluency") == "The text is fluent English."
 
 
 def test_the_statement_for_an_unknown_language_names_it_in_english() -> None:
-    assert statement_for("ja", "fluency") == "The text is fluent Japanese."
-    assert statement_for("pt-BR", "fluency") == "The text is fluent Portuguese (Brazil)."
-    expected = "The black text adequately expresses the meaning of the gray text in Japanese."
-    assert statement_for("ja", "reference") == statement_for("ja", "source") == expected
+    assert statement_for("is", "fluency") == "The text is fluent Icelandic."
+    assert statement_for("bn-IN", "fluency") == "The text is fluent Bangla (India)."
+    expected = "The black text adequately expresses the meaning of the gray text in Icelandic."
+    assert statement_for("is", "reference") == statement_for("is", "source") == expected
 
 
 def test_practice_for_an_unknown_language_is_about_english() -> None:
-    assert practice_for("ja", "fluency").statement == "The text is fluent English."
+    assert practice_for("is", "fluency").statement == "The text is fluent English."
 
 
 @pytest.mark.parametrize(

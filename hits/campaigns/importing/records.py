@@ -7,22 +7,27 @@ the files change meanwhile, and the rows of a table can be sorted by segment wit
 import tempfile
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from django.conf import settings
 
 from da_platform.exceptions import TooMuch
-from da_platform.files.problems import Problems
-from da_platform.files.texts import has_c1_control
+from da_platform.files.mending import Mender
+from da_platform.files.problems import Fix, Problems
+from da_platform.files.texts import fault_in_name, fault_in_text, has_c1_control, is_mendable
 
-from ...models import Campaign
+from ...models import SHOWN_BY_TASK, Campaign
 
 # Up to this many bytes of text stay in memory.
 SPOOL_BYTES = 16_000_000
 
 # The place of a missing text.
 NO_TEXT = -1
+
+ALLOWED_IF_EMPTY = Fix("allow_empty_translations", (), "empty translations")
+ALLOWED_IF_MISSING = Fix("allow_missing_translations", (), "missing translations")
+MENDED_BY_CLEANING = Fix("clean", (), "texts with control characters or line breaks")
 
 NEEDS_REFERENCES = "has second references, but there are no references"
 
@@ -37,26 +42,74 @@ class ReadingOptions:
     reference: str | None = None
     allow_empty_translations: bool = False
     second_reference: str | None = None
+    allow_missing_translations: bool = False
+    # Columns of a table that are not read.
+    ignore_columns: frozenset[str] = frozenset()
+    mender: Mender = field(default_factory=Mender)
+    shows: str = ""
+
+    @property
+    def may_leave_gaps(self) -> bool:
+        """Whether an empty line of a text file means that there is no translation."""
+        return self.allow_missing_translations and not self.allow_empty_translations
 
     @property
     def needs_source(self) -> bool:
-        return self.task == Campaign.Task.SOURCE_ADEQUACY
+        return self._shown in (Campaign.Shows.SOURCE, Campaign.Shows.BOTH)
 
     @property
     def needs_reference(self) -> bool:
-        return self.task == Campaign.Task.REFERENCE_ADEQUACY
+        return self._shown in (Campaign.Shows.REFERENCE, Campaign.Shows.BOTH)
+
+    @property
+    def _shown(self) -> str:
+        return self.shows or SHOWN_BY_TASK[self.task]
+
+
+def checked_text(
+    text: str,
+    what: str,
+    *,
+    file: str,
+    line: int | None,
+    options: ReadingOptions,
+    problems: Problems,
+    may_be_empty: bool = False,
+) -> str:
+    """Return a text, mended if the options allow it, and add a problem if it cannot be used."""
+    text = options.mender.text(text, file, line)
+    if fault := fault_in_text(text, may_be_empty=may_be_empty):
+        fix = None
+        if not text and what.startswith("the translation"):
+            fix = ALLOWED_IF_EMPTY
+        elif is_mendable(text):
+            fix = MENDED_BY_CLEANING
+        problems.add(file, line, f"{what} {fault}", fix)
+    return text
+
+
+def checked_name(
+    name: str, what: str, *, file: str, line: int, options: ReadingOptions, problems: Problems
+) -> str:
+    """Return a name, mended if the options allow it, and add a problem if it cannot be used."""
+    name = options.mender.text(name, file, line)
+    if fault := fault_in_name(name):
+        problems.add(
+            file, line, f"{what} {fault}", MENDED_BY_CLEANING if is_mendable(name) else None
+        )
+    return name
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentTexts:
-    """One segment with the output of every system, in the order of the systems."""
+    """One segment with the output of every system, in the order of the systems; None if there is none."""
 
     name: str
     document: str
     source: str
     reference: str
     second_reference: str
-    outputs: list[str]
+    outputs: list[str | None]
 
 
 class TextStore:
@@ -99,6 +152,10 @@ class Grid:
             return NO_TEXT
         return self._columns[system][segment]
 
+    def count(self) -> int:
+        """Return how many numbers were set."""
+        return sum(len(column) - column.count(NO_TEXT) for column in self._columns)
+
     def set(self, system: int, segment: int, number: int) -> None:
         while system >= len(self._columns):
             self._columns.append(array("q"))
@@ -129,6 +186,10 @@ class Draft:
     @property
     def n_segments(self) -> int:
         return len(self.names)
+
+    @property
+    def n_outputs(self) -> int:
+        return self._outputs.count()
 
     def add_system(self, name: str) -> int:
         self.systems.append(name)
@@ -172,15 +233,27 @@ class Draft:
     def set_output(self, system: int, segment: int, place: int) -> None:
         self._outputs.set(system, segment, place)
 
-    def report_missing_outputs(self, file: str, problems: Problems) -> None:
+    def report_missing_outputs(
+        self, file: str, options: ReadingOptions, problems: Problems
+    ) -> None:
+        """Note the missing outputs, or add a problem for each unless they are allowed."""
+        n_missing = 0
         for system, name in enumerate(self.systems):
             for segment in range(self.n_segments):
-                if self._outputs.get(system, segment) == NO_TEXT:
-                    problems.add(
-                        file,
-                        None,
-                        f"system {name!r} has no translation of segment {self.names[segment]!r}",
+                if self._outputs.get(system, segment) != NO_TEXT:
+                    continue
+                n_missing += 1
+                if not options.allow_missing_translations:
+                    reason = (
+                        f"system {name!r} has no translation of segment {self.names[segment]!r}"
                     )
+                    problems.add(file, None, reason, ALLOWED_IF_MISSING)
+        if n_missing:
+            n_all = len(self.systems) * self.n_segments
+            self.notes.append(
+                f"{n_missing:,} of {n_all:,} outputs (systems times segments) are missing; the "
+                "others are rated"
+            )
 
     @property
     def has_second_references(self) -> bool:
@@ -217,5 +290,8 @@ class Draft:
                 source=text(self._sources[index]),
                 reference=text(self._references[index]),
                 second_reference=text(self._second_references[index]),
-                outputs=[text(place(system, index)) for system in systems],
+                outputs=[
+                    None if (output := place(system, index)) == NO_TEXT else text(output)
+                    for system in systems
+                ],
             )

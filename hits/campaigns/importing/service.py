@@ -1,6 +1,6 @@
 """Import a campaign: read and check the files, then store them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
 from da_platform.exceptions import TooMuch
+from da_platform.files.mending import ENCODINGS, Mend, Mender
 from da_platform.files.problems import Problem, Problems
 from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
 from hits.exceptions import ImportRefused
 
-from ...hit_sizes import sizes_of
-from ...models import Campaign
+from ...models import Campaign, ImportReport, usual_settings
+from ...people.audit import record
 from .detection import find_reader
 from .records import Draft, ReadingOptions
 from .storing import store
@@ -28,7 +29,9 @@ class CampaignSettings(TypedDict, total=False):
 
     hit_size: int
     min_ratings: int
+    sample_size: int | None
     seed: int
+    shows: str
     instructions: str
     pay_per_hit: Decimal
     currency: str
@@ -50,7 +53,10 @@ class CampaignSettings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What was stored; `n_outputs` counts every system's outputs, `n_translations` distinct ones."""
+    """What was stored; `n_outputs` counts every system's outputs, `n_translations` distinct ones.
+
+    `n_mends` counts what was mended in the files, `mends` lists it up to a limit.
+    """
 
     campaign: Campaign
     n_systems: int
@@ -58,6 +64,8 @@ class ImportSummary:
     n_translations: int
     n_outputs: int
     notes: list[str] = field(default_factory=list)
+    n_mends: int = 0
+    mends: list[Mend] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +74,11 @@ class CheckSummary:
 
     systems: list[str]
     n_segments: int
+    n_outputs: int
     has_second_references: bool
     notes: list[str]
+    n_mends: int
+    mends: list[Mend]
 
 
 def import_campaign(
@@ -81,12 +92,18 @@ def import_campaign(
     reference: str | None = None,
     second_reference: str | None = None,
     allow_empty_translations: bool = False,
+    allow_missing_translations: bool = False,
+    ignore_columns: Iterable[str] = (),
+    clean: bool = False,
+    encoding: str = "",
     progress: Callable[[int], object] | None = None,
     **settings: Unpack[CampaignSettings],
 ) -> ImportSummary:
     """Store a new campaign with all of its texts, or raise `ImportRefused` and store nothing.
 
-    `progress` is called with the number of outputs stored since the last call.
+    `clean` mends byte order marks, line ends and control characters and normalises texts to NFC;
+    `encoding` is how to read what is not UTF-8. What was mended is kept in the campaign's import
+    report. `progress` is called with the number of outputs stored since the last call.
     """
     problems = Problems()
     campaign, options = _begin(
@@ -98,12 +115,15 @@ def import_campaign(
         reference=reference,
         second_reference=second_reference,
         allow_empty_translations=allow_empty_translations,
+        allow_missing_translations=allow_missing_translations,
+        ignore_columns=ignore_columns,
+        clean=clean,
+        encoding=encoding,
         **settings,
     )
     with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any(ImportRefused)
-        n_translations = _store(campaign, draft, progress)
-    return _summary(campaign, draft, n_translations)
+        return _store(campaign, draft, options, progress)
 
 
 def check_campaign(*, path: Path, format: str | None = None, **settings: Any) -> CheckSummary:
@@ -113,7 +133,13 @@ def check_campaign(*, path: Path, format: str | None = None, **settings: Any) ->
     with closing(_read(path, format, options, problems)) as draft:
         problems.refuse_if_any(ImportRefused)
         return CheckSummary(
-            list(draft.systems), draft.n_segments, draft.has_second_references, list(draft.notes)
+            systems=list(draft.systems),
+            n_segments=draft.n_segments,
+            n_outputs=draft.n_outputs,
+            has_second_references=draft.has_second_references,
+            notes=list(draft.notes),
+            n_mends=options.mender.n_mends,
+            mends=options.mender.mends,
         )
 
 
@@ -123,12 +149,20 @@ def _begin(
     reference: str | None = None,
     second_reference: str | None = None,
     allow_empty_translations: bool = False,
+    allow_missing_translations: bool = False,
+    ignore_columns: Iterable[str] = (),
+    clean: bool = False,
+    encoding: str = "",
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
     """Return the unsaved campaign, with its settings checked, and how to read its files."""
-    task = settings.get("task", Campaign.Task.REFERENCE_ADEQUACY)
-    campaign = Campaign(**{"hit_size": sizes_of(task).default} | settings)
+    task = settings.get("task") or Campaign.Task.REFERENCE_ADEQUACY
+    campaign = Campaign(**usual_settings(task) | settings)
     _check_settings(campaign, problems)
+    if encoding and encoding not in ENCODINGS:
+        reason = f"encoding: {encoding!r} is not supported; choose from {', '.join(ENCODINGS)}"
+        problems.add("", None, reason)
+        encoding = ""
     options = ReadingOptions(
         campaign.source_language,
         campaign.target_language,
@@ -136,6 +170,10 @@ def _begin(
         reference,
         allow_empty_translations,
         second_reference,
+        allow_missing_translations,
+        frozenset(ignore_columns),
+        Mender(clean, encoding),
+        campaign.shows,
     )
     return campaign, options
 
@@ -176,9 +214,18 @@ def _check_settings(campaign: Campaign, problems: Problems) -> None:
                 problems.add("", None, f"{setting}: {message}")
 
 
-def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
+def _store(
+    campaign: Campaign,
+    draft: Draft,
+    options: ReadingOptions,
+    progress: Callable[[int], object] | None,
+) -> ImportSummary:
     try:
-        return store(campaign, draft, progress)
+        with transaction.atomic():
+            n_translations = store(campaign, draft, progress)
+            summary = _summary(campaign, draft, options, n_translations)
+            _store_report(summary, options)
+        return summary
     except IntegrityError as error:
         # Another import may have taken the name since it was checked. Anything else is a bug.
         if not Campaign.objects.filter(name=campaign.name).exists():
@@ -187,8 +234,36 @@ def _store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] |
         raise ImportRefused([name_taken], 1) from error
 
 
-def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSummary:
-    n_outputs = len(draft.systems) * draft.n_segments
+def _store_report(summary: ImportSummary, options: ReadingOptions) -> None:
+    ImportReport.objects.create(
+        campaign=summary.campaign,
+        options=_chosen_options(options),
+        notes=summary.notes,
+        n_mends=summary.n_mends,
+        mends=[[mend.file, mend.line, mend.what] for mend in summary.mends],
+    )
+    if summary.n_mends:
+        record("texts mended", campaign=summary.campaign, n_mends=summary.n_mends)
+
+
+def _chosen_options(options: ReadingOptions) -> dict[str, Any]:
+    """Return the options that are not at their default."""
+    chosen = {
+        "reference": options.reference,
+        "second_reference": options.second_reference,
+        "allow_empty_translations": options.allow_empty_translations,
+        "allow_missing_translations": options.allow_missing_translations,
+        "ignore_columns": ", ".join(sorted(options.ignore_columns)),
+        "clean": options.mender.cleans,
+        "encoding": options.mender.encoding,
+    }
+    return {name: value for name, value in chosen.items() if value}
+
+
+def _summary(
+    campaign: Campaign, draft: Draft, options: ReadingOptions, n_translations: int
+) -> ImportSummary:
+    n_outputs = draft.n_outputs
     notes = list(draft.notes)
     if n_shared := n_outputs - n_translations:
         alike = "near-identical" if campaign.merges_near_identical else "identical"
@@ -207,4 +282,6 @@ def _summary(campaign: Campaign, draft: Draft, n_translations: int) -> ImportSum
         n_translations=n_translations,
         n_outputs=n_outputs,
         notes=notes,
+        n_mends=options.mender.n_mends,
+        mends=options.mender.mends,
     )

@@ -67,8 +67,8 @@ def _store_batch(
         for position, texts in enumerate(batch, start=first_position)
     )
     translations: list[Translation] = []
-    # The translation of each output, in the order of the outputs.
-    shared: list[Translation] = []
+    # The translation of each output, in the order of the outputs; None where there is none.
+    shared: list[Translation | None] = []
     for segment, texts in zip(segments, batch, strict=True):
         by_fingerprint = _translations(segment, texts.outputs, shared, campaign)
         translations.extend(by_fingerprint.values())
@@ -78,11 +78,17 @@ def _store_batch(
 
 
 def _translations(
-    segment: Segment, texts: list[str], shared: list[Translation], campaign: Campaign
+    segment: Segment,
+    texts: list[str | None],
+    shared: list[Translation | None],
+    campaign: Campaign,
 ) -> dict[bytes, Translation]:
     """Return the distinct translations of a segment, and append each text's translation to `shared`."""
     distinct: dict[bytes, Translation] = {}
     for text in texts:
+        if text is None:
+            shared.append(None)
+            continue
         key = fingerprint(text, near=campaign.merges_near_identical)
         if key not in distinct:
             distinct[key] = Translation(segment_id=segment.pk, text=text, fingerprint=key)
@@ -91,12 +97,13 @@ def _translations(
 
 
 def _outputs(
-    systems: list[System], batch: list[SegmentTexts], shared: list[Translation]
+    systems: list[System], batch: list[SegmentTexts], shared: list[Translation | None]
 ) -> Iterator[SystemOutput]:
     translations = iter(shared)
     for texts in batch:
         for system, text in zip(systems, texts.outputs, strict=True):
-            translation = next(translations)
+            if (translation := next(translations)) is None:
+                continue
             yield SystemOutput(
                 system_id=system.pk,
                 segment_id=translation.segment_id,

@@ -9,17 +9,36 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from da_platform.files.problems import Problems
+from da_platform.files.problems import Fix, Problems
 from da_platform.files.reading import CampaignFolder, Line, read_lines
-from da_platform.files.texts import fault_in_name, fault_in_text
 
-from .records import NEEDS_REFERENCES, NO_TEXT, Draft, Grid, ReadingOptions
+from .records import (
+    NEEDS_REFERENCES,
+    NO_TEXT,
+    Draft,
+    Grid,
+    ReadingOptions,
+    checked_name,
+    checked_text,
+)
 
 REQUIRED_COLUMNS = ("segment", "system", "translation")
 OPTIONAL_COLUMNS = ("document", "source", "reference", "second_reference")
 COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+COLUMNS_IN_WORDS = {
+    "segment": "id of the segment",
+    "system": "name of the system",
+    "translation": "the system's output",
+    "source": "the source; needed if workers see it",
+    "reference": "the reference; needed if workers see it",
+    "second_reference": "optional: another reference or a paraphrase",
+    "document": "optional: the segment's document",
+}
+_NAME_COLUMNS = ("segment", "system", "document")
 # Other names of columns.
 ALIASES = {"paraphrase": "second_reference"}
+
+IGNORED_IF_NAMED = Fix("ignore_columns", (), "unknown columns")
 
 # The line a row begins on, and its cells by column.
 Row = tuple[int, dict[str, str]]
@@ -28,14 +47,15 @@ Row = tuple[int, dict[str, str]]
 def read_tsv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
     """Read tab-separated values, without quoting: a quotation mark is part of the text."""
     folder = CampaignFolder(path)
-    lines = read_lines(folder, path, problems)
+    lines = read_lines(folder, path, problems, mender=options.mender)
     cells = ((number, line.split("\t")) for number, line in lines if line is not None)
     return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
 
 
 def read_csv(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
     # RFC 4180 ends lines with CR LF, and so do Excel and our own exports.
-    lines = read_lines(CampaignFolder(path), path, problems, may_have_crlf=True)
+    folder = CampaignFolder(path)
+    lines = read_lines(folder, path, problems, may_have_crlf=True, mender=options.mender)
     cells = csv_cells(lines, path.name, problems)
     return _read_rows(_with_header(cells, path, options, problems), path, options, problems)
 
@@ -111,8 +131,11 @@ def _check_columns(
         problems.add(file, line, f"does not name the columns: {', '.join(COLUMNS)}")
         return
     for name, count in counts.items():
+        if name in options.ignore_columns:
+            continue
         if name not in COLUMNS:
-            problems.add(file, line, f"column {name!r} is unknown; use {', '.join(COLUMNS)}")
+            reason = f"column {name!r} is unknown; use {', '.join(COLUMNS)}, or have it ignored"
+            problems.add(file, line, reason, IGNORED_IF_NAMED)
         elif count > 1:
             problems.add(file, line, f"column {name!r} appears {count} times")
     missing = [name for name in _needed_columns(options) if name not in counts]
@@ -134,7 +157,8 @@ def _needed_columns(options: ReadingOptions) -> tuple[str, ...]:
 
 def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Iterator[Row]:
     columns: tuple[str, ...] | None = None
-    for number, line in read_lines(CampaignFolder(path), path, problems):
+    folder = CampaignFolder(path)
+    for number, line in read_lines(folder, path, problems, mender=options.mender):
         pairs = None if line is None else json_pairs(line, path.name, number, problems)
         if pairs is None:
             continue
@@ -144,8 +168,9 @@ def _json_rows(path: Path, options: ReadingOptions, problems: Problems) -> Itera
             n_before = problems.total
             _check_columns(names, path.name, number, options, problems)
             columns = names if problems.total == n_before else None
-        if columns is not None and _are_strings(pairs, path.name, number, problems):
-            yield number, {_column(name): value for name, value in pairs}
+        read = [pair for pair in pairs if pair[0] not in options.ignore_columns]
+        if columns is not None and _are_strings(read, path.name, number, problems):
+            yield number, {_column(name): value for name, value in read}
 
 
 def json_pairs(
@@ -196,7 +221,7 @@ def _read_rows(
         return table.draft
     if not table.systems:
         problems.add(path.name, None, "has no rows below its header")
-    table.draft.report_missing_outputs(path.name, problems)
+    table.draft.report_missing_outputs(path.name, options, problems)
     table.report_missing_second_references()
     return table.draft
 
@@ -209,6 +234,7 @@ class _Table:
         self.systems: dict[str, int] = {}
         self.n_problems = 0
         self._file = file
+        self._options = options
         self._problems = problems
         self._may_be_empty = options.allow_empty_translations
         self._segments: dict[str, int] = {}
@@ -218,6 +244,7 @@ class _Table:
         self._digests: list[tuple[bytes, ...]] = []
 
     def add(self, number: int, cells: dict[str, str]) -> None:
+        cells = self._with_clean_names(number, cells)
         segment = self._segments.get(cells["segment"])
         if segment is None:
             segment = self._add_segment(number, cells)
@@ -268,13 +295,42 @@ class _Table:
     ) -> int:
         if column not in cells:
             return NO_TEXT
-        if fault := fault_in_text(cells[column], may_be_empty=may_be_empty):
-            self._report(number, f"the {_in_words(column)} {fault}")
-        return self.draft.add_text(cells[column])
+        n_before = self._problems.total
+        text = checked_text(
+            cells[column],
+            f"the {_in_words(column)}",
+            file=self._file,
+            line=number,
+            options=self._options,
+            problems=self._problems,
+            may_be_empty=may_be_empty,
+        )
+        self.n_problems += self._problems.total - n_before
+        return self.draft.add_text(text)
 
     def _check_name(self, column: str, number: int, cells: dict[str, str]) -> None:
-        if fault := fault_in_name(cells[column]):
-            self._report(number, f"the {column}'s name {fault}")
+        n_before = self._problems.total
+        checked_name(
+            cells[column],
+            f"the {column}'s name",
+            file=self._file,
+            line=number,
+            options=self._options,
+            problems=self._problems,
+        )
+        self.n_problems += self._problems.total - n_before
+
+    def _with_clean_names(self, number: int, cells: dict[str, str]) -> dict[str, str]:
+        """Mend names before rows are compared by them."""
+        mender = self._options.mender
+        if not mender.cleans:
+            return cells
+        names = {
+            column: mender.text(cells[column], self._file, number)
+            for column in _NAME_COLUMNS
+            if column in cells
+        }
+        return cells | names
 
     def report_missing_second_references(self) -> None:
         for segment in self.draft.without_second_reference():

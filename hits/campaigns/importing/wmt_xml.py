@@ -11,10 +11,11 @@ from defusedxml.expatreader import create_parser
 
 from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, ReadingLimits
-from da_platform.files.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, fault_in_name, fault_in_text
+from da_platform.files.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, fault_in_name
 
+from .languages import agree
 from .plain_text import choose_reference, choose_second_reference, second_reference_note
-from .records import NO_TEXT, Draft, ReadingOptions
+from .records import NO_TEXT, Draft, ReadingOptions, checked_text
 
 BLOCK_BYTES = 65_536
 # A longer comment or tag is refused: the parser keeps all of it in memory until it ends.
@@ -209,7 +210,7 @@ class _TestSet(ContentHandler):
             return
         language = attributes.get("lang") or attributes.get("language") or ""
         expected = self._options.source_language if tag == "src" else self._options.target_language
-        if not _agree(language, expected):
+        if not agree(language, expected):
             if tag != "src":
                 return
             language = language[:MAX_NAME_LENGTH]
@@ -250,9 +251,15 @@ class _TestSet(ContentHandler):
             self._report(line, f"the segment's id {fault}")
         elif name in part.places:
             self._report(line, f"segment {name!r} is already on line {part.places[name][0]}")
-        may_be_empty = part.kind == "hyp" and self._options.allow_empty_translations
-        if fault := fault_in_text(text, may_be_empty=may_be_empty):
-            self._report(line, f"{_what(part)} {fault}")
+        text = checked_text(
+            text,
+            _what(part),
+            file=self._file,
+            line=line,
+            options=self._options,
+            problems=self._problems,
+            may_be_empty=part.kind == "hyp" and self._options.allow_empty_translations,
+        )
         part.places[name] = (line, self.draft.add_text(text))
 
     # From a document to the draft -----------------------------------------------------------
@@ -364,7 +371,7 @@ class _TestSet(ContentHandler):
                 self._reference_names, self._options, self._problems, file=self._file
             )
             self._finish_second_references(reference)
-        self.draft.report_missing_outputs(self._file, self._problems)
+        self.draft.report_missing_outputs(self._file, self._options, self._problems)
 
     def _finish_second_references(self, reference: str | None) -> None:
         name = self._second_name
@@ -385,15 +392,6 @@ class _TestSet(ContentHandler):
 
     def _report(self, line: int, reason: str) -> None:
         self._problems.add(self._file, line, reason)
-
-
-def _agree(language: str, expected: str) -> bool:
-    """Return whether two codes name the same language, ignoring script and region."""
-    return not language or _primary(language) == _primary(expected)
-
-
-def _primary(code: str) -> str:
-    return code.replace("_", "-").partition("-")[0].lower()
 
 
 def _what(part: _Part) -> str:

@@ -13,7 +13,10 @@ from hits.exceptions import ImportRefused
 from hits.management.base import (
     CommandWithExamples,
     add_campaign_arguments,
+    add_reading_arguments,
+    lines_on_reading,
     progress_bar,
+    reading_options,
     summary_as_json,
 )
 from hits.models import DEFAULT_HITS_PER_WORKER, Campaign
@@ -31,14 +34,20 @@ examples:
     manage.py import_campaign newstest2021.en-de.all.xml --name WMT21 --from en --to de \\
         --reference A
 
+  Published files with byte order marks, stray bytes and control characters:
+    manage.py import_campaign newstest2013/ --name WMT13 --from cs --to en \\
+        --clean --encoding windows-1252
+
 Nothing is stored unless every file is in order. docs/campaign-files.md describes the formats.
 """
 
 # Options that are fields of the campaign; one not given leaves the field at its default.
 SETTINGS = (
+    "shows",
     "hit_size",
     "outputs_per_screen",
     "min_ratings",
+    "sample_size",
     "seed",
     "pay_per_hit",
     "currency",
@@ -94,12 +103,20 @@ class Command(CommandWithExamples):
             help="which one to hide among the translations (default: the first of the others)",
         )
         parser.add_argument(
-            "--allow-empty-translations",
-            action="store_true",
-            help="accept a system's empty outputs; they are rated like any other",
+            "--ignore-columns",
+            type=_names,
+            default=(),
+            metavar="NAME,NAME",
+            help="columns of a table to leave out",
         )
+        add_reading_arguments(parser)
 
     def _add_setting_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--shows",
+            choices=Campaign.Shows.values,
+            help="what editors see next to the text (default: the reference); for --task edit",
+        )
         parser.add_argument(
             "--hit-size", type=int, metavar="N", help="items in a HIT; for ranking, screens"
         )
@@ -111,6 +128,13 @@ class Command(CommandWithExamples):
         )
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
+        )
+        parser.add_argument(
+            "--sample",
+            type=int,
+            dest="sample_size",
+            metavar="N",
+            help="rate N translations, drawn at random from all systems and segments; keep the others",
         )
         parser.add_argument(
             "--seed", type=int, metavar="N", help="the same seed gives the same HITs"
@@ -190,9 +214,10 @@ class Command(CommandWithExamples):
                     format=options["format"],
                     reference=options["reference"],
                     second_reference=options["second_reference"],
-                    allow_empty_translations=options["allow_empty_translations"],
+                    ignore_columns=options["ignore_columns"],
                     merges_near_identical=options["merge_near_identical"],
                     progress=progress,
+                    **reading_options(options),
                     **chosen,
                 )
             except ImportRefused as refusal:
@@ -207,6 +232,10 @@ def _limit(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor none")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _money(text: str) -> Decimal:
@@ -229,4 +258,4 @@ def _as_text(summary: ImportSummary) -> str:
         f"{summary.n_systems:,} systems, {summary.n_segments:,} segments, "
         f"{summary.n_outputs:,} outputs, {summary.n_translations:,} distinct translations."
     ]
-    return "\n".join(lines + [f"Note: {note}." for note in summary.notes])
+    return "\n".join(lines + lines_on_reading(summary))

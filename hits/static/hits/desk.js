@@ -34,6 +34,12 @@
     const step = 0.7 * (controls.getBoundingClientRect().top - Math.max(0, texts.getBoundingClientRect().top));
     window.scrollBy(0, Math.min(hiddenHeight() + 16, Math.max(80, step)));
   });
+  // Chosen by a pointer, the problem is noted, and the slider comes back within reach.
+  const report = document.getElementById("report");
+  report?.addEventListener("click", (event) => {
+    if (event.detail > 0 && event.target.closest("label")) setTimeout(() => { report.open = false; });
+  });
+
   window.addEventListener("scroll", showMore, { passive: true });
   new ResizeObserver(showMore).observe(texts);
   window.addEventListener("resize", showMore);

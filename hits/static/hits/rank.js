@@ -2,8 +2,8 @@
 
 // The ranking page: a rank for each output. See answers.js for everything else.
 //
-// Besides the radio buttons: drag a text onto another rank's place is not needed, because ranks may tie. A number key
-// gives the text that has the focus (or else the first without a rank) that rank, and moves on.
+// Besides tapping the ranks: a number key gives the text with the focus (or else the first without a rank) that rank and
+// moves on, and texts can be dragged into their order.
 (() => {
   const form = document.getElementById("rating-form");
   const next = document.getElementById("next");

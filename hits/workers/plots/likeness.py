@@ -17,6 +17,8 @@ from .shown import BesideFormula, BesideOthers, Floats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SIZE = (ONE_COLUMN, ONE_COLUMN)
+
 
 def agreement_picture(points: BesideOthers | None) -> Picture | None:
     r = _correlation(points.z, points.others) if points else None
@@ -34,6 +36,7 @@ def agreement_picture(points: BesideOthers | None) -> Picture | None:
         draw=lambda: _draw_beside(
             points.others, points.z, "Mean of the others (z)", "This worker (z)"
         ),
+        size=SIZE,
         columns=("others_z", "worker_z", "n_others"),
         rows=[
             (float(others), float(z), int(n))
@@ -61,6 +64,7 @@ def likeness_picture(points: BesideFormula | None) -> Picture | None:
         draw=lambda: _draw_beside(
             points.values, points.scores, _sentence_case(points.measure), "Score"
         ),
+        size=SIZE,
         columns=("formula", "score"),
         rows=[
             (float(value), int(score))
@@ -85,7 +89,7 @@ def _sentence_case(text: str) -> str:
 
 
 def _draw_beside(across: Floats, up: Floats, across_label: str, up_label: str) -> Figure:
-    figure = new_figure(ONE_COLUMN, ONE_COLUMN)
+    figure = new_figure(*SIZE)
     axes = figure.add_subplot()
     slope, start = np.polyfit(across, up, 1)
     ends = np.array([across.min(), across.max()])

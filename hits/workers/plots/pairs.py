@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # Smaller p-values are drawn here, because a logarithmic axis has to end somewhere.
 LOWEST_P = 1e-6
 
+PAIRS_SIZE = (ONE_COLUMN, ONE_COLUMN)
+DRIFT_SIZE = (TWO_COLUMNS, 2.6)
+
 
 @dataclass(frozen=True, slots=True)
 class _PairScores:
@@ -64,6 +67,7 @@ def degraded_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
             f"average, degraded minus genuine is {float((scores.item - scores.partner).mean()):+.1f} points."
         ),
         draw=lambda: _draw_pairs(scores, "Score of the genuine text", "Score of the degraded text"),
+        size=PAIRS_SIZE,
         columns=("hit", "genuine", "degraded", "difference"),
         rows=_pair_rows(scores),
         hover=_pair_texts(scores, "genuine", "degraded"),
@@ -84,6 +88,7 @@ def repeats_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
             f"{int(apart.max())} at most; on the diagonal they are equal."
         ),
         draw=lambda: _draw_pairs(scores, "Score of the original", "Score of the repeat"),
+        size=PAIRS_SIZE,
         columns=("hit", "original", "repeat", "difference"),
         rows=_pair_rows(scores),
         hover=_pair_texts(scores, "original", "repeat"),
@@ -102,7 +107,7 @@ def _pair_texts(scores: _PairScores, first: str, second: str) -> list[str]:
 
 
 def _draw_pairs(scores: _PairScores, across: str, up: str) -> Figure:
-    figure = new_figure(ONE_COLUMN, ONE_COLUMN)
+    figure = new_figure(*PAIRS_SIZE)
     axes = figure.add_subplot()
     axes.plot([0, 100], [0, 100], color=QUIET, linewidth=0.8, linestyle="--")
     points = axes.scatter(
@@ -134,6 +139,7 @@ def drift_picture(ratings: WorkerRatings, pairs: Pairs) -> Picture | None:
             f"The window fails after {n_failed} of {len(judged)} HITs; the latest p is {last:.2g}."
         ),
         draw=lambda: _draw_drift(rows),
+        size=DRIFT_SIZE,
         columns=("hit", "pairs_in_window", "pairs_so_far", "window_p", "p_so_far"),
         rows=rows,
     )
@@ -164,7 +170,7 @@ def _pvalue(differences: Floats) -> float | None:
 
 
 def _draw_drift(rows: list[tuple[int, int, int, float | None, float | None]]) -> Figure:
-    figure = new_figure(TWO_COLUMNS, 2.6)
+    figure = new_figure(*DRIFT_SIZE)
     axes = figure.add_subplot()
     for place, label in ((4, "all HITs so far"), (3, f"latest {WINDOW_HITS} HITs")):
         points = [(row[0], max(p, LOWEST_P)) for row in rows if (p := row[place]) is not None]

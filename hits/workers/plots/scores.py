@@ -36,6 +36,9 @@ _SHOWN_ROLES = (
     (Role.REFERENCE, "reference"),
 )
 
+DISTRIBUTION_SIZE = (TWO_COLUMNS, 2.4)
+SCORES_SIZE = (TWO_COLUMNS, 2.8)
+
 
 def distribution_picture(ratings: WorkerRatings) -> Picture:
     edges = np.arange(0, 101, BIN_WIDTH)
@@ -55,13 +58,14 @@ def distribution_picture(ratings: WorkerRatings) -> Picture:
         title="How the scale is used",
         alternative=f"Histogram of scores by kind of text, in steps of {BIN_WIDTH}. Means: {means}.",
         draw=lambda: _draw_distribution(scores_by_role, edges),
+        size=DISTRIBUTION_SIZE,
         columns=("from", "to", *(name for name, _ in scores_by_role)),
         rows=rows,
     )
 
 
 def _draw_distribution(scores_by_role: list[tuple[str, Floats]], edges: NDArray[Any]) -> Figure:
-    figure = new_figure(TWO_COLUMNS, 2.4)
+    figure = new_figure(*DISTRIBUTION_SIZE)
     panels = figure.subplots(1, len(scores_by_role), sharex=True, squeeze=False)[0]
     for place, (axes, (name, scores)) in enumerate(zip(panels, scores_by_role, strict=True)):
         axes.hist(scores, edges, color=COLOURS[place], edgecolor="white", linewidth=0.6)
@@ -92,6 +96,7 @@ def scores_picture(ratings: WorkerRatings) -> Picture:
             f"rating {start + 1} on; up to {LONGEST_EQUAL_RUN} can be honest."
         ),
         draw=lambda: _draw_scores(ratings, numbers, means),
+        size=SCORES_SIZE,
         columns=("rating", "hit", "kind", "score", f"mean_of_{RUNNING_MEAN}"),
         rows=[
             (int(n), int(hit), Role(int(role)).name.lower(), int(score), float(mean))
@@ -121,7 +126,7 @@ def running_means(values: Floats, width: int) -> Floats:
 
 
 def _draw_scores(ratings: WorkerRatings, numbers: Ints, means: Floats) -> Figure:
-    figure = new_figure(TWO_COLUMNS, 2.8)
+    figure = new_figure(*SCORES_SIZE)
     axes = figure.add_subplot()
     divide_hits(axes, ratings.hit_number)
     for place, (role, name) in enumerate(_SHOWN_ROLES):

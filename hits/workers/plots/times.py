@@ -19,21 +19,23 @@ if TYPE_CHECKING:
 # The shortest time on the axis of seconds.
 LOWEST_SECONDS = 0.1
 
+CLAIMS_SIZE = (TWO_COLUMNS, 2.4)
+
 
 def seconds_picture(seconds: Floats, hit_numbers: Ints) -> Picture | None:
     """Show the time between ratings, over all HITs; None if it is unknown or always zero."""
     if not (seconds[np.isfinite(seconds)] > 0).any():
         return None
-    return _seconds_picture(seconds, hit_numbers, width=TWO_COLUMNS, height=2.6)
+    return _seconds_picture(seconds, hit_numbers, size=(TWO_COLUMNS, 2.6))
 
 
 def hit_seconds_picture(seconds: Floats) -> Picture:
     """Show the time between the ratings of one HIT, small."""
     hit_numbers = np.ones(len(seconds), dtype=np.int64)
-    return _seconds_picture(seconds, hit_numbers, width=ONE_COLUMN, height=1.6)
+    return _seconds_picture(seconds, hit_numbers, size=(ONE_COLUMN, 1.6))
 
 
-def _seconds_picture(seconds: Floats, hit_numbers: Ints, *, width: float, height: float) -> Picture:
+def _seconds_picture(seconds: Floats, hit_numbers: Ints, *, size: tuple[float, float]) -> Picture:
     is_known = np.isfinite(seconds)
     median = float(np.median(seconds[is_known]))
     numbers = np.arange(1, len(seconds) + 1)
@@ -46,9 +48,8 @@ def _seconds_picture(seconds: Floats, hit_numbers: Ints, *, width: float, height
             f"{int((seconds[is_known] < FAST_SECONDS).sum())} of {int(is_known.sum())} ratings "
             f"came within {FAST_SECONDS:g} s, below the dotted line."
         ),
-        draw=lambda: _draw_seconds(
-            new_figure(width, height), numbers, seconds, hit_numbers, median
-        ),
+        draw=lambda: _draw_seconds(new_figure(*size), numbers, seconds, hit_numbers, median),
+        size=size,
         columns=("rating", "hit", "seconds"),
         rows=[
             (int(n), int(hit), float(gap))
@@ -95,6 +96,7 @@ def claims_picture(times: HitTimes | None) -> Picture | None:
             f"have passed in {n_too_much} of them."
         ),
         draw=lambda: _draw_claims(times),
+        size=CLAIMS_SIZE,
         columns=("hit", "claimed_seconds", "passed_seconds"),
         rows=[
             (number, float(claimed), float(passed))
@@ -106,7 +108,7 @@ def claims_picture(times: HitTimes | None) -> Picture | None:
 
 
 def _draw_claims(times: HitTimes) -> Figure:
-    figure = new_figure(TWO_COLUMNS, 2.4)
+    figure = new_figure(*CLAIMS_SIZE)
     axes = figure.add_subplot()
     numbers = np.arange(1, len(times) + 1)
     bars = (("claimed by the browser", times.claimed, "//"), ("passed", times.passed, ""))

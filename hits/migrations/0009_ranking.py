@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0006_task_kinds"),
+        ("hits", "0008_post_editing"),
     ]
 
     operations = [
@@ -106,6 +106,7 @@ class Migration(migrations.Migration):
                     ("reference", "Adequacy against the reference"),
                     ("source", "Adequacy against the source (bilingual)"),
                     ("fluency", "Fluency"),
+                    ("edit", "Post-editing"),
                     ("rank", "Relative ranking of several outputs"),
                 ],
                 default="reference",
@@ -123,7 +124,7 @@ class Migration(migrations.Migration):
             model_name="rank",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("rank__gte", 1), ("skip", "")),
+                    models.Q(("rank__gte", 1), ("rank__isnull", False), ("skip", "")),
                     models.Q(("rank", None), models.Q(("skip", ""), _negated=True)),
                     _connector="OR",
                 ),

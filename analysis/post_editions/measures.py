@@ -1,0 +1,181 @@
+"""Human-targeted metrics and editing times of a campaign's outputs, stored as metrics or as gold."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from da_platform.files.problems import Problems
+from hits.models import Campaign, SystemOutput
+
+from ..evaluation.uploading import store_gold_table
+from ..metrics import DEFAULT_METRICS
+from ..metrics.catalogue import targeted_metrics_for, tokeniser_for, words_of
+from ..metrics.computing import (
+    CannotComputeMetrics,
+    Outputs,
+    Progress,
+    chosen_metrics,
+    outputs_of,
+    score_outputs,
+    store_computed,
+)
+from ..models import GoldUpload, Metric
+from ..scores.errors import refuse_if_any
+from ..scores.gold_tables import gold_from_scores
+from ..scores.raw_files import RawFile
+from ..scores.score_tables import LEVELS, Key, Level, ScoreTable, shown
+from ..stats.signature import signature
+from .reading import PostEditions, read_post_editions
+
+# A thousand take about a second.
+MOST_TEXTS_AT_ONCE = 20_000
+
+Use = Literal["metric", "gold"]
+USES: tuple[Use, ...] = get_args(Use)
+
+HTER = "HTER"
+# Post-editing time in seconds, and divided by the words of the output.
+TIME, TIME_PER_WORD = "PET", "PET-per-word"
+
+
+def compute_targeted(
+    *,
+    campaign: Campaign,
+    post_editions: Path | RawFile | PostEditions,
+    names: Sequence[str] = DEFAULT_METRICS,
+    use: Use = "metric",
+    tokenise: str | None = None,
+    ignore_case: bool = True,
+    cap: bool = True,
+    actor: User | None = None,
+    progress: Progress | None = None,
+) -> list[Metric] | list[GoldUpload]:
+    """Compute and store what post-editions say about outputs: HTER, HBLEU and so on, and times.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    post_editions : Path, RawFile or PostEditions
+        A file as described in `read_post_editions`. With seconds, the time of editing and the time per word
+        are stored too.
+    names : sequence of str
+        Names of the built-in metrics whose human-targeted versions are computed.
+    use : {"metric", "gold"}
+        Metrics need a post-edition of every output. Gold is stored for those that have one.
+    tokenise, ignore_case, cap
+        As in `targeted_metrics_for`.
+    actor : User, optional
+    progress : callable, optional
+        Called with the number of texts done and the total.
+
+    Returns
+    -------
+    list of Metric or list of GoldUpload
+        At segment and at system level; gold only at segment level.
+
+    Raises
+    ------
+    CannotComputeMetrics, ScoresRefused
+    """
+    metrics = chosen_metrics(
+        targeted_metrics_for(
+            campaign.target_language, tokenise=tokenise, ignore_case=ignore_case, cap=cap
+        ),
+        names,
+    )
+    outputs = outputs_of(campaign)
+    edited = _read(post_editions, outputs)
+    targets = _with_post_editions(outputs, edited)
+    if use == "metric":
+        _check_complete(outputs, edited)
+    if edited.most > 1:
+        metrics = [metric.with_several_references() for metric in metrics]
+    words = words_of(tokenise or tokeniser_for(campaign.target_language))
+    n_words = {
+        key: len(words(text)) for key, text in zip(targets.keys, targets.translations, strict=True)
+    }
+    levels: Sequence[Level] = LEVELS if use == "metric" else ["segment"]
+    tables = [
+        *score_outputs(targets, metrics, levels=levels, progress=progress),
+        *_times(targets, edited, n_words),
+    ]
+    with transaction.atomic():
+        if use == "metric":
+            return [store_computed(campaign, table, actor) for table in tables]
+        return [_store_gold(campaign, table, edited, actor) for table in tables]
+
+
+def refuse_too_many(campaign: Campaign, names: Sequence[str]) -> None:
+    """Refuse what would take too long while somebody waits for a page."""
+    n_texts = len(names) * SystemOutput.objects.filter(system__campaign=campaign).count()
+    if n_texts > MOST_TEXTS_AT_ONCE:
+        raise CannotComputeMetrics(
+            f"{len(names)} metrics of all outputs are {n_texts:,} comparisons, and a page may make "
+            f"{MOST_TEXTS_AT_ONCE:,}. Choose fewer metrics, or use the command compute_metrics."
+        )
+
+
+def _read(post_editions: Path | RawFile | PostEditions, outputs: Outputs) -> PostEditions:
+    if isinstance(post_editions, PostEditions):
+        return post_editions
+    return read_post_editions(post_editions, outputs.keys)
+
+
+def _with_post_editions(outputs: Outputs, edited: PostEditions) -> Outputs:
+    """Return the outputs that were edited, with their post-editions as references."""
+    texts = dict(zip(outputs.keys, outputs.translations, strict=True))
+    keys = tuple(key for key in outputs.keys if key in edited.texts)
+    return Outputs(
+        keys,
+        tuple(texts[key] for key in keys),
+        tuple(tuple(edited.texts[key]) for key in keys),
+    )
+
+
+def _check_complete(outputs: Outputs, edited: PostEditions) -> None:
+    problems = Problems()
+    for key in outputs.keys:
+        if key not in edited.texts:
+            reason = f"has no post-edition of {shown(key)}; a metric needs all, gold does not"
+            problems.add(edited.name, None, reason)
+    refuse_if_any(problems)
+
+
+def _times(
+    outputs: Outputs, edited: PostEditions, n_words: Mapping[Key, int]
+) -> Iterator[ScoreTable]:
+    """Yield the mean time of each output's post-editions, and the time per word, if all are known."""
+    if not all(key in edited.seconds for key in outputs.keys):
+        return
+    seconds = np.array([np.mean(edited.seconds[key]) for key in outputs.keys])
+    # An output without words counts as one word.
+    lengths = np.array([max(1, n_words[key]) for key in outputs.keys])
+    for name, times in ((TIME, seconds), (TIME_PER_WORD, seconds / lengths)):
+        yield ScoreTable(
+            name=name,
+            level="segment",
+            keys=outputs.keys,
+            scores=times,
+            higher_is_better=False,
+            sha256=outputs.digest,
+            signature=signature(time=name, of="post-edition", mean="arithmetic", unit="s"),
+        )
+
+
+def _store_gold(
+    campaign: Campaign, table: ScoreTable, edited: PostEditions, actor: User | None
+) -> GoldUpload:
+    kind: Literal["hter", "other"] = "hter" if table.name.startswith(HTER) else "other"
+    gold = gold_from_scores(table, kind=kind)
+    return store_gold_table(
+        gold=gold,
+        home=campaign,
+        file_name=edited.name,
+        texts=[edited.texts[key][0] for key in gold.keys],
+        replace=True,
+        uploaded_by=actor,
+    )
