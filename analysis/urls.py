@@ -1,6 +1,16 @@
 from django.urls import path
 
-from .views import contrasts, evaluations, examples, likeness, ranking, report, results, scores
+from .views import (
+    across,
+    contrasts,
+    evaluations,
+    examples,
+    likeness,
+    ranking,
+    report,
+    results,
+    scores,
+)
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -59,6 +69,12 @@ urlpatterns = [
     ),
     path("examples/remove/", examples.remove, name="remove_examples"),
     path("evaluations/", evaluations.evaluations, name="evaluations"),
+    path("evaluations/across/", across.evaluations_across, name="evaluations_across"),
+    path(
+        "evaluations/across/table.<slug:fmt>",
+        across.evaluations_across_file,
+        name="evaluations_across_file",
+    ),
     path("evaluations/pooled/", evaluations.evaluate_pooled, name="evaluate_pooled"),
     path("evaluations/collections/", scores.new_collection, name="new_collection"),
     path(
@@ -86,16 +102,16 @@ urlpatterns = [
     path(
         "evaluations/<uuid:code>/result.json", evaluations.evaluation_json, name="evaluation_json"
     ),
-    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="contrast"),
+    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="evaluation_contrast"),
     path(
         "evaluations/<uuid:code>/contrast/translations.csv",
         contrasts.contradictions,
-        name="contradictions",
+        name="evaluation_contradictions",
     ),
     path(
         "evaluations/<uuid:code>/contrast/quadrants.<slug:fmt>",
         contrasts.contrast_picture,
-        name="contrast_picture",
+        name="evaluation_contrast_picture",
     ),
     path("evaluations/<uuid:code>/again/", evaluations.check_evaluation, name="check_evaluation"),
     path(

@@ -259,6 +259,8 @@ WORDS: dict[str, dict[str, Any]] = {
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
+    "evaluation_contrast_picture": {"fmt": "csv"},
+    "evaluations_across_file": {"fmt": "csv"},
 }
 
 

@@ -24,6 +24,7 @@ FOR_RESEARCHERS = {
     "compute_metrics",
     "confirm_direction",
     "download_evaluation_picture",
+    "download_evaluation_table",
     "download_export",
     "download_picture",
     "download_report",

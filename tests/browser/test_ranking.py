@@ -1,7 +1,5 @@
 """A whole ranking HIT by keyboard and by touch, with the network away in the middle."""
 
-import os
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -12,14 +10,6 @@ from tests.browser.test_looks import axe_violations
 from tests.ranking.campaigns import ranking_campaign
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_slider")]
-
-# A folder for screenshots, to look at.
-PICTURES = os.environ.get("DA_RANKING_PICTURES", "")
-
-
-def take_picture(page: Page, name: str) -> None:
-    if PICTURES:
-        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
 
 
 def finish(page: Page) -> None:
@@ -38,7 +28,6 @@ def test_a_whole_hit_by_keyboard_with_the_network_away(visitor: Visitor) -> None
         n_outputs = page.locator("#outputs > li").count()
         for rank in range(n_outputs):
             page.keyboard.press(str(rank + 1))
-        take_picture(page, f"keyboard-{position}")
         page.keyboard.press("Enter")
         if position == 2:
             page.context.set_offline(False)
@@ -59,7 +48,6 @@ def test_a_whole_hit_by_touch_and_a_skipped_screen(visitor: Visitor) -> None:
             continue
         for row in page.locator("#outputs > li").all():
             row.locator("label").nth(2).tap()
-        take_picture(page, f"touch-{position}")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert axe_violations(page) == []
         page.locator("#next").tap()
