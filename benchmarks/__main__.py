@@ -16,12 +16,14 @@ USUAL = (
     "rating",
     "load",
     "gold_from_ratings",
+    "weighted_gold",
     "metric_significance",
     "metric_evaluation",
     "gold_in_database",
     "exporting",
     "rankings",
     "staff_pages",
+    "large_tables",
 )
 
 

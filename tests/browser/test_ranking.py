@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hits.models import Assignment, Rank
-from tests.browser.opening import PHONE, Visitor
+from tests.browser.opening import PHONE, Complaints, Visitor
 from tests.browser.rating import expect_position, expect_saved
 from tests.browser.test_looks import axe_violations
 from tests.ranking.campaigns import ranking_campaign
@@ -18,7 +18,10 @@ def finish(page: Page) -> None:
     page.wait_for_url("**/done/")
 
 
-def test_a_whole_hit_by_keyboard_with_the_network_away(visitor: Visitor) -> None:
+def test_a_whole_hit_by_keyboard_with_the_network_away(
+    visitor: Visitor, complaints: Complaints
+) -> None:
+    complaints.expected.append("Failed to load resource")
     page, assignment = visitor.open_hit(ranking_campaign())
     for position in (1, 2, 3):
         expect_position(page, position)

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("hits", "0008_post_editing"),
+        ("hits", "0009_participation_by_state"),
     ]
 
     operations = [
