@@ -6,17 +6,11 @@ from .views import (
     evaluations,
     examples,
     likeness,
-<<<<<<< HEAD
     ranking,
     report,
     results,
     scores,
-=======
-    report,
-    results,
-    scores,
     weights,
->>>>>>> main
 )
 
 urlpatterns = [
@@ -41,7 +35,6 @@ urlpatterns = [
         likeness.likeness_picture,
         name="likeness_picture",
     ),
-<<<<<<< HEAD
     path("campaigns/<uuid:code>/ranking/", ranking.ranking, name="campaign_ranking"),
     path("campaigns/<uuid:code>/ranking/start/", ranking.start, name="rank_judgements"),
     path(
@@ -54,9 +47,7 @@ urlpatterns = [
         ranking.picture,
         name="ranking_picture",
     ),
-=======
     path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
->>>>>>> main
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),
     path("campaigns/<uuid:code>/metrics/", scores.campaign_metrics, name="campaign_metrics"),

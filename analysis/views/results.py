@@ -39,6 +39,7 @@ EXPORTS = {
     "ratings": "Ratings",
     "evidence": "Worker evidence",
     "signals": "Input signals",
+    "reports": "Reported texts",
     "likeness": "Likeness to metrics",
     "weights": "Weights of workers",
     "metrics": "Metric scores of segments",
