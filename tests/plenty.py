@@ -195,6 +195,7 @@ def _add_people(campaign: Campaign, admin: User, n: int) -> None:
 
 def _add_results(campaign: Campaign, n: int) -> None:
     """Gold runs, metrics with and without a direction, uploaded gold and evaluations."""
+    build_gold(campaign=campaign, method="weighted", minimum=1)
     for _ in range(n):
         gold = campaign_gold(build_gold(campaign=campaign, minimum=1))
     rng = np.random.default_rng(3)

@@ -63,7 +63,7 @@ LISTS = {
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
     "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
-    "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
+    "campaign_instructions", "campaign_worker_texts", "import_report", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
     "evaluation_contrast", "two_step", "password_change_done", "remove_examples",
@@ -79,7 +79,7 @@ REDIRECTS = {
     "two_step_set_up", "evaluations_across_file", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
 }  # fmt: skip
 
-MAX_API_QUERIES = 20
+MAX_API_QUERIES = 22
 
 
 @dataclass(frozen=True)

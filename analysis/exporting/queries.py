@@ -239,6 +239,8 @@ def evidence(campaign: Campaign, *, history: bool) -> Query:
             Column(name, kind, _time(f"e.{name}") if kind == Kind.TIME else f"e.{name}")
             for name, kind in _EVIDENCE_COLUMNS
         ),
+        # Numbers that only some kinds of task have, as JSON.
+        Column("details", Kind.TEXT, "CAST(e.details AS TEXT)"),
     )
     only_latest = """AND e.id = (SELECT max(latest.id) FROM hits_evidence latest
                                  WHERE latest.participation_id = p.id)"""

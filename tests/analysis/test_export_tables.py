@@ -166,6 +166,7 @@ def expected_evidence(row: Evidence) -> dict:
         if field.name not in {"id", "participation", "assignment", "computed_at"}
     }
     return facts | {
+        "details": json.dumps(row.details),
         "campaign": row.participation.campaign.name,
         "worker": Pseudonyms(row.participation.campaign.code, "worker").name(
             str(row.participation.worker)

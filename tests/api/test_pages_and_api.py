@@ -86,6 +86,9 @@ SAME = {
     "evaluations_across_file": "download_evaluation_table",
     "import_report": "get_import_report",
     "people_list": "download_people",
+    "text_reports": "list_text_reports",
+    "campaign_worker_texts": "set_worker_texts",
+    "campaign_worker_texts_file": "get_worker_texts",
     "worker_weights": "download_export",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
