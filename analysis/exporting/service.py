@@ -38,6 +38,7 @@ KINDS = (
     "ratings",
     "evidence",
     "signals",
+    "reports",
     "likeness",
     "segments",
     "systems",
@@ -53,6 +54,7 @@ _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
+    "reports": lambda request: queries.reports(request.campaign),
 }
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,

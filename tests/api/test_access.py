@@ -62,6 +62,7 @@ BODIES = {
     "set_status": {"status": "open"},
     "duplicate_campaign": {"name": "Copy"},
     "set_instructions": {"instructions": ""},
+    "set_worker_texts": {"texts": {}},
     "add_rule": {"kind": "flat", "amount": "1", "reason": "Thanks"},
     "confirm_plan": {"kind": "approve", "way": "hand", "digest": "0" * 64, "total": "1"},
     "mark_as_paid": {"total": "1", "reference": "transfer"},
