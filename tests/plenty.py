@@ -259,6 +259,8 @@ WORDS: dict[str, dict[str, Any]] = {
     "worker_picture": {"name": "degraded-pairs", "format": "csv"},
     "held_picture": {"format": "csv"},
     "likeness_picture": {"fmt": "csv"},
+    "ranking_table": {"name": "ranking", "fmt": "csv"},
+    "ranking_picture": {"name": "rank-ranges", "fmt": "csv"},
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},

@@ -49,6 +49,7 @@ LISTS = {
     "api_tokens": 6,
     "campaign_results": 16,
     "campaign_segments": 10,
+    "campaign_ranking": 12,
     "campaign_report": 20,
     "campaign_metrics": 12,
     "campaign_evaluate": 10,
@@ -70,7 +71,7 @@ NOT_LISTS = {
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
+    "ranking_table", "ranking_picture", "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip
