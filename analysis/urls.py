@@ -1,6 +1,16 @@
 from django.urls import path
 
-from .views import across, contrasts, evaluations, examples, likeness, report, results, scores
+from .views import (
+    across,
+    contrasts,
+    evaluations,
+    examples,
+    likeness,
+    post_editions,
+    report,
+    results,
+    scores,
+)
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -33,6 +43,11 @@ urlpatterns = [
         "campaigns/<uuid:code>/metrics/directions/",
         scores.campaign_directions,
         name="campaign_directions",
+    ),
+    path(
+        "campaigns/<uuid:code>/post-editions/",
+        post_editions.post_editions,
+        name="post_editions",
     ),
     path(
         "campaigns/<uuid:code>/metrics/post-editions/",

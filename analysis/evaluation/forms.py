@@ -157,8 +157,9 @@ class PostEditionsForm(forms.Form):
     prefix = "edited"
 
     upload = forms.FileField(
+        required=False,
         label="Post-editions",
-        help_text="A table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
+        help_text="Leave blank for those of this campaign's own editors. Or a table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
         "editor, an output may have several; with a column seconds, times are stored too.",
     )
     use = forms.ChoiceField(

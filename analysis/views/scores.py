@@ -201,13 +201,15 @@ def campaign_post_editions(request: HttpRequest, campaign: Campaign) -> HttpResp
 
 def _store_post_editions(form: PostEditionsForm, home: Home, uploaded_by: User) -> str:
     # sacreBLEU is slow to import, and other pages do not need it.
+    from ..post_editions.collected import collected_post_editions
     from ..post_editions.measures import compute_targeted, refuse_too_many
 
     assert isinstance(home, Campaign)
     refuse_too_many(home, form.cleaned_data["names"])
-    (file,) = raw_files([form.cleaned_data["upload"]])
+    upload = form.cleaned_data["upload"]
+    edited = raw_files([upload])[0] if upload else collected_post_editions(home)
     stored = compute_targeted(
-        campaign=home, post_editions=file, actor=uploaded_by, **form.arguments
+        campaign=home, post_editions=edited, actor=uploaded_by, **form.arguments
     )
     kind = "gold" if form.cleaned_data["use"] == "gold" else "metrics"
     return f"Stored as {kind}: {', '.join(dict.fromkeys(row.name for row in stored))}."
