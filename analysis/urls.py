@@ -10,6 +10,7 @@ from .views import (
     report,
     results,
     scores,
+    weights,
 )
 
 urlpatterns = [
@@ -34,6 +35,7 @@ urlpatterns = [
         likeness.likeness_picture,
         name="likeness_picture",
     ),
+    path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),
     path("campaigns/<uuid:code>/metrics/", scores.campaign_metrics, name="campaign_metrics"),

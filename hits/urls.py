@@ -85,6 +85,11 @@ urlpatterns = [
         payments.run_csv,
         name="payment_list",
     ),
+    path(
+        "campaigns/<uuid:code>/payments/runs/<uuid:run>/people.csv",
+        payments.people_list,
+        name="people_list",
+    ),
     path("campaigns/<uuid:code>/payments/ledger.csv", payments.ledger_csv, name="payment_ledger"),
     path(
         "campaigns/<uuid:code>/payments/work/<uuid:assignment>/",

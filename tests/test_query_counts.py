@@ -37,10 +37,11 @@ LISTS = {
     "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
+    "worker_weights": 14,
     "campaign_recruiting": 16,
-    "campaign_payments": 22,
-    "plan_payments": 16,
-    "payment_run": 12,
+    "campaign_payments": 24,
+    "plan_payments": 20,
+    "payment_run": 14,
     "audit_log": 10,
     "people": 10,
     "person": 10,
@@ -68,7 +69,7 @@ NOT_LISTS = {
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
+    "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip

@@ -330,6 +330,31 @@ def segments(run: GoldRun) -> Query:
     return Query(columns, tables, [False, run.pk, run.campaign_id])
 
 
+def weights(run: GoldRun) -> Query:
+    """Select what each worker's ratings were worth in a weighted run, and why."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        Column("weight", Kind.NUMBER, "g.weight"),
+        Column("discrimination", Kind.NUMBER, "g.discrimination"),
+        Column("own_discrimination", Kind.NUMBER, "g.own_discrimination"),
+        Column("n_pairs", Kind.INTEGER, "g.n_pairs"),
+        Column("agreement", Kind.NUMBER, "g.agreement"),
+        Column("repeat_variance", Kind.NUMBER, "g.repeat_variance"),
+        Column("own_repeat_variance", Kind.NUMBER, "g.own_repeat_variance"),
+        Column("n_repeats", Kind.INTEGER, "g.n_repeats"),
+    )
+    tables = """
+        FROM analysis_goldweight g
+        JOIN analysis_goldrun r ON r.id = g.run_id
+        JOIN hits_campaign c ON c.id = r.campaign_id
+        JOIN hits_worker w ON w.id = g.worker_id
+        WHERE g.run_id = %s
+        ORDER BY w.id"""
+    return Query(columns, tables, [run.pk])
+
+
 def complete_segments(run: GoldRun) -> Query:
     """Select the outputs that have a score."""
     columns = (
