@@ -30,6 +30,7 @@ from .gold.agreement import measure_agreement
 from .gold.ranking import rank_systems
 from .gold.runs import build_gold
 from .models import Evaluation, GoldRun, Metric, ScoreCollection
+from .ranking.results import NothingRanked, rank_by_judgements
 
 
 @job_kind(
@@ -85,6 +86,22 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
         "systems": [{name: row[name] for name in names} for row in ranking.rows],
         "signature": ranking.signature,
     }
+
+
+@job_kind(
+    "rank_judgements",
+    title="Rank systems by judgements",
+    outcome=outcomes.judgements_ranked,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def rank_judgements_job(job: Job, report: Report) -> dict[str, Any]:
+    """Rank the systems by the rankings of workers. Optional arguments: `runs`, `seed` and `trusted_only`."""
+    assert job.campaign is not None
+    try:
+        return rank_by_judgements(job.campaign, progress=report.progress, **job.arguments)
+    except (NothingRanked, ValueError) as error:
+        raise JobRefused(str(error)) from error
 
 
 @job_kind(
@@ -231,6 +248,27 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
         campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
     )
     return {"metrics": [{"name": metric.name, "level": metric.level} for metric in metrics]}
+
+
+@job_kind(
+    "compute_targeted",
+    title="Compute human-targeted metrics",
+    outcome=outcomes.targeted_computed,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def compute_targeted_job(job: Job, report: Report) -> dict[str, Any]:
+    """Compute human-targeted metrics from the campaign's post-editions.
+
+    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case` and `cap`.
+    """
+    from .post_editions.measures import compute_targeted
+
+    assert job.campaign is not None
+    stored = compute_targeted(
+        campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
+    )
+    return {"stored": list(dict.fromkeys(row.name for row in stored))}
 
 
 @job_kind("export", title="Export a table", outcome=outcomes.exported, needs_campaign=True)

@@ -6,7 +6,11 @@ from .views import (
     evaluations,
     examples,
     likeness,
+<<<<<<< HEAD
     post_editions,
+=======
+    ranking,
+>>>>>>> main
     report,
     results,
     scores,
@@ -34,6 +38,18 @@ urlpatterns = [
         "campaigns/<uuid:code>/workers/likeness/<uuid:metric>.<slug:fmt>",
         likeness.likeness_picture,
         name="likeness_picture",
+    ),
+    path("campaigns/<uuid:code>/ranking/", ranking.ranking, name="campaign_ranking"),
+    path("campaigns/<uuid:code>/ranking/start/", ranking.start, name="rank_judgements"),
+    path(
+        "campaigns/<uuid:code>/ranking/tables/<slug:name>.<slug:fmt>",
+        ranking.table,
+        name="ranking_table",
+    ),
+    path(
+        "campaigns/<uuid:code>/ranking/pictures/<slug:name>.<slug:fmt>",
+        ranking.picture,
+        name="ranking_picture",
     ),
     path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),

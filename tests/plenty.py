@@ -39,6 +39,7 @@ from hits.models import (
 )
 from hits.people.audit import record
 from hits.people.tokens import make_token
+from hits.rating.reports import report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import weigh_pending
 from tests.addresses import Address, addresses
@@ -151,6 +152,7 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
             confirm(campaign, is_by_hand=True)
     for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):
         InputSignals.objects.create(assignment=assignment, items=[[3, 1, 0, 0, 0]] * 40)
+        report_text(assignment=assignment, position=1, reason="other")
     run = campaign.payment_runs.latest("pk")
     run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
     fields: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}

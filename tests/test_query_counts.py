@@ -34,6 +34,7 @@ LISTS = {
     "new_campaign": 6,
     "campaign_workers": 14,
     "held_hits": 10,
+    "text_reports": 10,
     "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
@@ -62,14 +63,14 @@ LISTS = {
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
     "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
-    "campaign_instructions", "campaign_cost", "pay_assignment", "preview_landing",
+    "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
     "evaluation_contrast", "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
+    "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip

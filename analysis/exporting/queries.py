@@ -179,6 +179,37 @@ def _answers(campaign: Campaign, table: str, columns: tuple[Column, ...]) -> Que
     return Query(columns, tables, [campaign.pk, campaign.pk], before=facts)
 
 
+def reports(campaign: Campaign) -> Query:
+    """Select what workers reported about texts, in the order of the HITs."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        Column("hit", Kind.INTEGER, "h.number"),
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column("position", Kind.INTEGER, "i.position"),
+        Column("role", Kind.TEXT, f"CASE i.role {_ROLE_NAMES} END"),
+        Column("segment", Kind.TEXT, "s.name"),
+        Column("text", Kind.TEXT, "i.text"),
+        Column("reason", Kind.TEXT, "e.reason"),
+        Column("reported_at", Kind.TIME, _time("e.reported_at")),
+    )
+    tables = """
+        FROM hits_textreport e
+        JOIN hits_item i ON i.id = e.item_id
+        JOIN hits_translation t ON t.id = i.translation_id
+        JOIN hits_segment s ON s.id = t.segment_id
+        JOIN hits_assignment a ON a.id = e.assignment_id
+        JOIN hits_hit h ON h.id = a.hit_id
+        JOIN hits_campaign c ON c.id = h.campaign_id
+        JOIN hits_worker w ON w.id = a.worker_id
+        LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
+        WHERE c.id = %s
+        ORDER BY h.number, a.id, i.position"""
+    return Query(columns, tables, [campaign.pk])
+
+
 _EVIDENCE_COLUMNS = (
     ("origin", Kind.TEXT),
     ("verdict", Kind.TEXT),

@@ -39,6 +39,7 @@ KINDS = (
     "post-editions",
     "evidence",
     "signals",
+    "reports",
     "likeness",
     "segments",
     "systems",
@@ -55,6 +56,7 @@ _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "post-editions": lambda request: queries.post_editions(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
+    "reports": lambda request: queries.reports(request.campaign),
 }
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,

@@ -13,7 +13,9 @@ from ..languages import direction, name_of
 from ..models import Assignment, Campaign, TextReport
 from ..rating import desk
 from ..rating.guidance import wording_language
-from ..rating.practice import Practice, practice_for, statement_for
+from ..rating.interface import page_language_of
+from ..rating.own_texts import has_own_texts
+from ..rating.practice import SECTIONS, Practice, practice_for, practice_from, statement_for
 from ..task_kinds import kind_of
 
 
@@ -22,10 +24,22 @@ def language_context(name: str, code: str) -> dict[str, str]:
 
 
 def practice_of(campaign: Campaign) -> Practice:
+    """The campaign's own examples, practice and question, or those we have in its language."""
+    target, source = campaign.target_language, campaign.source_language
     task = kind_of(campaign).practice_task(campaign)
-    return practice_for(
-        campaign.target_language, task, source_language_code=campaign.source_language
-    )
+    if has_own_texts(campaign.guidance, task):
+        section = campaign.guidance[SECTIONS[task]]
+        statement, _ = statement_of(campaign)
+        return practice_from(section, target, task, statement, source)
+    return practice_for(target, task, source_language_code=source)
+
+
+def statement_of(campaign: Campaign) -> tuple[str, str]:
+    """The statement that workers agree or disagree with, and its language."""
+    target, task = campaign.target_language, kind_of(campaign).practice_task(campaign)
+    if has_own_texts(campaign.guidance, task):
+        return campaign.guidance["statements"][task], target
+    return statement_for(target, task), wording_language(target)
 
 
 def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) -> dict[str, Any]:
@@ -38,6 +52,7 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
     judged = None if posted is None else kind.judge_practice(campaign, item, posted)
     return {
         **kind.screen_context(campaign),
+        **kind.practice_context(item, judged),
         "practice": practice,
         "item": item,
         "step": step,
@@ -76,15 +91,16 @@ def is_right_answer(campaign: Campaign, query: QueryDict) -> bool | None:
 def workload(campaign: Campaign) -> dict[str, int]:
     """The number of items in a HIT, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
-    size = first_hit.size if first_hit else campaign.hit_size
-    seconds = kind_of(campaign).seconds_per_screen
+    kind = kind_of(campaign)
+    size = kind.n_screens(first_hit) if first_hit else campaign.hit_size
+    seconds = kind.seconds_per_screen
     return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
 
 
 def languages_needed(campaign: Campaign) -> list[str]:
     """The names, in the language of the page, of the languages that a worker must read."""
     codes = dict.fromkeys([desk.language_above(campaign), campaign.target_language])
-    return [name_of(code, campaign.page_language) for code in codes]
+    return [name_of(code, page_language_of(campaign)) for code in codes]
 
 
 def organiser_of(campaign: Campaign) -> dict[str, str]:
@@ -138,13 +154,12 @@ def pay_of(campaign: Campaign) -> str:
 
 def campaign_context(campaign: Campaign) -> dict[str, Any]:
     """The campaign with the language and direction of each part of its pages."""
+    statement, statement_language = statement_of(campaign)
     return {
         "campaign": campaign,
-        "statement": statement_for(
-            campaign.target_language, kind_of(campaign).practice_task(campaign)
-        ),
-        **language_context("statement", wording_language(campaign.target_language)),
-        **language_context("page", campaign.page_language),
+        "statement": statement,
+        **language_context("statement", statement_language),
+        **language_context("page", page_language_of(campaign)),
         **language_context("text", campaign.target_language),
         **language_context("above", desk.language_above(campaign)),
     }

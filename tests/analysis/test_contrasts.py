@@ -160,7 +160,7 @@ def test_the_page_shows_texts_of_contradictions(evaluation):
     answer = client.get(page)
     text = answer.content.decode()
     assert answer.status_code == 200 and "gold 1 against HchrF" in text
-    assert "<dt>Reference</dt>" in text and "<dt>Post-edition</dt>" in text
+    assert ">Reference</th>" in text and ">Post-edition</th>" in text
     rows = answer.context["rows"]
     assert 0 < len(rows) <= 20 and all(row.texts.output for row in rows)
     answer = client.get(page, {"first": "gold 1", "second": "poor"})
