@@ -6,11 +6,8 @@ from .views import (
     evaluations,
     examples,
     likeness,
-<<<<<<< HEAD
     post_editions,
-=======
     ranking,
->>>>>>> main
     report,
     results,
     scores,

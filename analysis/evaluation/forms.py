@@ -159,11 +159,7 @@ class PostEditionsForm(forms.Form):
     upload = forms.FileField(
         required=False,
         label="Post-editions",
-<<<<<<< HEAD
-        help_text="Leave blank for those of this campaign's own editors. Or a table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
-=======
         help_text="Leave it empty to use those that trusted editors made in this campaign. Otherwise a table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
->>>>>>> main
         "editor, an output may have several; with a column seconds, times are stored too.",
     )
     use = forms.ChoiceField(

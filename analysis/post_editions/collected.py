@@ -1,4 +1,4 @@
-"""The post-editions that a campaign's own workers made: for measures, for its page, and how far editors agree."""
+"""The post-editions that a campaign's own workers made: word by word, and how far editors agree."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -10,28 +10,6 @@ from hits.languages import is_spaced
 from hits.models import Campaign
 from hits.post_editing.arrays import EditedOutput, load_edited_outputs
 from hits.post_editing.changes import changed_spans, n_edits, units_of
-
-from ..metrics.computing import CannotComputeMetrics
-from .reading import PostEditions
-
-
-def collected_post_editions(campaign: Campaign) -> PostEditions:
-    """Return the post-editions of trusted editors, for `compute_targeted`.
-
-    An output is left out if nobody edited it; a system that shares a text with another has its post-edition too.
-    """
-    collected = PostEditions(name="post-editions of this campaign")
-    for row in load_edited_outputs(campaign, trusted_only=True):
-        for system in row.systems:
-            key = (system, row.segment)
-            collected.texts.setdefault(key, []).append(row.text)
-            if row.seconds is not None:
-                collected.seconds.setdefault(key, []).append(row.seconds)
-    if not collected.texts:
-        raise CannotComputeMetrics(
-            f"{campaign.name} has no post-editions by trusted editors. Upload a file of post-editions."
-        )
-    return collected
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,13 +211,13 @@ def campaign_post_editions(request: HttpRequest, campaign: Campaign) -> HttpResp
 
 def _store_post_editions(form: PostEditionsForm, home: Home, uploaded_by: User) -> str:
     # sacreBLEU is slow to import, and other pages do not need it.
-    from ..post_editions.collected import collected_post_editions
     from ..post_editions.measures import compute_targeted, refuse_too_many
 
     assert isinstance(home, Campaign)
     refuse_too_many(home, form.cleaned_data["names"])
     upload = form.cleaned_data["upload"]
-    edited = raw_files([upload])[0] if upload else collected_post_editions(home)
+    # Without a file, those that the campaign's own editors made.
+    edited = raw_files([upload])[0] if upload else None
     stored = compute_targeted(
         campaign=home, post_editions=edited, actor=uploaded_by, **form.arguments
     )

@@ -87,6 +87,7 @@ SAME = {
     "import_report": "get_import_report",
     "people_list": "download_people",
     "worker_weights": "download_export",
+    "post_editions": "download_export",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
 }
