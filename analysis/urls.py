@@ -6,6 +6,7 @@ from .views import (
     evaluations,
     examples,
     likeness,
+    post_editions,
     ranking,
     report,
     results,
@@ -57,6 +58,11 @@ urlpatterns = [
         "campaigns/<uuid:code>/metrics/directions/",
         scores.campaign_directions,
         name="campaign_directions",
+    ),
+    path(
+        "campaigns/<uuid:code>/post-editions/",
+        post_editions.post_editions,
+        name="post_editions",
     ),
     path(
         "campaigns/<uuid:code>/metrics/post-editions/",

@@ -13,6 +13,7 @@ from ninja.operation import Operation
 
 from analysis.api.evaluations import router as evaluations_router
 from analysis.api.gold import router as gold_router
+from analysis.api.judgements import router as judgements_router
 from analysis.api.likeness import router as likeness_router
 from analysis.api.metrics import router as metrics_router
 from analysis.api.results import router as results_router
@@ -86,6 +87,7 @@ for about_campaigns in (
     recruiting_router,
     payments_router,
     # Before gold, so that `compare` is not taken for the number of a run.
+    judgements_router,
     results_router,
     gold_router,
     metrics_router,

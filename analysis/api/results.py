@@ -36,7 +36,8 @@ PictureFormat = Literal["svg", "png", "pdf", "csv"]
 class AgreementOut(Schema):
     """Agreement of trusted workers on z-scores: between and within workers, alpha, and by number of ratings.
 
-    Also ratings per translation (`depth`), workers who differ on `repeats`, and time and pay (`effort`).
+    Also ratings per translation (`depth`), workers who differ on `repeats`, time and pay (`effort`), and how well halves
+    of the workers agree (`reliability`).
     """
 
     job: UUID
@@ -50,6 +51,7 @@ class AgreementOut(Schema):
     depth: dict[str, Any] | None = None
     repeats: dict[str, Any] | None = None
     effort: dict[str, Any] | None = None
+    reliability: list[dict[str, Any]] = []
 
 
 class RunsIn(Input):

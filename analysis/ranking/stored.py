@@ -8,6 +8,9 @@ from ..gold.ranking import rank_systems
 from ..models import GoldRun
 from .results import Facts
 
+# A job with more would take hours.
+MOST_RUNS = 10_000
+
 
 def latest_ranking(campaign: Campaign) -> Facts | None:
     """Return the facts of the latest ranking; None if there is none."""

@@ -15,13 +15,12 @@ from hits.models import Campaign
 from hits.people.access import for_campaign_researchers
 
 from ..ranking.pictures import PICTURES
-from ..ranking.stored import by_direct_assessment, latest_ranking
+from ..ranking.stored import MOST_RUNS, by_direct_assessment, latest_ranking
 from ..ranking.tables import TABLES
 from ..stats.trueskill import RUNS
 from ..tables.writing import to_latex, to_markdown
 
 TABLE_TYPES = {"csv": "text/csv", "tex": "application/x-tex", "md": "text/markdown"}
-MOST_RUNS = 10_000
 
 
 class RankForm(forms.Form):

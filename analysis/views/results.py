@@ -37,6 +37,7 @@ EXPORTS = {
     "segments": "Segment scores",
     "systems": "System ranking",
     "ratings": "Ratings",
+    "post-editions": "Post-editions",
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "reports": "Reported texts",

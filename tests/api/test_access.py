@@ -28,6 +28,7 @@ FOR_RESEARCHERS = {
     "download_evaluation_table",
     "download_export",
     "download_picture",
+    "download_ranking_picture",
     "download_report",
     "download_table",
     "evaluate",
@@ -37,6 +38,7 @@ FOR_RESEARCHERS = {
     "get_evaluation",
     "get_forecast",
     "get_gold",
+    "get_judgement_ranking",
     "get_job",
     "get_ranking",
     "list_campaigns",
@@ -51,6 +53,7 @@ FOR_RESEARCHERS = {
     "list_tables",
     "list_uploaded_gold",
     "measure_agreement",
+    "rank_judgements",
     "retry_job",
 }
 # Closed to admins of one campaign.

@@ -60,6 +60,10 @@ SAME = {
     "retry_job": "retry_job",
     "campaign_results": "get_ranking",
     "campaign_segments": "list_gold_scores",
+    "campaign_ranking": "get_judgement_ranking",
+    "rank_judgements": "rank_judgements",
+    "ranking_table": "get_judgement_ranking",
+    "ranking_picture": "download_ranking_picture",
     "build_gold": "build_gold",
     "result_picture": "download_picture",
     "result_export": "download_export",
@@ -90,6 +94,7 @@ SAME = {
     "campaign_worker_texts": "set_worker_texts",
     "campaign_worker_texts_file": "get_worker_texts",
     "worker_weights": "download_export",
+    "post_editions": "download_export",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
 }
