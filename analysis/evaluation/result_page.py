@@ -263,14 +263,16 @@ def _draw_golds(
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:
-    """Return whether its scores and gold still exist."""
+    """Return whether its scores, gold and judgements still exist."""
     n_pooled = (
         evaluation.pooled.count() if not (evaluation.campaign_id or evaluation.collection_id) else 1
     )
     n_tables = sum(source.role == "metric" for source in result.inputs)
     codes = [choice["upload"] for choice in evaluation.golds if "upload" in choice]
-    return evaluation.metrics.count() == n_tables * n_pooled and (
-        not codes or GoldUpload.objects.filter(code__in=codes).count() == len(codes)
+    return (
+        evaluation.metrics.count() == n_tables * n_pooled
+        and (not codes or GoldUpload.objects.filter(code__in=codes).count() == len(codes))
+        and (result.judged is None or evaluation.judgements_id is not None)
     )
 
 

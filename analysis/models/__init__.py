@@ -1,6 +1,6 @@
 """The tables of analysis: gold, the scores of metrics, and evaluations."""
 
-from .collections import GoldUpload, ScoreCollection
+from .collections import GoldUpload, JudgementUpload, ScoreCollection
 from .evaluations import Evaluation
 from .gold import GoldRun, GoldScore
 from .scores import Metric, MetricCounts, MetricScore
@@ -10,6 +10,7 @@ __all__ = [
     "GoldRun",
     "GoldScore",
     "GoldUpload",
+    "JudgementUpload",
     "Metric",
     "MetricCounts",
     "MetricScore",
