@@ -1,6 +1,8 @@
 """The root of the API: authentication, errors and the list of routers."""
 
+import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -34,6 +36,33 @@ class PlatformAPI(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """The function's name, which stays the same when the function moves to another module."""
         return operation.view_func.__name__
+
+    def create_temporal_response(self, request: HttpRequest) -> HttpResponse:
+        """Refuse unknown parameters. Ninja calls this once it knows who asks, before it reads any field."""
+        if request.GET:
+            known = self._parameters[_schema_path(request), str(request.method).lower()]
+            if unknown := sorted(request.GET.keys() - known):
+                raise FormRefused({name: ["This parameter is not known."] for name in unknown})
+        return super().create_temporal_response(request)
+
+    @cached_property
+    def _parameters(self) -> dict[tuple[str, str], set[str]]:
+        """The names of the parameters in the query of each operation, by path and method."""
+        return {
+            (path, method): {
+                parameter["name"]
+                for parameter in operation.get("parameters", [])
+                if parameter["in"] == "query"
+            }
+            for path, methods in self.get_openapi_schema()["paths"].items()
+            for method, operation in methods.items()
+        }
+
+
+def _schema_path(request: HttpRequest) -> str:
+    """Return the path of a request as the schema has it: `<uuid:code>` is `{code}` there."""
+    assert request.resolver_match is not None
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", request.resolver_match.route)
 
 
 api = PlatformAPI(
@@ -100,7 +129,7 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 
 
 # Operations that accept files; the others accept only small bodies.
-_TAKING_FILES = {"create_campaign", "add_scores"}
+_TAKING_FILES = {"create_campaign", "add_scores", "add_post_editions", "add_gold", "add_judgements"}
 
 
 def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:

@@ -9,17 +9,19 @@ from django.views.decorators.http import require_GET
 from hits.people.access import for_anyone
 
 from .api import api
+from .api_examples import example_of
 
 
 @require_GET
 @for_anyone
 def api_reference(request: HttpRequest) -> HttpResponse:
     schema = api.get_openapi_schema()
-    context = {"info": schema["info"], "groups": _groups(schema)}
+    origin = f"{request.scheme}://{request.get_host()}"
+    context = {"info": schema["info"], "groups": _groups(schema, origin), "origin": origin}
     return render(request, "hits/api_reference.html", context)
 
 
-def _groups(schema: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _groups(schema: dict[str, Any], origin: str) -> dict[str, list[dict[str, Any]]]:
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
@@ -27,6 +29,7 @@ def _groups(schema: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
                 "path": path,
                 "method": method.upper(),
                 "text": operation.get("description", ""),
+                "example": example_of(path, method, operation, schema, origin=origin),
                 "fields": [*_parameters(operation, schema), *_body(operation, schema)],
             }
             groups.setdefault(operation.get("tags", ["Other"])[0], []).append(entry)

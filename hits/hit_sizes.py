@@ -48,8 +48,16 @@ RATING_SIZES = Sizes(SET_SIZE, MIN_SETS, MAX_SETS, default=100)
 HIT_SIZES = tuple(RATING_SIZES)
 MAX_HIT_SIZE = RATING_SIZES.largest
 
+# An edit takes several times as long as a rating, so its HITs are shorter.
+EDITING_SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
+
 # The sizes of each task, by the values of `Campaign.Task`.
-SIZES = {"reference": RATING_SIZES, "source": RATING_SIZES, "fluency": RATING_SIZES}
+SIZES = {
+    "reference": RATING_SIZES,
+    "source": RATING_SIZES,
+    "fluency": RATING_SIZES,
+    "edit": EDITING_SIZES,
+}
 
 
 def sizes_of(task: str) -> Sizes:

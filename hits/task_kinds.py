@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
@@ -23,6 +24,7 @@ MODULES = {
     Campaign.Task.REFERENCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.SOURCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.FLUENCY: "hits.asking.rating",
+    Campaign.Task.EDIT: "hits.asking.post_editing",
 }
 
 Sent = Mapping[str, str]
@@ -56,13 +58,23 @@ class Saved(Protocol):
         """What the browser learns about it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is said about a practice answer: `fine`, `too_low` or `too_high`, why, and the answer itself."""
+
+    verdict: str
+    feedback: str
+    given: object
+
+
 class TaskKind(ABC):
     """A kind of task. Most methods have the rule for one item on a screen as their default."""
 
     # The table of the answers, one row for each item of a HIT.
     answers: ClassVar[type[Answer]]
-    # The page of one screen.
+    # The pages of one screen, and of one screen of practice.
     template: ClassVar[str]
+    practice_template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
 
     # What a screen holds --------------------------------------------------------------------------
@@ -103,6 +115,20 @@ class TaskKind(ABC):
         Raise `AnswerRefused` unless it is the next one.
         """
 
+    # Practice -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def practice_task(self, campaign: Campaign) -> str:
+        """Return the task of rating whose statement, examples and practice texts fit this one."""
+
+    @abstractmethod
+    def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
+        """Return feedback on the answer to a practice item, or None if it was not answered."""
+
+    def check_of(self, practice: Any) -> Any:
+        """Return the question about the task, a `rating.practice.Check` in the language of the practice."""
+        return practice.check
+
     # HITs -----------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -119,8 +145,25 @@ class TaskKind(ABC):
     # Workers --------------------------------------------------------------------------------------
 
     @abstractmethod
+    def load_worker_answers(self, participation: Participation) -> Any:
+        """Load one worker's counted answers, each with a score from 0 to 100, as `load_worker_ratings` does."""
+
+    @abstractmethod
+    def load_scores(self, assignments: Mapping[int, int]) -> Any:
+        """Load the scores of these assignments, given with their workers, as `rating.arrays.load_scores` does."""
+
+    def reason_to_hold(self, assignment: Assignment) -> str:
+        """Say why a submitted HIT should not count until a person has looked at it, besides its times."""
+        return ""
+
+    @abstractmethod
     def weigh(self, participation: Participation) -> dict[str, Any]:
         """Compute the fields of the worker's evidence from the answers of all counted HITs."""
+
+    @property
+    @abstractmethod
+    def behaviours(self) -> type[StrEnum]:
+        """The kinds of simulated workers."""
 
     @abstractmethod
     def simulate(

@@ -28,6 +28,7 @@ from hits.models import (
     Campaign,
     CampaignDraft,
     DeviceSighting,
+    ImportReport,
     InputSignals,
     Membership,
     Payment,
@@ -122,6 +123,10 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
     make_translations(campaign, n_segments=12, n_systems=2 * n)
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    mends = [["A.txt", number, "removed U+007F"] for number in range(1, n + 1)]
+    ImportReport.objects.create(
+        campaign=campaign, options={"clean": True}, notes=["a note"], n_mends=n, mends=mends
+    )
     _add_paid_work(campaign, admin, n)
     _add_arrivals(campaign, admin, n)
     _add_people(campaign, admin, n)

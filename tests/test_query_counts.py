@@ -135,7 +135,8 @@ def api_path(path: str, plenty: Plenty) -> str:
         "assignment": plenty.assignment.code,
         "rule": plenty.rule.code,
     }
-    query = "?earlier=1&later=2" if path.endswith("/compare") else "?format=csv"
+    names = {parameter["name"] for parameter in operations()[path].get("parameters", [])}
+    query = "?earlier=1&later=2" if "earlier" in names else "?format=csv" * ("format" in names)
     return path.format(**values) + query
 
 

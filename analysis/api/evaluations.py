@@ -174,6 +174,21 @@ def get_evaluation(request: HttpRequest, code: UUID, number: Number) -> Evaluati
     return get_object_or_404(Evaluation, campaign=_campaign(request, code), number=number)
 
 
+@router.post(
+    "/{uuid:code}/evaluations/{number}/again", response={202: JobOut}, auth=Needs(Scope.RUN)
+)
+def evaluate_again(request: HttpRequest, code: UUID, number: Number) -> Status[Job]:
+    """Start a job that repeats an evaluation. Its result says whether the numbers are identical."""
+    evaluation = get_evaluation(request, code, number)
+    job = start_job(
+        kind="evaluate_again",
+        campaign=evaluation.campaign,
+        arguments={"evaluation": str(evaluation.code)},
+        started_by=user_of(request),
+    )
+    return Status(202, job)
+
+
 @router.get(
     "/{uuid:code}/evaluations/{number}/tables", response=list[TableOut], auth=Needs(Scope.READ)
 )

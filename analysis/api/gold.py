@@ -21,6 +21,7 @@ from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, user_of
 
 from ..downloads import EXPORT_TYPES, exported
+from ..exporting.service import KINDS
 from ..gold.ranking import rank_systems
 from ..models import GoldRun, GoldScore
 from ..stats.systems import Test
@@ -193,7 +194,7 @@ def get_ranking(
 def download_export(
     request: HttpRequest,
     code: UUID,
-    kind: Literal["ratings", "evidence", "signals", "likeness", "segments", "systems"],
+    kind: Literal[KINDS],  # type: ignore[valid-type]
     format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
     run: Query[Number | None] = None,
 ) -> FileResponse:

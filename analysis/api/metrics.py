@@ -24,12 +24,19 @@ from hits.api.validation import refuse_unknown_fields
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, user_of
 
-from ..evaluation.uploading import Reading, store_uploaded_judgements, store_uploaded_scores
+from ..evaluation.uploading import (
+    GoldReading,
+    Reading,
+    store_uploaded_gold,
+    store_uploaded_judgements,
+    store_uploaded_scores,
+)
 from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import GoldUpload, JudgementUpload, Metric, MetricScore
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
 from ..scores.reading import suggestion_for
+from ..scores.score_tables import GoldKind
 from ..scores.storing import confirm_direction
 
 router = Router(tags=["Metrics"])
@@ -161,6 +168,37 @@ class JudgementUploadOut(Schema):
     created_at: datetime
 
 
+class GoldUploadIn(Input):
+    """What the gold measures and its direction, which is never guessed; and details as for scores.
+
+    `column` chooses one of several columns with gold.
+    """
+
+    kind: GoldKind
+    higher_is_better: bool
+    name: Name | None = None
+    column: Name | None = None
+    format: Literal[FORMATS] | None = None  # type: ignore[valid-type]
+    language_pair: Name | None = None
+    testset: Name | None = None
+    reference: Name | None = None
+    system: Name | None = None
+    replace: bool = False
+
+    @property
+    def reading(self) -> GoldReading:
+        only = self.model_dump(include={"language_pair", "testset", "reference"})
+        return GoldReading(
+            kind=self.kind,
+            higher_is_better=self.higher_is_better,
+            format=self.format,
+            name=self.name,
+            column=self.column,
+            system=self.system or "",
+            only={role: value for role, value in only.items() if value},
+        )
+
+
 class TargetedOut(Schema):
     """What was stored: either metrics or gold."""
 
@@ -248,6 +286,33 @@ def add_judgements(
     refuse_unknown_fields(request, Input, "file")
     upload = store_uploaded_judgements(file=_raw(file), home=campaign, uploaded_by=user_of(request))
     return Status(201, upload)
+
+
+@router.post("/{uuid:code}/golds", response={201: list[GoldUploadOut]}, auth=Needs(Scope.RUN))
+def add_gold(
+    request: HttpRequest,
+    code: UUID,
+    file: File[UploadedFile],
+    form: Form[GoldUploadIn],
+    documents: File[UploadedFile | None] = None,
+    texts: File[UploadedFile | None] = None,
+) -> Status[list[GoldUpload]]:
+    """Store the gold in a file. Uploading the same file again changes nothing.
+
+    `documents` and `texts` name the document and the text of each segment, one per line.
+    """
+    campaign = _campaign(request, code)
+    refuse_unknown_fields(request, GoldUploadIn, "file", "documents", "texts")
+    stored = store_uploaded_gold(
+        files=[_raw(file)],
+        home=campaign,
+        reading=form.reading,
+        documents=None if documents is None else _raw(documents),
+        texts=None if texts is None else _raw(texts),
+        replace=form.replace,
+        uploaded_by=user_of(request),
+    )
+    return Status(201, stored)
 
 
 @router.post(

@@ -14,13 +14,19 @@ from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
 from ..models import GoldUpload, Metric
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES
-from ..scores.reading import CHOICES
+from ..scores.reading import CHOICES, suggestion_for
+from ..stats.thresholds import ALPHA
+from .results import Options
 from .tables import SORT_NAMES
 from .uploading import GoldReading, Reading
 
 WAYS = {"higher": True, "lower": False}
 WAY_CHOICES = [("higher", "Higher is better"), ("lower", "Lower is better")]
 MOST_SEED = 2**31 - 1
+MOST_RESAMPLES = 100_000
+# Levels of significance and confidence lie between 0 and 1.
+LEAST_SHARE = 1e-6
+DEFAULTS = Options()
 LEVEL_NAMES = {"segment": "segments", "system": "systems"}
 
 
@@ -209,10 +215,15 @@ class CollectionForm(forms.Form):
 
 
 def submitted_directions(post: QueryDict, metrics: Sequence[Metric]) -> dict[Metric, bool]:
-    """Return each metric's submitted direction; `rest` applies to metrics without their own."""
+    """Return each metric's submitted direction; `rest` applies to metrics without their own.
+
+    With `rest=suggested`, that is what a metric's name or format suggests; without a suggestion it stays open.
+    """
     directions = {}
     for metric in metrics:
         word = post.get(f"way-{metric.code}") or post.get("rest", "")
+        if word == "suggested" and (hint := suggestion_for(metric.name, metric.format)):
+            word = hint.word
         if word in WAYS:
             directions[metric] = WAYS[word]
     return directions
@@ -294,6 +305,28 @@ class OptionsForm(forms.Form):
         required=False,
         label="Tie threshold of acc_eq",
     )
+    alpha = forms.FloatField(
+        required=False,
+        min_value=LEAST_SHARE,
+        max_value=1 - LEAST_SHARE,
+        initial=ALPHA,
+        label="Significance level",
+    )
+    confidence = forms.FloatField(
+        required=False,
+        min_value=LEAST_SHARE,
+        max_value=1 - LEAST_SHARE,
+        initial=DEFAULTS.confidence,
+        label="Confidence level of intervals",
+    )
+    n_resamples = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_RESAMPLES,
+        initial=DEFAULTS.n_resamples,
+        label="Random draws",
+        help_text="For measures at system level, soft pairwise accuracy and the intervals of errors.",
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MOST_SEED,
@@ -313,6 +346,9 @@ class OptionsForm(forms.Form):
             "uncertainty": chosen["uncertainty"] or "segments",
             "correction": chosen["correction"] or "holm",
             "tie_threshold": chosen["tie_threshold"] or "calibrated",
+            "alpha": chosen["alpha"] or ALPHA,
+            "confidence": chosen["confidence"] or DEFAULTS.confidence,
+            "n_resamples": chosen["n_resamples"] or DEFAULTS.n_resamples,
             "seed": chosen["seed"],
             "per_word": chosen["per_word"],
             "preference_points": chosen["preference_points"],

@@ -22,11 +22,12 @@ from django.utils import timezone
 from da_platform.jobs.kinds import JobRefused
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
+from hits.campaigns.behaviours import Behaviour
 from hits.campaigns.building import build_hits
 from hits.campaigns.demo import DEMO_FOLDER, DEMO_SEED, DRAFT_NAME, prepare_demo_campaign
 from hits.campaigns.importing import import_campaign
 from hits.campaigns.lifecycle import change_status
-from hits.campaigns.simulation import Behaviour, simulate_workers
+from hits.campaigns.simulation import simulate_workers
 from hits.models import (
     Assignment,
     Campaign,

@@ -31,9 +31,18 @@ from hits.people.audit import record
 
 from . import layouts, likeness, queries, ranking, writers
 from .batches import Batch, one_batch, read_batches
+from .metrics import METRIC_LEVELS, metric_rows
 from .queries import Column, Kind
 
-KINDS = ("ratings", "evidence", "signals", "likeness", "segments", "systems")
+KINDS = (
+    "ratings",
+    "evidence",
+    "signals",
+    "likeness",
+    "segments",
+    "systems",
+    *METRIC_LEVELS,
+)
 GOLD_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
@@ -173,6 +182,8 @@ def _checked(request: _Request) -> _Request:
         raise ExportRefused(missing_extra("pandas"))
     if request.history and kind != "evidence":
         raise ExportRefused("Only an export of evidence can include the history.")
+    if request.real_ids and kind in METRIC_LEVELS:
+        raise ExportRefused(f"An export of {kind} does not contain worker ids.")
     if kind in GOLD_KINDS:
         if request.real_ids:
             raise ExportRefused(f"An export of {kind} does not contain worker ids.")
@@ -278,6 +289,9 @@ def _write_batches(
 
 
 def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, None]]:
+    if request.kind in METRIC_LEVELS:
+        columns, batch = metric_rows(request.kind, request.campaign)
+        return columns, one_batch(batch)
     if request.kind == "likeness":
         return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
     if request.run is None:
@@ -344,6 +358,8 @@ def _meta(request: _Request, columns: Sequence[Column]) -> dict[str, Any]:
     }
     if request.run is not None:
         return meta | _run_meta(request, request.run)
+    if request.kind in METRIC_LEVELS:
+        return meta | {"metrics": _metric_facts(request)}
     ids = {"worker_ids": "real"}
     if not request.real_ids:
         ids = {"worker_ids": "pseudonyms", "pseudonym_key": key_fingerprint()}
@@ -368,6 +384,13 @@ def _run_meta(request: _Request, run: GoldRun) -> dict[str, Any]:
     }
 
 
+def _metric_facts(request: _Request) -> list[dict[str, Any]]:
+    """Where the scores of each metric come from, and how they were computed."""
+    metrics = request.campaign.metrics.at_level(METRIC_LEVELS[request.kind]).order_by("name")
+    names = ("name", "origin", "higher_is_better", "file_name", "sha256", "signature")
+    return list(metrics.values(*names))
+
+
 def _count_incomplete(run: GoldRun) -> int:
     outputs = SystemOutput.objects.to_rate(run.campaign)
     complete = GoldScore.objects.filter(run=run, is_complete=True).values("translation_id")
@@ -382,7 +405,7 @@ def _signature(request: _Request) -> str:
             facts |= {"sys": "mean-of-segments", "rank": "z", "test": "mann-whitney,greater"}
     elif request.kind == "evidence":
         facts["rows"] = "history" if request.history else "latest"
-    if request.run is None:
+    if request.run is None and request.kind not in METRIC_LEVELS:
         facts["ids"] = "real" if request.real_ids else "hmac-sha256"
     return signature(**facts)
 

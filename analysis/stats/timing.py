@@ -87,7 +87,7 @@ def observed_times(
     # A clock that was set back must not make time negative.
     moments = np.maximum.accumulate(np.maximum(received[np.argsort(positions)], started))
     gaps = np.diff(moments)
-    bursts = moments[BURST - 1 :] - moments[: len(moments) - BURST + 1]
+    bursts = moments[BURST - 1 :] - moments[: max(0, len(moments) - BURST + 1)]
     return ObservedTimes(
         n_ratings=len(moments),
         median_gap=float(np.median(gaps)) if len(gaps) else np.nan,

@@ -40,6 +40,8 @@ EXPORTS = {
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "likeness": "Likeness to metrics",
+    "metrics": "Metric scores of segments",
+    "system-metrics": "Metric scores of systems",
 }
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10

@@ -31,6 +31,7 @@ from ..evaluation.forms import (
     submitted_directions,
 )
 from ..evaluation.uploading import raw_files, store_uploaded_gold, store_uploaded_scores
+from ..exporting.service import TABLE_FORMATS
 from ..models import Evaluation, Metric, ScoreCollection
 from ..scores.directions import Suggestion
 from ..scores.errors import ScoresRefused
@@ -101,6 +102,7 @@ def _show(
         "scores_form": form if isinstance(form, ScoresForm) else ScoresForm(),
         "gold_form": form if isinstance(form, GoldUploadForm) else GoldUploadForm(),
         "compute_form": ComputeForm(),
+        "table_formats": TABLE_FORMATS,
         "edited_form": form if isinstance(form, PostEditionsForm) else PostEditionsForm(),
         "computing": _computing(campaign) if campaign else None,
         "pages": {

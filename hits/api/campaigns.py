@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -16,7 +16,6 @@ from ninja.files import UploadedFile
 from ninja.pagination import paginate
 from pydantic import BeforeValidator, Field
 
-from analysis.stats.thresholds import MINIMUM_RATINGS
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 
@@ -34,7 +33,13 @@ from ..campaigns.forms import (
 from ..campaigns.kept_counts import forecast_of
 from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
-from ..models import DEFAULT_HITS_PER_WORKER, MAX_LEASE_MINUTES, Campaign, ImportReport
+from ..models import (
+    DEFAULT_HITS_PER_WORKER,
+    MAX_LEASE_MINUTES,
+    Campaign,
+    ImportReport,
+    usual_settings,
+)
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
 from .auth import Needs, Scope, own_campaign
 from .field_types import Input, Line, Money, Name, Text, Total
@@ -133,8 +138,9 @@ class CampaignIn(Input):
     ignore_columns: Text = ""
     allow_empty_translations: bool = False
     allow_missing_translations: bool = False
-    hit_size: Count = 100
-    min_ratings: Count = MINIMUM_RATINGS
+    shows: Campaign.Shows | Literal[""] = ""
+    hit_size: Count | None = None
+    min_ratings: Count | None = None
     sample_size: SampleSize = None
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
@@ -357,10 +363,12 @@ def create_campaign(
     files: MultiValueDict[str, Any] = MultiValueDict(
         {name: [file] for name, file in single.items() if file} | {"systems": list(systems)}
     )
-    values = _form_values(payload.model_dump())
+    given = {name: value for name, value in payload.model_dump().items() if value is not None}
+    values = _form_values(usual_settings(payload.task) | given)
     files_form = FilesForm(values, files)
     basics, _, settings = (
-        checked(form) for form in (BasicsForm(values), files_form, SettingsForm(values))
+        checked(form)
+        for form in (BasicsForm(values), files_form, SettingsForm(values, task=payload.task))
     )
     imported = import_uploads(
         actor=actor,

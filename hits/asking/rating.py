@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, Rating
 from ..rating import desk
-from ..rating.forms import read_answer
+from ..rating.forms import ScoreForm, read_answer
 from ..rating.saving import SavedRating, save_rating
-from ..task_kinds import Sent, ShownItem, TaskKind
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -20,6 +21,7 @@ SCORES = range(SCORE_MIN, SCORE_MAX + 1)
 class RatingKind(TaskKind):
     answers = Rating
     template = "hits/rate.html"
+    practice_template = "hits/practice.html"
     seconds_per_screen = 12
 
     def n_ahead(self, assignment: Assignment) -> int:
@@ -40,6 +42,17 @@ class RatingKind(TaskKind):
     def save(self, *, assignment: Assignment, **answer: Any) -> SavedRating:
         return save_rating(assignment=assignment, **answer)
 
+    def practice_task(self, campaign: Campaign) -> str:
+        return campaign.task
+
+    def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
+        form = ScoreForm(sent)
+        if not form.is_valid():
+            return None
+        score = form.cleaned_data["score"]
+        verdict, feedback = item.feedback(score)
+        return Judged(verdict, feedback, score)
+
     # What follows loads NumPy and SciPy, which web processes do not need.
 
     def plan_hits(
@@ -55,9 +68,25 @@ class RatingKind(TaskKind):
         return rating_layout(campaign, n_translations).n_hits(n_translations)
 
     def weigh(self, participation: Participation) -> dict[str, Any]:
-        from ..workers.weighing import weigh_ratings
+        from ..workers.weighing import weigh_answers
 
-        return weigh_ratings(participation)
+        return weigh_answers(participation)
+
+    def load_worker_answers(self, participation: Participation) -> Any:
+        from ..rating.arrays import load_worker_ratings
+
+        return load_worker_ratings(participation)
+
+    def load_scores(self, assignments: Mapping[int, int]) -> Any:
+        from ..rating.arrays import load_scores
+
+        return load_scores(assignments)
+
+    @property
+    def behaviours(self) -> type[StrEnum]:
+        from ..campaigns.behaviours import Behaviour
+
+        return Behaviour
 
     def simulate(
         self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime

@@ -9,12 +9,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import ClassVar
 
 import numpy as np
 
 from analysis.stats.roles import Role
 
-from ..hit_sizes import HIT_SIZES, MIN_SETS, SET_SIZE
+from ..hit_sizes import RATING_SIZES, SET_SIZE, Sizes
 from .degradation import CannotDegrade
 
 
@@ -44,6 +45,9 @@ class Layout:
     n_sets: int
     references: References
 
+    set_size: ClassVar[int] = SET_SIZE
+    decoys_per_two_sets: ClassVar[int] = DECOYS_PER_TWO_SETS
+
     def qc_roles(self, number: int) -> tuple[Role, ...]:
         """The roles of the quality-control items in the set with this number, counting from 0."""
         roles = (Role.BAD_REFERENCE, Role.REPEAT)
@@ -52,7 +56,7 @@ class Layout:
 
     def n_genuine(self, number: int) -> int:
         """The number of genuine items in a set."""
-        return SET_SIZE - len(self.qc_roles(number))
+        return self.set_size - len(self.qc_roles(number))
 
     @property
     def genuine_per_hit(self) -> int:
@@ -61,14 +65,30 @@ class Layout:
     @property
     def n_decoys(self) -> int:
         """The number of pairs of decoys in a HIT, if there are enough translations of a segment."""
-        return DECOYS_PER_TWO_SETS * (self.n_sets // 2)
+        return self.decoys_per_two_sets * (self.n_sets // 2)
 
     @property
     def size(self) -> int:
-        return self.n_sets * SET_SIZE
+        return self.n_sets * self.set_size
 
     def n_hits(self, n_translations: int) -> int:
         return -(-n_translations // self.genuine_per_hit)
+
+
+class EditingLayout(Layout):
+    """The same for post-editing, where every item costs more: of twenty, six are quality control.
+
+    Every set has a degraded text. In turn, one set in four also has a reference, and one a repeat.
+    """
+
+    __slots__ = ()
+    set_size = 5
+    decoys_per_two_sets = 1
+
+    def qc_roles(self, number: int) -> tuple[Role, ...]:
+        if number % 4 == 1 and self.references != References.NONE:
+            return Role.BAD_REFERENCE, Role.REFERENCE
+        return (Role.BAD_REFERENCE, Role.REPEAT) if number % 4 == 3 else (Role.BAD_REFERENCE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +111,14 @@ class PlannedItem:
 Degrader = Callable[[int, np.random.Generator], str]
 
 
-def choose_layout(n_translations: int, *, hit_size: int, references: References) -> Layout:
+def choose_layout(
+    n_translations: int,
+    *,
+    hit_size: int,
+    references: References,
+    sizes: Sizes = RATING_SIZES,
+    make: type[Layout] = Layout,
+) -> Layout:
     """Return the largest layout up to `hit_size` that can be filled without using a translation twice.
 
     Parameters
@@ -103,14 +130,18 @@ def choose_layout(n_translations: int, *, hit_size: int, references: References)
     references : References
         Which sets hold a reference: seven genuine and three quality-control items then, otherwise
         eight and two.
+    sizes : Sizes
+        The sizes that the task allows.
+    make : type
+        Its layout.
     """
-    if hit_size not in HIT_SIZES:
-        raise ValueError(f"`hit_size` must be one of {HIT_SIZES}, not {hit_size}.")
-    for n_sets in range(hit_size // SET_SIZE, MIN_SETS - 1, -2):
-        layout = Layout(n_sets, references)
+    if hit_size not in sizes:
+        raise ValueError(f"`hit_size` must be one of {tuple(sizes)}, not {hit_size}.")
+    for n_sets in range(hit_size // sizes.set_size, sizes.min_sets - 1, -2):
+        layout = make(n_sets, references)
         if layout.genuine_per_hit <= n_translations:
             return layout
-    needed = Layout(MIN_SETS, references).genuine_per_hit
+    needed = make(sizes.min_sets, references).genuine_per_hit
     raise CannotCompose(
         f"The smallest HIT needs {needed} different translations; there are {n_translations}."
     )

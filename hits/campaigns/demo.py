@@ -39,8 +39,9 @@ def prepare_demo_campaign() -> Campaign | None:
 @transaction.atomic
 def _open_demo(campaign: Campaign) -> None:
     """Build HITs, open the campaign and simulate its first ratings, all in one transaction."""
+    from .behaviours import Behaviour
     from .building import build_hits
-    from .simulation import Behaviour, simulate_workers
+    from .simulation import simulate_workers
 
     if not campaign.hits.exists():
         build_hits(campaign=campaign)

@@ -128,6 +128,7 @@ COPIED = (
     "source_language",
     "target_language",
     "task",
+    "shows",
     "hit_size",
     "min_ratings",
     "sample_size",

@@ -11,8 +11,8 @@ from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
 from da_platform.files.mending import ENCODINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from ..hit_sizes import HIT_SIZES, SET_SIZE
-from ..models import SEED_LIMIT, Campaign
+from ..hit_sizes import SET_SIZE, sizes_of
+from ..models import SEED_LIMIT, Campaign, usual_settings
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .importing.plain_text import without_common_parts
 from .uploads import Upload
@@ -68,8 +68,8 @@ class CampaignFields(forms.ModelForm):
         if "hit_size" in self.fields:
             self.fields["hit_size"] = forms.TypedChoiceField(
                 coerce=int,
-                choices=[(size, f"{size} items") for size in HIT_SIZES],
-                initial=100,
+                choices=[(size, f"{size} items") for size in sizes_of(self.instance.task)],
+                initial=sizes_of(self.instance.task).default,
                 label=LABELS["hit_size"],
                 help_text=HINTS["hit_size"],
             )
@@ -100,14 +100,21 @@ class BasicsForm(CampaignFields):
 
     class Meta:
         model = Campaign
-        fields = ("name", "source_language", "target_language", "task")
+        fields = ("name", "source_language", "target_language", "task", "shows")
         widgets = {"task": forms.RadioSelect}
-        labels = {"task": "What workers rate"}
+        labels = {"task": "What workers do", "shows": "What editors see"}
         help_texts = {
             "name": "For you and your colleagues; workers do not see it.",
             "source_language": "A code such as de, en, zh or pt-BR.",
             "target_language": "The language of the translations.",
+            "shows": "Next to the text, for post-editing. Leave blank for the reference.",
         }
+
+    def clean(self) -> None:
+        super().clean()
+        # The instance is checked as a whole; the settings come later.
+        if task := self.cleaned_data.get("task"):
+            self.instance.hit_size = usual_settings(task)["hit_size"]
 
 
 class SeveralFilesInput(forms.ClearableFileInput):
@@ -140,7 +147,10 @@ class FilesForm(forms.Form):
     package = forms.FileField(
         required=False,
         label="One file",
-        help_text="A table (.tsv, .csv, .jsonl), a WMT test set (.xml), or a .zip of a campaign's folder.",
+        help_text=(
+            "A table (.tsv, .csv, .jsonl), a WMT test set (.xml, .jsonl), or a .zip of a folder: text "
+            "files, a WMT test set in .sgm files, or mt-metrics-eval."
+        ),
         widget=forms.FileInput(attrs={"accept": ",".join(PACKAGES)}),
     )
     systems = SeveralFilesField(
@@ -294,6 +304,11 @@ class SettingsForm(CampaignFields):
         )
         labels = LABELS
         help_texts = HINTS
+
+    def __init__(
+        self, *args: Any, task: str = Campaign.Task.REFERENCE_ADEQUACY, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, instance=Campaign(task=task, **usual_settings(task)), **kwargs)
 
 
 class EditForm(CampaignFields):

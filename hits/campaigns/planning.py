@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from analysis.stats.thresholds import MINIMUM_PAIRS
 
+from ..hit_sizes import sizes_of
 from ..models import Campaign
-from .composition import Layout, PlannedItem, References, choose_layout, plan_hits
+from .composition import EditingLayout, Layout, PlannedItem, References, choose_layout, plan_hits
 from .material import Material, load_material
 
 # Returns the layout of a campaign's HITs for this number of translations, or raises `CannotCompose`.
@@ -38,6 +39,30 @@ def rating_layout(campaign: Campaign, n_translations: int) -> Layout:
     return choose_layout(
         n_translations, hit_size=campaign.hit_size, references=_hidden_references(campaign)
     )
+
+
+def editing_layout(campaign: Campaign, n_translations: int) -> Layout:
+    """Return the layout of the HITs of a post-editing campaign, or raise `CannotCompose`."""
+    return choose_layout(
+        n_translations,
+        hit_size=campaign.hit_size,
+        references=_references_to_leave(campaign),
+        sizes=sizes_of(campaign.task),
+        make=EditingLayout,
+    )
+
+
+def _references_to_leave(campaign: Campaign) -> References:
+    """Whether to hide references, which an editor should leave as they are.
+
+    Where editors see the reference, only another one can pose as an output.
+    """
+    if campaign.shows_references:
+        is_balanced = campaign.degradation == Campaign.Degradation.BALANCED
+        has_another = is_balanced and _has_second_references(campaign)
+        return References.ALL if has_another else References.NONE
+    has_all = not campaign.segments.filter(reference="").exists()
+    return References.ALL if has_all else References.NONE
 
 
 def _hidden_references(campaign: Campaign) -> References:

@@ -7,6 +7,7 @@ it. The same campaign and seed give the same ratings.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -107,7 +108,7 @@ def is_for_people(campaign: Campaign) -> bool:
 def simulate_workers(
     *,
     campaign: Campaign,
-    crowd: Mapping[Behaviour, int],
+    crowd: Mapping[Behaviour, int] | Mapping[Any, int],
     hits_per_worker: int = 1,
     seed: int,
     truth_seed: int | None = None,

@@ -50,7 +50,7 @@ def add_campaign_arguments(parser: CommandParser) -> None:
         "--task",
         choices=Campaign.Task.values,
         default=Campaign.Task.REFERENCE_ADEQUACY.value,
-        help="what is rated: adequacy against the reference (default) or the source, or fluency",
+        help="what workers do: rate adequacy against the reference (default) or the source, or fluency, or edit",
     )
 
 

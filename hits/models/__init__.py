@@ -23,6 +23,7 @@ from .campaigns import (
     SystemOutput,
     Translation,
     new_seed,
+    usual_settings,
 )
 from .counts import KeptCounts
 from .drafts import CampaignDraft
@@ -37,6 +38,7 @@ from .hits import (
 from .import_reports import ImportReport
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
+from .post_editions import PostEdition
 from .recruitment import (
     DeviceSighting,
     Invite,
@@ -75,6 +77,7 @@ __all__ = [
     "SystemOutput",
     "Translation",
     "new_seed",
+    "usual_settings",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",
@@ -93,6 +96,7 @@ __all__ = [
     "Invite",
     "ProviderEvent",
     "RateCount",
+    "PostEdition",
     "Recruitment",
     "Submission",
     "TextReport",

@@ -53,6 +53,7 @@ class Campaign(models.Model):
         REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
+        EDIT = "edit", "Post-editing"
 
     class Shows(models.TextChoices):
         """What workers see next to a translation."""
@@ -280,6 +281,10 @@ class Campaign(models.Model):
         return reverse("landing", args=[self.code])
 
     def clean(self) -> None:
+        if self.shows and self.task in RATING_TASKS:
+            raise ValidationError(
+                "Only post-editing can choose what is shown: rating says so by its task."
+            )
         # Not a validator of the field, because it depends on the task.
         if not self.is_archive and self.hit_size not in (sizes := sizes_of(self.task)):
             raise ValidationError({"hit_size": sizes.refusal})
@@ -307,11 +312,28 @@ class Campaign(models.Model):
         return segment.reference if self.shows_references else segment.source
 
 
+RATING_TASKS = (
+    Campaign.Task.REFERENCE_ADEQUACY,
+    Campaign.Task.SOURCE_ADEQUACY,
+    Campaign.Task.FLUENCY,
+)
+
+
+def usual_settings(task: str) -> dict[str, int]:
+    """The settings whose usual value depends on the task."""
+    # A post-edition is expensive, and one is enough for HTER.
+    return {
+        "hit_size": sizes_of(task).default,
+        "min_ratings": 1 if task == Campaign.Task.EDIT else MINIMUM_RATINGS,
+    }
+
+
 # What workers see next to a translation where the campaign does not say.
 SHOWN_BY_TASK: dict[str, str] = {
     Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
     Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
     Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
+    Campaign.Task.EDIT: Campaign.Shows.REFERENCE,
 }
 
 

@@ -57,11 +57,15 @@ class PracticeItem(ShownTexts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One question about the task; `answer` is the index of the right option."""
+    """One question about the task; `answer` is the index of the right option.
+
+    The language is that of the practice, if it is empty.
+    """
 
     question: str
     options: tuple[str, ...]
     answer: int
+    language: str = ""
 
     @property
     def right(self) -> str:

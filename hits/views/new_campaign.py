@@ -108,7 +108,8 @@ def settings(request: HttpRequest, code: UUID) -> HttpResponse:
     draft = _own_draft(request, code)
     if not draft.files:
         return redirect("draft_files", draft.code)
-    form = SettingsForm(request.POST or None, initial=draft.settings or None)
+    task = draft.basics["task"]
+    form = SettingsForm(request.POST or None, initial=draft.settings or None, task=task)
     if form.is_valid():
         draft.settings = storable(form.cleaned_data)
         draft.save(update_fields=["settings"])

@@ -35,6 +35,7 @@ from ..recruiting.visitors import (
     worker_code,
     worker_of,
 )
+from ..task_kinds import kind_of
 from .arrivals import SeeOther, arrive, show_refusals
 from .worker_context import (
     campaign_context,
@@ -169,7 +170,7 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
         if context["is_last"]
         else reverse("practice", args=[campaign.code, step + 1])
     )
-    return render(request, "hits/practice.html", context)
+    return render(request, kind_of(campaign).practice_template, context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -69,7 +69,7 @@ def practice(request: HttpRequest, campaign: Campaign, step: int) -> HttpRespons
     context = practice_context(campaign, step, request.GET or None)
     is_last = context["is_last"]
     then = _url(campaign, "check") if is_last else _url(campaign, "practice", step + 1)
-    return _show(request, campaign, "hits/practice.html", then=then, **context)
+    return _show(request, campaign, kind_of(campaign).practice_template, then=then, **context)
 
 
 @require_GET

@@ -9,11 +9,9 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext
 
-from ..asking.rating import SCORES
 from ..languages import direction, name_of
 from ..models import Assignment, Campaign, TextReport
 from ..rating import desk
-from ..rating.forms import ScoreForm
 from ..rating.guidance import wording_language
 from ..rating.practice import Practice, practice_for, statement_for
 from ..task_kinds import kind_of
@@ -24,8 +22,9 @@ def language_context(name: str, code: str) -> dict[str, str]:
 
 
 def practice_of(campaign: Campaign) -> Practice:
+    task = kind_of(campaign).practice_task(campaign)
     return practice_for(
-        campaign.target_language, campaign.task, source_language_code=campaign.source_language
+        campaign.target_language, task, source_language_code=campaign.source_language
     )
 
 
@@ -35,21 +34,19 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
     if not 1 <= step <= len(practice.items):
         raise Http404
     item = practice.items[step - 1]
-    form = ScoreForm(posted)
-    verdict = feedback = None
-    if form.is_valid():
-        verdict, feedback = item.feedback(form.cleaned_data["score"])
+    kind = kind_of(campaign)
+    judged = None if posted is None else kind.judge_practice(campaign, item, posted)
     return {
+        **kind.screen_context(campaign),
         "practice": practice,
         "item": item,
         "step": step,
         "n_steps": len(practice.items),
         "is_last": step == len(practice.items),
-        "verdict": verdict,
-        "feedback": feedback,
-        "given": form.cleaned_data["score"] if verdict else None,
-        "is_unset": form.is_bound and not verdict,
-        "scores": SCORES,
+        "verdict": judged.verdict if judged else None,
+        "feedback": judged.feedback if judged else None,
+        "given": judged.given if judged else None,
+        "is_unset": posted is not None and judged is None,
         "statement": practice.statement,
         **language_context("statement", practice.language),
         **language_context("text", practice.language),
@@ -60,18 +57,19 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
 def check_context(campaign: Campaign, *, order: int) -> dict[str, Any]:
     """The question about the task; `order` seeds the order of its answers."""
     practice = practice_of(campaign)
-    options = list(practice.check.options)
+    check = kind_of(campaign).check_of(practice)
+    options = list(check.options)
     random.Random(order).shuffle(options)
     return {
-        "check": practice.check,
+        "check": check,
         "options": options,
-        **language_context("text", practice.language),
+        **language_context("text", check.language or practice.language),
     }
 
 
 def is_right_answer(campaign: Campaign, query: QueryDict) -> bool | None:
     """Return whether the question was answered correctly; None if it was not answered."""
-    check, answer = practice_of(campaign).check, query.get("answer")
+    check, answer = kind_of(campaign).check_of(practice_of(campaign)), query.get("answer")
     return answer == check.right if answer in check.options else None
 
 
@@ -125,7 +123,7 @@ def time_left(assignment: Assignment) -> dict[str, Any]:
 
 def text_problems(campaign: Campaign) -> list[tuple[str, Any]]:
     """What a worker can report about a text; without a gray text, nothing about that."""
-    has_gray = campaign.task != Campaign.Task.FLUENCY
+    has_gray = campaign.effective_shows != Campaign.Shows.NOTHING
     return [
         choice
         for choice in TextReport.Reason.choices
@@ -142,7 +140,9 @@ def campaign_context(campaign: Campaign) -> dict[str, Any]:
     """The campaign with the language and direction of each part of its pages."""
     return {
         "campaign": campaign,
-        "statement": statement_for(campaign.target_language, campaign.task),
+        "statement": statement_for(
+            campaign.target_language, kind_of(campaign).practice_task(campaign)
+        ),
         **language_context("statement", wording_language(campaign.target_language)),
         **language_context("page", campaign.page_language),
         **language_context("text", campaign.target_language),

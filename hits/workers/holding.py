@@ -20,7 +20,7 @@ HOLD_ACTIONS = (PUT_ON_HOLD, COUNTED, DISCARDED)
 
 
 def hold_if_impossible(*, assignment: Assignment) -> bool:
-    """Hold a submitted HIT that nobody can have read in its time; return whether this call did.
+    """Hold a submitted HIT that nobody can have done in its time, or not by hand; return whether this call did.
 
     Only under the guarded rule, and once: a HIT that was decided about is not held again.
     """
@@ -28,9 +28,10 @@ def hold_if_impossible(*, assignment: Assignment) -> bool:
     if campaign.trust_rule != Campaign.TrustRule.GUARDED:
         return False
     times = times_of(assignment)
-    if not times.is_impossible:
+    reason = reason_in_words(times) if times.is_impossible else ""
+    reason = f"{reason} {kind_of(campaign).reason_to_hold(assignment)}".strip()
+    if not reason:
         return False
-    reason = reason_in_words(times)
     not_held = Assignment.objects.submitted().filter(pk=assignment.pk, hold="")
     if not not_held.update(hold=Assignment.Hold.HELD, hold_reason=reason, held_at=timezone.now()):
         return False

@@ -10,8 +10,9 @@ from analysis.stats.worker_agreement import scores_beside_others
 from da_platform.plots.rendering import Picture
 
 from ..languages import is_spaced
-from ..models import Assignment, Item, Participation, Rating
-from ..rating.arrays import load_scores, load_worker_assignments, load_worker_ratings
+from ..models import Assignment, Item, Participation
+from ..rating.arrays import load_worker_assignments
+from ..task_kinds import kind_of
 from .overlap import overlap_measures
 from .plots import BesideFormula, BesideOthers, HitTimes, WorkerRatings, worker_pictures
 from .plots.times import hit_seconds_picture
@@ -25,7 +26,7 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
     With `only`, plots that need further rows are left out unless they have this name.
     """
     # In this order, as in `hits.workers.trust.weigh`.
-    ratings = load_worker_ratings(participation)
+    ratings = kind_of(participation.campaign).load_worker_answers(participation)
     assignments = load_worker_assignments(participation)
     # A HIT may have been put on hold in between.
     ratings = ratings[np.isin(ratings["assignment"], assignments["pk"])]
@@ -52,14 +53,15 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
         ),
         beside_others=_beside_others(participation, ratings, hits) if wants("agreement") else None,
         beside_formula=_beside_formula(participation, ratings, hits) if wants("likeness") else None,
-        hit_times=_hit_times(assignments) if wants("claimed-time") else None,
+        hit_times=_hit_times(participation, assignments) if wants("claimed-time") else None,
     )
 
 
 def picture_of_hit(assignment: Assignment) -> Picture:
     """Draw the times of one HIT, whether or not it counts."""
-    ratings = Rating.objects.filter(assignment=assignment).order_by("item__position")
-    moments = [received.timestamp() for received in ratings.values_list("received_at", flat=True)]
+    answers = kind_of(assignment.hit.campaign).answers._default_manager
+    ordered = answers.filter(assignment=assignment).order_by("item__position")
+    moments = [received.timestamp() for received in ordered.values_list("received_at", flat=True)]
     return hit_seconds_picture(_gaps(np.array(moments), np.ones(len(moments), dtype=np.int64)))
 
 
@@ -80,7 +82,7 @@ def _beside_others(
 ) -> BesideOthers:
     """This worker's genuine items next to the ratings of trusted others on the same HITs."""
     own = ratings[ratings["role"] == Item.Role.GENUINE.value]
-    others = load_scores(trusted_others(participation, hits))
+    others = kind_of(participation.campaign).load_scores(trusted_others(participation, hits))
     others = others[np.isin(others["item"], own["item"])]
     worker = participation.worker_id
     points = scores_beside_others(
@@ -117,10 +119,11 @@ def _beside_formula(
     )
 
 
-def _hit_times(assignments: NDArray[Any]) -> HitTimes:
+def _hit_times(participation: Participation, assignments: NDArray[Any]) -> HitTimes:
     """Claimed and passed time of each HIT, in order of submission."""
     rows = (
-        Rating.objects.filter(assignment__in=assignments["pk"].tolist())
+        kind_of(participation.campaign)
+        .answers._default_manager.filter(assignment__in=assignments["pk"].tolist())
         .order_by()
         .values_list("assignment")
         .annotate(claimed=Sum("active_ms", default=0), last=Max("received_at"))

@@ -24,7 +24,7 @@ from da_platform.numbers import known
 
 from ..languages import is_spaced
 from ..models import Assignment, Campaign, Item, Participation
-from ..rating.arrays import load_scores, load_worker_assignments, load_worker_ratings
+from ..rating.arrays import load_worker_assignments
 from ..rating.places import with_standing
 from ..rating.reports import excused_items
 from ..task_kinds import kind_of
@@ -42,8 +42,11 @@ def weigh(participation: Participation) -> dict[str, Any]:
     return kind_of(participation.campaign).weigh(participation)
 
 
-def weigh_ratings(participation: Participation) -> dict[str, Any]:
-    """Compute the fields of the worker's evidence from the counted ratings in the campaign.
+def weigh_answers(participation: Participation, *, has_formulas: bool = True) -> dict[str, Any]:
+    """Compute the fields of the worker's evidence from the counted answers in the campaign.
+
+    An answer is a score, or has one (`TaskKind.load_worker_answers`). `has_formulas` says whether scores can be
+    compared with those that a script would give.
 
     Reads rows of the worker's HITs only, in a fixed number of queries.
     """
@@ -55,7 +58,8 @@ def weigh_ratings(participation: Participation) -> dict[str, Any]:
     fields = evidence_fields(qc, flags, 0)
     if not work.campaign.is_archive:
         # Texts, and the times at which ratings arrived, are unknown in an archive.
-        fields |= _agreement_fields(work) | _likeness_fields(work) | _time_fields(work)
+        fields |= _agreement_fields(work) | _time_fields(work)
+        fields |= _likeness_fields(work) if has_formulas else _no_likeness()
     fields["n_held_hits"] = work.n_held
     fields["signature"] = evidence_signature(qc.signature, work.campaign)
     if work.campaign.trust_rule == Campaign.TrustRule.GUARDED:
@@ -114,7 +118,7 @@ class _Work:
 
 def _load_work(participation: Participation) -> _Work:
     # In this order: a HIT submitted in between then has no ratings, rather than ratings without a time.
-    ratings = load_worker_ratings(participation)
+    ratings = kind_of(participation.campaign).load_worker_answers(participation)
     assignments = load_worker_assignments(participation)
     held = Assignment.objects.of(participation).filter(hold__in=Assignment.NOT_COUNTED)
     texts, grays = _load_texts(participation.campaign, assignments)
@@ -152,8 +156,10 @@ def _load_texts(
 def _quality_control(work: _Work) -> QualityControl:
     ratings = _without_excused_pairs(work)
     submitted = dict(zip(work.assignments["pk"], work.assignments["submitted"], strict=True))
+    # What the two of a pair are compared by, if it is not the score.
+    has_own = "pair_score" in (ratings.dtype.names or ())
     return quality_control(
-        ratings["score"],
+        ratings["pair_score" if has_own else "score"],
         np.zeros(len(ratings), dtype=np.int64),
         ratings["role"],
         ratings["assignment"],
@@ -212,7 +218,9 @@ def _mean_of_hidden_references(work: _Work) -> float:
 def _agreement_fields(work: _Work) -> dict[str, Any]:
     """Compare the worker with the other trusted workers on the same HITs."""
     own = work.of_role(Role.GENUINE)
-    others = load_scores(trusted_others(work.participation, work.assignments["hit"]))
+    others = kind_of(work.campaign).load_scores(
+        trusted_others(work.participation, work.assignments["hit"])
+    )
     others = others[np.isin(others["item"], own["item"])]
     worker = work.participation.worker_id
     columns = {
@@ -244,6 +252,10 @@ def trusted_others(participation: Participation, hits: NDArray[np.int64]) -> dic
         if len(chosen) < MOST_OTHERS:
             chosen[pk] = worker
     return {pk: worker for chosen in by_hit.values() for pk, worker in chosen.items()}
+
+
+def _no_likeness() -> dict[str, Any]:
+    return {"likeness_measure": "", "likeness_r": None, "has_likeness_flag": False}
 
 
 def _likeness_fields(work: _Work) -> dict[str, Any]:

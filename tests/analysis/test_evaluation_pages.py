@@ -589,3 +589,21 @@ def test_the_metrics_page_needs_the_same_number_of_queries_at_any_length(
             text_of(client, "collection_metrics", collection.code)
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_the_page_has_the_levels_and_random_draws_of_the_command(client):
+    campaign = make_scored_campaign()
+    fields = {"golds": ["z-1"], "metrics": [str(metric.code) for metric in campaign.metrics.all()]}
+    chosen = {"alpha": "0.01", "confidence": "0.9", "n_resamples": "50"}
+    options = evaluate(client, "campaign_evaluate", campaign, **fields, **chosen).options
+    assert (options["alpha"], options["confidence"], options["n_resamples"]) == (0.01, 0.9, 50)
+    for name, value in (("alpha", "1"), ("confidence", "0"), ("n_resamples", "0")):
+        answer = send(client, "campaign_evaluate", campaign, seed=1, **fields, **{name: value})
+        assert answer.status_code == 422 and name in answer.context["form"].errors
+
+
+def test_the_suggested_directions_can_be_accepted_at_once(client, collection):
+    send(client, "collection_scores", collection, uploads=file(score_lines("BLEU", "TER", "odd")))
+    send(client, "collection_directions", collection, rest="suggested")
+    ways = dict(collection.metrics.values_list("name", "higher_is_better"))
+    assert ways == {"BLEU": True, "TER": False, "odd": None}

@@ -57,7 +57,7 @@ def superuser() -> Caller:
 
 def test_there_are_bodies_to_check():
     assert len(operations("application/json")) > 15
-    assert len(operations("multipart/form-data")) == 3
+    assert len(operations("multipart/form-data")) == 5
 
 
 @pytest.mark.parametrize(("method", "path"), operations("application/json"))
@@ -109,3 +109,28 @@ def test_a_misspelt_setting_changes_nothing(superuser):
     assert answer.status_code == 422 and "trust_ruel" in answer.content.decode()
     campaign.refresh_from_db()
     assert campaign.min_ratings == 15
+
+
+QUERIES = [
+    (method, path)
+    for path, methods in SCHEMA["paths"].items()
+    for method, operation in methods.items()
+    if method == "get"
+]
+
+
+@pytest.mark.parametrize(("method", "path"), QUERIES)
+def test_every_operation_refuses_an_unknown_parameter_by_name(superuser, method, path):
+    answer = superuser.get(f"{filled(method, path)}?{UNKNOWN}=1")
+    assert answer.status_code == 422, answer.content
+    [problem] = answer.json()["problems"]
+    assert problem["reason"] == f"{UNKNOWN}: This parameter is not known."
+
+
+def test_a_misspelt_parameter_of_a_change_is_refused_too(superuser):
+    answer = superuser.send("post", f"/campaigns/{make_campaign().code}/gold?minimun=1", {})
+    assert answer.status_code == 422 and "minimun" in answer.json()["detail"]
+
+
+def test_known_parameters_are_accepted(superuser):
+    assert superuser.get("/jobs?state=done&limit=5&offset=0").status_code == 200

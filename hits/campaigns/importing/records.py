@@ -17,7 +17,7 @@ from da_platform.files.mending import Mender
 from da_platform.files.problems import Fix, Problems
 from da_platform.files.texts import fault_in_name, fault_in_text, has_c1_control, is_mendable
 
-from ...models import Campaign
+from ...models import SHOWN_BY_TASK, Campaign
 
 # Up to this many bytes of text stay in memory.
 SPOOL_BYTES = 16_000_000
@@ -46,6 +46,7 @@ class ReadingOptions:
     # Columns of a table that are not read.
     ignore_columns: frozenset[str] = frozenset()
     mender: Mender = field(default_factory=Mender)
+    shows: str = ""
 
     @property
     def may_leave_gaps(self) -> bool:
@@ -54,11 +55,15 @@ class ReadingOptions:
 
     @property
     def needs_source(self) -> bool:
-        return self.task == Campaign.Task.SOURCE_ADEQUACY
+        return self._shown in (Campaign.Shows.SOURCE, Campaign.Shows.BOTH)
 
     @property
     def needs_reference(self) -> bool:
-        return self.task == Campaign.Task.REFERENCE_ADEQUACY
+        return self._shown in (Campaign.Shows.REFERENCE, Campaign.Shows.BOTH)
+
+    @property
+    def _shown(self) -> str:
+        return self.shows or SHOWN_BY_TASK[self.task]
 
 
 def checked_text(

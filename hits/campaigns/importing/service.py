@@ -17,7 +17,7 @@ from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
 from hits.exceptions import ImportRefused
 
-from ...models import Campaign, ImportReport
+from ...models import Campaign, ImportReport, usual_settings
 from ...people.audit import record
 from .detection import find_reader
 from .records import Draft, ReadingOptions
@@ -31,6 +31,7 @@ class CampaignSettings(TypedDict, total=False):
     min_ratings: int
     sample_size: int | None
     seed: int
+    shows: str
     instructions: str
     pay_per_hit: Decimal
     currency: str
@@ -155,7 +156,8 @@ def _begin(
     **settings: Any,
 ) -> tuple[Campaign, ReadingOptions]:
     """Return the unsaved campaign, with its settings checked, and how to read its files."""
-    campaign = Campaign(**settings)
+    task = settings.get("task") or Campaign.Task.REFERENCE_ADEQUACY
+    campaign = Campaign(**usual_settings(task) | settings)
     _check_settings(campaign, problems)
     if encoding and encoding not in ENCODINGS:
         reason = f"encoding: {encoding!r} is not supported; choose from {', '.join(ENCODINGS)}"
@@ -171,6 +173,7 @@ def _begin(
         allow_missing_translations,
         frozenset(ignore_columns),
         Mender(clean, encoding),
+        campaign.shows,
     )
     return campaign, options
 

@@ -43,6 +43,7 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 
 # Options that are fields of the campaign; one not given leaves the field at its default.
 SETTINGS = (
+    "shows",
     "hit_size",
     "min_ratings",
     "sample_size",
@@ -110,6 +111,11 @@ class Command(CommandWithExamples):
         add_reading_arguments(parser)
 
     def _add_setting_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--shows",
+            choices=Campaign.Shows.values,
+            help="what editors see next to the text (default: the reference); for --task edit",
+        )
         parser.add_argument("--hit-size", type=int, metavar="N", help="items in a HIT")
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"

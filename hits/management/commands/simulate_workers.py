@@ -7,23 +7,28 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from da_platform.exceptions import PlatformError
-from hits.campaigns.simulation import Behaviour, is_for_people, simulate_workers
+from hits.campaigns.simulation import is_for_people, simulate_workers
 from hits.management.base import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
+from hits.task_kinds import kind_of, kind_of_task
 
-KINDS = ", ".join(Behaviour)
+RATERS = ", ".join(kind_of_task(Campaign.Task.REFERENCE_ADEQUACY).behaviours)
+EDITORS = ", ".join(kind_of_task(Campaign.Task.EDIT).behaviours)
 
 
-def crowd_of(text: str) -> Counter[Behaviour]:
+USUAL, USUAL_EDITORS = "honest=10,random=5", "careful=8,lazy=2,pasting=2"
+
+
+def crowd_of(text: str) -> Counter[str]:
     """Parse `honest=10,random=5`."""
-    crowd: Counter[Behaviour] = Counter()
+    crowd: Counter[str] = Counter()
     for part in text.split(","):
-        kind, _, count = part.strip().partition("=")
-        if kind not in list(Behaviour):
-            raise ArgumentTypeError(f"{kind!r} is not a kind of worker. Choose from: {KINDS}.")
+        name, _, count = part.strip().partition("=")
+        if name not in f"{RATERS}, {EDITORS}".split(", "):
+            raise ArgumentTypeError(f"{name!r} is not a kind of worker. Choose from: {RATERS}.")
         if not count.isdecimal():
-            raise ArgumentTypeError(f"{part.strip()!r}: write a number, as in {kind}=10.")
-        crowd[Behaviour(kind)] += int(count)
+            raise ArgumentTypeError(f"{part.strip()!r}: write a number, as in {name}=10.")
+        crowd[name] += int(count)
     return crowd
 
 
@@ -35,18 +40,15 @@ def whole_number(text: str) -> int:
 
 class Command(CommandWithExamples):
     help = "Let simulated workers rate an open campaign, through the same services as real ones."
-    examples = (
-        f"kinds: {KINDS}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
-    )
+    examples = f"kinds: {RATERS}\nof editors: {EDITORS}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
         parser.add_argument(
             "--crowd",
             type=crowd_of,
-            default="honest=10,random=5",
             metavar="KIND=N,...",
-            help="how many workers of each kind (default: %(default)s)",
+            help=f"how many workers of each kind (default: {USUAL}; editors: {USUAL_EDITORS})",
         )
         parser.add_argument(
             "--hits", type=whole_number, default=1, help="HITs per worker (default: 1)"
@@ -70,11 +72,19 @@ class Command(CommandWithExamples):
                 f"{campaign.name} pays or has real workers: simulated ratings could never be separated from "
                 "theirs. Nothing was done. Use --even-if-real to do it anyway."
             )
+        behaviours = kind_of(campaign).behaviours
+        is_edited = campaign.task == Campaign.Task.EDIT
+        crowd = options["crowd"] or crowd_of(USUAL_EDITORS if is_edited else USUAL)
+        if unknown := set(crowd) - set(behaviours):
+            raise CommandError(
+                f"{campaign.name} has no workers of the kind {', '.join(sorted(unknown))}. "
+                f"Choose from: {', '.join(behaviours)}."
+            )
         try:
             with progress_bar(unit="ratings") as progress:
                 summary = simulate_workers(
                     campaign=campaign,
-                    crowd=options["crowd"],
+                    crowd={behaviours(name): n for name, n in crowd.items()},
                     hits_per_worker=options["hits"],
                     seed=options["seed"],
                     progress=progress,

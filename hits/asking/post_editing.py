@@ -1,0 +1,127 @@
+"""Post-editing: one translation in an edit field, corrected with as few changes as possible."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import get_language, gettext
+
+from ..languages import is_spaced
+from ..models import Assignment, Campaign, Participation, PostEdition
+from ..post_editing.saving import MAX_LENGTH, SavedEdit, as_one_line, read_edit, save_edit
+from ..rating import desk
+from ..rating.practice import Check
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind
+
+if TYPE_CHECKING:
+    from ..campaigns.planning import HITPlan
+
+
+# The practice texts of rating that fit, by what is shown next to the translation.
+PRACTICE_TASKS: dict[str, str] = {
+    Campaign.Shows.REFERENCE: Campaign.Task.REFERENCE_ADEQUACY,
+    Campaign.Shows.BOTH: Campaign.Task.REFERENCE_ADEQUACY,
+    Campaign.Shows.SOURCE: Campaign.Task.SOURCE_ADEQUACY,
+    Campaign.Shows.NOTHING: Campaign.Task.FLUENCY,
+}
+
+
+class PostEditingKind(TaskKind):
+    answers = PostEdition
+    template = "hits/edit.html"
+    practice_template = "hits/practice_edit.html"
+    seconds_per_screen = 45
+
+    def n_ahead(self, assignment: Assignment) -> int:
+        return desk.n_ahead(assignment.hit.size, Campaign.Task.EDIT)
+
+    def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
+        return desk.shown_items(assignment, first=first, last=last)
+
+    def screen_context(self, campaign: Campaign) -> dict[str, Any]:
+        return {"max_length": MAX_LENGTH}
+
+    def read(self, sent: Sent) -> dict[str, Any]:
+        return read_edit(sent)
+
+    def is_unanswered(self, sent: Sent) -> bool:
+        return "text" not in sent
+
+    def save(self, *, assignment: Assignment, **answer: Any) -> SavedEdit:
+        return save_edit(assignment=assignment, **answer)
+
+    def practice_task(self, campaign: Campaign) -> str:
+        return PRACTICE_TASKS[campaign.effective_shows]
+
+    def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
+        text = as_one_line(sent.get("text", ""))
+        if "text" not in sent:
+            return None
+        from ..post_editing.practice import judge_edit
+
+        return judge_edit(item, text, spaced=is_spaced(campaign.target_language))
+
+    def check_of(self, practice: Any) -> Check:
+        return Check(
+            question=gettext(
+                "A text means what it should and is correct, but you would have worded it differently. What do you do?"
+            ),
+            options=(
+                gettext("I leave it as it is."),
+                gettext("I rewrite it in my own words."),
+                gettext("I replace it with a better translation from elsewhere."),
+            ),
+            answer=0,
+            language=get_language() or "en",
+        )
+
+    # What follows loads NumPy and SciPy, which web processes do not need.
+
+    def plan_hits(
+        self, campaign: Campaign, progress: Callable[[int], None] | None = None
+    ) -> "HITPlan":
+        from ..campaigns.planning import editing_layout, plan_in_sets
+
+        return plan_in_sets(campaign, editing_layout, progress)
+
+    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+        from ..campaigns.planning import editing_layout
+
+        return editing_layout(campaign, n_translations).n_hits(n_translations)
+
+    def weigh(self, participation: Participation) -> dict[str, Any]:
+        from ..post_editing.evidence import weigh_edits
+
+        return weigh_edits(participation)
+
+    def reason_to_hold(self, assignment: Assignment) -> str:
+        from ..post_editing.evidence import reason_to_hold
+
+        return reason_to_hold(assignment)
+
+    def load_worker_answers(self, participation: Participation) -> Any:
+        from ..post_editing.arrays import load_worker_edits
+
+        return load_worker_edits(participation)
+
+    def load_scores(self, assignments: Mapping[int, int]) -> Any:
+        from ..post_editing.arrays import load_edit_scores
+
+        return load_edit_scores(assignments)
+
+    @property
+    def behaviours(self) -> type[StrEnum]:
+        from ..post_editing.simulated import Editor
+
+        return Editor
+
+    def simulate(
+        self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime
+    ) -> datetime:
+        from ..post_editing.simulated import edit_items
+
+        return edit_items(assignment, person, at=at)
+
+
+KIND = PostEditingKind()

@@ -1,0 +1,88 @@
+"""What post-editions say about an editor: whether degraded texts were repaired, and how the edits came about."""
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any
+
+from ..languages import is_spaced
+from ..models import Assignment, Participation, PostEdition
+from ..workers.weighing import weigh_answers
+from .arrays import counted_edits
+from .changes import share_changed
+
+# An edit was pasted if more than this share of its characters came from outside.
+PASTED_SHARE = 0.5
+# An edit that equals the reference is a copy if more than this share of the words changed.
+COPIED_SHARE = 0.3
+# A HIT of which more than this share was emptied, pasted or copied is held.
+MOST_NOT_EDITED = 0.5
+
+
+class Origin(StrEnum):
+    """How the text of an edit came about."""
+
+    TYPED = "typed"
+    UNCHANGED = "unchanged"
+    EMPTIED = "emptied"
+    PASTED = "pasted"
+    COPIED = "copied"
+
+
+NOT_EDITED = (Origin.EMPTIED, Origin.PASTED, Origin.COPIED)
+
+
+def origin_of(edit: PostEdition, *, spaced: bool) -> Origin:
+    """Say how the text of an edit came about; its item and segment must be loaded."""
+    shown, reference = edit.item.text, edit.item.translation.segment.reference
+    if edit.text == shown.strip():
+        return Origin.UNCHANGED
+    if not edit.text:
+        return Origin.EMPTIED
+    if (edit.pasted or 0) > PASTED_SHARE * len(edit.text):
+        return Origin.PASTED
+    is_copy = edit.text == reference.strip()
+    if is_copy and share_changed(shown, edit.text, spaced=spaced) > COPIED_SHARE:
+        return Origin.COPIED
+    return Origin.TYPED
+
+
+def count_origins(edits: Iterable[PostEdition], *, spaced: bool) -> Counter[Origin]:
+    return Counter(origin_of(edit, spaced=spaced) for edit in edits)
+
+
+def is_not_edited(origins: Counter[Origin]) -> bool:
+    """Whether most texts came from elsewhere or nowhere."""
+    return sum(origins[origin] for origin in NOT_EDITED) > MOST_NOT_EDITED * origins.total()
+
+
+def weigh_edits(participation: Participation) -> dict[str, Any]:
+    """Compute the fields of the editor's evidence from the counted post-editions in the campaign."""
+    fields = weigh_answers(participation, has_formulas=False)
+    edits = counted_edits(participation).select_related("item__translation__segment")
+    spaced = is_spaced(participation.campaign.target_language)
+    origins = count_origins(edits, spaced=spaced)
+    fields["details"] = {origin.value: origins[origin] for origin in Origin} if origins else {}
+    return fields
+
+
+def reason_to_hold(assignment: Assignment) -> str:
+    """Say why a submitted HIT should not count until a person has looked at it, if there is a reason."""
+    edits = PostEdition.objects.filter(assignment=assignment)
+    spaced = is_spaced(assignment.hit.campaign.target_language)
+    origins = count_origins(edits.select_related("item__translation__segment"), spaced=spaced)
+    if not is_not_edited(origins):
+        return ""
+    return f"Most of the {origins.total()} texts were not edited: {origins_in_words(origins)}."
+
+
+def origins_in_words(origins: Counter[Any]) -> str:
+    """Say how many texts were emptied, pasted or copied."""
+    words = {
+        Origin.EMPTIED: "emptied",
+        Origin.PASTED: "pasted from outside",
+        Origin.COPIED: "replaced by the reference",
+    }
+    return ", ".join(
+        f"{origins[origin]} {word}" for origin, word in words.items() if origins[origin]
+    )

@@ -1,0 +1,187 @@
+"""Post-editing: the edit field instead of the slider, with everything else as for ratings."""
+
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.urls import reverse
+
+from analysis.stats.roles import Role
+from hits.campaigns.simulation import simulate_workers
+from hits.exceptions import AnswerRefused, NotFinished
+from hits.models import Assignment, Campaign, Participation, PostEdition
+from hits.post_editing.arrays import load_edited_outputs
+from hits.post_editing.changes import changed_spans, n_edits, share_changed
+from hits.post_editing.saving import save_edit
+from hits.post_editing.simulated import Editor
+from hits.rating.assignments import submit_assignment, take_assignment
+from hits.rating.joining import take_part
+from hits.workers.trust import update_evidence
+from tests.factories import make_campaign, make_hits, make_worker
+from tests.rating_page import items_on
+
+pytestmark = pytest.mark.django_db
+
+
+def make_edits(**fields: Any) -> Campaign:
+    return make_hits(
+        **{"task": "edit", "hit_size": 20, "min_ratings": 1, "n_segments": 14} | fields
+    )
+
+
+def take(campaign: Campaign, name: str = "alice") -> Assignment:
+    worker = make_worker(name)
+    take_part(campaign=campaign, worker=worker)
+    assignment = take_assignment(campaign=campaign, worker=worker)
+    assert assignment is not None
+    return assignment
+
+
+def edit(assignment: Assignment, position: int, text: str, **fields: Any) -> Any:
+    item = assignment.hit.items.get(position=position)
+    return save_edit(
+        assignment=assignment, position=position, item_code=item.code, text=text, **fields
+    )
+
+
+def test_changes_are_counted_in_words_or_in_characters_without_spaces():
+    assert n_edits("the old bridge", "the new bridge is", spaced=True) == 2
+    assert share_changed("a b c d", "a b c d", spaced=True) == 0
+    assert share_changed("a b c d", "", spaced=True) == 1
+    assert n_edits("我喜欢猫", "我喜欢小狗", spaced=False) == 2
+    assert changed_spans("the old bridge", "the new bridge", spaced=True) == [
+        ("equal", "the", "the"),
+        ("replace", "old", "new"),
+        ("equal", "bridge", "bridge"),
+    ]
+
+
+def test_a_hit_of_twenty_has_six_hidden_items_at_a_distance_from_their_partners():
+    items = list(make_edits(shows="source").hits.get(number=1).items.select_related("partner"))
+    roles = [Role(item.role) for item in items]
+    assert (len(items), roles.count(Role.GENUINE)) == (20, 14)
+    assert (roles.count(Role.BAD_REFERENCE), roles.count(Role.REPEAT)) == (4, 1)
+    assert roles.count(Role.REFERENCE) == 1
+    distances = [abs(item.position - item.partner.position) for item in items if item.partner]
+    assert min(distances) >= 6
+    assert [item.screen for item in items] == [item.position for item in items]
+
+
+def test_no_reference_is_hidden_where_editors_see_it():
+    roles = set(make_edits().hits.get(number=1).items.values_list("role", flat=True))
+    assert roles == {Role.GENUINE, Role.BAD_REFERENCE, Role.REPEAT}
+
+
+def test_the_first_text_wins_and_items_come_in_order():
+    assignment = take(make_edits())
+    with pytest.raises(AnswerRefused, match="not the next item"):
+        edit(assignment, 2, "too early")
+    assert edit(assignment, 1, "first", keys=7, pasted=3).is_new
+    again = edit(assignment, 1, "second")
+    assert (again.text, again.is_new) == ("first", False)
+    stored = PostEdition.objects.get(assignment=assignment)
+    assert (stored.text, stored.keys, stored.pasted, stored.pastes) == ("first", 7, 3, None)
+
+
+def test_a_hit_is_submitted_once_all_texts_are_edited():
+    assignment = take(make_edits())
+    for item in assignment.hit.items.order_by("position")[:19]:
+        edit(assignment, item.position, item.text)
+    with pytest.raises(NotFinished, match="1 of 20"):
+        submit_assignment(assignment=assignment)
+    edit(assignment, 20, "")
+    assert submit_assignment(assignment=assignment).completion_code
+
+
+@pytest.fixture
+def editor(client: Client) -> tuple[Client, Assignment]:
+    """A worker who came by link and has passed practice and check, with a HIT."""
+    campaign = make_edits(shows="source")
+    client.post(campaign.get_absolute_url())
+    for step in (1, 2, 3):
+        page = client.get(reverse("practice", args=[campaign.code, step]))
+        assert 'id="edit"' in page.content.decode()
+    answer = {"answer": "I leave it as it is."}
+    client.post(reverse("check", args=[campaign.code]), answer)
+    client.get(reverse("next_hit", args=[campaign.code]))
+    return client, Assignment.objects.get(hit__campaign=campaign)
+
+
+def test_a_worker_edits_without_scripts_and_with_them(editor: tuple[Client, Assignment]) -> None:
+    client, assignment = editor
+    url = reverse("rate", args=[assignment.code])
+    items = items_on(client.get(url).content.decode())
+    assert sorted(items) == list(range(1, 7)), "six texts, of which none is a partner of another"
+    first = {"position": "1", "item": items[1]["item"]}
+    assert client.post(url, first).status_code == 422, "sent without a text"
+    assert client.post(url, first | {"text": "  plain\r\nform "}).status_code == 302
+    counts = {"elapsed_ms": "9000", "active_ms": "8000", "field_ms": "9500", "keys": "4"}
+    second = {"position": "2", "item": items[2]["item"], "text": "by script"}
+    second |= counts | {"pastes": "1", "pasted": "0"}
+    answer = client.post(url, second, headers={"accept": "application/json"})
+    facts = answer.json()
+    assert (facts["saved"], facts["next"], facts["text"]) == (2, 3, "by script")
+    assert [item["position"] for item in facts["items"]] == [8]
+    texts = PostEdition.objects.order_by("item__position").values_list("text", "field_ms")
+    assert list(texts) == [("plain form", None), ("by script", 9500)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"item": "x"}, {"position": "0"}, {"keys": "-1"}, {"text": "a\x00b"}, {"text": "a" * 20_001}],
+)
+def test_what_is_not_an_edit_is_refused(editor: tuple[Client, Assignment], change: Any) -> None:
+    client, assignment = editor
+    url = reverse("rate", args=[assignment.code])
+    items = items_on(client.get(url).content.decode())
+    sent = {"position": "1", "item": items[1]["item"], "text": "fine"} | change
+    answer = client.post(url, sent, headers={"accept": "application/json"})
+    assert (answer.status_code, PostEdition.objects.count()) == (400, 0)
+
+
+def test_practice_says_when_too_little_or_too_much_was_changed(client: Client) -> None:
+    campaign = make_edits()
+    client.post(campaign.get_absolute_url())
+
+    def verdict(step: int, change: Any) -> str:
+        url = reverse("practice", args=[campaign.code, step])
+        item = client.get(url).context["item"]
+        return client.post(url, {"text": change(item)}).context["verdict"]
+
+    assert verdict(1, lambda item: item.translation) == "fine"
+    assert verdict(1, lambda item: item.gray_text) == "too_high"
+    assert verdict(2, lambda item: item.translation) == "too_low"
+    assert verdict(2, lambda item: item.gray_text) == "fine"
+    assert verdict(3, lambda item: "something else entirely, in other words") == "too_low"
+
+
+def test_careless_editors_are_caught_and_careful_ones_trusted():
+    campaign = make_edits(n_segments=40, min_ratings=4, shows="source", trust_rule="guarded")
+    crowd = {Editor.CAREFUL: 5, Editor.LAZY: 3, Editor.PASTING: 3}
+    simulate_workers(
+        campaign=campaign,
+        crowd=crowd,
+        hits_per_worker=2,
+        seed=3,
+        after_hit=lambda assignment: update_evidence(assignment=assignment),
+    )
+    trust: dict[str, set[str]] = {}
+    for participation in Participation.objects.filter(campaign=campaign).select_related("worker"):
+        kind = participation.worker.external_id.split("-")[0]
+        held = participation.worker.assignments.filter(hold="held").count()
+        trust.setdefault(kind, set()).add("held" if held else participation.trust)
+    assert trust == {"careful": {"reliable"}, "lazy": {"unreliable"}, "pasting": {"held"}}
+    rows = list(load_edited_outputs(campaign, trusted_only=True))
+    assert rows and {row.is_trusted for row in rows} == {True}
+    assert all(row.systems and row.seconds for row in rows)
+
+
+def test_sizes_and_defaults_follow_the_task():
+    campaign = make_campaign(task="edit", hit_size=20)
+    campaign.full_clean()
+    campaign.hit_size = 100
+    campaign.full_clean()
+    campaign.hit_size = 25
+    with pytest.raises(ValidationError, match="sets of 5 items"):
+        campaign.full_clean()
