@@ -245,6 +245,27 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
     return {"metrics": [{"name": metric.name, "level": metric.level} for metric in metrics]}
 
 
+@job_kind(
+    "compute_targeted",
+    title="Compute human-targeted metrics",
+    outcome=outcomes.targeted_computed,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def compute_targeted_job(job: Job, report: Report) -> dict[str, Any]:
+    """Compute human-targeted metrics from the campaign's post-editions.
+
+    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case` and `cap`.
+    """
+    from .post_editions.measures import compute_targeted
+
+    assert job.campaign is not None
+    stored = compute_targeted(
+        campaign=job.campaign, actor=job.started_by, progress=report.progress, **job.arguments
+    )
+    return {"stored": list(dict.fromkeys(row.name for row in stored))}
+
+
 @job_kind("export", title="Export a table", outcome=outcomes.exported, needs_campaign=True)
 def export_job(job: Job, report: Report) -> dict[str, Any]:
     """Write an export. The arguments are those of `export`, with `run` as a number."""

@@ -89,6 +89,15 @@ def metrics_computed(job: Job, result: Result) -> Outcome:
     return Outcome(sentence, links)
 
 
+def targeted_computed(job: Job, result: Result) -> Outcome:
+    sentence = f"Scores of {listed(result['stored'])} are stored."
+    links = (
+        _page("View metrics and gold", "campaign_metrics", job),
+        _page("Evaluate", "campaign_evaluate", job),
+    )
+    return Outcome(sentence, links)
+
+
 def exported(job: Job, result: Result) -> Outcome:
     return Outcome(f"Wrote {_count(result['n_rows'], 'row')} to {result['path']}.")
 

@@ -1,6 +1,16 @@
 from django.urls import path
 
-from .views import contrasts, evaluations, examples, likeness, report, results, scores
+from .views import (
+    across,
+    contrasts,
+    evaluations,
+    examples,
+    likeness,
+    report,
+    results,
+    scores,
+    weights,
+)
 
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
@@ -24,6 +34,7 @@ urlpatterns = [
         likeness.likeness_picture,
         name="likeness_picture",
     ),
+    path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
     path("campaigns/<uuid:code>/report.pdf", report.report_pdf, name="campaign_report_pdf"),
     path("campaigns/<uuid:code>/metrics/", scores.campaign_metrics, name="campaign_metrics"),
@@ -47,6 +58,12 @@ urlpatterns = [
     ),
     path("examples/remove/", examples.remove, name="remove_examples"),
     path("evaluations/", evaluations.evaluations, name="evaluations"),
+    path("evaluations/across/", across.evaluations_across, name="evaluations_across"),
+    path(
+        "evaluations/across/table.<slug:fmt>",
+        across.evaluations_across_file,
+        name="evaluations_across_file",
+    ),
     path("evaluations/pooled/", evaluations.evaluate_pooled, name="evaluate_pooled"),
     path("evaluations/collections/", scores.new_collection, name="new_collection"),
     path(
@@ -74,16 +91,16 @@ urlpatterns = [
     path(
         "evaluations/<uuid:code>/result.json", evaluations.evaluation_json, name="evaluation_json"
     ),
-    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="contrast"),
+    path("evaluations/<uuid:code>/contrast/", contrasts.contrasted, name="evaluation_contrast"),
     path(
         "evaluations/<uuid:code>/contrast/translations.csv",
         contrasts.contradictions,
-        name="contradictions",
+        name="evaluation_contradictions",
     ),
     path(
         "evaluations/<uuid:code>/contrast/quadrants.<slug:fmt>",
         contrasts.contrast_picture,
-        name="contrast_picture",
+        name="evaluation_contrast_picture",
     ),
     path("evaluations/<uuid:code>/again/", evaluations.check_evaluation, name="check_evaluation"),
     path(

@@ -16,11 +16,13 @@ USUAL = (
     "rating",
     "load",
     "gold_from_ratings",
+    "weighted_gold",
     "metric_significance",
     "metric_evaluation",
     "gold_in_database",
     "exporting",
     "staff_pages",
+    "large_tables",
 )
 
 

@@ -24,6 +24,7 @@ from hits.api.payments import router as payments_router
 from hits.api.people import router as people_router
 from hits.api.recruiting import router as recruiting_router
 from hits.api.validation import FormRefused, refusal_of
+from hits.api.worker_words import router as worker_words_router
 from hits.api.workers import router as workers_router
 from hits.exceptions import TooOften
 from hits.people.access import takes_files
@@ -81,6 +82,7 @@ for about_campaigns in (
     workers_router,
     likeness_router,
     holds_router,
+    worker_words_router,
     recruiting_router,
     payments_router,
     # Before gold, so that `compare` is not taken for the number of a run.

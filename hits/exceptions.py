@@ -1,7 +1,7 @@
 """Errors raised by the services in hits; each message can be shown to the reader as it is."""
 
 from da_platform.exceptions import PlatformError
-from da_platform.files.problems import FilesRefused
+from da_platform.files.problems import FilesRefused, Problem
 
 
 class CannotBuildHITs(PlatformError):
@@ -98,6 +98,16 @@ class RemovalRefused(PlatformError):
 
 class RecomputingRefused(PlatformError):
     """A campaign's evidence cannot be recomputed."""
+
+
+class TextsRefused(FilesRefused):
+    """A campaign's own texts for workers were not stored."""
+
+    heading = "The texts were not stored"
+
+    @classmethod
+    def of(cls, reason: str) -> "TextsRefused":
+        return cls([Problem("", None, reason)], 1)
 
 
 class ImportRefused(FilesRefused):

@@ -70,6 +70,8 @@ def closest_language(code: str, available: Iterable[str]) -> str | None:
 
     A variety is read by all readers of its language, in another script only if there is no better one.
     """
+    if not code:
+        return None
     language = Language.get(code)
     by_tag = {tag.lower(): tag for tag in available}
     wanted = (language.to_tag(), f"{language.language}-{script(code)}", language.language or "")

@@ -17,8 +17,10 @@ from .views import (
     preview,
     rating,
     recruiting,
+    text_reports,
     tokens,
     two_step,
+    worker_texts,
     workers,
 )
 
@@ -60,6 +62,7 @@ urlpatterns = [
         workers.worker_picture,
         name="worker_picture",
     ),
+    path("campaigns/<uuid:code>/reports/", text_reports.text_reports, name="text_reports"),
     path("campaigns/<uuid:code>/recruiting/", recruiting.recruiting, name="campaign_recruiting"),
     path(
         "campaigns/<uuid:code>/recruiting/settings/",
@@ -84,6 +87,11 @@ urlpatterns = [
         "campaigns/<uuid:code>/payments/runs/<uuid:run>/list.csv",
         payments.run_csv,
         name="payment_list",
+    ),
+    path(
+        "campaigns/<uuid:code>/payments/runs/<uuid:run>/people.csv",
+        payments.people_list,
+        name="people_list",
     ),
     path("campaigns/<uuid:code>/payments/ledger.csv", payments.ledger_csv, name="payment_ledger"),
     path(
@@ -113,6 +121,16 @@ urlpatterns = [
         "campaigns/<uuid:code>/settings/instructions/",
         campaign_actions.instructions,
         name="campaign_instructions",
+    ),
+    path(
+        "campaigns/<uuid:code>/settings/texts/",
+        worker_texts.worker_texts,
+        name="campaign_worker_texts",
+    ),
+    path(
+        "campaigns/<uuid:code>/settings/texts/file/",
+        worker_texts.worker_texts_file,
+        name="campaign_worker_texts_file",
     ),
     path("campaigns/<uuid:code>/duplicate/", campaign_actions.duplicate, name="duplicate_campaign"),
     path("campaigns/<uuid:code>/cost/", campaign_actions.cost, name="campaign_cost"),

@@ -47,7 +47,7 @@ def hand_in(
     now = timezone.now()
     submission = {"submitted_at": now, "completion_code": new_completion_code()}
     assignment = Assignment.objects.create(
-        hit=campaign.hits.first(),
+        hit=fields.pop("hit", None) or campaign.hits.first(),
         worker=worker,
         status=status,
         expires_at=now + timedelta(hours=1),

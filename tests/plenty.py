@@ -39,6 +39,7 @@ from hits.models import (
 )
 from hits.people.audit import record
 from hits.people.tokens import make_token
+from hits.rating.reports import report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import weigh_pending
 from tests.addresses import Address, addresses
@@ -138,7 +139,7 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
 
 
 def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
-    """Workers who each do n HITs; each is paid in a separate run, except the last."""
+    """Workers who each do n HITs; half are paid in a run each, the others together, the last not."""
     for number in range(n + 1):
         simulate_workers(
             campaign=campaign, crowd={Behaviour.HONEST: 1}, hits_per_worker=n, seed=number
@@ -147,10 +148,11 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
         Assignment.objects.filter(worker__external_id=f"honest-{number}-1").update(
             hold=Assignment.Hold.COUNTED, hold_reason="Too fast.", held_at=timezone.now()
         )
-        if number < n:
+        if number < n // 2 or number == n - 1:
             confirm(campaign, is_by_hand=True)
     for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):
         InputSignals.objects.create(assignment=assignment, items=[[3, 1, 0, 0, 0]] * 40)
+        report_text(assignment=assignment, position=1, reason="other")
     run = campaign.payment_runs.latest("pk")
     run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
     fields: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
@@ -259,6 +261,8 @@ WORDS: dict[str, dict[str, Any]] = {
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
+    "evaluation_contrast_picture": {"fmt": "csv"},
+    "evaluations_across_file": {"fmt": "csv"},
 }
 
 

@@ -34,13 +34,15 @@ LISTS = {
     "new_campaign": 6,
     "campaign_workers": 14,
     "held_hits": 10,
+    "text_reports": 10,
     "campaign_worker": 32,
     "worker_groups": 18,
     "worker_likeness": 14,
+    "worker_weights": 14,
     "campaign_recruiting": 16,
-    "campaign_payments": 22,
-    "plan_payments": 16,
-    "payment_run": 12,
+    "campaign_payments": 24,
+    "plan_payments": 20,
+    "payment_run": 14,
     "audit_log": 10,
     "people": 10,
     "person": 10,
@@ -52,29 +54,29 @@ LISTS = {
     "campaign_evaluate": 10,
     "evaluations": 10,
     "evaluate_pooled": 6,
+    "evaluations_across": 8,
     "collection_metrics": 10,
     "collection_evaluate": 10,
-    "contrast": 14,
     "evaluation": 8,
     "jobs": 8,
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
     "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
-    "campaign_instructions", "campaign_cost", "pay_assignment", "preview_landing",
+    "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
-    "two_step", "password_change_done", "remove_examples",
+    "evaluation_contrast", "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "worker_picture", "held_picture", "likeness_picture", "payment_list", "payment_ledger", "result_picture", "result_export",
-    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "contradictions", "contrast_picture",
+    "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
+    "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {
-    "two_step_set_up", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
+    "two_step_set_up", "evaluations_across_file", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
 }  # fmt: skip
 
 MAX_API_QUERIES = 20

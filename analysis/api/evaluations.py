@@ -23,7 +23,8 @@ from hits.api.jobs import JobOut
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, user_of
 
-from ..evaluation.contrast_page import pairs_of, with_texts
+from ..evaluation.across import table_across, titled
+from ..evaluation.contrast_page import default_names, pairs_of, with_texts
 from ..evaluation.contrasts import contrast
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
@@ -33,6 +34,7 @@ from ..evaluation.tables import tables_of
 from ..models import Evaluation
 from ..stats.multiple_tests import Correction
 from ..stats.thresholds import ALPHA
+from ..tables.writing import content_of
 from .results import PictureFormat, PictureOut
 
 router = Router(tags=["Evaluations"])
@@ -109,6 +111,14 @@ class EvaluationResultOut(EvaluationOut):
     """An evaluation with its full result. Values that could not be computed are null."""
 
     result: dict[str, Any]
+
+
+class ContrastIn(Schema):
+    """Two scores of an evaluation, golds or metrics, and the number of contradictions to list."""
+
+    first: str = ""
+    second: str = ""
+    most: Annotated[int, Field(ge=1, le=5_000)] = 50
 
 
 class ContradictionOut(Schema):
@@ -231,17 +241,20 @@ def get_contrast(
     request: HttpRequest,
     code: UUID,
     number: Number,
-    first: Query[Name],
-    second: Query[Name],
-    most: Query[Annotated[int, Field(ge=1, le=5_000)]] = 50,
+    chosen: Query[ContrastIn],
 ) -> dict[str, Any]:
-    """Hold two golds, or a gold and a metric, against each other.
+    """Hold two golds, or a gold and a metric, against each other; by default the first two golds.
 
     The result has the number of translations above and below average by each, and those on which they contradict
     each other, the greatest differences first.
     """
     evaluation = get_evaluation(request, code, number)
-    found = contrast(pairs_of(evaluation, first, second), most)
+    names = default_names(result_of(evaluation))
+    if names is None:
+        raise Http404("This evaluation has no segment scores.")
+    found = contrast(
+        pairs_of(evaluation, chosen.first or names[0], chosen.second or names[1]), chosen.most
+    )
     rows = with_texts(evaluation, found.contradictions)
     return asdict(found) | {
         "contradictions": [asdict(row.scores) | asdict(row.texts) for row in rows]
@@ -277,6 +290,32 @@ def download_evaluation_picture(
     if picture is None:
         raise Http404("Figure not found.")
     return picture_file(picture, format, key=evaluation.code.hex)
+
+
+@router.get(
+    "/{uuid:code}/evaluation-table",
+    auth=Needs(Scope.READ),
+    openapi_extra=file_response(*TABLE_TYPES.values()),
+)
+def download_evaluation_table(
+    request: HttpRequest,
+    code: UUID,
+    others: Query[list[UUID]] = [],  # noqa: B006
+    format: Query[Literal["csv", "tex", "md"]] = "csv",
+) -> HttpResponse:
+    """Download one table of metrics over campaigns, such as those of several language pairs.
+
+    It has the newest evaluation of this campaign and of the others, named by their codes.
+    """
+    campaigns = [_campaign(request, each) for each in dict.fromkeys([code, *others])]
+    evaluations = [
+        campaign.evaluations.select_related("campaign").order_by("-number").first()
+        for campaign in campaigns
+    ]
+    if None in evaluations:
+        raise Http404("Not every campaign has an evaluation.")
+    table = table_across(titled([each for each in evaluations if each is not None]))
+    return HttpResponse(content_of(table, format), content_type=TABLE_TYPES[format])
 
 
 def _campaign(request: HttpRequest, code: UUID) -> Campaign:

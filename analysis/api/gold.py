@@ -28,7 +28,7 @@ from ..stats.systems import Test
 
 router = Router(tags=["Gold"])
 
-GOLD_EXPORTS = ("segments", "systems")
+GOLD_EXPORTS = ("segments", "systems", "weights")
 
 
 class GoldRunOut(Schema):

@@ -267,6 +267,18 @@ def add_post_editions(
     return Status(201, {"metrics": [] if is_gold else stored, "golds": stored if is_gold else []})
 
 
+@router.post("/{uuid:code}/metrics/compute-targeted", response={202: JobOut}, auth=Needs(Scope.RUN))
+def compute_targeted(request: HttpRequest, code: UUID, body: PostEditionsIn) -> Status[Job]:
+    """Start a job that computes human-targeted metrics from the post-editions collected in the campaign."""
+    job = start_job(
+        kind="compute_targeted",
+        campaign=_campaign(request, code),
+        arguments=body.model_dump(exclude_none=True) | {"names": list(dict.fromkeys(body.names))},
+        started_by=user_of(request),
+    )
+    return Status(202, job)
+
+
 @router.get("/{uuid:code}/golds", response=list[GoldUploadOut], auth=Needs(Scope.READ))
 @paginate
 def list_uploaded_gold(request: HttpRequest, code: UUID) -> QuerySet[GoldUpload]:

@@ -157,8 +157,9 @@ class PostEditionsForm(forms.Form):
     prefix = "edited"
 
     upload = forms.FileField(
+        required=False,
         label="Post-editions",
-        help_text="A table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
+        help_text="Leave it empty to use those that trusted editors made in this campaign. Otherwise a table (TSV, CSV or JSONL) with the columns system, segment and post_edition. With a column "
         "editor, an output may have several; with a column seconds, times are stored too.",
     )
     use = forms.ChoiceField(

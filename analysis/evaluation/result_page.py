@@ -12,7 +12,7 @@ from ..plots.densities import densities_size
 from ..plots.directions import reversal_sentence
 from ..plots.scatter import SCATTER_SIZE, scatter_sentence
 from ..tables.table import Table
-from ..tables.writing import to_latex, to_markdown
+from ..tables.writing import content_of
 from .file_names import Parts, file_names
 from .pictures import (
     SCATTERS,
@@ -93,9 +93,7 @@ def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
     table = next((table for table in tables_of(result) if table.name == name), None)
     if table is None or fmt not in TABLE_TYPES:
         return None
-    if fmt == "csv":
-        return table.csv()
-    return (to_latex(table) if fmt == "tex" else to_markdown(table)).encode()
+    return content_of(table, fmt)
 
 
 def measures_offered(result: EvaluationResult) -> dict[str, str]:

@@ -152,6 +152,37 @@ def ratings(campaign: Campaign) -> Query:
     return Query(columns, tables, [campaign.pk, campaign.pk], before=facts)
 
 
+def reports(campaign: Campaign) -> Query:
+    """Select what workers reported about texts, in the order of the HITs."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        Column("hit", Kind.INTEGER, "h.number"),
+        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column("position", Kind.INTEGER, "i.position"),
+        Column("role", Kind.TEXT, f"CASE i.role {_ROLE_NAMES} END"),
+        Column("segment", Kind.TEXT, "s.name"),
+        Column("text", Kind.TEXT, "i.text"),
+        Column("reason", Kind.TEXT, "e.reason"),
+        Column("reported_at", Kind.TIME, _time("e.reported_at")),
+    )
+    tables = """
+        FROM hits_textreport e
+        JOIN hits_item i ON i.id = e.item_id
+        JOIN hits_translation t ON t.id = i.translation_id
+        JOIN hits_segment s ON s.id = t.segment_id
+        JOIN hits_assignment a ON a.id = e.assignment_id
+        JOIN hits_hit h ON h.id = a.hit_id
+        JOIN hits_campaign c ON c.id = h.campaign_id
+        JOIN hits_worker w ON w.id = a.worker_id
+        LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
+        WHERE c.id = %s
+        ORDER BY h.number, a.id, i.position"""
+    return Query(columns, tables, [campaign.pk])
+
+
 _EVIDENCE_COLUMNS = (
     ("origin", Kind.TEXT),
     ("verdict", Kind.TEXT),
@@ -300,6 +331,31 @@ def segments(run: GoldRun) -> Query:
         WHERE y.campaign_id = %s
         ORDER BY y.id, s.position"""
     return Query(columns, tables, [False, run.pk, run.campaign_id])
+
+
+def weights(run: GoldRun) -> Query:
+    """Select what each worker's ratings were worth in a weighted run, and why."""
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        Column("weight", Kind.NUMBER, "g.weight"),
+        Column("discrimination", Kind.NUMBER, "g.discrimination"),
+        Column("own_discrimination", Kind.NUMBER, "g.own_discrimination"),
+        Column("n_pairs", Kind.INTEGER, "g.n_pairs"),
+        Column("agreement", Kind.NUMBER, "g.agreement"),
+        Column("repeat_variance", Kind.NUMBER, "g.repeat_variance"),
+        Column("own_repeat_variance", Kind.NUMBER, "g.own_repeat_variance"),
+        Column("n_repeats", Kind.INTEGER, "g.n_repeats"),
+    )
+    tables = """
+        FROM analysis_goldweight g
+        JOIN analysis_goldrun r ON r.id = g.run_id
+        JOIN hits_campaign c ON c.id = r.campaign_id
+        JOIN hits_worker w ON w.id = g.worker_id
+        WHERE g.run_id = %s
+        ORDER BY w.id"""
+    return Query(columns, tables, [run.pk])
 
 
 def complete_segments(run: GoldRun) -> Query:

@@ -38,9 +38,11 @@ KINDS = (
     "ratings",
     "evidence",
     "signals",
+    "reports",
     "likeness",
     "segments",
     "systems",
+    "weights",
     *METRIC_LEVELS,
 )
 GOLD_KINDS = ("segments", "systems")
@@ -52,6 +54,7 @@ _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
+    "reports": lambda request: queries.reports(request.campaign),
 }
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,
@@ -182,6 +185,8 @@ def _checked(request: _Request) -> _Request:
         raise ExportRefused(missing_extra("pandas"))
     if request.history and kind != "evidence":
         raise ExportRefused("Only an export of evidence can include the history.")
+    if kind == "weights" and format not in LAYOUTS:
+        return replace(request, run=_weighted_run(campaign, request.run))
     if request.real_ids and kind in METRIC_LEVELS:
         raise ExportRefused(f"An export of {kind} does not contain worker ids.")
     if kind in GOLD_KINDS:
@@ -201,6 +206,13 @@ def _chosen_run(campaign: Campaign, run: GoldRun | None) -> GoldRun:
         raise ExportRefused(f"{campaign} has no gold yet. Build it first.")
     if run.campaign_id != campaign.pk:
         raise ExportRefused(f"{run} does not belong to {campaign}.")
+    return run
+
+
+def _weighted_run(campaign: Campaign, run: GoldRun | None) -> GoldRun:
+    run = _chosen_run(campaign, run or campaign.gold_runs.weighted().newest())
+    if run.method != GoldRun.Method.WEIGHTED:
+        raise ExportRefused(f"{run} does not weigh workers. Build gold with the method weighted.")
     return run
 
 
@@ -301,6 +313,9 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
         return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])
     if request.format == "published":
         return layouts.published_rows(request.kind, request.run)
+    if request.kind == "weights":
+        query = queries.weights(request.run)
+        return query.columns, read_batches(query)
     if request.kind == "segments":
         query = queries.segments(request.run)
         return query.columns, read_batches(query)

@@ -33,12 +33,14 @@ from ..stats.sample_size import (
 from ..stats.segments import average_repeats, counts_for_gold
 from ..stats.standardise import standardise_by_worker
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
-from .runs import Progress, load_trust
+from .counted_ratings import load_trust
+from .reliability import METHODS, Reliability, measure_reliability
+from .runs import Progress
 
 # Random splits averaged for each point of the curve; enough for two digits.
 N_DRAWS = 20
-# Steps of progress: loading, between workers, within workers, alpha, curve.
-N_STAGES = 5
+# Steps of progress: loading, between workers, within workers, alpha, halves, curve.
+N_STAGES = 6
 # Points of a scatter that are kept; more would not be told apart.
 MOST_POINTS = 400
 
@@ -96,6 +98,7 @@ class CampaignAgreement:
     depth: Depth
     repeats: Repeats
     effort: Effort
+    reliability: tuple[Reliability, ...]
     n_workers: int
 
     def as_json(self) -> dict[str, Any]:
@@ -120,6 +123,7 @@ class CampaignAgreement:
             "depth": _plain(asdict(self.depth)),
             "repeats": asdict(self.repeats),
             "effort": _plain(asdict(self.effort)),
+            "reliability": [each.as_json() for each in self.reliability],
         }
 
 
@@ -186,6 +190,10 @@ def measure_agreement(
     collection, moments = _collection(ratings, z)
     collection = replace(collection, segments=_segments(campaign, collection))
     other = None if replicate is None else _replicate(campaign, replicate)
+    reliability = [
+        measure_reliability(campaign, method=method, ratings=all_ratings) for method in METHODS
+    ]
+    report(5, N_STAGES)
     agreement = CampaignAgreement(
         between=between,
         within=within,
@@ -197,9 +205,10 @@ def measure_agreement(
         depth=_depth(units),
         repeats=repeats,
         effort=_effort(campaign, all_ratings),
+        reliability=tuple(each for each in reliability if each is not None),
         n_workers=len(np.unique(ratings.worker)),
     )
-    report(5, N_STAGES)
+    report(6, N_STAGES)
     return agreement
 
 

@@ -6,11 +6,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from da_platform import __version__
 from da_platform.numbers import known_list
 from hits.rating.arrays import Ids, load_outputs
 
 from ..models import GoldRun
+from ..stats.signature import join_signatures
 from ..stats.system_covariance import SystemCovariance
 from ..stats.systems import (
     SystemComparison,
@@ -156,15 +156,8 @@ def rank_systems(
         comparison=comparison,
         n_incomplete=n_outputs - scores.n_segments,
         has_workers=covariance is not None and covariance.has_workers,
-        signature=_joined(run.signature, scores.signature, comparison.signature),
+        signature=join_signatures(run.signature, scores.signature, comparison.signature),
     )
-
-
-def _joined(*signatures: str) -> str:
-    """Join signatures, with the version only at the end."""
-    parts = [part for signature in signatures for part in signature.split("|")]
-    facts = [part for part in parts if not part.startswith("version:")]
-    return "|".join([*facts, f"version:{__version__}"])
 
 
 def _stored_covariance(run: GoldRun, systems: NDArray[np.str_]) -> SystemCovariance | None:
@@ -172,5 +165,8 @@ def _stored_covariance(run: GoldRun, systems: NDArray[np.str_]) -> SystemCovaria
     facts: dict[str, Any] = dict(run.system_covariance or {"systems": []})
     if not set(systems.tolist()) <= set(facts["systems"]) or not facts["systems"]:
         return None
-    arrays = ("systems", "by_segments", "by_workers")
+    # The scores themselves are missing where they are means over segments.
+    arrays = [
+        name for name in ("systems", "by_segments", "by_workers", "scores") if facts.get(name)
+    ]
     return SystemCovariance(**facts | {name: np.array(facts[name]) for name in arrays})

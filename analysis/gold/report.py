@@ -249,13 +249,20 @@ def _scoring(report: CampaignReport) -> str:
     repeats = {
         GoldRun.Method.PER_WORKER: "after averaging a worker's repeated ratings of the same translation",
         GoldRun.Method.POOLED: "counting every rating",
+        GoldRun.Method.WEIGHTED: "weighting each worker by how clearly they scored degraded translations lower "
+        "and how closely they repeated their scores",
     }[GoldRun.Method(run.method)]
+    by, systems = (
+        ("workers who could be weighed", "weighted ratings, with random effects of segments")
+        if run.method == GoldRun.Method.WEIGHTED
+        else ("trusted workers", "mean z-score over segments")
+    )
     return (
         "Ratings were standardised per worker (mean and sample standard deviation over all of the "
         f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
-        f"of genuine and repeated items by trusted workers. {run.n_scored:,} translations have the "
+        f"of genuine and repeated items by {by}. {run.n_scored:,} translations have the "
         f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
-        f"Systems were ranked by mean z-score over segments{_comparing(report.ranking)}."
+        f"Systems were ranked by {systems}{_comparing(report.ranking)}."
     )
 
 
@@ -306,6 +313,7 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
         means = "Single ratings" if n == 1 else f"Means of {n:,} ratings"
         others = f"the means of {curve['replicate']}" if curve["replicate"] else "as many others"
         sentences.append(f"{means} correlate with {others} at r = {r:.2f}.")
+    sentences += [reliable_ranking(each) for each in agreement.get("reliability", [])]
     if repeats["n_workers"]:
         sentences.append(
             f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
@@ -322,6 +330,22 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
             f"At the median time, pay was {effort['pay_per_hour']:.2f} {effort['currency']} per hour."
         )
     return [" ".join(sentences)]
+
+
+def reliable_ranking(reliability: dict[str, Any]) -> str:
+    """Say in words how well two halves of the workers agree; `reliability` is from `Reliability.as_json`."""
+    by = "weighted ratings" if reliability["method"] == "weighted" else "trusted workers"
+    systems, segments = reliability["systems"], reliability["segments"]
+    if systems["r"] is None:
+        return f"There are too few {by} or systems to compare halves of the workers."
+    text = (
+        f"System scores from two random halves of the workers ({by}) correlate at r = {systems['r']:.2f} "
+        f"(mean of {reliability['n_splits']} splits; 95 % of them between {systems['low']:.2f} and "
+        f"{systems['high']:.2f})"
+    )
+    if segments["r"] is not None:
+        text += f", segment scores at r = {segments['r']:.2f}"
+    return f"{text}."
 
 
 def _count(n: int, noun: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from django.db import IntegrityError, connection, transaction
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from da_platform import __version__
 from da_platform.jobs.models import Job
 from da_platform.numbers import known_list
-from hits.models import Campaign, Participation
+from hits.models import Campaign
 from hits.rating.arrays import (
     Ids,
     OutputArrays,
@@ -29,19 +29,25 @@ from hits.rating.arrays import (
     load_ratings,
     load_translations,
 )
-from hits.rating.places import left_out_assignments
 
-from ..models import GoldRun, GoldScore
+from ..models import GoldRun, GoldScore, GoldWeight
 from ..stats._pearson import pearson
 from ..stats.segments import Method, SegmentScores, counts_for_gold, segment_scores
-from ..stats.signature import signature
+from ..stats.signature import join_signatures, signature
 from ..stats.standardise import Standardised, standardise_by_worker
-from ..stats.system_covariance import system_covariance
-from ..stats.systems import (
-    Test,
-)
+from ..stats.system_covariance import SystemCovariance, system_covariance
+from ..stats.systems import Test
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
 from ..stats.trust_rules import rule_facts
+from ..stats.weighted_scores import segment_scores_weighted, system_scores_weighted
+from ..stats.worker_weights import WorkerWeights
+from .counted_ratings import (
+    CountedColumns,
+    Trust,
+    expand_ratings,
+    load_trust,
+    weigh_workers,
+)
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -51,6 +57,16 @@ N_STAGES = 4
 
 _ARRAYS = ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete")
 _COLUMNS = ("translation_id", *_ARRAYS[1:])
+# Why a worker weighs what they weigh.
+_REASONS = (
+    "discrimination",
+    "own_discrimination",
+    "agreement",
+    "repeat_variance",
+    "own_repeat_variance",
+    "n_pairs",
+    "n_repeats",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +120,8 @@ def build_gold(
     Parameters
     ----------
     campaign : Campaign
-    method : {"per_worker", "pooled"}
-        See `segments.segment_scores`.
+    method : {"per_worker", "pooled", "weighted"}
+        See `segments.segment_scores`, and `weighted_scores` for the last.
     minimum : int, optional
         Ratings needed for a complete score; by default, the campaign's setting.
     test : {"two_way", "paired", "published"}
@@ -119,7 +135,8 @@ def build_gold(
     -------
     GoldRun
         With a row for every translation of the campaign; incomplete ones have n and no score.
-        Only workers trusted by the evidence or by decision count. Their z-scores are computed over
+        Only workers trusted by the evidence or by decision count; `weighted` counts the others too, by
+        what their hidden items show (see `load_trust`). Their z-scores are computed over
         all their items in the campaign, including those for quality control. Assignments that are
         left out (see `Trust`) count neither for scores nor for z-scores.
     """
@@ -128,13 +145,15 @@ def build_gold(
     started_at = timezone.now()
     minimum = campaign.min_ratings if minimum is None else minimum
     ratings, translations = load_ratings(campaign), load_translations(campaign)
-    trust = load_trust(campaign)
+    trust = load_trust(campaign, method)
     report(1, N_STAGES)
-    trusted = _Columns.of(ratings, trust)
+    trusted = CountedColumns.of(ratings, trust)
     standardised = standardise_by_worker(trusted.score, trusted.worker)
+    weights = weigh_workers(trusted, standardised.z) if method == "weighted" else None
     report(2, N_STAGES)
-    gold = _average(trusted, standardised.z, translations, method, minimum)
+    gold = _average(trusted, standardised.z, translations, method, minimum, weights)
     report(3, N_STAGES)
+    outputs = load_outputs(campaign)
     run = GoldRun(
         campaign=campaign,
         created_at=started_at,
@@ -148,18 +167,20 @@ def build_gold(
         n_scored=int(gold.is_complete.sum()),
         n_incomplete=int((~gold.is_complete).sum()),
         input_digest=_digest(trusted, translations, method, minimum),
-        signature=_signature(campaign, trust, standardised, method, minimum),
-        system_covariance=_covariance(
-            trusted, standardised.z, gold, load_outputs(campaign), method
+        signature=_signature(campaign, trust, standardised, method, minimum, weights),
+        system_covariance=_as_json(
+            _covariance(trusted, standardised.z, gold, outputs, method)
+            if weights is None
+            else _weighted_systems(trusted, standardised.z, gold, outputs, weights)
         ),
     )
-    stored = _stored_once(run, gold)
+    stored = _stored_once(run, gold, weights)
     report(4, N_STAGES)
     return stored
 
 
 @dataclass(frozen=True, slots=True)
-class CountedRatings:
+class ScoredRatings:
     """The ratings behind a run that count towards scores, with the z-scores of the run."""
 
     translation: Ids
@@ -168,17 +189,18 @@ class CountedRatings:
     z: Floats
 
 
-def ratings_of(run: GoldRun) -> CountedRatings | None:
+def ratings_of(run: GoldRun) -> ScoredRatings | None:
     """Load the ratings behind a run; None if they, or the trusted workers, have changed since."""
     campaign = run.campaign
-    ratings, trust = load_ratings(campaign), load_trust(campaign)
+    ratings = load_ratings(campaign)
+    trust = load_trust(campaign, cast(Method, run.method))
     translations = load_translations(campaign)
     for counts in (trust.counts(ratings), trust.counts(ratings) & _before(run, ratings)):
-        columns = _Columns.rows(ratings, counts)
+        columns = CountedColumns.rows(ratings, counts)
         if _digest(columns, translations, run.method, run.minimum) == run.input_digest:
             z = standardise_by_worker(columns.score, columns.worker).z
             scored = counts_for_gold(columns.role)
-            return CountedRatings(
+            return ScoredRatings(
                 columns.translation[scored],
                 columns.worker[scored],
                 columns.score[scored],
@@ -195,72 +217,24 @@ def _before(run: GoldRun, ratings: RatingArrays) -> NDArray[np.bool_]:
 # Computing ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """The trusted workers of a campaign, which of their assignments are left out, and the number of decisions by hand.
-
-    An assignment is left out if it is held or discarded for impossible times, or was submitted after its worker
-    drifted and the campaign leaves those out.
-    """
-
-    trusted: Ids
-    left_out: Ids
-    n_reinstated: int
-    n_excluded: int
-
-    def counts(self, ratings: RatingArrays) -> NDArray[np.bool_]:
-        """Return for each rating whether it counts."""
-        is_trusted = np.isin(ratings.worker, self.trusted)
-        if not len(self.left_out):
-            return is_trusted
-        return is_trusted & ~np.isin(ratings.assignment, self.left_out)
-
-
-def load_trust(campaign: Campaign) -> Trust:
-    people = Participation.objects.filter(campaign=campaign)
-    trusted = people.trusted().order_by("worker").values_list("worker_id", flat=True)
-    return Trust(
-        trusted=np.array(list(trusted), dtype=np.int64),
-        left_out=np.array(left_out_assignments(campaign), dtype=np.int64),
-        n_reinstated=people.filter(decision=Participation.Decision.REINSTATED).count(),
-        n_excluded=people.filter(decision=Participation.Decision.EXCLUDED).count(),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Ratings of trusted workers: only the columns that gold depends on."""
-
-    translation: Ids
-    worker: Ids
-    role: NDArray[np.int16]
-    score: NDArray[np.int16]
-
-    @classmethod
-    def of(cls, ratings: RatingArrays, trust: Trust) -> "_Columns":
-        return cls.rows(ratings, trust.counts(ratings))
-
-    @classmethod
-    def rows(cls, ratings: RatingArrays, rows: NDArray[np.bool_]) -> "_Columns":
-        return cls(
-            ratings.translation[rows], ratings.worker[rows], ratings.role[rows], ratings.score[rows]
-        )
-
-
 def _average(
-    ratings: _Columns, z: Floats, translations: Ids, method: Method, minimum: int
+    ratings: CountedColumns,
+    z: Floats,
+    translations: Ids,
+    method: Method,
+    minimum: int,
+    weights: WorkerWeights | None,
 ) -> GoldArrays:
     counts = counts_for_gold(ratings.role)
     rated, z = ratings.translation[counts], z[counts]
-    segments = segment_scores(
-        ratings.score[counts],
-        z,
-        ratings.worker[counts],
-        rated,
-        method=method,
-        minimum=minimum,
-        expected=translations,
-    )
+    columns = (ratings.score[counts], z, ratings.worker[counts], rated)
+    if weights is None:
+        segments = segment_scores(*columns, method=method, minimum=minimum, expected=translations)
+    else:
+        each = weights.of(ratings.worker[counts])
+        # A rating with no weight is no rating.
+        z = np.where(each > 0, z, np.nan)
+        segments = segment_scores_weighted(*columns, each, minimum=minimum, expected=translations)
     # Counted for incomplete translations too; ratings without a z do not count.
     at_rated = np.searchsorted(translations, rated[~np.isnan(z)])
     n_ratings = np.bincount(at_rated, minlength=len(translations))
@@ -295,9 +269,9 @@ def _gold_arrays(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> 
 
 
 def _covariance(
-    ratings: _Columns, z: Floats, gold: GoldArrays, outputs: OutputArrays, method: Method
-) -> dict[str, Any] | None:
-    """Return the covariance of system scores as JSON types; None if no system has a score."""
+    ratings: CountedColumns, z: Floats, gold: GoldArrays, outputs: OutputArrays, method: Method
+) -> SystemCovariance | None:
+    """Return the covariance of system scores; None if no system has a score."""
     has_score = np.isin(outputs.translation, gold.translation[gold.is_complete])
     if not has_score.any():
         return None
@@ -305,7 +279,7 @@ def _covariance(
     # Texts that no system produces any more do not count.
     rows = np.isin(ratings.translation, translations)
     at_output = np.searchsorted(translations, ratings.translation[rows])
-    covariance = system_covariance(
+    return system_covariance(
         z[rows],
         ratings.worker[rows],
         ratings.translation[rows],
@@ -315,21 +289,48 @@ def _covariance(
         systems=outputs.system[has_score],
         method=method,
     )
+
+
+def _weighted_systems(
+    ratings: CountedColumns,
+    z: Floats,
+    gold: GoldArrays,
+    outputs: OutputArrays,
+    weights: WorkerWeights,
+) -> SystemCovariance | None:
+    """Return system scores from the weighted ratings of complete translations, with their covariance."""
+    produced = np.isin(outputs.translation, gold.translation[gold.is_complete])
+    if not produced.any():
+        return None
+    scored = np.flatnonzero(counts_for_gold(ratings.role))
+    places, systems, segments = expand_ratings(ratings.translation[scored], outputs, produced)
+    rows = scored[places]
+    return system_scores_weighted(
+        z[rows], ratings.worker[rows], systems, segments, weights.of(ratings.worker[rows])
+    )
+
+
+def _as_json(covariance: SystemCovariance | None) -> dict[str, Any] | None:
+    if covariance is None:
+        return None
     return {
         name: value.tolist() if isinstance(value, np.ndarray) else value
         for name, value in asdict(covariance).items()
     }
 
 
-def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> str:
+def _digest(ratings: CountedColumns, translations: Ids, method: str, minimum: int) -> str:
     """Hash everything that the scores depend on."""
     digest = sha256(f"{method} {minimum} {__version__}".encode())
+    # Weights depend on which items form pairs, too.
+    pairs = (ratings.assignment, ratings.item, ratings.partner) if method == "weighted" else ()
     for values in (
         translations,
         ratings.translation,
         ratings.worker,
         ratings.role,
         ratings.score,
+        *pairs,
     ):
         # With fixed widths and byte order, and the length of each array, no two inputs collide.
         fixed = np.ascontiguousarray(values, dtype="<i2" if values.itemsize == 2 else "<i8")
@@ -339,12 +340,17 @@ def _digest(ratings: _Columns, translations: Ids, method: str, minimum: int) -> 
 
 
 def _signature(
-    campaign: Campaign, trust: Trust, standardised: Standardised, method: str, minimum: int
+    campaign: Campaign,
+    trust: Trust,
+    standardised: Standardised,
+    method: str,
+    minimum: int,
+    weights: WorkerWeights | None,
 ) -> str:
     decisions = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
     reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
     aside = [f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True)]
-    return signature(
+    facts = signature(
         qc=(campaign.trust_rule, "paired-t", f"p<{RELIABLE_P:g}", f"pairs>={MINIMUM_PAIRS}"),
         **rule_facts(campaign.trust_rule),
         degraded=campaign.degradation,
@@ -356,15 +362,16 @@ def _signature(
         seg=method,
         min=minimum,
     )
+    return facts if weights is None else join_signatures(facts, weights.signature)
 
 
 # Storing --------------------------------------------------------------------------------------
 
 
-def _stored_once(run: GoldRun, gold: GoldArrays) -> GoldRun:
+def _stored_once(run: GoldRun, gold: GoldArrays, weights: WorkerWeights | None) -> GoldRun:
     """Store the run, or return the one that another attempt at the same job has stored."""
     try:
-        _store(run, gold)
+        _store(run, gold, weights)
     except IntegrityError:
         stored = GoldRun.objects.filter(job=run.job).first() if run.job else None
         if stored is None:
@@ -374,7 +381,7 @@ def _stored_once(run: GoldRun, gold: GoldArrays) -> GoldRun:
 
 
 @transaction.atomic
-def _store(run: GoldRun, gold: GoldArrays) -> None:
+def _store(run: GoldRun, gold: GoldArrays, weights: WorkerWeights | None) -> None:
     """Number the run and store it with all its scores, or store nothing."""
     # Locked, so that simultaneous runs do not take the same number.
     Campaign.objects.select_for_update(no_key=True).get(pk=run.campaign_id)
@@ -382,6 +389,8 @@ def _store(run: GoldRun, gold: GoldArrays) -> None:
     run.number = (latest["number__max"] or 0) + 1
     run.save(force_insert=True)
     _insert(run.pk, gold)
+    if weights is not None:
+        GoldWeight.objects.bulk_create(_weight_rows(run, weights), batch_size=1_000)
 
 
 def _insert(run: int, gold: GoldArrays) -> None:
@@ -397,6 +406,17 @@ def _insert(run: int, gold: GoldArrays) -> None:
         else:
             places = ", ".join(["%s"] * (1 + len(_COLUMNS)))
             cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", rows)
+
+
+def _weight_rows(run: GoldRun, weights: WorkerWeights) -> list[GoldWeight]:
+    columns = {name: known_list(getattr(weights, name)) for name in _REASONS}
+    rows = zip(weights.workers.tolist(), weights.weights.tolist(), *columns.values(), strict=True)
+    return [
+        GoldWeight(
+            run=run, worker_id=worker, weight=weight, **dict(zip(columns, reasons, strict=True))
+        )
+        for worker, weight, *reasons in rows
+    ]
 
 
 def _rows(run: int, gold: GoldArrays) -> Iterator[tuple[Any, ...]]:

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from da_platform.jobs.models import Job
-from hits.models import Campaign, Translation
+from hits.models import Campaign, Translation, Worker
 
 
 class GoldRunQuerySet(models.QuerySet["GoldRun"]):
@@ -18,6 +18,9 @@ class GoldRunQuerySet(models.QuerySet["GoldRun"]):
 
     def newest(self) -> "GoldRun | None":
         return self.newest_first().first()
+
+    def weighted(self) -> "GoldRunQuerySet":
+        return self.filter(method=GoldRun.Method.WEIGHTED)
 
     def numbered(self, number: int) -> "GoldRun | None":
         return self.filter(number=number).first()
@@ -33,6 +36,7 @@ class GoldRun(models.Model):
     class Method(models.TextChoices):
         PER_WORKER = "per_worker", "A worker's repeats averaged first"
         POOLED = "pooled", "Every rating counts"
+        WEIGHTED = "weighted", "Weighted by what hidden items show about the worker"
 
     class Test(models.TextChoices):
         TWO_WAY = "two_way", "Difference of means, over segments and workers"
@@ -78,6 +82,30 @@ class GoldRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} gold {self.number}"
+
+
+class GoldWeight(models.Model):
+    """What a worker's ratings were worth in a weighted gold run, and why; see `WorkerWeights`."""
+
+    pk = models.CompositePrimaryKey("run_id", "worker_id")
+    run = models.ForeignKey(GoldRun, models.CASCADE, related_name="weights", db_index=False)
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="gold_weights")
+    weight = models.FloatField(help_text="1 is the mean of all workers.")
+    discrimination = models.FloatField()
+    own_discrimination = models.FloatField(null=True)
+    agreement = models.FloatField(null=True)
+    repeat_variance = models.FloatField()
+    own_repeat_variance = models.FloatField(null=True)
+    n_pairs = models.PositiveIntegerField()
+    n_repeats = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="gold_weight_is_not_negative", condition=Q(weight__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.worker_id}: {self.weight}"
 
 
 class GoldScore(models.Model):

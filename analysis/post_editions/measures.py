@@ -29,7 +29,7 @@ from ..scores.gold_tables import gold_from_scores
 from ..scores.raw_files import RawFile
 from ..scores.score_tables import LEVELS, Key, Level, ScoreTable, shown
 from ..stats.signature import signature
-from .reading import PostEditions, read_post_editions
+from .reading import PostEditions, collected_post_editions, read_post_editions
 
 # A thousand take about a second.
 MOST_TEXTS_AT_ONCE = 20_000
@@ -45,7 +45,7 @@ TIME, TIME_PER_WORD = "PET", "PET-per-word"
 def compute_targeted(
     *,
     campaign: Campaign,
-    post_editions: Path | RawFile | PostEditions,
+    post_editions: Path | RawFile | None = None,
     names: Sequence[str] = DEFAULT_METRICS,
     use: Use = "metric",
     tokenise: str | None = None,
@@ -59,8 +59,8 @@ def compute_targeted(
     Parameters
     ----------
     campaign : Campaign
-    post_editions : Path, RawFile or PostEditions
-        A file as described in `read_post_editions`. With seconds, the time of editing and the time per word
+    post_editions : Path or RawFile, optional
+        A file as described in `read_post_editions`; by default, those that trusted editors made in the campaign. With seconds, the time of editing and the time per word
         are stored too.
     names : sequence of str
         Names of the built-in metrics whose human-targeted versions are computed.
@@ -88,7 +88,7 @@ def compute_targeted(
         names,
     )
     outputs = outputs_of(campaign)
-    edited = _read(post_editions, outputs)
+    edited = _read(campaign, post_editions, outputs)
     targets = _with_post_editions(outputs, edited)
     if use == "metric":
         _check_complete(outputs, edited)
@@ -119,10 +119,17 @@ def refuse_too_many(campaign: Campaign, names: Sequence[str]) -> None:
         )
 
 
-def _read(post_editions: Path | RawFile | PostEditions, outputs: Outputs) -> PostEditions:
-    if isinstance(post_editions, PostEditions):
-        return post_editions
-    return read_post_editions(post_editions, outputs.keys)
+def _read(
+    campaign: Campaign, post_editions: Path | RawFile | None, outputs: Outputs
+) -> PostEditions:
+    if post_editions is not None:
+        return read_post_editions(post_editions, outputs.keys)
+    edited = collected_post_editions(campaign)
+    if not edited.texts:
+        raise CannotComputeMetrics(
+            f"{campaign} has no post-editions by trusted editors. Collect some, or give a file."
+        )
+    return edited
 
 
 def _with_post_editions(outputs: Outputs, edited: PostEditions) -> Outputs:

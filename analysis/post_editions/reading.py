@@ -1,4 +1,4 @@
-"""Read post-editions of outputs from a file."""
+"""Read post-editions of outputs, from a file or as collected in a campaign."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -7,6 +7,8 @@ from pathlib import Path
 
 from da_platform.files.problems import Problems
 from da_platform.files.texts import fault_in_text
+from hits.models import Campaign
+from hits.post_editing.arrays import load_edited_outputs
 
 from ..scores.errors import refuse_if_any
 from ..scores.raw_files import RawFile
@@ -81,6 +83,18 @@ def read_post_editions(source: Path | RawFile, keys: Collection[Key]) -> PostEdi
     if not edited.texts:
         problems.add(raw.name, None, "has no post-editions")
     refuse_if_any(problems)
+    return edited
+
+
+def collected_post_editions(campaign: Campaign) -> PostEditions:
+    """Return the post-editions that trusted editors made in the campaign."""
+    edited = PostEditions(name=f"post-editions of {campaign}")
+    for edit in load_edited_outputs(campaign, trusted_only=True):
+        for system in edit.systems:
+            key = system, edit.segment
+            edited.texts.setdefault(key, []).append(edit.text)
+            if edit.seconds is not None:
+                edited.seconds.setdefault(key, []).append(edit.seconds)
     return edited
 
 

@@ -29,7 +29,8 @@ from .thresholds import MINIMUM_RATINGS
 # Confidence level of the intervals around a mean.
 CONFIDENCE = 0.95
 
-Method = Literal["per_worker", "pooled"]
+# How the ratings of a translation are combined; `weighted_scores` does the last.
+Method = Literal["per_worker", "pooled", "weighted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def average_repeats(
     worker_labels, worker_codes = factorise(workers)
     labels, codes = factorise(translations)
     present = ~np.isnan(values)
-    cells = _Cells(codes[present], worker_codes[present], (len(labels), len(worker_labels)))
+    cells = Cells(codes[present], worker_codes[present], (len(labels), len(worker_labels)))
     return cells.means(values[present]), worker_labels[cells.workers], labels[cells.translations]
 
 
@@ -169,7 +170,7 @@ def segment_scores(
     n = n_ratings = counts(codes, len(labels))
     if method == "per_worker":
         worker_labels, worker_codes = factorise(workers)
-        cells = _Cells(codes, worker_codes, (len(labels), len(worker_labels)))
+        cells = Cells(codes, worker_codes, (len(labels), len(worker_labels)))
         scores, z, codes = cells.means(scores), cells.means(z), cells.translations
         n = counts(codes, len(labels))
     raw_means, z_means = (moments(values, codes, len(labels), n) for values in (scores, z))
@@ -177,10 +178,10 @@ def segment_scores(
         _describe(labels, raw_means, z_means, n_ratings, confidence),
         signature=signature(seg=method, min=minimum, ci=("t", confidence)),
     )
-    return _separate_incomplete(all_scores, minimum, expected)
+    return separate_incomplete(all_scores, minimum, expected)
 
 
-class _Cells:
+class Cells:
     """Ratings grouped by translation and worker in a sparse matrix, which needs no sorting."""
 
     def __init__(self, codes: Ints, worker_codes: Ints, shape: tuple[int, int]) -> None:
@@ -226,7 +227,7 @@ def _describe(
     )
 
 
-def _separate_incomplete(
+def separate_incomplete(
     scores: SegmentScores, minimum: int, expected: ArrayLike | None
 ) -> SegmentScores:
     """Move translations with too few ratings, or none at all, to `incomplete`."""

@@ -23,6 +23,13 @@ def signature(**facts: object) -> str:
     return "|".join([*pairs, f"version:{__version__}"])
 
 
+def join_signatures(*signatures: str) -> str:
+    """Join the facts of several signatures into one, with the version only at the end."""
+    parts = [part for each in signatures for part in each.split("|")]
+    facts = [part for part in parts if not part.startswith("version:")]
+    return "|".join([*facts, f"version:{__version__}"])
+
+
 def _plain(value: object) -> str:
     if isinstance(value, tuple | list):
         return ",".join(map(_plain, value))

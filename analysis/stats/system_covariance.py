@@ -29,7 +29,8 @@ class SystemCovariance:
     `by_segments` is what another sample of segments would change, `by_workers` what another sample of
     workers would change on top of that. Both are needed apart, since the second is an estimate that may
     come out below zero for some difference, and then counts as zero. `n_workers` is the number of equally busy
-    workers that would be as informative as these.
+    workers that would be as informative as these. `scores` are the scores themselves, where they are not
+    means over segments.
     """
 
     systems: Keys
@@ -38,6 +39,7 @@ class SystemCovariance:
     n_segments: int
     n_workers: float
     signature: str
+    scores: Floats | None = None
 
     @property
     def has_workers(self) -> bool:
@@ -56,6 +58,7 @@ class SystemCovariance:
             self.n_segments,
             self.n_workers,
             self.signature,
+            None if self.scores is None else self.scores[rows],
         )
 
     def score_errors(self) -> tuple[Floats, Floats]:
@@ -123,7 +126,7 @@ def covariance_of_segment_scores(
     ).tocsr()
     return SystemCovariance(
         systems=labels,
-        by_segments=_finite_sample(len(segment_labels)) * (by_segment.T @ by_segment).toarray(),
+        by_segments=finite_sample(len(segment_labels)) * (by_segment.T @ by_segment).toarray(),
         by_workers=np.zeros((len(labels), len(labels))),
         n_segments=len(segment_labels),
         n_workers=0.0,
@@ -185,14 +188,14 @@ def system_covariance(
     by_worker = _totals(ratings.workers, ratings.n_workers, residuals).toarray()
     # How much each worker's mean weighs in each system's score.
     on_mean = _totals(ratings.workers, ratings.n_workers, weights).toarray()
-    n_workers = _equally_busy(on_mean.sum(axis=1))
+    n_workers = equally_busy(on_mean.sum(axis=1))
     on_mean /= np.maximum(counts(ratings.workers, ratings.n_workers), 1)[:, None]
     place = (ratings.segments, ratings.workers)
     both = sparse.coo_array((ratings.z, place), shape=(ratings.n_segments, ratings.n_workers))
     segment_totals = by_segment.toarray() - both.tocsr() @ on_mean
 
-    of_segments = _finite_sample(ratings.n_segments) * segment_totals.T @ segment_totals
-    of_workers = _finite_sample(n_workers) * by_worker.T @ by_worker
+    of_segments = finite_sample(ratings.n_segments) * segment_totals.T @ segment_totals
+    of_workers = finite_sample(n_workers) * by_worker.T @ by_worker
     return SystemCovariance(
         systems=labels,
         by_segments=of_segments,
@@ -203,11 +206,11 @@ def system_covariance(
     )
 
 
-def _finite_sample(n_groups: float) -> float:
+def finite_sample(n_groups: float) -> float:
     return n_groups / (n_groups - 1) if n_groups > 1 else 1.0
 
 
-def _equally_busy(weights: Floats) -> float:
+def equally_busy(weights: Floats) -> float:
     """Return how many equal weights have the same ratio of squared sum to sum of squares."""
     squares = float(np.sum(weights**2))
     return float(weights.sum()) ** 2 / squares if squares else 0.0

@@ -202,26 +202,39 @@ def system_scores(
     check_between("confidence", confidence, 0, 1)
     labels, codes = factorise(systems)
     by_system = moments(z, codes, len(labels))
+    means = _means(by_system.mean, labels, covariance)
     raw_means = moments(raw, codes, len(labels)).mean
     totals = sums(n_ratings, codes, len(labels)).astype(np.int64)
     se, half = by_system.se, t_reach(by_system.n, confidence) * by_system.se
     if covariance is not None:
         se, df = covariance.of(labels).score_errors()
         half = reach(df, confidence) * se
-    best_first = np.argsort(-by_system.mean, kind="stable")
+    best_first = np.argsort(-means, kind="stable")
     return SystemScores(
         systems=labels[best_first],
         raw=raw_means[best_first],
-        z=by_system.mean[best_first],
+        z=means[best_first],
         z_se=se[best_first],
-        z_low=(by_system.mean - half)[best_first],
-        z_high=(by_system.mean + half)[best_first],
+        z_low=(means - half)[best_first],
+        z_high=(means + half)[best_first],
         n_segments=by_system.n[best_first],
         n_ratings=totals[best_first],
         signature=signature(
-            sys="mean-of-segments", rank="z", ci=("t", confidence, *_over(covariance))
+            sys=_estimate(covariance), rank="z", ci=("t", confidence, *_over(covariance))
         ),
     )
+
+
+def _means(means: Floats, systems: Keys, covariance: SystemCovariance | None) -> Floats:
+    """Return the scores of systems: means over segments, or as estimated from the ratings."""
+    if covariance is None or covariance.scores is None:
+        return means
+    return np.asarray(covariance.of(systems).scores)
+
+
+def _estimate(covariance: SystemCovariance | None) -> str:
+    is_mean = covariance is None or covariance.scores is None
+    return "mean-of-segments" if is_mean else "weighted-ratings"
 
 
 def _over(covariance: SystemCovariance | None) -> tuple[str, ...]:
@@ -287,10 +300,11 @@ def compare_systems(
         raise ValueError(f"`test` must be one of {', '.join(TESTS)}, not {test!r}.")
     labels, codes = factorise(systems)
     by_system = moments(z, codes, len(labels))
-    best_first = np.argsort(-by_system.mean, kind="stable")
+    means = _means(by_system.mean, labels, covariance)
+    best_first = np.argsort(-means, kind="stable")
     rank = np.empty(len(labels), dtype=np.int64)
     rank[best_first] = np.arange(len(labels))
-    n, means = by_system.n[best_first], by_system.mean[best_first]
+    n, means = by_system.n[best_first], means[best_first]
     differences = means[:, None] - means
     used = covariance_of_segment_scores(z, systems, segments) if covariance is None else covariance
     used = used.of(labels[best_first])

@@ -107,3 +107,10 @@ def _markdown_cell(cell: Cell) -> str:
     text = f"**{text}**" if cell.bold else text
     # Markdown has no shades.
     return f"{text} °" if cell.shaded else text
+
+
+def content_of(table: Table, fmt: str) -> bytes:
+    """Return a table as the content of a file: `tex`, `md` or `csv`."""
+    if fmt == "csv":
+        return table.csv()
+    return (to_latex(table) if fmt == "tex" else to_markdown(table)).encode()

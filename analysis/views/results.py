@@ -39,18 +39,19 @@ EXPORTS = {
     "ratings": "Ratings",
     "evidence": "Worker evidence",
     "signals": "Input signals",
+    "reports": "Reported texts",
     "likeness": "Likeness to metrics",
+    "weights": "Weights of workers",
     "metrics": "Metric scores of segments",
     "system-metrics": "Metric scores of systems",
 }
+RUN_EXPORTS = ("segments", "systems", "weights")
 SEGMENTS_PER_PAGE = 50
 RUNS_SHOWN = 10
 
 
 class GoldForm(forms.Form):
-    method = forms.ChoiceField(
-        choices=GoldRun.Method.choices, label="Repeated ratings by the same worker"
-    )
+    method = forms.ChoiceField(choices=GoldRun.Method.choices, label="How ratings are averaged")
     minimum = forms.IntegerField(
         min_value=1, max_value=1_000, label="Trusted ratings needed for a score"
     )
@@ -108,7 +109,11 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "building": _unfinished(campaign, "build_gold"),
         "measuring": _unfinished(campaign, "measure_agreement"),
         "table_formats": TABLE_FORMATS,
-        "export_kinds": EXPORTS.items(),
+        "export_kinds": [
+            (kind, label)
+            for kind, label in EXPORTS.items()
+            if kind != "weights" or (run and run.method == GoldRun.Method.WEIGHTED)
+        ],
         "form": GoldForm(
             campaign,
             request.user,
@@ -218,7 +223,7 @@ def download(request: HttpRequest, campaign: Campaign, kind: str, fmt: str) -> H
     if kind not in EXPORTS or fmt not in TABLE_FORMATS:
         raise Http404("Export not found.")
     run = run_of(campaign, request.GET.get("run"))
-    options = {"run": run} if run and kind in ("segments", "systems") else {}
+    options = {"run": run} if run and kind in RUN_EXPORTS else {}
     try:
         return exported(kind=kind, campaign=campaign, format=fmt, **options)
     except ExportRefused as refusal:

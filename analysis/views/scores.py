@@ -192,6 +192,16 @@ def _store_gold(form: GoldUploadForm, home: Home, uploaded_by: User) -> str:
 def campaign_post_editions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Store what uploaded post-editions say about the campaign's outputs."""
     form = PostEditionsForm(request.POST, request.FILES)
+    if form.is_valid() and not form.cleaned_data["upload"]:
+        assert isinstance(request.user, User)
+        arguments = {name: value for name, value in form.arguments.items() if value is not None}
+        job = start_job(
+            kind="compute_targeted",
+            campaign=campaign,
+            arguments=arguments,
+            started_by=request.user,
+        )
+        return redirect("job", job.code)
     try:
         return _store_or_show(request, campaign, form, _store_post_editions)
     except PlatformError as refusal:

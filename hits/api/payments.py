@@ -18,6 +18,7 @@ from ..exceptions import PaymentRefused
 from ..models import Assignment, Payment, PaymentRun, PayRule
 from ..payments import runs
 from ..payments.owing import Due, Kind, Plan, plan_run, plans
+from ..payments.people import people_csv, people_paid
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
 from ..people.access import user_of
@@ -346,8 +347,25 @@ def download_ledger(request: HttpRequest, code: UUID) -> HttpResponse:
     """Download the ledger as CSV."""
     campaign = own_campaign(request, code)
     text = payments_csv(Payment.objects.filter(run__campaign=campaign))
+    return _csv(text, f"payments-of-{campaign.code}.csv")
+
+
+@router.get(
+    "/{uuid:code}/payments/runs/{uuid:run}/people.csv",
+    auth=Needs(Scope.PAY),
+    openapi_extra=file_response("text/csv"),
+)
+def download_people(request: HttpRequest, code: UUID, run: UUID) -> HttpResponse:
+    """Download the list of a run as CSV: one row per person with the sum, completion codes and invite label."""
+    campaign = own_campaign(request, code)
+    payment_run = get_object_or_404(campaign.payment_runs, code=run)
+    people = people_paid(campaign, payment_run.payments.all())
+    return _csv(people_csv(people, payment_run.currency), f"people-{run}.csv")
+
+
+def _csv(text: str, name: str) -> HttpResponse:
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="payments-of-{campaign.code}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

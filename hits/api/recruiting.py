@@ -43,6 +43,8 @@ class RecruitingOut(Schema):
     synced_at: datetime | None
     settings: dict[str, Any]
     landing_url: str
+    # The ExternalURL for Mechanical Turk.
+    question_url: str | None
 
     @staticmethod
     def resolve_n_places_wanted(recruitment: Recruitment) -> int:
@@ -51,6 +53,13 @@ class RecruitingOut(Schema):
     @staticmethod
     def resolve_landing_url(recruitment: Recruitment, context: Any) -> str:
         return _landing_url(context["request"], recruitment.campaign)
+
+    @staticmethod
+    def resolve_question_url(recruitment: Recruitment, context: Any) -> str | None:
+        if recruitment.provider != Recruitment.Provider.MTURK:
+            return None
+        path = reverse("external_question", args=[recruitment.campaign.code])
+        return str(context["request"].build_absolute_uri(path))
 
 
 class RecruitingIn(Input):

@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from ..models import Campaign
-from ..rating.places import cost_per_hit
+from ..rating.places import ASSUMED_PASS_RATE, cost_per_hit
 from ..task_kinds import kind_of
 from .composition import CannotCompose
 from .sampling import n_to_rate
@@ -43,7 +43,7 @@ class Cost:
 
     @property
     def fee(self) -> Decimal:
-        return (self.to_workers * self.fee_percent / 100).quantize(CENT, ROUND_HALF_UP)
+        return fee_of(self.to_workers, self.fee_percent)
 
     @property
     def total(self) -> Decimal:
@@ -54,6 +54,11 @@ class Cost:
         if not self.n_translations:
             return Decimal(0)
         return (self.total / self.n_translations).quantize(CENT, ROUND_HALF_UP)
+
+
+def fee_of(pay: Decimal, percent: Decimal = USUAL_FEE) -> Decimal:
+    """What a recruiting platform takes on top."""
+    return (pay * percent / 100).quantize(CENT, ROUND_HALF_UP)
 
 
 def count_hits(campaign: Campaign) -> tuple[int, int]:
@@ -87,4 +92,26 @@ def estimate(campaign: Campaign, *, pay: Decimal, fee: Decimal, passing: int, ra
         pay=pay,
         fee_percent=fee,
         pass_percent=passing,
+    )
+
+
+def usual_estimate(campaign: Campaign, pass_rate: float) -> Cost:
+    """Return what a campaign costs with its own numbers and the usual fee, before it is opened."""
+    return estimate(campaign, **usual_numbers(campaign, pass_rate))
+
+
+def estimate_before_import(campaign: Campaign, n_outputs: int) -> Cost | None:
+    """The same for a campaign that is not stored yet; None if its texts do not fill a HIT."""
+    n_translations = min(n_outputs, campaign.sample_size or n_outputs)
+    try:
+        n_hits = kind_of(campaign).n_hits(campaign, n_translations)
+    except CannotCompose:
+        return None
+    return Cost(
+        n_hits=n_hits,
+        n_translations=n_translations,
+        ratings=campaign.min_ratings,
+        pay=Decimal(campaign.pay_per_hit),
+        fee_percent=USUAL_FEE,
+        pass_percent=round(100 * ASSUMED_PASS_RATE),
     )

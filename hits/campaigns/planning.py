@@ -79,6 +79,9 @@ def _hidden_references(campaign: Campaign) -> References:
 
 
 def _has_second_references(campaign: Campaign) -> bool:
+    if campaign.pk is None:
+        # Not imported yet: its cost is estimated.
+        return False
     segments = campaign.segments
     return segments.exists() and not segments.filter(second_reference="").exists()
 

@@ -6,7 +6,24 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .assignments import Assignment
+from .campaigns import Campaign
 from .hits import Item
+
+
+class TextReportQuerySet(models.QuerySet["TextReport"]):
+    def of(self, campaign: Campaign) -> "TextReportQuerySet":
+        """The campaign's reports with their items and workers; texts reported most often come first."""
+        same_text = TextReport.objects.filter(
+            item__translation=models.OuterRef("item__translation")
+        )
+        counted = same_text.order_by().values("item__translation").annotate(n=models.Count("pk"))
+        reports = self.filter(assignment__hit__campaign=campaign).annotate(
+            n_reports=models.Subquery(counted.values("n"))
+        )
+        related = ("assignment__worker", "item__hit", "item__translation__segment")
+        return reports.select_related(*related).order_by(
+            "-n_reports", "item__translation", "-reported_at", "-pk"
+        )
 
 
 class TextReport(models.Model):
@@ -22,6 +39,8 @@ class TextReport(models.Model):
     item = models.ForeignKey(Item, models.PROTECT, related_name="text_reports")
     reason = models.CharField(max_length=9, choices=Reason.choices)
     reported_at = models.DateTimeField(default=timezone.now)
+
+    objects = TextReportQuerySet.as_manager()
 
     class Meta:
         ordering = ["-reported_at", "-pk"]

@@ -121,6 +121,10 @@ class Participation(models.Model):
     objects = ParticipationQuerySet.as_manager()
 
     class Meta:
+        # The state, which tables filter by and count.
+        indexes = [
+            models.Index(fields=["campaign", "decision", "trust"], name="participation_by_state")
+        ]
         constraints = [
             models.UniqueConstraint("campaign", "worker", name="worker_participates_once"),
             models.CheckConstraint(

@@ -1,9 +1,8 @@
 """What is owed to each worker: it depends on assignments and pay rules, never on how good the ratings are."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
 from hashlib import sha256
@@ -34,7 +33,6 @@ WORK_COLUMNS = (
     "pk",
     "code",
     "status",
-    "submitted_at",
     "worker_id",
     "worker__provider",
     "worker__external_id",
@@ -48,7 +46,6 @@ class Work(NamedTuple):
     pk: int
     code: UUID
     status: str
-    submitted_at: datetime | None
     worker_id: int
     worker_provider: str
     worker_external_id: str
@@ -69,8 +66,7 @@ def works(assignments: QuerySet[Assignment]) -> Iterator[Work]:
     return (Work._make(row) for row in assignments.values_list(*WORK_COLUMNS))
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """One payment that is owed and not started."""
 
     work: Work
@@ -111,6 +107,73 @@ class Plan:
         return sha256("\n".join([head, *lines]).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """The number and sum of what a plan would list, added up by the database."""
+
+    kind: Kind
+    is_by_hand: bool
+    n_payments: int
+    total: Decimal
+
+
+def totals_owed(campaign: Campaign) -> list[Owed]:
+    """The totals of `plans`, without a list that may have 100,000 rows."""
+    has_api = provider_can_pay(campaign)
+    assignments = _assignments(campaign)
+    partial = PayRule.objects.filter(campaign=campaign, kind=PayRule.Kind.PARTIAL)
+    has_parts = partial.exists()
+    parts = Payment.objects.filter(assignment=OuterRef("pk"), rule__in=partial)
+    whole = _unpaid(assignments).filter(~Exists(parts)) if has_parts else _unpaid(assignments)
+    rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
+    flat = [rule for rule in rules if rule.kind == PayRule.Kind.FLAT]
+    sums: dict[tuple[Kind, bool], tuple[int, Decimal]] = defaultdict(lambda: (0, NOTHING))
+
+    def add(kind: Kind, status: str | None, amount: Decimal, n: int = 1) -> None:
+        is_by_hand = _is_by_hand(status, kind, has_api)
+        if n and (amount or not is_by_hand):
+            before, total = sums[kind, is_by_hand]
+            sums[kind, is_by_hand] = before + n, total + n * amount
+
+    for status, n in _by_submission(whole, has_api):
+        add(Kind.APPROVE, status, campaign.pay_per_hit, n)
+    submitted = assignments.filter(status=Assignment.Status.SUBMITTED)
+    n_submitted = _by_submission(submitted, has_api) if flat else []
+    n_rewarded = _rewarded(flat, submitted, has_api)
+    for rule in flat:
+        for status, n in n_submitted:
+            n_left = n - n_rewarded[rule.pk, status]
+            add(Kind.BONUS, status, rule.amount or NOTHING, n_left)
+    # Few: work that was paid in part, adjustments, and unfinished work.
+    others = [rule for rule in rules if rule.kind != PayRule.Kind.FLAT]
+    single: Iterable[Due] = ()
+    if has_parts:
+        single = _pay_per_hit(assignments.filter(Exists(parts)), campaign, has_api)
+    for due in (*single, *_bonuses(assignments, campaign, others)):
+        add(due.kind, due.work.submission_status, due.amount)
+    order = [(kind, way) for kind in (Kind.APPROVE, Kind.BONUS) for way in (False, True)]
+    return [Owed(*run, *sums[run]) for run in order if sums[run][0]]
+
+
+def _by_submission(work: QuerySet[Assignment], has_api: bool) -> list[tuple[str | None, int]]:
+    """Count work by its status at the provider, if that matters."""
+    if not has_api:
+        return [(None, work.count())]
+    return list(work.order_by().values_list("submission__status").annotate(n=Count("pk")))
+
+
+def _rewarded(
+    rules: list[PayRule], submitted: QuerySet[Assignment], has_api: bool
+) -> Counter[tuple[int, str | None]]:
+    """How much submitted work has got each bonus, by rule and status as above."""
+    rewarded: Counter[tuple[int, str | None]] = Counter()
+    paid = Payment.objects.live().filter(rule__in=rules, assignment__in=submitted.order_by())
+    counts = paid.order_by().values_list("rule", "assignment__submission__status")
+    for rule, status, n in counts.annotate(n=Count("pk")) if rules else []:
+        rewarded[rule, status if has_api else None] += n
+    return rewarded
+
+
 def plan_run(campaign: Campaign, kind: Kind, *, is_by_hand: bool) -> Plan:
     return _split(campaign, kind, provider_can_pay(campaign))[is_by_hand]
 
@@ -130,12 +193,18 @@ def _split(
     if worker:
         assignments = assignments.filter(worker=worker)
     is_pay = kind == Kind.APPROVE
-    dues = list(
-        _pay_per_hit(assignments, campaign, has_api) if is_pay else _bonuses(assignments, campaign)
-    )
-    by_api = [due for due in dues if not _is_by_hand(due.work, kind, has_api)]
-    # A provider must approve work that pays nothing; a list of people to pay does not need it.
-    by_hand = [due for due in dues if _is_by_hand(due.work, kind, has_api) and due.amount]
+    if is_pay:
+        dues = list(_pay_per_hit(assignments, campaign, has_api))
+    else:
+        rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
+        dues = _bonuses(assignments, campaign, rules)
+    by_api, by_hand = [], []
+    for due in dues:
+        if not _is_by_hand(due.work.submission_status, kind, has_api):
+            by_api.append(due)
+        elif due.amount:
+            # A provider must approve work that pays nothing; a list of people to pay does not need it.
+            by_hand.append(due)
     return Plan(campaign, kind, False, by_api), Plan(campaign, kind, True, by_hand)
 
 
@@ -147,15 +216,15 @@ def provider_can_pay(campaign: Campaign) -> bool:
 def is_paid_by_hand(assignment: Assignment) -> bool:
     """Whether a HIT is paid or rejected outside the provider."""
     has_api = provider_can_pay(assignment.hit.campaign)
-    return _is_by_hand(Work.of(assignment), Kind.APPROVE, has_api)
+    return _is_by_hand(Work.of(assignment).submission_status, Kind.APPROVE, has_api)
 
 
-def _is_by_hand(work: Work, kind: Kind, has_api: bool) -> bool:
-    if not has_api or work.submission_status is None:
+def _is_by_hand(submission_status: str | None, kind: Kind, has_api: bool) -> bool:
+    if not has_api or submission_status is None:
         # The provider does not know workers who came another way.
         return True
     # The provider cannot approve or reject work that was returned or timed out there, but it can pay a bonus.
-    return kind != Kind.BONUS and work.submission_status in Submission.GIVEN_UP
+    return kind != Kind.BONUS and submission_status in Submission.GIVEN_UP
 
 
 def _assignments(campaign: Campaign) -> QuerySet[Assignment]:
@@ -171,16 +240,20 @@ def _pay_per_hit(
     assignments: QuerySet[Assignment], campaign: Campaign, has_api: bool
 ) -> Iterable[Due]:
     """Submitted work, late or not, minus any share already paid for it as unfinished work."""
-    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
-    open_work = assignments.submitted().filter(~Exists(begun))  # type: ignore[attr-defined]
     shares = _shares_paid(campaign)
     full = campaign.pay_per_hit
-    for work in works(open_work):
-        if not _is_by_hand(work, Kind.APPROVE, has_api):
+    for work in works(_unpaid(assignments)):
+        if not _is_by_hand(work.submission_status, Kind.APPROVE, has_api):
             # A provider always pays the full reward; we cannot deduct anything.
             yield Due(work, Kind.APPROVE, full)
         elif (share := shares.get(work.pk, NOTHING)) is not None:
             yield Due(work, Kind.APPROVE, max(full - share, NOTHING))
+
+
+def _unpaid(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Submitted work without a payment that is made, begun or written off."""
+    begun = Payment.objects.live().filter(assignment=OuterRef("pk"), kind=Kind.APPROVE)
+    return assignments.filter(~Exists(begun), status=Assignment.Status.SUBMITTED)
 
 
 def _shares_paid(campaign: Campaign) -> dict[int, Decimal | None]:
@@ -196,8 +269,11 @@ def _shares_paid(campaign: Campaign) -> dict[int, Decimal | None]:
     return shares
 
 
-def _bonuses(assignments: QuerySet[Assignment], campaign: Campaign) -> list[Due]:
-    rules = list(campaign.pay_rules.filter(withdrawn_at=None).order_by("pk"))
+def _bonuses(
+    assignments: QuerySet[Assignment], campaign: Campaign, rules: list[PayRule]
+) -> list[Due]:
+    if not rules:
+        return []
     paid = Payment.objects.live().filter(
         rule__campaign=campaign, assignment__in=assignments.order_by()
     )

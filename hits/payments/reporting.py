@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet, Sum
 from da_platform.files.cells import defuse
 
 from ..models import Campaign, Payment
-from .owing import Plan
+from .owing import Owed, Plan
 
 State = Payment.State
 NOTHING = Decimal("0.00")
@@ -28,6 +28,7 @@ COLUMNS = (
     "reference",
     "settled_at",
     "problem",
+    "completion_code",
 )
 
 
@@ -58,7 +59,7 @@ class Standing:
         return None if self.spending_cap is None else self.spending_cap - self.committed
 
 
-def standing(campaign: Campaign, plans: Iterable[Plan]) -> Standing:
+def standing(campaign: Campaign, owed: Iterable[Owed | Plan]) -> Standing:
     amounts, counts = dict.fromkeys(State, NOTHING), dict.fromkeys(State, 0)
     n_rejected = 0
     rows = Payment.objects.filter(run__campaign=campaign).order_by().values("kind", "state")
@@ -70,7 +71,7 @@ def standing(campaign: Campaign, plans: Iterable[Plan]) -> Standing:
         amounts[state] += row["amount"]
         counts[state] += row["n"]
     return Standing(
-        owed=sum((plan.total for plan in plans), NOTHING),
+        owed=sum((part.total for part in owed), NOTHING),
         open=amounts[State.PLANNED] + amounts[State.SENDING],
         paid=amounts[State.SENT],
         failed=amounts[State.FAILED],
@@ -103,6 +104,7 @@ def payments_csv(payments: QuerySet[Payment]) -> str:
             payment.reference,
             settled_at.isoformat(timespec="seconds") if settled_at else "",
             payment.problem,
+            payment.assignment.completion_code,
         )
         writer.writerow([defuse(cell) for cell in cells])
     return file.getvalue()

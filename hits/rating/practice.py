@@ -12,7 +12,13 @@ from typing import Any, Literal
 
 from hits.languages import closest_language, name_of
 
-from .guidance import FALLBACK_LANGUAGE, guidance_in, guidance_languages, wording_language
+from .guidance import (
+    FALLBACK_LANGUAGE,
+    Guidance,
+    guidance_in,
+    guidance_languages,
+    wording_language,
+)
 
 # The texts each task uses. Adequacy reads the same whether the gray text is a reference or a source.
 SECTIONS = {"reference": "adequacy", "source": "adequacy", "fluency": "fluency"}
@@ -95,23 +101,24 @@ def statement_for(language_code: str, task: str) -> str:
 
 
 def _gray_texts(
-    language: str, task: str, source_language_code: str | None, part: str
+    section: Guidance, language: str, task: str, source_language_code: str | None, part: str
 ) -> list[tuple[str, str]]:
     """Return the gray text of each entry, and its language."""
     if task == "fluency":
-        return [("", "")] * len(guidance_in(language)["fluency"][part])
-    if task == "source" and source_language_code:
+        return [("", "")] * len(section[part])
+    source = closest_language(source_language_code or "", guidance_languages())
+    if task == "source" and source:
         # The references of all languages say the same, so each can be the source of the others.
-        language = closest_language(source_language_code, guidance_languages()) or language
-    return [(entry["reference"], language) for entry in guidance_in(language)["adequacy"][part]]
+        section, language = guidance_in(source)["adequacy"], source
+    return [(entry["reference"], language) for entry in section[part]]
 
 
 def _entries(
-    language: str, task: str, source_language_code: str | None, part: str
+    section: Guidance, language: str, task: str, source_language_code: str | None, part: str
 ) -> list[dict[str, Any]]:
     """Return the fields of the examples or of the practice items, with the gray text in its language."""
-    entries = guidance_in(language)[SECTIONS[task]][part]
-    gray_texts = _gray_texts(language, task, source_language_code, part)
+    entries = section[part]
+    gray_texts = _gray_texts(section, language, task, source_language_code, part)
     return [
         {field: value for field, value in entry.items() if field != "reference"}
         | {"gray_text": text, "gray_language": code}
@@ -129,12 +136,21 @@ def practice_for(
     they are in the language of the practice itself, which the worker can read.
     """
     language = wording_language(language_code, SECTIONS[task])
-    check = guidance_in(language)[SECTIONS[task]]["check"]
-    examples = _entries(language, task, source_language_code, "examples")
-    items = _entries(language, task, source_language_code, "practice")
+    section = guidance_in(language)[SECTIONS[task]]
+    statement = statement_for(language, task)
+    return practice_from(section, language, task, statement, source_language_code)
+
+
+def practice_from(
+    section: Guidance, language: str, task: str, statement: str, source_language_code: str | None
+) -> Practice:
+    """Return the practice that these texts, which are in `language`, make up."""
+    check = section["check"]
+    examples = _entries(section, language, task, source_language_code, "examples")
+    items = _entries(section, language, task, source_language_code, "practice")
     return Practice(
         language=language,
-        statement=statement_for(language, task),
+        statement=statement,
         examples=tuple(WorkedExample(**entry) for entry in examples),
         items=tuple(PracticeItem(**entry) for entry in items),
         check=Check(**check | {"options": tuple(check["options"])}),

@@ -1,6 +1,7 @@
 """The menu, a campaign's tabs, and other parts of staff pages."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django import template
@@ -8,6 +9,7 @@ from django.http import HttpRequest
 from django.template.context import Context
 from django.urls import NoReverseMatch, reverse
 
+from ..campaigns.costs import USUAL_FEE, fee_of
 from ..models import Campaign
 from ..people.access import Level, Standing, has_level
 from ..terms import TERMS
@@ -91,6 +93,25 @@ def explain(name: str) -> dict[str, Any]:
 def runs(standing: Standing, campaign: Campaign) -> bool:
     """Whether the visitor is an admin of this campaign: `{% if standing|runs:campaign %}`."""
     return has_level(standing.user, Level.ADMIN, campaign)
+
+
+@register.filter
+def with_fee(pay: Decimal) -> Decimal:
+    """Money for workers, and the usual fee of a recruiting platform on top."""
+    return pay + fee_of(pay)
+
+
+@register.simple_tag
+def usual_fee() -> str:
+    return f"{USUAL_FEE} %"
+
+
+@register.filter
+def opening(campaign: Campaign) -> str:
+    """The words on the button that opens a campaign; they say if nobody is paid, or if nothing limits the cost."""
+    if not Decimal(campaign.pay_per_hit):
+        return "Open campaign without pay"
+    return "Open campaign" if campaign.spending_cap is not None else "Open campaign without a cap"
 
 
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:

@@ -12,6 +12,7 @@ from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
 from ..campaigns import charts
+from ..campaigns.costs import usual_estimate
 from ..campaigns.demo import EXAMPLES_JOB
 from ..campaigns.events import recent_events
 from ..campaigns.first_steps import first_steps, steps_of_campaign
@@ -80,6 +81,8 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context["recruitment"] = recruitment_of(campaign)
     if campaign.status == Campaign.Status.DRAFT:
         context["steps"] = steps_of_campaign(campaign)
+        if context["runs_it"] and context["counts"].n_hits:
+            context["cost_ahead"] = usual_estimate(campaign, context["forecast"].pass_rate)
     context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)
     return render(request, "hits/campaign_overview.html", context)
 

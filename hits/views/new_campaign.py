@@ -1,5 +1,6 @@
 """Create a campaign in four steps: basics, files, settings, and a check before the import."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from da_platform.jobs.models import Job
 from hits.exceptions import ImportRefused
 
 from ..campaigns import drafts
+from ..campaigns.costs import estimate_before_import
 from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
 from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
 from ..campaigns.importing.tables import COLUMNS_IN_WORDS
@@ -138,6 +140,7 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
             # A second click, refused because the first one took the name.
             return _show_campaign(request, draft, campaign)
         refusal = error
+    shown = Campaign(**draft.basics, **draft.settings)
     job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
     return _page(
         request,
@@ -146,7 +149,11 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         3,
         found=summary,
         refusal=refusal,
-        shown=Campaign(**draft.basics, **draft.settings),
+        shown=shown,
+        # At most, because systems may share translations.
+        cost=estimate_before_import(shown, summary.n_outputs) if summary else None,
+        has_pay=Decimal(shown.pay_per_hit) > 0,
+        cap=Decimal(shown.spending_cap or 0),
         job=job,
         is_running=job is not None and job.finished_at is None,
     )

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import translation
 from django.views.decorators.http import require_GET, require_http_methods
 
 from hits.rating.joining import answer_check, find_or_make_worker, take_part
@@ -17,6 +16,7 @@ from ..exceptions import WorkerIsBusy
 from ..models import Assignment, Campaign, Participation, Worker
 from ..people.access import View, for_workers
 from ..people.guards import check_arrival, check_claim, note_device
+from ..rating.interface import speaking
 from ..recruiting.arrivals import (
     current_submission,
     exit_of,
@@ -57,7 +57,7 @@ def campaign_page(view: View) -> View:
     def inner(request: HttpRequest, code: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
         public = Campaign.objects.exclude(status=Campaign.Status.DRAFT)
         campaign = get_object_or_404(public.select_related("recruitment"), code=code)
-        with translation.override(campaign.page_language):
+        with speaking(campaign):
             return view(request, campaign, *args, **kwargs)
 
     return inner

@@ -8,7 +8,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,7 +17,8 @@ from da_platform.exceptions import PlatformError
 
 from ..models import Assignment, Campaign, Payment, PaymentRun, PayRule
 from ..payments import runs
-from ..payments.owing import Kind, Plan, is_paid_by_hand, plan_run, plans
+from ..payments.owing import Kind, Plan, is_paid_by_hand, plan_run, totals_owed
+from ..payments.people import people_csv, people_owed, people_paid, workers_paid
 from ..payments.reporting import payments_csv, standing
 from ..payments.sending import ask_again
 from ..people.access import for_campaign_admins, user_of
@@ -26,7 +27,7 @@ from ..recruiting.providers import provider_class
 
 ROWS_PER_PAGE = 50
 MAX_REASON_LENGTH = 500
-# Payments of a plan listed on its page.
+# Payments or people of a plan listed on its page.
 DUES_SHOWN = 200
 
 # The last part of a plan's URL, and whether that run is paid by hand.
@@ -140,15 +141,8 @@ def _show_payments(
     rule_form: RuleForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    owed = plans(campaign)
+    owed = totals_owed(campaign)
     recruitment = recruitment_of(campaign)
-    work = (
-        Assignment.objects.submitted()
-        .filter(hit__campaign=campaign)
-        .select_related("worker", "hit")
-        .prefetch_related("payments")
-        .order_by("-submitted_at", "-pk")
-    )
     ledger = Payment.objects.filter(run__campaign=campaign)
     ledger = ledger.select_related("assignment__worker", "run")
     context = {
@@ -162,9 +156,19 @@ def _show_payments(
         "rules": campaign.pay_rules.select_related("assignment__worker").order_by("-pk"),
         "rule_form": rule_form or RuleForm(),
         "max_reason_length": MAX_REASON_LENGTH,
-        "page": Paginator(work, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+        "page": _submitted_work(campaign, request.GET.get("page")),
     }
     return render(request, "hits/payments.html", context, status=status)
+
+
+def _submitted_work(campaign: Campaign, number: str | None) -> Page[Any]:
+    submitted = Assignment.objects.submitted().filter(hit__campaign=campaign)
+    # Only keys, because the last of 100,000 whole rows would take a second to sort.
+    keys = submitted.order_by("-submitted_at", "-pk").values_list("pk", flat=True)
+    page: Page[Any] = Paginator(keys, ROWS_PER_PAGE).get_page(number)
+    rows = Assignment.objects.filter(pk__in=list(page)).select_related("worker", "hit")
+    page.object_list = rows.prefetch_related("payments").order_by("-submitted_at", "-pk")
+    return page
 
 
 @require_http_methods(["GET", "POST"])
@@ -191,15 +195,17 @@ def plan(request: HttpRequest, campaign: Campaign, kind: str, way: str) -> HttpR
 
 
 def _show_plan(request: HttpRequest, plan: Plan, form: ConfirmForm) -> HttpResponse:
+    people = people_owed(plan)
     context = {
         "campaign": plan.campaign,
         "plan": plan,
-        "dues": plan.dues[:DUES_SHOWN],
-        "n_more": max(0, plan.n_payments - DUES_SHOWN),
+        "people": people[:DUES_SHOWN],
+        "n_people": len(people),
+        "n_more": max(0, len(people) - DUES_SHOWN),
         # A new form, for the plan on this page and not for the one shown before.
         "form": ConfirmForm(initial={"digest": plan.digest}),
         "problems": [error for errors in form.errors.values() for error in errors],
-        "money": standing(plan.campaign, plans(plan.campaign)),
+        "money": standing(plan.campaign, totals_owed(plan.campaign)),
     }
     status = 409 if form.is_bound else 200
     return render(request, "hits/payment_plan.html", context, status=status)
@@ -217,7 +223,10 @@ def run(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
         except PlatformError as refusal:
             messages.error(request, str(refusal))
         return redirect("payment_run", campaign.code, run)
-    rows = payment_run.payments.select_related("assignment__worker")
+    lines = payment_run.payments.all()
+    by_worker = lines.select_related("assignment__worker")
+    rows = workers_paid(lines) if payment_run.is_by_hand else by_worker
+    page = Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page"))
     receipt = runs.receipt(payment_run)
     is_open = payment_run.finished_at is None
     context = {
@@ -229,8 +238,11 @@ def run(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
         "is_open": is_open,
         "can_cancel": is_open and Payment.State.PLANNED in receipt["states"],
         "paid_form": paid_form,
-        "page": Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+        "page": page,
     }
+    if payment_run.is_by_hand:
+        of_page = lines.filter(assignment__worker__in=list(page))
+        context["people"] = people_paid(campaign, of_page)
     status = 422 if paid_form.errors else 200
     return render(request, "hits/payment_run.html", context, status=status)
 
@@ -380,6 +392,15 @@ def _report(
 def run_csv(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
     payments = get_object_or_404(campaign.payment_runs, code=run).payments.all()
     return _csv(payments_csv(payments), f"payments-{run}.csv")
+
+
+@require_GET
+@for_campaign_admins
+def people_list(request: HttpRequest, campaign: Campaign, run: UUID) -> HttpResponse:
+    """The list to pay from: one row per person."""
+    payment_run = get_object_or_404(campaign.payment_runs, code=run)
+    people = people_paid(campaign, payment_run.payments.all())
+    return _csv(people_csv(people, payment_run.currency), f"people-{run}.csv")
 
 
 @require_GET

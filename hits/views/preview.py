@@ -5,13 +5,13 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import translation
 from django.views.decorators.http import require_GET
 
 from ..hit_sizes import MAX_HIT_SIZE
 from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins
 from ..rating.forms import CommentForm
+from ..rating.interface import speaking
 from ..recruiting.providers.base import Exit
 from ..task_kinds import Place, kind_of
 from .worker_context import (
@@ -157,7 +157,7 @@ def _show(
 ) -> HttpResponse:
     """Render a worker's page whose forms and links lead to `then`."""
     n_hits = campaign.hits.count()
-    with translation.override(campaign.page_language):
+    with speaking(campaign):
         preview = {"then": then, "n_hits": n_hits, "max_hit_size": MAX_HIT_SIZE}
         context |= {"preview": preview, "then": then}
         return render(request, template, campaign_context(campaign) | context)

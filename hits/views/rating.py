@@ -22,6 +22,7 @@ from ..people.guards import exit_origins
 from ..rating import desk
 from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, read_position
+from ..rating.interface import speaking
 from ..rating.reports import read_reason, report_text
 from ..rating.signals import SentSignals
 from ..recruiting.arrivals import exit_of, provider_of, recruitment_of
@@ -50,7 +51,7 @@ def assignment_page(view: View) -> View:
         assignment = _own_assignment(request, code)
         if assignment is None:
             return _refuse_visitor(request, code)
-        with translation.override(assignment.hit.campaign.page_language):
+        with speaking(assignment.hit.campaign):
             return view(request, assignment, *args, **kwargs)
 
     return inner
@@ -159,7 +160,7 @@ def _refuse_answer(
 ) -> HttpResponse:
     RATINGS.labels("refused").inc()
     logger.warning("Refused an answer of assignment %s: %s", assignment.code, message)
-    with translation.override(assignment.hit.campaign.page_language):
+    with speaking(assignment.hit.campaign):
         return _answer_error(request, message, status=status)
 
 

@@ -95,6 +95,9 @@ def _show(
         "new_links": new_links,
         "landing_url": request.build_absolute_uri(campaign.get_absolute_url()),
         "study_url": f"{settings.PROLIFIC_APP_URL}/researcher/workspaces/studies/{recruitment.study}",
+        "question_url": request.build_absolute_uri(
+            reverse("external_question", args=[campaign.code])
+        ),
         "hook_url": request.build_absolute_uri(reverse("prolific_hook")),
         **_invites(campaign),
         **_submissions(request, recruitment),

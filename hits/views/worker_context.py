@@ -13,7 +13,9 @@ from ..languages import direction, name_of
 from ..models import Assignment, Campaign, TextReport
 from ..rating import desk
 from ..rating.guidance import wording_language
-from ..rating.practice import Practice, practice_for, statement_for
+from ..rating.interface import page_language_of
+from ..rating.own_texts import has_own_texts
+from ..rating.practice import SECTIONS, Practice, practice_for, practice_from, statement_for
 from ..task_kinds import kind_of
 
 
@@ -22,10 +24,22 @@ def language_context(name: str, code: str) -> dict[str, str]:
 
 
 def practice_of(campaign: Campaign) -> Practice:
+    """The campaign's own examples, practice and question, or those we have in its language."""
+    target, source = campaign.target_language, campaign.source_language
     task = kind_of(campaign).practice_task(campaign)
-    return practice_for(
-        campaign.target_language, task, source_language_code=campaign.source_language
-    )
+    if has_own_texts(campaign.guidance, task):
+        section = campaign.guidance[SECTIONS[task]]
+        statement, _ = statement_of(campaign)
+        return practice_from(section, target, task, statement, source)
+    return practice_for(target, task, source_language_code=source)
+
+
+def statement_of(campaign: Campaign) -> tuple[str, str]:
+    """The statement that workers agree or disagree with, and its language."""
+    target, task = campaign.target_language, kind_of(campaign).practice_task(campaign)
+    if has_own_texts(campaign.guidance, task):
+        return campaign.guidance["statements"][task], target
+    return statement_for(target, task), wording_language(target)
 
 
 def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) -> dict[str, Any]:
@@ -84,7 +98,7 @@ def workload(campaign: Campaign) -> dict[str, int]:
 def languages_needed(campaign: Campaign) -> list[str]:
     """The names, in the language of the page, of the languages that a worker must read."""
     codes = dict.fromkeys([desk.language_above(campaign), campaign.target_language])
-    return [name_of(code, campaign.page_language) for code in codes]
+    return [name_of(code, page_language_of(campaign)) for code in codes]
 
 
 def organiser_of(campaign: Campaign) -> dict[str, str]:
@@ -138,13 +152,12 @@ def pay_of(campaign: Campaign) -> str:
 
 def campaign_context(campaign: Campaign) -> dict[str, Any]:
     """The campaign with the language and direction of each part of its pages."""
+    statement, statement_language = statement_of(campaign)
     return {
         "campaign": campaign,
-        "statement": statement_for(
-            campaign.target_language, kind_of(campaign).practice_task(campaign)
-        ),
-        **language_context("statement", wording_language(campaign.target_language)),
-        **language_context("page", campaign.page_language),
+        "statement": statement,
+        **language_context("statement", statement_language),
+        **language_context("page", page_language_of(campaign)),
         **language_context("text", campaign.target_language),
         **language_context("above", desk.language_above(campaign)),
     }

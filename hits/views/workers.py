@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.stats.thresholds import RELIABLE_P
@@ -16,7 +18,14 @@ from da_platform.plots.responses import picture_file
 from ..exceptions import DecisionRefused
 from ..models import Campaign, Participation
 from ..people.access import for_campaign_admins, user_of
-from ..workers.deciding import Choice, Preview, decide_as_seen, preview_decision
+from ..workers.deciding import (
+    BATCH,
+    Choice,
+    Preview,
+    decide_as_seen,
+    preview_decision,
+    undecided,
+)
 from ..workers.forms import ChoiceForm, DecisionForm, WorkersForm
 from ..workers.groups import groups_of
 from ..workers.held_hits import n_waiting
@@ -28,6 +37,7 @@ from ..workers.reading import (
     assignments_of,
     decisions_about,
     flags_in_words,
+    found_workers,
     participation_of,
     participations_of,
     worker_rows,
@@ -165,15 +175,19 @@ def decide_workers(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         for error in choice_form.errors.get("worker", ["Choose a decision."]):
             messages.warning(request, str(error))
         return redirect("campaign_workers", campaign.code)
-    participations = participations_of(campaign, choice_form.cleaned_data["worker"])
+    choice = Choice(choice_form.cleaned_data["choice"])
+    participations, n_later = _chosen(request, campaign, choice, choice_form)
+    if not participations and choice_form.cleaned_data["all"]:
+        messages.info(request, "This has already been decided for all of these workers.")
+        return redirect("campaign_workers", campaign.code)
     if not participations:
         raise Http404("No such worker.")
-    choice = Choice(choice_form.cleaned_data["choice"])
     preview = preview_decision(campaign=campaign, participations=participations, choice=choice)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            return _confirm(request, campaign, preview, form.cleaned_data)
+            _apply(request, campaign, preview, form.cleaned_data)
+            return _after_decision(request, campaign, participations, n_later)
         except DecisionRefused as refusal:
             form.add_error(None, str(refusal))
     context = {
@@ -181,15 +195,41 @@ def decide_workers(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "preview": preview,
         "form": form,
         "n_workers": len(participations),
+        "n_later": n_later,
     }
     return render(request, "hits/decide_workers.html", context)
 
 
-def _confirm(
-    request: HttpRequest, campaign: Campaign, preview: Preview, confirmation: dict[str, str]
+def _chosen(
+    request: HttpRequest, campaign: Campaign, choice: Choice, form: ChoiceForm
+) -> tuple[list[Participation], int]:
+    """The workers to decide about now, and the number of those who are left for later."""
+    if not form.cleaned_data["all"]:
+        return participations_of(campaign, form.cleaned_data["worker"]), 0
+    matching = undecided(found_workers(campaign, WorkersForm(request.GET).filters), choice)
+    return list(matching[:BATCH]), max(0, matching.count() - BATCH)
+
+
+def _after_decision(
+    request: HttpRequest, campaign: Campaign, participations: list[Participation], n_later: int
 ) -> HttpResponse:
+    """The next batch, the worker, or the table with its filters."""
+    if n_later:
+        return redirect(request.get_full_path())
+    if "all" in request.GET:
+        given = request.GET.dict()
+        filters = {name: given[name] for name in WorkersForm.base_fields if given.get(name)}
+        table = reverse("campaign_workers", args=[campaign.code])
+        return redirect(f"{table}?{urlencode(filters)}")
+    if len(participations) == 1:
+        return redirect("campaign_worker", campaign.code, participations[0].worker.code)
+    return redirect("campaign_workers", campaign.code)
+
+
+def _apply(
+    request: HttpRequest, campaign: Campaign, preview: Preview, confirmation: dict[str, str]
+) -> None:
     """Apply the decision; `confirmation` has the reason and the fingerprint of the preview seen."""
-    participations = [change.participation for change in preview.changes]
     actor = user_of(request)
     decided = decide_as_seen(campaign=campaign, preview=preview, actor=actor, **confirmation)
     label = preview.choice.label.lower()
@@ -200,9 +240,6 @@ def _confirm(
             f"Not applied to {_workers(decided.n_changed)} changed by someone else at the same time. "
             "Please check again.",
         )
-    if len(participations) == 1:
-        return redirect("campaign_worker", campaign.code, participations[0].worker.code)
-    return redirect("campaign_workers", campaign.code)
 
 
 def _workers(n: int) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from ..campaigns.kept_counts import forecast_of
@@ -46,6 +46,15 @@ _DECISIONS = {
     Choice.REINSTATE: Participation.Decision.REINSTATED,
     Choice.EVIDENCE: "",
 }
+
+
+# Everyone who matches a filter is decided about in batches, which a person can look through and a request can apply.
+BATCH = 200
+
+
+def undecided(participations: QuerySet[Participation], choice: Choice) -> QuerySet[Participation]:
+    """Those whose decision the choice would change."""
+    return participations.exclude(decision=_DECISIONS[choice]).order_by("pk")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,10 @@ class WorkersForm(forms.Form):
     """Filters and order of the table, all of them in its URL."""
 
     search = forms.CharField(
-        label="Worker", max_length=MAX_SEARCH_LENGTH, required=False, strip=True
+        label="Worker, completion code or invite",
+        max_length=MAX_SEARCH_LENGTH,
+        required=False,
+        strip=True,
     )
     state = forms.ChoiceField(choices=[("", "Any state"), *STATES.items()], required=False)
     flag = forms.ChoiceField(
@@ -82,10 +85,16 @@ class WorkersForm(forms.Form):
 
 
 class ChoiceForm(forms.Form):
-    """A choice, and the workers it is about."""
+    """A choice, and the workers it is about: some, or `all` that match the filters."""
 
     choice = forms.ChoiceField(choices=Choice.choices)
+    all = forms.BooleanField(required=False)
     worker = UuidsField()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.data.get("all"):
+            del self.fields["worker"]
 
 
 class HeldHitsField(UuidsField):

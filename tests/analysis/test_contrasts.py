@@ -155,12 +155,12 @@ def evaluation(db):
 
 def test_the_page_shows_texts_of_contradictions(evaluation):
     client = client_of("researcher")
-    page = reverse("contrast", args=[evaluation.code])
+    page = reverse("evaluation_contrast", args=[evaluation.code])
     assert page in client.get(reverse("evaluation", args=[evaluation.code])).content.decode()
     answer = client.get(page)
     text = answer.content.decode()
     assert answer.status_code == 200 and "gold 1 against HchrF" in text
-    assert "<dt>Reference</dt>" in text and "<dt>Post-edition</dt>" in text
+    assert ">Reference</th>" in text and ">Post-edition</th>" in text
     rows = answer.context["rows"]
     assert 0 < len(rows) <= 20 and all(row.texts.output for row in rows)
     answer = client.get(page, {"first": "gold 1", "second": "poor"})
@@ -169,7 +169,7 @@ def test_the_page_shows_texts_of_contradictions(evaluation):
 
 def test_the_page_refuses_unknown_scores_and_one_score_twice(evaluation):
     client = client_of("researcher")
-    page = reverse("contrast", args=[evaluation.code])
+    page = reverse("evaluation_contrast", args=[evaluation.code])
     answer = client.get(page, {"first": "<b>", "second": "poor"})
     assert answer.status_code == 422 and "&lt;b&gt;" in answer.content.decode()
     answer = client.get(page, {"first": "poor", "second": "poor"})
@@ -178,12 +178,12 @@ def test_the_page_refuses_unknown_scores_and_one_score_twice(evaluation):
 
 def test_contradictions_are_downloaded_with_their_texts(evaluation):
     client = client_of("researcher")
-    address = reverse("contradictions", args=[evaluation.code])
+    address = reverse("evaluation_contradictions", args=[evaluation.code])
     content = client.get(address, {"first": "gold 1", "second": "good"}).content.decode()
     rows = list(csv.DictReader(io.StringIO(content)))
     assert all(row["output"] and row["post_edition"] for row in rows)
     assert list(rows[0])[2:6] == ["gold 1", "good", "gold 1 z", "good z"]
-    picture = reverse("contrast_picture", args=[evaluation.code, "svg"])
+    picture = reverse("evaluation_contrast_picture", args=[evaluation.code, "svg"])
     assert client.get(picture).content.startswith(b"<?xml")
     assert client.get(picture, {"first": "x"}).status_code == 404
 

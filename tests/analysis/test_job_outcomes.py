@@ -36,6 +36,7 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     "evaluate_pooled": ({"evaluation": CODE, "winners": {}}, "The evaluation is finished."),
     "evaluate_again": ({"evaluation": CODE, "is_same": True}, "identical"),
     "compute_metrics": ({"metrics": [{"name": "BLEU", "level": "segment"}]}, "Scores of BLEU"),
+    "compute_targeted": ({"stored": ["HTER", "PET"]}, "Scores of HTER"),
     "export": ({"n_rows": 2, "path": "/tmp/x.csv"}, "Wrote 2 rows to /tmp/x.csv."),
     "make_examples": ({"campaigns": [CODE, CODE]}, "2 example campaigns"),
     "weigh_evidence": ({"n_weighed": 3, "n_failed": 1}, "3 assignments. 1 could not"),

@@ -1,5 +1,7 @@
 """Post-editions: human-targeted metrics and times, as metrics or as gold, from file to evaluation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -11,11 +13,13 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from analysis.evaluation.stored_evaluations import UploadChoice, evaluate_campaign, result_of
 from analysis.metrics.catalogue import targeted_metrics_for
 from analysis.models import GoldUpload, Metric
-from analysis.post_editions import measures
+from analysis.post_editions import measures, reading
 from analysis.post_editions.measures import compute_targeted
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.raw_files import RawFile
 from analysis.scores.storing import campaign_keys, stored_table
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
 from hits.models import Segment, SystemOutput
 from tests.factories import make_campaign, make_translations
 from tests.people import client_of
@@ -268,3 +272,27 @@ def test_the_command_stores_metrics_or_gold(campaign, tmp_path, capsys):
     assert capsys.readouterr().out == "Stored gold HPER: 6 scores.\n"
     with pytest.raises(CommandError, match="--gold needs --post-editions"):
         call_command("compute_metrics", "edited", "--gold")
+
+
+def test_collected_post_editions_become_hter_and_times(campaign, monkeypatch):
+    edits = [
+        SimpleNamespace(systems=("system-a", "system-b"), segment="segment-1", text=text, seconds=s)
+        for text, s in (("one text", 10), ("another one", None))
+    ]
+    monkeypatch.setattr(reading, "load_edited_outputs", lambda campaign, trusted_only: iter(edits))
+    client = client_of("researcher")
+    page = reverse("campaign_post_editions", args=[campaign.code])
+    fields = {"edited-use": "gold", "edited-names": ["TER"], "edited-cap": "on"}
+    answer = client.post(page, fields)
+    job = Job.objects.get()
+    assert answer.url == reverse("job", args=[job.code])
+    assert run_job(job.pk).state == "done"
+    golds = {gold.name: gold for gold in GoldUpload.objects.all()}
+    assert golds.keys() == {"HTER", "PET", "PET-per-word"}
+    assert golds["PET"].table["score"] == [10, 10]
+    assert golds["HTER"].table["system"] == ["system-a", "system-b"]
+
+
+def test_without_any_post_editions_the_command_says_so(campaign):
+    with pytest.raises(CommandError, match="no post-editions by trusted editors"):
+        call_command("compute_metrics", "edited", "--post-editions")

@@ -79,9 +79,11 @@ SAME = {
     "evaluation_points": "download_evaluation_picture",
     "check_evaluation": "evaluate_again",
     "campaign_post_editions": "add_post_editions",
-    "contrast": "get_contrast",
-    "contradictions": "get_contrast",
-    "contrast_picture": "get_contrast",
+    "evaluation_contrast": "get_contrast",
+    "evaluation_contradictions": "get_contrast",
+    "evaluation_contrast_picture": "get_contrast",
+    "evaluations_across": "download_evaluation_table",
+    "evaluations_across_file": "download_evaluation_table",
     # The same job with other options, which its problems name.
     "mend_job": "evaluate",
 }

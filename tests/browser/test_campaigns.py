@@ -72,6 +72,56 @@ def test_from_files_to_an_open_campaign_and_its_copy(page: Page):
     assert (first.status, copy.status) == ("paused", "draft") and first.seed != copy.seed
 
 
+def test_from_a_table_to_an_open_campaign_in_eight_clicks(page: Page, tmp_path: Path):
+    table = tmp_path / "news.tsv"
+    table.write_text(table_of(EXAMPLE), encoding="utf-8")
+    # A busy machine takes a while to build.
+    page.set_default_timeout(60_000)
+    page.add_init_script(COUNT_CLICKS)
+    page.goto(reverse("home"))
+    page.get_by_role("link", name="Create your first campaign").click()
+    for label, text in (("Name", "News"), ("Source language", "de"), ("Target language", "en")):
+        page.get_by_label(label, exact=True).fill(text)
+    page.get_by_role("button", name="Next: files").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_label("One file").click()
+    chooser.value.set_files(table)
+    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_label("Pay per HIT").fill("2.00")
+    page.get_by_role("button", name="Next: check").click()
+    # The cost and a question, before anything is imported.
+    expect(page.get_by_role("heading", name="Cost", exact=True)).to_be_visible()
+    expect(page.get_by_text("no spending cap")).to_be_visible()
+    page.get_by_role("button", name="Import campaign").click()
+    page.get_by_role("button", name="Build HITs").click()
+    expect(page.get_by_text("a provider’s fee of 33 %")).to_be_visible()
+    page.get_by_role("button", name="Open campaign without a cap").click()
+    expect(page.locator("h1 .status")).to_have_text("Open")
+    assert page.evaluate("Number(sessionStorage.getItem('clicks'))") == 8
+
+
+# In the browser, so that it counts what really happened.
+COUNT_CLICKS = """
+addEventListener("click", (event) => {
+  if (event.isTrusted) sessionStorage.setItem("clicks", 1 + Number(sessionStorage.getItem("clicks")));
+}, true);
+"""
+
+
+def table_of(folder: Path) -> str:
+    """The campaign in a folder as one table, with a row for each output."""
+    sources, references = (lines_of(folder / f"{name}s.txt") for name in ("source", "reference"))
+    rows = [("segment", "system", "translation", "source", "reference")]
+    for path in sorted(folder.glob("systems/*.txt")):
+        texts = zip(lines_of(path), sources, references, strict=True)
+        rows += [(f"{n}", path.stem, *row) for n, row in enumerate(texts, start=1)]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
 def preview(page: Page) -> None:
     """Go from the landing page through the first HIT; nothing is stored."""
     page.get_by_role("link", name="Preview as a worker").click()

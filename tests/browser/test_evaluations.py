@@ -106,7 +106,8 @@ def test_the_points_of_a_scatter_plot_show_their_texts_by_pointer_and_by_keyboar
     figure = page.locator("[data-points]")
     slider, text = figure.get_by_role("slider"), figure.locator(".chosen")
     figure.scroll_into_view_if_needed()
-    expect(slider).to_be_enabled()
+    # The first figure of a process takes seconds to draw on a busy machine.
+    expect(slider).to_be_enabled(timeout=60_000)
     slider.focus()
     expect(text).to_contain_text("Text ")
     lowest = text.inner_text()

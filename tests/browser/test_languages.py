@@ -1,6 +1,8 @@
 """Every text is marked with its language and direction, on the page, in examples and in items."""
 
 import pytest
+from django.conf import settings
+from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from hits.models import Campaign
@@ -15,6 +17,8 @@ from tests.browser.rating import (
     slider_place,
     stored_scores,
 )
+from tests.browser.test_looks import HIDDEN_PARTS
+from tests.factories import make_hits
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("browser_languages")]
 
@@ -58,6 +62,21 @@ def test_arabic_items_on_an_english_page_keep_their_own_direction(visitor: Visit
     expect_language(page.locator("html"), "en", "ltr")
     expect_language(page.locator("#statement"), "ar", "rtl")
     expect_language(page.locator("#text-below"), "ar", "rtl")
+
+
+def test_every_language_fits_a_narrow_phone(visitor: Visitor):
+    campaign = make_hits()
+    page, assignment = visitor.open_hit(campaign, **PHONE)
+    for language, _ in settings.LANGUAGES:
+        Campaign.objects.update(target_language=language, interface_language=language)
+        for name in ("rate", "stop"):
+            page.goto(reverse(name, args=[assignment.code]))
+            side = "rtl" if language == "ar" else "ltr"
+            expect_language(page.locator("html"), language, side)
+            assert page.evaluate(HIDDEN_PARTS) == [], (language, name)
+        for name, step in (("instructions", []), ("practice", [1])):
+            page.goto(reverse(name, args=[campaign.code, *step]))
+            assert page.evaluate(HIDDEN_PARTS) == [], (language, name)
 
 
 def test_a_chinese_campaign_is_marked_as_chinese(visitor: Visitor):

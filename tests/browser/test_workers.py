@@ -74,7 +74,12 @@ def test_a_decision_about_many_workers_can_be_undone(visitor: Visitor):
     expect(page.locator("[data-count]")).to_have_text("4 selected")
     page.get_by_role("checkbox", name=str(worker_like("honest").worker)).uncheck()
     expect(page.locator("[data-count]")).to_have_text("3 selected")
-    page.get_by_role("button", name="Leave their ratings out").click()
+    # From any row, Enter goes to the decisions, which stay in sight.
+    page.get_by_role("checkbox", name=str(worker_like("random").worker)).press("Enter")
+    exclude = page.get_by_role("button", name="Leave their ratings out")
+    expect(exclude).to_be_focused()
+    expect(exclude).to_be_in_viewport()
+    exclude.click()
     expect(page.locator("tbody th")).to_have_count(3)
     # The evidence about many workers is folded; the keyboard opens it.
     evidence = page.locator("details").first

@@ -110,7 +110,7 @@ def test_campaign_status_counts_texts_hits_places_and_ratings():
         "2 systems, 14 segments, 28 different translations",
         "1 of 40 items",
         "1 submitted, 0 in progress, 0 expired, 0 returned",
-        "1 of 4 places done (25%), 3 free",
+        "1 of 4 assignments submitted (25%), 3 places free",
         "40 by 1 workers",
     ]:
         assert line in page

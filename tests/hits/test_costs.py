@@ -1,11 +1,14 @@
 """The estimated cost of a campaign, compared with a calculation by hand."""
 
+import io
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
-from hits.campaigns.costs import Cost, count_hits
+from hits.campaigns.costs import Cost, count_hits, estimate_before_import
+from hits.models import Campaign
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
 
@@ -50,3 +53,44 @@ def test_the_page_uses_the_form_or_else_the_campaigns_settings():
     assert '<span data-out="total">15.00</span>' in client.get(url, form).content.decode()
     page = client.get(url, form | {"passing": "0", "ratings": "NaN"}).content.decode()
     assert "were not valid" in page and '<span data-out="total">60.00</span>' in page
+
+
+@pytest.mark.django_db
+def test_before_the_import_it_costs_the_same_as_after():
+    stored = make_hits(n_segments=30, pay_per_hit="1.00", min_ratings=10)
+    names = ("pay_per_hit", "min_ratings", "task", "hit_size", "degradation")
+    draft = Campaign(**{name: getattr(stored, name) for name in names})
+    estimate = estimate_before_import(draft, 60)
+    assert estimate and (estimate.n_hits, estimate.total) == (3, Decimal("79.80"))
+    assert estimate_before_import(draft, 3) is None
+    page = client_of("admin").get(reverse("campaign_cost", args=[stored.code])).content.decode()
+    assert '<span data-out="total">79.80</span>' in page
+
+
+@pytest.mark.django_db
+def test_costs_overview_and_status_agree():
+    campaign = make_hits(pay_per_hit="1.00", min_ratings=10, spending_cap=50, currency="EUR")
+    client = client_of("admin")
+    for name in ("campaign_cost", "campaign_overview"):
+        page = client.get(reverse(name, args=[campaign.code])).content.decode()
+        assert "20.00" in page and "26.60" in page, name
+    out = io.StringIO()
+    call_command("campaign_status", campaign.name, stdout=out)
+    assert "about 20.00 EUR more for workers, 26.60 with a fee of 33 %" in out.getvalue()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "question", "button"),
+    [
+        ({"pay_per_hit": 0}, "<strong>nothing</strong>", "Open campaign without pay"),
+        ({"pay_per_hit": 1}, "<strong>no spending cap</strong>", "Open campaign without a cap"),
+        ({"pay_per_hit": 1, "spending_cap": 5}, "stop before it is complete", "Open campaign"),
+    ],
+)
+def test_opening_asks_about_missing_pay_and_a_missing_cap(fields, question, button):
+    campaign = make_hits(is_open=False, min_ratings=10, **fields)
+    Campaign.objects.update(status="draft")
+    url = reverse("campaign_overview", args=[campaign.code])
+    page = client_of("admin").get(url).content.decode()
+    assert question in page and f'value="open">{button}</button>' in page

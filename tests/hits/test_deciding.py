@@ -256,6 +256,29 @@ def test_an_invalid_choice_leads_back_to_the_table(campaign, query, message):
     assert message in client_of("admin", campaign).get(url, follow=True).content.decode()
 
 
+def test_everyone_who_matches_is_decided_about_in_batches(campaign, monkeypatch):
+    monkeypatch.setattr("hits.views.workers.BATCH", 1)
+    client = client_of("admin", campaign)
+    reliable = campaign.participations.filter(trust="reliable")
+    n_reliable, n_others = reliable.count(), campaign.participations.count() - reliable.count()
+    assert n_reliable == 2
+    query = "?choice=exclude&all=yes&state=reliable&sort=-active"
+    url = reverse("decide_workers", args=[campaign.code]) + query
+    for _ in range(n_reliable):
+        page = client.get(url)
+        assert len(page.context["preview"].changes) == 1
+        assert ("also for confirmation" in page.content.decode()) == bool(page.context["n_later"])
+        sent = {"seen": fingerprint_on(page), "reason": "all of one class"}
+        answer = client.post(url, sent)
+    # Back to the filtered table, where nobody is left.
+    assert "state=reliable" in answer.url
+    decided = campaign.participations.filter(decision="excluded", decision_reason=sent["reason"])
+    assert decided.count() == n_reliable
+    assert campaign.participations.filter(decision="").count() == n_others
+    again = client.get(url, follow=True).content.decode()
+    assert "already been decided for all of these workers" in again
+
+
 def test_workers_of_other_campaigns_are_not_found(campaign):
     stranger = take_part(campaign=make_hits(), worker=make_worker())
     assert client_of("admin", campaign).get(page_about(campaign, stranger)).status_code == 404

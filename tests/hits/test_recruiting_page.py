@@ -209,3 +209,17 @@ def test_researchers_do_not_see_the_page(campaign: Campaign):
 def test_a_tab_leads_to_the_page(admin: Client, campaign: Campaign):
     page = admin.get(url("campaign_overview", campaign)).content.decode()
     assert url("campaign_recruiting", campaign) in page
+
+
+def test_settings_of_mechanical_turk_can_be_saved_again_and_the_page_shows_its_address(
+    admin: Client, campaign: Campaign
+):
+    settings = {"provider": "mturk", "hit_ids": "3ABC\r\n3DEF"}
+    for _ in range(2):
+        admin.post(url("recruiting_settings", campaign), settings)
+        page = page_of(admin, campaign)
+        assert re.search(r"<textarea[^>]*>\s*3ABC\n3DEF</textarea>", page)
+        form = admin.get(url("campaign_recruiting", campaign)).context["settings_form"]
+        settings["hit_ids"] = form["hit_ids"].value()
+    assert Recruitment.objects.get().settings == {"hit_ids": ["3ABC", "3DEF"]}
+    assert f"http://testserver{url('external_question', campaign)}" in page

@@ -43,6 +43,7 @@ def test_only_admins_see_payments(role, status):
         address("plan_payments", campaign, "approve", "provider"),
         address("payment_run", campaign, run.code),
         address("payment_list", campaign, run.code),
+        address("people_list", campaign, run.code),
         address("payment_ledger", campaign),
         address("pay_assignment", campaign, Assignment.objects.first().code),
     ):

@@ -12,6 +12,7 @@ from django.db import transaction
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analysis.gold.ranking import rank_systems
+from analysis.gold.reliability import METHODS, measure_reliability
 from analysis.gold.runs import build_gold
 from analysis.stats.segments import SegmentScores, counts_for_gold, segment_scores
 from analysis.stats.standardise import standardise_by_worker
@@ -299,3 +300,24 @@ def test_stored_gold_of_eighteen_workers_matches_the_published_gold(eighteen: Ca
     assert set(stored) == set(published) and len(stored) == 70
     raw = [stored[name][0] for name in published]
     assert_allclose(raw, list(published.values()), rtol=0, atol=1e-9)
+
+
+def test_halves_of_the_workers_agree_better_with_weighted_gold(
+    csen: Campaign, deen: Campaign
+) -> None:
+    r = {}
+    for campaign in (csen, deen):
+        for method in METHODS:
+            reliability = measure_reliability(campaign, method=method)
+            assert reliability is not None
+            r[campaign.name, method] = reliability.halves.systems.r
+    # From about 0.34 and 0.41.
+    assert r["WMT21 cs-en", "weighted"] >= 0.6
+    assert r["WMT21 de-en", "weighted"] >= r["WMT21 de-en", "per_worker"] + 0.02
+
+
+def test_a_weighted_ranking_has_intervals_over_workers(csen: Campaign) -> None:
+    ranking = rank_systems(build_gold(campaign=csen, method="weighted", minimum=1))
+    assert ranking.has_workers
+    assert "sys:weighted-ratings" in ranking.signature and "weight:drop^1.5" in ranking.signature
+    assert all(row["low"] < row["z"] < row["high"] for row in ranking.rows)

@@ -36,7 +36,8 @@ class Command(BaseCommand):
             "--method",
             choices=GoldRun.Method.values,
             default=GoldRun.Method.PER_WORKER.value,
-            help="per_worker: average each worker's repeats first (default); pooled: count every rating",
+            help="per_worker: average each worker's repeats first (default); pooled: count every rating; "
+            "weighted: weigh workers by what their hidden items show",
         )
         parser.add_argument(
             "--minimum",

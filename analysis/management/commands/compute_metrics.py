@@ -15,6 +15,9 @@ from da_platform.exceptions import PlatformError
 from hits.management.base import campaign_named
 from hits.models import Campaign
 
+# Stands for the post-editions made by the campaign's editors.
+COLLECTED = Path()
+
 
 class Command(BaseCommand):
     help = (
@@ -33,10 +36,12 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--post-editions",
+            nargs="?",
             type=Path,
+            const=COLLECTED,
             metavar="FILE",
             help="post-editions to use instead of the references: a table with the columns system, segment and "
-            "post_edition, and perhaps editor and seconds",
+            "post_edition, and perhaps editor and seconds (without FILE: those collected in the campaign)",
         )
         parser.add_argument(
             "--gold",
@@ -106,12 +111,12 @@ def _check(options: dict[str, Any]) -> None:
 def _compute(
     campaign: Campaign, options: dict[str, Any], move: Progress
 ) -> list[Metric] | list[GoldUpload]:
-    names, tokenise = options["metrics"], options["tokenise"]
-    if options["post_editions"] is None:
+    names, tokenise, path = options["metrics"], options["tokenise"], options["post_editions"]
+    if path is None:
         return compute_metrics(campaign=campaign, names=names, tokenise=tokenise, progress=move)
     return compute_targeted(
         campaign=campaign,
-        post_editions=options["post_editions"],
+        post_editions=None if path == COLLECTED else path,
         names=names,
         use="gold" if options["gold"] else "metric",
         tokenise=tokenise,

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from hits.campaigns.costs import USUAL_FEE, fee_of
 from hits.campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
 from hits.management.base import campaign_named
 from hits.models import Campaign
@@ -60,8 +61,8 @@ def _as_text(status: CampaignStatus, future: Forecast | None) -> str:
         ),
         (
             "Progress",
-            f"{status.n_submitted} of {status.n_places} places done ({status.share_submitted:.0%}), "
-            f"{status.n_places_left} free",
+            f"{status.n_submitted} of {status.n_places} assignments submitted ({status.share_submitted:.0%}), "
+            f"{status.n_places_left} places free",
         ),
         ("Ratings", f"{status.n_ratings} by {status.n_workers} workers"),
     ]
@@ -95,7 +96,8 @@ def _outlook(future: Forecast) -> list[tuple[str, str]]:
         (
             "Cost",
             f"{future.spent} {future.currency} so far, "
-            f"about {future.expected_cost} {future.currency} more",
+            f"about {future.expected_cost} {future.currency} more for workers, "
+            f"{future.expected_cost + fee_of(future.expected_cost)} with a fee of {USUAL_FEE} %",
         ),
         ("Done", _when(future)),
     ]

@@ -42,8 +42,15 @@ def status_named(reported: str) -> Submission.Status:
         raise ProviderFailed(f"Mechanical Turk reports an unknown status: {reported!r}.") from error
 
 
+class LinesField(forms.CharField):
+    """Text that is stored as a list of its lines."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+
 class MTurkForm(forms.Form):
-    hit_ids = forms.CharField(
+    hit_ids = LinesField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         label="HIT ids at Mechanical Turk",

@@ -1,4 +1,5 @@
-// The table of workers: select all on a page at once, and count the selected. Works without scripts too.
+// The table of workers: select all on a page at once, count the selected, and go from the table to the buttons with
+// Enter. Works without scripts too.
 "use strict";
 
 const form = document.querySelector("[data-workers]");
@@ -8,10 +9,16 @@ if (form) {
   const all = form.querySelector("[data-all]");
   const allBox = all.querySelector("input");
   const count = form.querySelector("[data-count]");
+  const advice = count.textContent;
+  const everyone = form.querySelector("[data-everyone]");
 
   const show = () => {
     const n = boxes.filter((box) => box.checked).length;
-    count.textContent = n ? `${n} selected` : "";
+    const isEveryone = everyone?.checked ?? false;
+    count.textContent = isEveryone ? "All selected" : n ? `${n} selected` : advice;
+    for (const box of [allBox, ...boxes]) {
+      box.disabled = isEveryone;
+    }
     allBox.checked = n === boxes.length;
     allBox.indeterminate = n > 0 && n < boxes.length;
   };
@@ -23,6 +30,12 @@ if (form) {
     show();
   });
   form.addEventListener("change", show);
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.type === "checkbox") {
+      event.preventDefault();
+      form.querySelector(".deciding button").focus();
+    }
+  });
   all.hidden = false;
   // The browser may have kept the selection after going back.
   show();

@@ -1,0 +1,79 @@
+"""How reliable the ranking of a campaign is: scores from random halves of the workers."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from da_platform.numbers import known
+from hits.models import Campaign
+from hits.rating.arrays import RatingArrays, load_outputs, load_ratings
+
+from ..models import GoldRun
+from ..stats.segments import Method, counts_for_gold
+from ..stats.split_half import N_SPLITS, SplitHalf, split_half
+from ..stats.standardise import standardise_by_worker
+from .counted_ratings import CountedColumns, expand_ratings, load_trust, weigh_workers
+
+METHODS: tuple[Method, ...] = ("per_worker", "weighted")
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Split-half agreement of the scores that one way of averaging gives."""
+
+    method: Method
+    halves: SplitHalf
+
+    def as_json(self) -> dict[str, Any]:
+        """Return JSON types, with None for numbers that could not be computed."""
+        halves = self.halves
+        return {
+            "method": self.method,
+            "label": GoldRun.Method(self.method).label,
+            "systems": {name: known(value) for name, value in asdict(halves.systems).items()},
+            "segments": {name: known(value) for name, value in asdict(halves.segments).items()},
+            "n_workers": halves.n_workers,
+            "n_splits": halves.n_splits,
+            "signature": halves.signature,
+        }
+
+
+def measure_reliability(
+    campaign: Campaign,
+    *,
+    method: Method,
+    ratings: RatingArrays | None = None,
+    n_splits: int = N_SPLITS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Reliability | None:
+    """Correlate the scores from random halves of the workers that count; None with fewer than two.
+
+    The campaign's seed decides the splits, and they are the same for every method that counts the same
+    workers.
+    """
+    ratings = load_ratings(campaign) if ratings is None else ratings
+    columns = CountedColumns.of(ratings, load_trust(campaign, method))
+    z = standardise_by_worker(columns.score, columns.worker).z
+    scored = np.flatnonzero(counts_for_gold(columns.role) & ~np.isnan(z))
+    if len(np.unique(columns.worker[scored])) < 2:
+        return None
+    outputs = load_outputs(campaign)
+    everything = np.ones(len(outputs), dtype=np.bool_)
+    places, systems, segments = expand_ratings(columns.translation[scored], outputs, everything)
+    rows = scored[places]
+    weights = weigh_workers(columns, z).of(columns.worker[rows]) if method == "weighted" else None
+    halves = split_half(
+        z[rows],
+        columns.worker[rows],
+        columns.translation[rows],
+        systems,
+        segments,
+        weights=weights,
+        method=method,
+        n_splits=n_splits,
+        rng=np.random.default_rng(campaign.seed),
+        progress=progress,
+    )
+    return Reliability(method, halves)

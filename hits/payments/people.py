@@ -1,0 +1,99 @@
+"""The people that a run pays by hand: one row per person, with what is needed to recognise them."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from django.db.models import Min, QuerySet
+
+from da_platform.files.cells import defuse
+
+from ..models import Campaign, Payment
+from .owing import NOTHING, Plan
+
+COLUMNS = ("worker", "invite", "completion_codes", "n_payments", "amount", "currency", "states")
+
+
+@dataclass(slots=True)
+class Person:
+    """A worker and the sum of some payments, with the label of their invite link and their completion codes."""
+
+    worker: str
+    invite: str
+    codes: list[str] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+    n_payments: int = 0
+    amount: Decimal = NOTHING
+
+    def add(self, amount: Decimal, code: str = "", state: str = "") -> None:
+        self.n_payments += 1
+        self.amount += amount
+        if code and code not in self.codes:
+            self.codes.append(code)
+        if state and state not in self.states:
+            self.states.append(state)
+
+
+def workers_paid(payments: QuerySet[Payment]) -> QuerySet[Payment, int]:
+    """The keys of the workers, in the order of their first payments."""
+    rows = payments.order_by().values("assignment__worker").annotate(first=Min("pk"))
+    return rows.order_by("first").values_list("assignment__worker", flat=True)
+
+
+def people_paid(campaign: Campaign, payments: QuerySet[Payment]) -> list[Person]:
+    """Sum up payments of a campaign by person, in the order of their first payments."""
+    rows = payments.order_by("pk").values_list(
+        "assignment__worker",
+        "assignment__worker__external_id",
+        "amount",
+        "assignment__completion_code",
+        "state",
+    )
+    people: dict[int, Person] = {}
+    labels = _labels_of(campaign)
+    for pk, worker, amount, code, state in rows:
+        person = people.setdefault(pk, Person(worker, labels.get(pk, "")))
+        person.add(amount, code, Payment.State(state).label.lower())
+    return list(people.values())
+
+
+def people_owed(plan: Plan) -> list[Person]:
+    """Sum up a plan by person."""
+    labels = _labels_of(plan.campaign)
+    people: dict[int, Person] = {}
+    for due in plan.dues:
+        pk = due.work.worker_id
+        person = people.setdefault(pk, Person(due.work.worker_external_id, labels.get(pk, "")))
+        person.add(due.amount)
+    return list(people.values())
+
+
+def _labels_of(campaign: Campaign) -> dict[int, str]:
+    """The labels of personal links, by worker. Shared links do not say who used them."""
+    labels = defaultdict(list)
+    invites = campaign.invites.filter(worker__isnull=False).order_by("pk")
+    for worker, label in invites.exclude(label="").values_list("worker", "label"):
+        labels[worker].append(label)
+    return {worker: ", ".join(names) for worker, names in labels.items()}
+
+
+def people_csv(people: Iterable[Person], currency: str) -> str:
+    """One row per person, with a header and escaped cells."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for person in people:
+        cells = (
+            person.worker,
+            person.invite,
+            " ".join(person.codes),
+            str(person.n_payments),
+            f"{person.amount:.2f}",
+            currency,
+            ", ".join(person.states),
+        )
+        writer.writerow([defuse(cell) for cell in cells])
+    return file.getvalue()

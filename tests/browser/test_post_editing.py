@@ -1,0 +1,115 @@
+"""The edit field in a browser: a whole HIT by keyboard and by touch, offline, drafts, other scripts."""
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from hits.models import Assignment
+from tests.browser.campaigns import make_hits_between
+from tests.browser.opening import PHONE, Complaints, Visitor, rating_address
+from tests.browser.rating import expect_position, expect_saved
+from tests.browser.test_looks import axe_violations
+from tests.factories import make_hits
+
+EDITING: dict[str, Any] = {"task": "edit", "hit_size": 20, "min_ratings": 1}
+
+
+def stored_texts(assignment: Assignment) -> list[str]:
+    edits = assignment.posteditions.order_by("item__position")
+    return list(edits.values_list("text", flat=True))
+
+
+def shown_texts(assignment: Assignment) -> list[str]:
+    return list(assignment.hit.items.order_by("position").values_list("text", flat=True))
+
+
+def type_edit(page: Page, position: int, text: str) -> None:
+    """Type at the beginning of the text, and go on."""
+    expect_position(page, position)
+    expect(page.locator("#next")).to_be_disabled()
+    page.keyboard.type(text)
+    page.keyboard.press("Control+Enter")
+
+
+def test_a_hit_is_edited_by_keyboard_with_an_outage_and_a_closed_tab(
+    visitor: Visitor, complaints: Complaints
+) -> None:
+    complaints.expected.append("Failed to load resource")
+    page, assignment = visitor.open_hit(make_hits(**EDITING, n_segments=14, shows="source"))
+    texts = shown_texts(assignment)
+    type_edit(page, 1, "One ")
+    # The text is right as it is: two keys from the field.
+    expect_position(page, 2)
+    page.keyboard.press("Tab")
+    expect(page.locator("#no-change")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect_saved(page)
+    page.context.set_offline(True)
+    for position in (3, 4, 5, 6):
+        type_edit(page, position, f"{position} ")
+    expect(page.locator("#save-state")).to_have_class("save-state is-offline")
+    page.context.set_offline(False)
+    expect_saved(page)
+    # A draft survives a closed tab, with its count and a way back.
+    expect_position(page, 7)
+    page.keyboard.type("Draft of ")
+    page.close()
+    again = page.context.new_page()
+    again.goto(rating_address(assignment))
+    field, changed = again.locator("#edit"), again.locator("#n-changed")
+    expect(field).to_have_value(f"Draft of {texts[6]}")
+    expect(changed).to_have_text("Words changed: 2")
+    again.locator("#reset").click()
+    expect(field).to_have_value(texts[6])
+    expect(changed).to_have_text("Nothing changed")
+    again.locator("#undo").click()
+    expect(field).to_have_value(f"Draft of {texts[6]}")
+    again.keyboard.press("Control+Enter")
+    for position in range(8, 21):
+        type_edit(again, position, "x ")
+    again.wait_for_url("**/finish/")
+    expected = [f"One {texts[0]}", texts[1], *(f"{n} {texts[n - 1]}" for n in (3, 4, 5, 6))]
+    expected += [f"Draft of {texts[6]}", *(f"x {text}" for text in texts[7:])]
+    assert stored_texts(assignment) == expected
+    first = assignment.posteditions.order_by("item__position")[0]
+    assert (first.keys, first.pastes, first.pasted) == (6, 0, 0)
+    assert first.field_ms <= first.elapsed_ms
+    kept = again.evaluate("Object.keys(localStorage).filter(key => key.startsWith('draft:'))")
+    assert kept == [], "drafts are forgotten once they are sent"
+
+
+def test_texts_from_right_to_left_are_edited_by_touch_on_a_narrow_phone(visitor: Visitor) -> None:
+    campaign = make_hits_between("en", "ar", **EDITING)
+    page, assignment = visitor.open_hit(campaign, **PHONE)
+    expect_position(page, 1)
+    assert axe_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    field, tools = page.locator("#edit").bounding_box(), page.locator(".controls").bounding_box()
+    assert field and tools and field["y"] + field["height"] <= tools["y"], (
+        "nothing covers the field"
+    )
+    assert page.locator("#edit").evaluate("field => getComputedStyle(field).direction") == "rtl"
+    page.locator("#no-change").tap()
+    expect_position(page, 2)
+    page.locator("#edit").tap()
+    page.keyboard.insert_text("جديد ")
+    expect(page.locator("#next")).to_be_enabled()
+    page.locator("#undo").tap()
+    expect(page.locator("#next")).to_be_disabled()
+    page.locator("#edit").fill("نص آخر")
+    page.locator("#next").tap()
+    expect_position(page, 3)
+    expect_saved(page)
+    texts = shown_texts(assignment)
+    assert stored_texts(assignment) == [texts[0], "نص آخر"]
+
+
+def test_in_chinese_the_browser_knows_where_words_end(visitor: Visitor) -> None:
+    page, _ = visitor.open_hit(make_hits_between("en", "zh", **EDITING))
+    expect_position(page, 1)
+    text = page.locator("#edit").input_value()
+    page.locator("#edit").fill(text.replace("河流", "湖泊"))
+    changed = page.locator("#n-changed")
+    expect(changed).to_have_text(changed.get_attribute("data-some").replace("{n}", "1"))
+    page.keyboard.press("Control+Enter")
+    expect_position(page, 2)
