@@ -30,6 +30,7 @@ from .gold.agreement import measure_agreement
 from .gold.ranking import rank_systems
 from .gold.runs import build_gold
 from .models import Evaluation, GoldRun, JudgementUpload, Metric, ScoreCollection
+from .ranking.results import NothingRanked, rank_by_judgements
 
 
 @job_kind(
@@ -85,6 +86,22 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
         "systems": [{name: row[name] for name in names} for row in ranking.rows],
         "signature": ranking.signature,
     }
+
+
+@job_kind(
+    "rank_judgements",
+    title="Rank systems by judgements",
+    outcome=outcomes.judgements_ranked,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def rank_judgements_job(job: Job, report: Report) -> dict[str, Any]:
+    """Rank the systems by the rankings of workers. Optional arguments: `runs`, `seed` and `trusted_only`."""
+    assert job.campaign is not None
+    try:
+        return rank_by_judgements(job.campaign, progress=report.progress, **job.arguments)
+    except (NothingRanked, ValueError) as error:
+        raise JobRefused(str(error)) from error
 
 
 @job_kind(

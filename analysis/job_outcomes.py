@@ -56,6 +56,15 @@ def systems_ranked(job: Job, result: Result) -> Outcome:
     return Outcome(sentence, (_page("View the ranking", "campaign_results", job),))
 
 
+def judgements_ranked(job: Job, result: Result) -> Outcome:
+    n_clusters = max(row["cluster"] for row in result["systems"])
+    sentence = (
+        f"{_count(len(result['systems']), 'system')} in {_count(n_clusters, 'cluster')}, from "
+        f"{_count(result['n_judgements'], 'judgement')}. First: {result['systems'][0]['system']}."
+    )
+    return Outcome(sentence, (_page("View the ranking", "campaign_ranking", job),))
+
+
 def evaluated(job: Job, result: Result) -> Outcome:
     sentences = [
         f"Against {gold}, no other metric significantly outperforms {listed(winners)}."

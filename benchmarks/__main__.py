@@ -21,6 +21,7 @@ USUAL = (
     "metric_evaluation",
     "gold_in_database",
     "exporting",
+    "rankings",
     "staff_pages",
     "large_tables",
 )

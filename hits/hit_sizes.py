@@ -12,15 +12,18 @@ MOST_BEYOND_A_SET = 5
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes that HITs of a task can have."""
+    """The sizes that HITs of a task can have, in screens."""
 
     set_size: int
     min_sets: int
     max_sets: int
     default: int
+    # Whether a screen holds several items, so that partners are screens of the same set.
+    has_large_screens: bool = False
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(self.min_sets * self.set_size, self.largest + 1, 2 * self.set_size))
+        step = self.set_size * (1 if self.has_large_screens else 2)
+        return iter(range(self.min_sets * self.set_size, self.largest + 1, step))
 
     def __contains__(self, size: object) -> bool:
         return size in tuple(self)
@@ -31,6 +34,10 @@ class Sizes:
 
     @property
     def refusal(self) -> str:
+        if self.has_large_screens:
+            return (
+                f"A HIT has sets of {self.set_size} screens: {', '.join(map(str, self))} screens."
+            )
         return (
             f"A HIT has an even number of sets of {self.set_size} items, and at least "
             f"{self.min_sets} sets: {', '.join(map(str, self))} items."
@@ -38,6 +45,8 @@ class Sizes:
 
     def n_ahead(self, size: int) -> int:
         """Return how many items the browser holds at once: never an item together with its partner."""
+        if self.has_large_screens:
+            return self.set_size - 1
         # Partners are half a HIT apart, plus or minus one set (`composition`).
         nearest_partners = (size // 2) - self.set_size + 1
         return min(self.set_size + MOST_BEYOND_A_SET, nearest_partners)
@@ -48,6 +57,8 @@ RATING_SIZES = Sizes(SET_SIZE, MIN_SETS, MAX_SETS, default=100)
 HIT_SIZES = tuple(RATING_SIZES)
 MAX_HIT_SIZE = RATING_SIZES.largest
 
+# Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
+RANKING_SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
 # An edit takes several times as long as a rating, so its HITs are shorter.
 EDITING_SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
 
@@ -56,6 +67,7 @@ SIZES = {
     "reference": RATING_SIZES,
     "source": RATING_SIZES,
     "fluency": RATING_SIZES,
+    "rank": RANKING_SIZES,
     "edit": EDITING_SIZES,
 }
 

@@ -17,13 +17,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
-from .models import Answer, Assignment, Campaign, Participation
+from analysis.stats.thresholds import MINIMUM_PAIRS
+
+from .models import HIT, Answer, Assignment, Campaign, Participation
 
 # The module of each task's kind, by the values of `Campaign.Task`.
 MODULES = {
     Campaign.Task.REFERENCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.SOURCE_ADEQUACY: "hits.asking.rating",
     Campaign.Task.FLUENCY: "hits.asking.rating",
+    Campaign.Task.RANK: "hits.asking.ranking",
     Campaign.Task.EDIT: "hits.asking.post_editing",
 }
 
@@ -76,12 +79,17 @@ class TaskKind(ABC):
     template: ClassVar[str]
     practice_template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
+    # Hidden pairs without which nobody can be judged.
+    fewest_pairs: ClassVar[int] = MINIMUM_PAIRS
 
     # What a screen holds --------------------------------------------------------------------------
 
     def place_of(self, assignment: Assignment) -> Place:
         """Return how far an assignment has got."""
-        return Place(self.n_answers(assignment), assignment.hit.size)
+        return Place(self.n_answers(assignment), self.n_screens(assignment.hit))
+
+    def n_screens(self, hit: HIT) -> int:
+        return hit.size
 
     def n_answers(self, assignment: Assignment) -> int:
         return self.answers._default_manager.filter(assignment=assignment).count()
@@ -124,6 +132,10 @@ class TaskKind(ABC):
     @abstractmethod
     def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
         """Return feedback on the answer to a practice item, or None if it was not answered."""
+
+    def practice_context(self, item: Any, judged: Judged | None) -> dict[str, Any]:
+        """Return what the practice page needs besides the item."""
+        return {}
 
     def check_of(self, practice: Any) -> Any:
         """Return the question about the task, a `rating.practice.Check` in the language of the practice."""

@@ -62,7 +62,7 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
     "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",

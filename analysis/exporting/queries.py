@@ -102,49 +102,76 @@ _SECOND_REFERENCE = f"""
     CASE WHEN i.role = {Role.REFERENCE.value} AND i.text = f.second_reference THEN i.text ELSE '' END"""
 
 
+_PLACE = (
+    Column("campaign", Kind.TEXT, "c.name"),
+    Column("hit", Kind.INTEGER, "h.number"),
+    Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
+    _WORKER,
+    Column("provider", Kind.TEXT, "w.provider"),
+    _WORKER_STATE,
+    Column("position", Kind.INTEGER, "i.position"),
+    Column("role", Kind.TEXT, f"CASE i.role {_ROLE_NAMES} END"),
+    Column("segment", Kind.TEXT, "f.segment"),
+    Column("document", Kind.TEXT, "f.document"),
+    Column("systems", Kind.NAMES, "f.systems"),
+)
+_TIMES_AND_STATE = (
+    Column("received_at", Kind.TIME, _time("r.received_at")),
+    Column("elapsed_ms", Kind.INTEGER, "r.elapsed_ms"),
+    Column("active_ms", Kind.INTEGER, "r.active_ms"),
+    Column("assignment_status", Kind.TEXT, "a.status"),
+    Column("is_late", Kind.FLAG, "a.is_late"),
+    Column("is_rejected", Kind.FLAG, "a.is_rejected"),
+    Column("hold", Kind.TEXT, "a.hold"),
+    Column("hold_reason", Kind.TEXT, "a.hold_reason"),
+    Column("is_left_out_by_drift", Kind.FLAG, _IS_LEFT_OUT_BY_DRIFT),
+)
+
+
 def ratings(campaign: Campaign) -> Query:
     """Select every rating, by HIT and assignment, in the order of the items."""
-    columns = (
-        Column("campaign", Kind.TEXT, "c.name"),
-        Column("hit", Kind.INTEGER, "h.number"),
-        Column("assignment", Kind.ASSIGNMENT, _hex_code("a.code")),
-        _WORKER,
-        Column("provider", Kind.TEXT, "w.provider"),
-        _WORKER_STATE,
-        Column("position", Kind.INTEGER, "i.position"),
-        Column("role", Kind.TEXT, f"CASE i.role {_ROLE_NAMES} END"),
-        Column("segment", Kind.TEXT, "f.segment"),
-        Column("document", Kind.TEXT, "f.document"),
-        Column("systems", Kind.NAMES, "f.systems"),
-        Column("score", Kind.INTEGER, "r.score"),
-        Column("received_at", Kind.TIME, _time("r.received_at")),
-        Column("elapsed_ms", Kind.INTEGER, "r.elapsed_ms"),
-        Column("active_ms", Kind.INTEGER, "r.active_ms"),
-        Column("assignment_status", Kind.TEXT, "a.status"),
-        Column("is_late", Kind.FLAG, "a.is_late"),
-        Column("is_rejected", Kind.FLAG, "a.is_rejected"),
-        Column("hold", Kind.TEXT, "a.hold"),
-        Column("hold_reason", Kind.TEXT, "a.hold_reason"),
-        Column("is_left_out_by_drift", Kind.FLAG, _IS_LEFT_OUT_BY_DRIFT),
-        Column("second_reference", Kind.TEXT, _SECOND_REFERENCE),
+    score = Column("score", Kind.INTEGER, "r.score")
+    second_reference = Column("second_reference", Kind.TEXT, _SECOND_REFERENCE)
+    columns = (*_PLACE, score, *_TIMES_AND_STATE, second_reference)
+    return _answers(campaign, "hits_rating", columns)
+
+
+def post_editions(campaign: Campaign) -> Query:
+    """Select every post-edition, by HIT and assignment, in the order of the items."""
+    texts = (
+        Column("source", Kind.TEXT, "s.source"),
+        Column("reference", Kind.TEXT, "s.reference"),
+        Column("shown", Kind.TEXT, "i.text"),
+        Column("post_edition", Kind.TEXT, "r.text"),
     )
+    counts = tuple(
+        Column(name, Kind.INTEGER, f"r.{name}") for name in ("field_ms", "keys", "pastes", "pasted")
+    )
+    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE)
+    return _answers(campaign, "hits_postedition", columns)
+
+
+def _answers(campaign: Campaign, table: str, columns: tuple[Column, ...]) -> Query:
     # A translation is rated some twenty times, so its facts are collected once.
     facts = f"""
-        WITH facts (translation_id, segment, document, second_reference, systems) AS MATERIALIZED (
-            SELECT t.id, s.name, s.document, s.second_reference, {_json_list("y.name")}
+        WITH facts (translation_id, segment_id, segment, document, second_reference, systems) AS MATERIALIZED (
+            SELECT t.id, s.id, s.name, s.document, s.second_reference, {_json_list("y.name")}
             FROM hits_segment s
             JOIN hits_translation t ON t.segment_id = s.id
             LEFT JOIN hits_systemoutput o ON o.translation_id = t.id
             LEFT JOIN hits_system y ON y.id = o.system_id
             WHERE s.campaign_id = %s
             GROUP BY t.id, s.id)"""
-    tables = """
+    needs_texts = any(column.sql.startswith("s.") for column in columns)
+    segments = "JOIN hits_segment s ON s.id = f.segment_id" if needs_texts else ""
+    tables = f"""
         FROM hits_campaign c
         JOIN hits_hit h ON h.campaign_id = c.id
         JOIN hits_assignment a ON a.hit_id = h.id
-        JOIN hits_rating r ON r.assignment_id = a.id
+        JOIN {table} r ON r.assignment_id = a.id
         JOIN hits_item i ON i.id = r.item_id
         JOIN facts f ON f.translation_id = i.translation_id
+        {segments}
         JOIN hits_worker w ON w.id = a.worker_id
         LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
         WHERE c.id = %s
@@ -239,6 +266,7 @@ def evidence(campaign: Campaign, *, history: bool) -> Query:
             Column(name, kind, _time(f"e.{name}") if kind == Kind.TIME else f"e.{name}")
             for name, kind in _EVIDENCE_COLUMNS
         ),
+        Column("details", Kind.TEXT, "CAST(e.details AS TEXT)"),
     )
     only_latest = """AND e.id = (SELECT max(latest.id) FROM hits_evidence latest
                                  WHERE latest.participation_id = p.id)"""

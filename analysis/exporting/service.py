@@ -36,6 +36,7 @@ from .queries import Column, Kind
 
 KINDS = (
     "ratings",
+    "post-editions",
     "evidence",
     "signals",
     "reports",
@@ -52,6 +53,7 @@ FORMATS = (*TABLE_FORMATS, *LAYOUTS)
 
 _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
+    "post-editions": lambda request: queries.post_editions(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
     "reports": lambda request: queries.reports(request.campaign),

@@ -169,6 +169,7 @@ def _collecting(report: CampaignReport) -> str:
         Campaign.Task.REFERENCE_ADEQUACY: "how adequately it expresses the meaning of the reference",
         Campaign.Task.SOURCE_ADEQUACY: "how adequately it expresses the meaning of the source",
         Campaign.Task.FLUENCY: "how fluent it is",
+        Campaign.Task.EDIT: "how much of it editors kept",
     }[Campaign.Task(campaign.task)]
     languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
     when = (

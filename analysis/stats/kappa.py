@@ -98,6 +98,20 @@ def kappa(judgements: Judgements, between: Between, *, counting: Counting = "str
     return _kappa(n_agree, n_comparable, n_ties, n_labels, between, counting)
 
 
+def kappa_with_others(judgements: Judgements, judge: object) -> Kappa:
+    """Return the agreement of one judge with each of the others, counted as `kappa` does between judges."""
+    everyone = kappa(judgements, "inter")
+    others = kappa(judgements.where(judgements.judges != judge), "inter")
+    return _kappa(
+        everyone.n_agree - others.n_agree,
+        everyone.n_comparable - others.n_comparable,
+        everyone.n_ties,
+        everyone.n_labels,
+        "inter",
+        "strict",
+    )
+
+
 def _items(judgements: Judgements, *, in_any_order: bool) -> tuple[Ints, Keys]:
     """Return which pair of outputs of which segment was judged, and the outcome."""
     first, second, outcomes = judgements.first, judgements.second, judgements.outcomes

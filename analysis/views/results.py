@@ -37,6 +37,7 @@ EXPORTS = {
     "segments": "Segment scores",
     "systems": "System ranking",
     "ratings": "Ratings",
+    "post-editions": "Post-editions",
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "reports": "Reported texts",
@@ -90,6 +91,8 @@ class GoldForm(forms.Form):
 @for_campaign_researchers
 def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show a gold run: the systems it ranks, and the agreement of the workers behind it."""
+    if campaign.task == Campaign.Task.RANK:
+        return redirect("campaign_ranking", campaign.code)
     run = run_of(campaign, request.GET.get("run"))
     if run is None and request.GET.get("run"):
         raise Http404("Gold run not found.")

@@ -215,9 +215,11 @@ def _store_post_editions(form: PostEditionsForm, home: Home, uploaded_by: User) 
 
     assert isinstance(home, Campaign)
     refuse_too_many(home, form.cleaned_data["names"])
-    (file,) = raw_files([form.cleaned_data["upload"]])
+    upload = form.cleaned_data["upload"]
+    # Without a file, those that the campaign's own editors made.
+    edited = raw_files([upload])[0] if upload else None
     stored = compute_targeted(
-        campaign=home, post_editions=file, actor=uploaded_by, **form.arguments
+        campaign=home, post_editions=edited, actor=uploaded_by, **form.arguments
     )
     kind = "gold" if form.cleaned_data["use"] == "gold" else "metrics"
     return f"Stored as {kind}: {', '.join(dict.fromkeys(row.name for row in stored))}."

@@ -35,7 +35,9 @@ from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
 from ..models import (
     DEFAULT_HITS_PER_WORKER,
+    FEWEST_OUTPUTS,
     MAX_LEASE_MINUTES,
+    MOST_OUTPUTS,
     Campaign,
     ImportReport,
     usual_settings,
@@ -140,6 +142,7 @@ class CampaignIn(Input):
     allow_missing_translations: bool = False
     shows: Campaign.Shows | Literal[""] = ""
     hit_size: Count | None = None
+    outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] = MOST_OUTPUTS
     min_ratings: Count | None = None
     sample_size: SampleSize = None
     pay_per_hit: Money = Decimal(0)
@@ -173,6 +176,7 @@ class SettingsIn(Input):
     pay_per_hit: Money | None = None
     currency: Name | None = None
     hit_size: Count | None = None
+    outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] | None = None
     sample_size: Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     degradation: Campaign.Degradation | None = None
@@ -197,6 +201,7 @@ class SettingsOut(Schema):
     pay_per_hit: Decimal
     currency: str
     hit_size: int
+    outputs_per_screen: int
     sample_size: int | None
     seed: int
     merges_near_identical: bool

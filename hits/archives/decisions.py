@@ -4,15 +4,17 @@ A published file often holds only part of a worker's ratings, and that part may 
 passed. Original decisions are stored with a reason, next to our own evidence.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from da_platform.files.problems import Problems
 from da_platform.files.reading import printable
 
 from ..models import Participation
 from .reading import file_name, read_lines
-from .records import Collection
+from .records import ArchivedAssignment
 
 RELIABLE_THERE = "Judged reliable where the ratings were collected."
 NOT_RELIABLE_THERE = "Not among the workers judged reliable where the ratings were collected."
@@ -49,7 +51,19 @@ class Decision:
 Decisions = dict[str, Decision]
 
 
-def decide(collection: Collection, judgement: Judgement, problems: Problems) -> Decisions:
+class Judged(Protocol):
+    """A collection whose workers were judged elsewhere."""
+
+    notes: list[str]
+
+    @property
+    def workers(self) -> list[str]: ...
+
+    @property
+    def assignments(self) -> Sequence[ArchivedAssignment]: ...
+
+
+def decide(collection: Judged, judgement: Judgement, problems: Problems) -> Decisions:
     """Return the decisions by worker. Workers without one are judged by the evidence."""
     if judgement.trusts_all and judgement.trusted:
         problems.add("", None, "trust either all workers or those in a file, not both")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -16,13 +16,15 @@ from da_platform.files.reading import printable
 from da_platform.files.texts import MAX_NAME_LENGTH, fault_in_name
 from hits.exceptions import ImportRefused
 
-from ..models import Campaign, Participation
+from ..models import Assignment, Campaign, Participation, Translation
 from .appraise import read_appraise
 from .decisions import Decisions, Judgement, decide
 from .mturk import read_mturk
+from .rankings import RankedCollection, read_appraise_rankings, read_wmt_rankings
 from .reading import file_name
 from .records import MAX_ITEMS, Collection, LanguagePair
 from .storing import Origin, Progress, store
+from .storing_rankings import store_rankings
 from .wmt_da import read_wmt_da
 
 Reader = Callable[[Sequence[Path], LanguagePair, Problems], Collection]
@@ -32,7 +34,12 @@ READERS: dict[str, Reader] = {
     "wmt-da": read_wmt_da,
     "appraise": read_appraise,
 }
-FORMATS = tuple(READERS)
+# Collections of rankings, which have another task.
+RANKING_READERS: dict[str, Callable[..., RankedCollection]] = {
+    "appraise-rankings": read_appraise_rankings,
+    "wmt-rankings": read_wmt_rankings,
+}
+FORMATS = (*READERS, *RANKING_READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,12 @@ def import_collection(
     )
     _check_settings(campaign, worker_namespace, problems)
     pair = LanguagePair(source_language, target_language)
+    if format in RANKING_READERS:
+        namespace = name if worker_namespace is None else worker_namespace
+        origin = Origin({"format": format, "files": _digests(paths)}, namespace, actor)
+        return _import_rankings(
+            campaign, paths, format, pair, judgement, origin, problems, progress
+        )
     collection = _read(paths, format, pair, problems)
     namespace = name if worker_namespace is None else worker_namespace
     origin = Origin({"format": format, "files": _digests(paths)}, namespace, actor)
@@ -97,6 +110,60 @@ def import_collection(
     campaign.hit_size = max(len(hit.items) for hit in collection.hits)
     _store(campaign, collection, decisions, origin, progress)
     return _summary(campaign, collection)
+
+
+def _import_rankings(
+    campaign: Campaign,
+    paths: Sequence[Path],
+    format: str,
+    pair: LanguagePair,
+    judgement: Judgement,
+    origin: Origin,
+    problems: Problems,
+    progress: Progress | None,
+) -> CollectionSummary:
+    try:
+        collection = RANKING_READERS[format](paths, pair, problems)
+    except OSError as error:
+        problems.add(printable(str(error.filename or paths[0])), None, f"{error.strerror}")
+        collection = RankedCollection()
+    if not collection.hits and not problems.total:
+        problems.add("", None, "these files contain no rankings of these languages")
+    if not judgement.trusted:
+        # There are no hidden outputs, so no evidence: WMT counted everyone.
+        judgement = replace(judgement, trusts_all=True)
+    decisions = decide(collection, judgement, problems)
+    problems.refuse_if_any(ImportRefused)
+    campaign.task = Campaign.Task.RANK
+    campaign.hit_size = max(
+        len(screens) for judged in collection.hits.values() for screens in judged.values()
+    )
+    n_ranks = store_rankings(campaign, collection, decisions, origin, progress)
+    participations = Participation.objects.filter(campaign=campaign)
+    return CollectionSummary(
+        campaign=campaign,
+        n_systems=campaign.systems.count(),
+        n_segments=campaign.segments.count(),
+        n_translations=Translation.objects.filter(segment__campaign=campaign).count(),
+        n_hits=len(collection.hits),
+        n_workers=participations.count(),
+        n_trusted=participations.trusted().count(),
+        n_assignments=Assignment.objects.filter(hit__campaign=campaign).count(),
+        n_ratings=n_ranks,
+        notes=_notes_on_rankings(collection),
+    )
+
+
+def _notes_on_rankings(collection: RankedCollection) -> list[str]:
+    notes = [
+        f"{collection.n_hits or len(collection.hits):,} HITs with {collection.n_tasks:,} ranking tasks, "
+        f"{collection.n_empty:,} of them without outputs, left out",
+        "the files contain no texts: segments and outputs have only names",
+        "the files do not say when HITs were done: dates start on 1 January 1970",
+    ]
+    if collection.n_other_languages:
+        notes.append(f"{collection.n_other_languages:,} HITs or rows of other languages, left out")
+    return [*notes, *collection.notes]
 
 
 def _read(paths: Sequence[Path], format: str, pair: LanguagePair, problems: Problems) -> Collection:

@@ -70,12 +70,12 @@ def store(
     campaign.save(force_insert=True)
     translations = _store_translations(campaign, collection)
     items = _store_hits(campaign, collection, translations)
-    workers = _store_workers(collection, origin)
+    workers = store_workers(collection.workers, origin)
     assignments = _store_assignments(campaign, collection, workers)
     _store_ratings(collection, assignments, items, progress)
-    participations = _store_participations(campaign, collection, workers, decisions)
+    participations = store_participations(campaign, workers, decisions)
     _store_evidence(campaign, collection, assignments, participations)
-    _record(campaign, participations, origin)
+    record_import(campaign, participations, origin)
 
 
 # Texts and HITs --------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _store_translations(
             System(campaign=campaign, name=name) for name in sorted({name for name, _ in outputs})
         )
     }
-    names = _in_order(list(dict.fromkeys(segment for _, segment in outputs)))
+    names = in_order(list(dict.fromkeys(segment for _, segment in outputs)))
     segments = {
         row.name: row
         for row in Segment.objects.bulk_create(
@@ -122,7 +122,7 @@ def _store_translations(
     return translations
 
 
-def _in_order(names: list[str]) -> list[str]:
+def in_order(names: list[str]) -> list[str]:
     """Sort segments by number, or keep their order if some names are not numbers."""
     if all(name.isascii() and name.isdecimal() for name in names):
         return sorted(names, key=lambda name: (int(name), name))
@@ -166,9 +166,9 @@ def _store_hits(
 # Workers and ratings ---------------------------------------------------------------------------
 
 
-def _store_workers(collection: Collection, origin: Origin) -> dict[str, Worker]:
+def store_workers(own_names: list[str], origin: Origin) -> dict[str, Worker]:
     """Return workers by name: those of earlier collections, or new ones."""
-    names = {origin.external_id(name): name for name in collection.workers}
+    names = {origin.external_id(name): name for name in own_names}
     Worker.objects.bulk_create(
         [Worker(provider=PROVIDER, external_id=external_id) for external_id in names],
         ignore_conflicts=True,
@@ -236,8 +236,8 @@ def _store_ratings(
 # Trust -----------------------------------------------------------------------------------------
 
 
-def _store_participations(
-    campaign: Campaign, collection: Collection, workers: dict[str, Worker], decisions: Decisions
+def store_participations(
+    campaign: Campaign, workers: dict[str, Worker], decisions: Decisions
 ) -> dict[str, Participation]:
     rows = {name: Participation(campaign=campaign, worker=workers[name]) for name in workers}
     for name, decision in decisions.items():
@@ -283,7 +283,9 @@ def _store_evidence(
     Participation.objects.bulk_update([participation for participation, _ in changed], ["trust"])
 
 
-def _record(campaign: Campaign, participations: dict[str, Participation], origin: Origin) -> None:
+def record_import(
+    campaign: Campaign, participations: dict[str, Participation], origin: Origin
+) -> None:
     record("collection imported", actor=origin.actor, campaign=campaign, **origin.details)
     AuditEntry.objects.bulk_create(
         AuditEntry(

@@ -19,7 +19,7 @@ from da_platform.files.cells import defuse, join_names, undo_defuse
 from da_platform.files.destinations import new_file
 from da_platform.files.problems import Problems
 from da_platform.files.pseudonyms import Pseudonyms
-from hits.exceptions import ImportRefused
+from hits.exceptions import CannotBuildHITs, ImportRefused
 
 from ..archives.mturk import ANSWERS, COMMENT, LANGUAGES, ROLES
 from ..archives.reading import file_name, read_csv
@@ -125,6 +125,10 @@ def export_batch(
 
     Workers are pseudonymous unless `real_ids` is set.
     """
+    if Campaign.Task(campaign.task) not in KINDS:
+        raise CannotBuildHITs(
+            f"{campaign.name}: a batch for Mechanical Turk can only hold ratings."
+        )
     if with_results:
         rows = _result_rows(campaign, real_ids=real_ids)
     else:

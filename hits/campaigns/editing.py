@@ -33,7 +33,14 @@ FREE = (
 # Can be changed until a worker has taken a HIT or a provider's study offers the pay.
 UNTIL_TAKEN = ("pay_per_hit", "currency")
 # Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
-UNTIL_TAKEN_REBUILDS = ("hit_size", "sample_size", "seed", "degradation", "shows_gray_references")
+UNTIL_TAKEN_REBUILDS = (
+    "hit_size",
+    "outputs_per_screen",
+    "sample_size",
+    "seed",
+    "degradation",
+    "shows_gray_references",
+)
 EDITABLE = (*FREE, *UNTIL_TAKEN, *UNTIL_TAKEN_REBUILDS)
 # The number of places that HITs offer depends on these, and the verdicts about workers on those.
 SETTLES = ("min_ratings", "drift", "max_hits_per_worker")
@@ -130,6 +137,7 @@ COPIED = (
     "task",
     "shows",
     "hit_size",
+    "outputs_per_screen",
     "min_ratings",
     "sample_size",
     "merges_near_identical",

@@ -21,6 +21,7 @@ MAX_INSTRUCTIONS = 10_000
 
 LABELS = {
     "hit_size": "Items per HIT",
+    "outputs_per_screen": "Outputs ranked together",
     "min_ratings": "Trusted ratings per translation",
     "sample_size": "Random sample",
     "pay_per_hit": "Pay per HIT",
@@ -43,6 +44,7 @@ HINTS = {
         "Usually 100. Smaller HITs have fewer hidden checks: below "
         f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
     ),
+    "outputs_per_screen": "Only for ranking: up to five outputs of a segment on a screen; two make a choice between a pair.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "sample_size": (
         "How many translations to have rated, drawn at random from all systems and segments. "
@@ -66,10 +68,12 @@ class CampaignFields(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "hit_size" in self.fields:
+            sizes = sizes_of(self.instance.task)
+            unit = "screens" if sizes.has_large_screens else "items"
             self.fields["hit_size"] = forms.TypedChoiceField(
                 coerce=int,
-                choices=[(size, f"{size} items") for size in sizes_of(self.instance.task)],
-                initial=sizes_of(self.instance.task).default,
+                choices=[(size, f"{size} {unit}") for size in sizes],
+                initial=sizes.default,
                 label=LABELS["hit_size"],
                 help_text=HINTS["hit_size"],
             )
@@ -81,6 +85,14 @@ class CampaignFields(forms.ModelForm):
                 label=LABELS["interface_language"],
                 help_text=HINTS["interface_language"],
             )
+
+        if "outputs_per_screen" in self.fields:
+            # Only ranking needs it, so forms may leave it out.
+            self.fields["outputs_per_screen"].required = False
+
+    def clean_outputs_per_screen(self) -> int:
+        number: int | None = self.cleaned_data["outputs_per_screen"]
+        return self.instance.outputs_per_screen if number is None else number
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -283,6 +295,7 @@ class SettingsForm(CampaignFields):
         model = Campaign
         fields = (
             "hit_size",
+            "outputs_per_screen",
             "min_ratings",
             "sample_size",
             "pay_per_hit",

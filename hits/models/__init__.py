@@ -7,6 +7,7 @@ from .assignments import (
     Assignment,
     AssignmentQuerySet,
     InputSignals,
+    Rank,
     Rating,
 )
 from .audit import (
@@ -14,7 +15,9 @@ from .audit import (
 )
 from .campaigns import (
     DEFAULT_HITS_PER_WORKER,
+    FEWEST_OUTPUTS,
     MAX_LEASE_MINUTES,
+    MOST_OUTPUTS,
     SEED_LIMIT,
     SHOWN_BY_TASK,
     Campaign,
@@ -65,6 +68,9 @@ __all__ = [
     "AssignmentQuerySet",
     "ImportReport",
     "InputSignals",
+    "FEWEST_OUTPUTS",
+    "MOST_OUTPUTS",
+    "Rank",
     "Rating",
     "AuditEntry",
     "DEFAULT_HITS_PER_WORKER",

@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .hits import HIT, Item
 from .workers import Participation, Worker
@@ -203,3 +204,38 @@ class Rating(Answer):
 
     def __str__(self) -> str:
         return f"{self.assignment_id}/{self.item_id}: {self.score}"
+
+
+class Rank(Answer):
+    """One worker's rank for one of the outputs on a screen. All outputs of a screen are stored at once."""
+
+    class Skip(models.TextChoices):
+        """Why a screen was not ranked."""
+
+        TOO_HARD = "hard", _("I do not understand the texts")
+        WRONG_LANGUAGE = "language", _("The texts are not in the right language")
+        BROKEN = "broken", _("The texts are not shown properly")
+        OTHER = "other", _("Another reason")
+
+    rank = models.PositiveSmallIntegerField(null=True, help_text="1 is best. Empty: skipped.")
+    place = models.PositiveSmallIntegerField(
+        help_text="Where the output stood on this worker's screen, from 1."
+    )
+    skip = models.CharField(max_length=8, choices=Skip.choices, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="rank_is_at_least_1_unless_skipped",
+                condition=Q(rank__isnull=False, rank__gte=1, skip="")
+                | (Q(rank=None) & ~Q(skip="")),
+            ),
+            models.CheckConstraint(
+                name="rank_skip_is_known",
+                condition=Q(skip__in=["", "hard", "language", "broken", "other"]),
+            ),
+            models.CheckConstraint(name="rank_place_counts_from_1", condition=Q(place__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id}/{self.item_id}: {self.rank or self.skip}"

@@ -23,6 +23,9 @@ MAX_LEASE_MINUTES = 30 * 24 * 60
 # One id once did 59 HITs: a limit keeps a single worker, or script, from deciding a campaign.
 DEFAULT_HITS_PER_WORKER = 10
 
+# Outputs that are ranked together: five at WMT; two is a choice between a pair.
+FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 5
+
 # Stored on each row, because constraints cannot look up the campaign.
 ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our layout."
 
@@ -54,6 +57,7 @@ class Campaign(models.Model):
         SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
         FLUENCY = "fluency", "Fluency"
         EDIT = "edit", "Post-editing"
+        RANK = "rank", "Relative ranking of several outputs"
 
     class Shows(models.TextChoices):
         """What workers see next to a translation."""
@@ -101,6 +105,11 @@ class Campaign(models.Model):
     )
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
     hit_size = models.PositiveSmallIntegerField(default=100)
+    outputs_per_screen = models.PositiveSmallIntegerField(
+        default=MOST_OUTPUTS,
+        validators=[MinValueValidator(FEWEST_OUTPUTS), MaxValueValidator(MOST_OUTPUTS)],
+        help_text="For ranking: how many outputs of a segment are shown together, from 2 to 5.",
+    )
     min_ratings = models.PositiveSmallIntegerField(
         default=MINIMUM_RATINGS,
         validators=[MinValueValidator(1)],
@@ -248,6 +257,12 @@ class Campaign(models.Model):
                 condition=Q(max_hits_per_worker=None) | Q(max_hits_per_worker__gte=1),
             ),
             models.CheckConstraint(
+                name="campaign_shows_2_to_5_outputs",
+                condition=Q(
+                    outputs_per_screen__gte=FEWEST_OUTPUTS, outputs_per_screen__lte=MOST_OUTPUTS
+                ),
+            ),
+            models.CheckConstraint(
                 name="campaign_sample_is_not_empty",
                 condition=Q(sample_size=None) | Q(sample_size__gte=1),
             ),
@@ -319,12 +334,15 @@ RATING_TASKS = (
 )
 
 
+# A post-edition is expensive, and one is enough for HTER. Rankings are about systems, not about single outputs.
+ONCE_IS_ENOUGH = (Campaign.Task.EDIT, Campaign.Task.RANK)
+
+
 def usual_settings(task: str) -> dict[str, int]:
     """The settings whose usual value depends on the task."""
-    # A post-edition is expensive, and one is enough for HTER.
     return {
         "hit_size": sizes_of(task).default,
-        "min_ratings": 1 if task == Campaign.Task.EDIT else MINIMUM_RATINGS,
+        "min_ratings": 1 if task in ONCE_IS_ENOUGH else MINIMUM_RATINGS,
     }
 
 
@@ -333,6 +351,7 @@ SHOWN_BY_TASK: dict[str, str] = {
     Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
     Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
     Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
+    Campaign.Task.RANK: Campaign.Shows.BOTH,
     Campaign.Task.EDIT: Campaign.Shows.REFERENCE,
 }
 

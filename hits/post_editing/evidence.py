@@ -7,7 +7,9 @@ from typing import Any
 
 from ..languages import is_spaced
 from ..models import Assignment, Participation, PostEdition
+from ..workers.sides import MOST_NOT_EDITED
 from ..workers.weighing import weigh_answers
+from ..workers.wording import NOT_EDITED
 from .arrays import counted_edits
 from .changes import share_changed
 
@@ -15,8 +17,6 @@ from .changes import share_changed
 PASTED_SHARE = 0.5
 # An edit that equals the reference is a copy if more than this share of the words changed.
 COPIED_SHARE = 0.3
-# A HIT of which more than this share was emptied, pasted or copied is held.
-MOST_NOT_EDITED = 0.5
 
 
 class Origin(StrEnum):
@@ -27,9 +27,6 @@ class Origin(StrEnum):
     EMPTIED = "emptied"
     PASTED = "pasted"
     COPIED = "copied"
-
-
-NOT_EDITED = (Origin.EMPTIED, Origin.PASTED, Origin.COPIED)
 
 
 def origin_of(edit: PostEdition, *, spaced: bool) -> Origin:
@@ -53,7 +50,8 @@ def count_origins(edits: Iterable[PostEdition], *, spaced: bool) -> Counter[Orig
 
 def is_not_edited(origins: Counter[Origin]) -> bool:
     """Whether most texts came from elsewhere or nowhere."""
-    return sum(origins[origin] for origin in NOT_EDITED) > MOST_NOT_EDITED * origins.total()
+    n_not_edited = sum(n for origin, n in origins.items() if origin in NOT_EDITED)
+    return n_not_edited > MOST_NOT_EDITED * origins.total()
 
 
 def weigh_edits(participation: Participation) -> dict[str, Any]:
@@ -78,11 +76,8 @@ def reason_to_hold(assignment: Assignment) -> str:
 
 def origins_in_words(origins: Counter[Any]) -> str:
     """Say how many texts were emptied, pasted or copied."""
-    words = {
-        Origin.EMPTIED: "emptied",
-        Origin.PASTED: "pasted from outside",
-        Origin.COPIED: "replaced by the reference",
-    }
     return ", ".join(
-        f"{origins[origin]} {word}" for origin, word in words.items() if origins[origin]
+        f"{origins[Origin(origin)]} {words}"
+        for origin, words in NOT_EDITED.items()
+        if origins[Origin(origin)]
     )

@@ -39,6 +39,7 @@ _GRAY = f"""
 _HOW_FAR_AHEAD = " ".join(
     f"WHEN campaign.task = '{task}' AND hit.size = {size} THEN {sizes.n_ahead(size)}"
     for task, sizes in SIZES.items()
+    if not sizes.has_large_screens
     for size in sizes
 )
 _OWN_DESK = f"""

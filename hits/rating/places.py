@@ -30,10 +30,9 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from analysis.stats.thresholds import MINIMUM_PAIRS
-
 from ..hit_sizes import sizes_of
 from ..models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
+from ..task_kinds import kind_of
 
 # The pass rate to assume before anyone has been judged: about half the workers of WMT13 passed.
 ASSUMED_PASS_RATE = 0.5
@@ -133,7 +132,8 @@ def can_prove_workers(campaign: Campaign, n_hits: int | None = None) -> bool:
     """
     # Every set of a HIT contains one pair.
     n_hits = campaign.hits.count() if n_hits is None else n_hits
-    return n_hits * (campaign.hit_size // sizes_of(campaign.task).set_size) >= MINIMUM_PAIRS
+    needed = kind_of(campaign).fewest_pairs
+    return n_hits * (campaign.hit_size // sizes_of(campaign.task).set_size) >= needed
 
 
 def _may_prove_themselves(campaign: Campaign, now: datetime) -> Exists:

@@ -52,6 +52,7 @@ def practice_context(campaign: Campaign, step: int, posted: QueryDict | None) ->
     judged = None if posted is None else kind.judge_practice(campaign, item, posted)
     return {
         **kind.screen_context(campaign),
+        **kind.practice_context(item, judged),
         "practice": practice,
         "item": item,
         "step": step,
@@ -90,8 +91,9 @@ def is_right_answer(campaign: Campaign, query: QueryDict) -> bool | None:
 def workload(campaign: Campaign) -> dict[str, int]:
     """The number of items in a HIT, and the minutes they take."""
     first_hit = campaign.hits.order_by("number").first()
-    size = first_hit.size if first_hit else campaign.hit_size
-    seconds = kind_of(campaign).seconds_per_screen
+    kind = kind_of(campaign)
+    size = kind.n_screens(first_hit) if first_hit else campaign.hit_size
+    seconds = kind.seconds_per_screen
     return {"size": size, "minutes": desk.minutes_needed(size, seconds_per_screen=seconds)}
 
 

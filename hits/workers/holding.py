@@ -54,18 +54,19 @@ def times_of(assignment: Assignment) -> ObservedTimes:
 def times_of_all(assignments: Sequence[Assignment]) -> dict[int, ObservedTimes]:
     """Measure the pace of several HITs in one query; return it by their keys."""
     tables = {kind_of(assignment.hit.campaign).answers for assignment in assignments}
-    names = ("assignment_id", "item__position", "received_at", "active_ms")
+    # All items of a screen are answered at once.
+    names = ("assignment_id", "item__screen", "received_at", "active_ms")
     rows = chain.from_iterable(
         table._default_manager.filter(assignment__in=assignments).values_list(*names)
         for table in tables
     )
-    ratings: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    ratings: dict[int, set[tuple[int, float, float]]] = defaultdict(set)
     for pk, position, received, active_ms in rows:
         claimed = np.nan if active_ms is None else active_ms / 1000
-        ratings[pk].append((position, received.timestamp(), claimed))
+        ratings[pk].add((position, received.timestamp(), claimed))
     times = {}
     for assignment in assignments:
-        columns = np.array(ratings[assignment.pk], dtype=np.float64).reshape(-1, 3)
+        columns = np.array(sorted(ratings[assignment.pk]), dtype=np.float64).reshape(-1, 3)
         positions, received_at, claims = columns.T
         started = assignment.started_at.timestamp()
         times[assignment.pk] = observed_times(

@@ -23,8 +23,10 @@ from analysis.stats.trust_rules import Stance, stance_of_agreement, stance_of_pa
 
 from ..models import Campaign, Evidence, Participation
 from .wording import (
+    NOT_EDITED,
     agreement_in_words,
     claims_in_words,
+    edits_in_words,
     likeness_in_words,
     pairs_in_words,
     repeats_in_words,
@@ -34,6 +36,8 @@ from .wording import (
 )
 
 Rule = Campaign.TrustRule
+# A HIT of which more than this share was emptied, pasted or copied is held.
+MOST_NOT_EDITED = 0.5
 
 
 class Weight(StrEnum):
@@ -128,6 +132,13 @@ def _claims(evidence: Any) -> Stance:
     return _sign(True, claims_too_much(claimed, passed))
 
 
+def _origin(evidence: Any) -> Stance:
+    """Whether most texts of an editor were emptied, pasted or copied; silent for other kinds of task."""
+    counts = evidence.details
+    n_not_edited = sum(counts.get(name, 0) for name in NOT_EDITED)
+    return _sign(bool(counts), n_not_edited > MOST_NOT_EDITED * sum(counts.values()))
+
+
 _KINDS = {
     "pairs": _Kind(
         "Degraded pairs",
@@ -157,6 +168,7 @@ _KINDS = {
         lambda evidence: _sign(True, evidence.has_sequence_flag),
         ("has_sequence_flag",),
     ),
+    "origin": _Kind("How texts were edited", edits_in_words, _origin, ("details",)),
     "claims": _Kind(
         "Claimed against passed time",
         claims_in_words,
@@ -177,6 +189,7 @@ _WEIGHTS = {
         "pairs": Weight.DECIDES,
         "agreement": Weight.DECIDES,
         "times": Weight.HOLDS,
+        "origin": Weight.HOLDS,
         "claims": Weight.HOLDS,
     },
     Rule.PUBLISHED: {"pairs": Weight.DECIDES},
@@ -233,6 +246,8 @@ def sides_of(evidence: Evidence, rule: str, signs: TrustedSigns | None = None) -
     weights = _WEIGHTS[Rule(rule)]
     sides = []
     for name, kind in _KINDS.items():
+        if name == "origin" and not evidence.details:
+            continue
         weight, stance = weights.get(name, Weight.ADVISES), kind.stance(evidence)
         if rule == Rule.PUBLISHED and name == "pairs" and stance == Stance.UNDECIDED:
             # The published rule has no middle: a worker passes or does not.

@@ -343,22 +343,25 @@ def _moment(seconds: float) -> datetime | None:
 
 def _nothing_counted(work: _Work) -> dict[str, Any]:
     """The evidence about a worker all of whose HITs are held or discarded."""
-    counts = ("n_hits", "n_pairs", "n_repeats", "window_n_pairs", "longest_run", "n_rejected")
+    nothing = quality_control([], [], [], [], [], [], submitted=[])
+    return nothing_counted() | {
+        "n_held_hits": work.n_held,
+        "signature": evidence_signature(nothing.signature, work.campaign),
+    }
+
+
+def nothing_counted() -> dict[str, Any]:
+    """The fields of evidence from nothing; kinds of task add what they know."""
+    counts = "n_hits n_pairs n_repeats window_n_pairs longest_run n_rejected n_held_hits n_agreement_items"
     flags = ("scores", "time", "sequence", "rejection", "likeness")
     unknown = (
         "mean_difference t p wilcoxon_p repeat_mean_difference repeat_mean_absolute_difference repeat_p "
         "window_p drifted_at mean_genuine mean_bad_reference mean_reference fastest_hit_seconds agreement_r "
         "agreement_p likeness_r median_gap_seconds share_fast claimed_seconds passed_seconds"
     )
-    nothing = quality_control([], [], [], [], [], [], submitted=[])
     return (
-        dict.fromkeys((*counts, "n_agreement_items"), 0)
+        dict.fromkeys(counts.split(), 0)
         | dict.fromkeys(unknown.split())
         | {f"has_{flag}_flag": False for flag in flags}
-        | {
-            "verdict": str(Verdict.UNPROVEN),
-            "likeness_measure": "",
-            "n_held_hits": work.n_held,
-            "signature": evidence_signature(nothing.signature, work.campaign),
-        }
+        | {"verdict": str(Verdict.UNPROVEN), "likeness_measure": "", "details": {}}
     )

@@ -157,3 +157,19 @@ def duration(seconds: float) -> str:
 
 def _texts(n: int) -> str:
     return "1 text" if n == 1 else f"{n} texts"
+
+
+# How a text can come about without being edited, with its words.
+NOT_EDITED = {
+    "emptied": "emptied",
+    "pasted": "pasted from outside",
+    "copied": "replaced by the reference",
+}
+
+
+def edits_in_words(evidence: Evidence) -> str:
+    """Say how the editor's texts came about."""
+    counts = evidence.details
+    parts = [f"{counts[name]} {words}" for name, words in NOT_EDITED.items() if counts.get(name)]
+    parts += [f"{counts.get('unchanged', 0)} left unchanged", f"{counts.get('typed', 0)} typed"]
+    return f"Of {sum(counts.values())} texts: {', '.join(parts)}."

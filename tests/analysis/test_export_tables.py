@@ -179,6 +179,7 @@ def expected_evidence(row: Evidence) -> dict:
         "hit": row.assignment.hit.number,
         "computed_at": _moment(row.computed_at),
         "drifted_at": _moment(row.drifted_at),
+        "details": json.dumps(row.details),
     }
 
 

@@ -38,6 +38,7 @@ from hits.models import (
     PaymentRun,
     PayRule,
     ProviderEvent,
+    Rank,
     RateCount,
     Rating,
     Recruitment,
@@ -80,6 +81,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_limit_per_worker_is_positive": (Campaign, 0, {"max_hits_per_worker": 0}),
     "campaign_sample_is_not_empty": (Campaign, 0, {"sample_size": 0}),
     "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
+    "campaign_shows_2_to_5_outputs": (Campaign, 0, {"outputs_per_screen": 6}),
     "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),
     "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
     "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
@@ -139,6 +141,9 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "evidence_is_weighed_once_for_each_hit": (Evidence, 1, {"assignment_id": "=assignment_id"}),
     "evidence_origin_is_known": (Evidence, 0, {"origin": "hearsay"}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "rank_is_at_least_1_unless_skipped": (Rank, 0, {"rank": None}),
+    "rank_skip_is_known": (Rank, 0, {"rank": None, "skip": "tired"}),
+    "rank_place_counts_from_1": (Rank, 0, {"place": 0}),
     "text_is_reported_once": (TextReport, 1, {"item_id": "=item_id"}),
     "text_report_reason_is_known": (TextReport, 0, {"reason": "boredom"}),
     "recruitment_provider_is_known": (Recruitment, 0, {"provider": "post"}),
@@ -223,6 +228,10 @@ def campaign() -> Campaign:
             completion_code=name,
         )
         update_evidence(assignment=assignment)
+    # Of any item: the constraints know nothing of tasks.
+    Rank.objects.create(
+        assignment=assignment, item=assignment.hit.items.latest("position"), rank=1, place=1
+    )
     for position in (1, 2):
         report_text(assignment=assignment, position=position, reason="other")
     # The third place on the first HIT, then the second HIT.

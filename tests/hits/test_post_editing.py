@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.stats.roles import Role
+from analysis.stats.trust_rules import Stance
 from hits.campaigns.simulation import simulate_workers
 from hits.exceptions import AnswerRefused, NotFinished
 from hits.models import Assignment, Campaign, Participation, PostEdition
@@ -17,6 +18,7 @@ from hits.post_editing.saving import save_edit
 from hits.post_editing.simulated import Editor
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.rating.joining import take_part
+from hits.workers.sides import sides_of
 from hits.workers.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_worker
 from tests.rating_page import items_on
@@ -113,6 +115,9 @@ def test_a_worker_edits_without_scripts_and_with_them(editor: tuple[Client, Assi
     url = reverse("rate", args=[assignment.code])
     items = items_on(client.get(url).content.decode())
     assert sorted(items) == list(range(1, 7)), "six texts, of which none is a partner of another"
+    assert {frozenset(item) for item in items.values()} == {
+        frozenset(["item", "position", "text", "above"])
+    }, "nothing but these fields, whatever the role of the item"
     first = {"position": "1", "item": items[1]["item"]}
     assert client.post(url, first).status_code == 422, "sent without a text"
     assert client.post(url, first | {"text": "  plain\r\nform "}).status_code == 302
@@ -172,6 +177,17 @@ def test_careless_editors_are_caught_and_careful_ones_trusted():
         held = participation.worker.assignments.filter(hold="held").count()
         trust.setdefault(kind, set()).add("held" if held else participation.trust)
     assert trust == {"careful": {"reliable"}, "lazy": {"unreliable"}, "pasting": {"held"}}
+    pasting = campaign.participations.filter(worker__external_id__startswith="pasting")
+    counts = [participation.worker.assignments.first().hold_reason for participation in pasting]
+    assert all("20 pasted from outside" in reason for reason in counts)
+    careful = campaign.participations.filter(worker__external_id__startswith="careful").first()
+    side = next(
+        side
+        for side in sides_of(careful.evidence.last(), campaign.trust_rule)
+        if side.name == "origin"
+    )
+    assert (side.weight, side.stance) == ("holds", Stance.FOR)
+    assert side.text.startswith("Of 40 texts:")
     rows = list(load_edited_outputs(campaign, trusted_only=True))
     assert rows and {row.is_trusted for row in rows} == {True}
     assert all(row.systems and row.seconds for row in rows)

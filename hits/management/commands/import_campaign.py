@@ -45,6 +45,7 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 SETTINGS = (
     "shows",
     "hit_size",
+    "outputs_per_screen",
     "min_ratings",
     "sample_size",
     "seed",
@@ -117,7 +118,15 @@ class Command(CommandWithExamples):
             choices=Campaign.Shows.values,
             help="what editors see next to the text (default: the reference); for --task edit",
         )
-        parser.add_argument("--hit-size", type=int, metavar="N", help="items in a HIT")
+        parser.add_argument(
+            "--hit-size", type=int, metavar="N", help="items in a HIT; for ranking, screens"
+        )
+        parser.add_argument(
+            "--outputs-per-screen",
+            type=int,
+            metavar="N",
+            help="for ranking: how many outputs are shown together, from 2 to 5 (default: 5)",
+        )
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
         )

@@ -275,8 +275,10 @@ function answerItems({ show: showItem, answer }) {
   function show() {
     const item = items.get(position);
     form.dataset.shown = item ? "yes" : "";
-    report.open = false;
-    report.querySelectorAll("input").forEach((choice) => { choice.checked = false; });
+    if (report) {
+      report.open = false;
+      report.querySelectorAll("input").forEach((choice) => { choice.checked = false; });
+    }
     meter.value = position - 1;
     if (position > size) {
       showItem();
@@ -317,7 +319,7 @@ function answerItems({ show: showItem, answer }) {
       elapsed_ms: Math.round(performance.now() - shownAt),
       active_ms: Math.round(activeMs),
     };
-    const problem = form.elements.problem.value;
+    const problem = form.elements.problem?.value;
     if (problem) rating.problem = problem;
     queue.push(rating);
     store(rating);

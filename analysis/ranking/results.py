@@ -1,0 +1,126 @@
+"""Rank the systems of a campaign from the rankings of its workers."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from da_platform.numbers import known, known_list, known_matrix
+from hits.models import Campaign, System
+from hits.ranking.arrays import load_rankings
+
+from ..stats.bradley_terry import bradley_terry
+from ..stats.judgements import Judgements, Rankings, collapse, complete_tasks, expand
+from ..stats.kappa import COUNTINGS, kappa
+from ..stats.trueskill import RUNS, trueskill
+from ..stats.win_shares import head_to_head
+
+# What is stored: JSON, as the job's result.
+Facts = dict[str, Any]
+
+
+class NothingRanked(Exception):
+    """There are no judgements to rank systems by."""
+
+
+def rank_by_judgements(
+    campaign: Campaign,
+    *,
+    runs: int = RUNS,
+    seed: int | None = None,
+    trusted_only: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Facts:
+    """Return the ranking of the campaign's systems as JSON-ready facts, or raise `NothingRanked`.
+
+    The seed is the campaign's unless another is given: the same rankings give the same scores.
+    """
+    rows = _named(load_rankings(campaign, trusted_only=trusted_only), campaign)
+    judgements = expand(complete_tasks(rows))
+    if not len(judgements):
+        who = "trusted worker" if trusted_only else "worker"
+        raise NothingRanked(f"No {who} has ranked outputs of {campaign.name} yet.")
+    seed = campaign.seed if seed is None else seed
+    tell = progress or (lambda done, total: None)
+    tell(0, 2)
+    scores = trueskill(judgements, rng=np.random.default_rng(seed), runs=runs)
+    tell(1, 2)
+    return {
+        "campaign": campaign.name,
+        "seed": seed,
+        "trusted_only": trusted_only,
+        "n_judges": len(np.unique(rows.judges)),
+        "n_tasks": len(np.unique(rows.tasks)),
+        "n_judgements": len(judgements),
+        "systems": _systems(judgements, scores),
+        "head_to_head": _pairs(judgements, scores.systems.tolist()),
+        "agreement": _agreement(rows),
+        "signature": scores.signature,
+    }
+
+
+def _named(rows: Rankings, campaign: Campaign) -> Rankings:
+    """Replace the keys of systems by their names."""
+    names = dict(System.objects.filter(campaign=campaign).values_list("pk", "name"))
+    systems: NDArray[np.str_] = np.array([names[pk] for pk in rows.systems.tolist()], dtype=np.str_)
+    return Rankings(rows.tasks, rows.segments, rows.judges, systems, rows.outputs, rows.ranks)
+
+
+def _systems(judgements: Judgements, scores: Any) -> list[Facts]:
+    wins = head_to_head(judgements)
+    expected = dict(zip(wins.systems.tolist(), known_list(wins.expected_wins), strict=True))
+    fitted = bradley_terry(judgements)
+    strengths = {
+        name: (known(strength), known(error))
+        for name, strength, error in zip(
+            fitted.systems.tolist(), fitted.strengths, fitted.errors, strict=True
+        )
+    }
+    ranges = scores.ranges
+    return [
+        {
+            "system": name,
+            "cluster": int(ranges.clusters[place]),
+            "score": float(scores.scores[place]),
+            "best": int(ranges.best[place]),
+            "worst": int(ranges.worst[place]),
+            "expected_wins": expected[name],
+            "strength": strengths[name][0],
+            "strength_error": strengths[name][1],
+        }
+        for place, name in enumerate(scores.systems.tolist())
+    ]
+
+
+def _pairs(judgements: Judgements, order: list[str]) -> Facts:
+    """Return the head-to-head table with systems in the order of their scores."""
+    table = head_to_head(judgements)
+    place = {name: number for number, name in enumerate(table.systems.tolist())}
+    grid = np.ix_([place[name] for name in order], [place[name] for name in order])
+    return {
+        "systems": order,
+        "wins": table.wins[grid].astype(int).tolist(),
+        "ties": table.ties[grid].astype(int).tolist(),
+        "shares": known_matrix(table.shares[grid]),
+        "p": known_matrix(table.pvalues[grid]),
+        "marks": table.marks[grid].tolist(),
+    }
+
+
+def _agreement(rows: Rankings) -> list[Facts]:
+    """Return kappa between and within judges, ours and as published."""
+    judgements = expand(collapse(rows))
+    return [
+        {"between": between, "counting": counting, "word": result.word}
+        | {
+            name: known(value) if isinstance(value, float) else value
+            for name, value in asdict(result).items()
+        }
+        for counting in COUNTINGS
+        for between, result in (
+            ("inter", kappa(judgements, "inter", counting=counting)),
+            ("intra", kappa(judgements, "intra", counting=counting)),
+        )
+    ]

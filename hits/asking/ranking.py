@@ -1,0 +1,115 @@
+"""Ranking: up to five outputs of one segment on a screen, ordered from best to worst."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Max
+
+from ..hit_sizes import RANKING_SIZES
+from ..models import HIT, Assignment, Campaign, Participation, Rank
+from ..ranking.forms import RANKS, is_unranked, read_ranking
+from ..ranking.practice import judge_ranking, practice_outputs
+from ..ranking.saving import SavedRanking, save_ranking
+from ..ranking.screens import shown_screens
+from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind
+
+if TYPE_CHECKING:
+    from ..campaigns.planning import HITPlan
+
+
+class RankingKind(TaskKind):
+    answers = Rank
+    template = "hits/rank.html"
+    practice_template = "hits/practice_ranking.html"
+    # A ranking at WMT took a minute or so.
+    seconds_per_screen = 60
+    # As many degraded outputs as can prove someone reliable: two of two, with five on a screen.
+    fewest_pairs = 2
+
+    def place_of(self, assignment: Assignment) -> Place:
+        ranked = Rank.objects.filter(assignment=assignment)
+        last = ranked.aggregate(last=Max("item__screen"))["last"]
+        return Place(last or 0, self.n_screens(assignment.hit))
+
+    def n_screens(self, hit: HIT) -> int:
+        last: int = hit.items.aggregate(last=Max("screen"))["last"]
+        return last
+
+    def n_ahead(self, assignment: Assignment) -> int:
+        return RANKING_SIZES.n_ahead(assignment.hit.size)
+
+    def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
+        return shown_screens(assignment, first=first, last=last)
+
+    def screen_context(self, campaign: Campaign) -> dict[str, Any]:
+        return {"ranks": RANKS, "skips": Rank.Skip.choices}
+
+    def read(self, sent: Sent) -> dict[str, Any]:
+        return read_ranking(sent)
+
+    def is_unanswered(self, sent: Sent) -> bool:
+        return is_unranked(sent)
+
+    def save(self, *, assignment: Assignment, **answer: Any) -> SavedRanking:
+        is_new = save_ranking(assignment=assignment, **answer)
+        # The browser holds the next screen; it gets the one after that.
+        following = answer["position"] + self.n_ahead(assignment)
+        return SavedRanking(is_new, shown_screens(assignment, first=following, last=following))
+
+    def practice_task(self, campaign: Campaign) -> str:
+        # Practice compares the gray text with a translation of it, so there must be a gray text.
+        return Campaign.Task.REFERENCE_ADEQUACY
+
+    def judge_practice(self, campaign: Campaign, item: Any, sent: Sent) -> Judged | None:
+        return judge_ranking(item, sent)
+
+    def practice_context(self, item: Any, judged: Judged | None) -> dict[str, Any]:
+        given = judged.given if judged and isinstance(judged.given, dict) else {}
+        return {"practice_outputs": practice_outputs(item, given)}
+
+    # What follows loads NumPy and SciPy, which web processes do not need.
+
+    def plan_hits(
+        self, campaign: Campaign, progress: Callable[[int], None] | None = None
+    ) -> "HITPlan":
+        from ..ranking.planning import plan_rankings
+
+        return plan_rankings(campaign, progress)
+
+    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+        from ..ranking.planning import count_hits
+
+        return count_hits(campaign, n_translations)
+
+    def weigh(self, participation: Participation) -> dict[str, Any]:
+        from ..ranking.weighing import weigh_rankings
+
+        return weigh_rankings(participation)
+
+    def load_worker_answers(self, participation: Participation) -> Any:
+        from ..ranking.arrays import load_worker_ranks
+
+        return load_worker_ranks(participation)
+
+    def load_scores(self, assignments: Mapping[int, int]) -> Any:
+        from ..ranking.arrays import load_scores
+
+        return load_scores(assignments)
+
+    @property
+    def behaviours(self) -> type[StrEnum]:
+        from ..campaigns.behaviours import Behaviour
+
+        return Behaviour
+
+    def simulate(
+        self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime
+    ) -> datetime:
+        from ..ranking.simulation import rank_screens
+
+        return rank_screens(assignment, person, qualities, at=at)
+
+
+KIND = RankingKind()

@@ -1,0 +1,105 @@
+"""The ranking of a campaign on its page, by command, and as LaTeX."""
+
+import doctest
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from analysis.ranking.results import rank_by_judgements
+from analysis.ranking.tables import head_to_head_table, systems_table
+from analysis.stats import trueskill as module
+from analysis.tables.writing import to_latex
+from da_platform.jobs.models import Job
+from hits.archives import import_collection
+from hits.models import Rank
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def plain_loop(monkeypatch):
+    monkeypatch.setattr(module, "_one_run", module._one_run.py_func)
+
+
+@pytest.fixture
+def campaign(tmp_path):
+    """Forty screens on which A beats B, and both beat C."""
+    header = "srclang,trglang,srcIndex,segmentId,judgeID,system1Id,system1rank,system2Id,system2rank,rankingID"
+    # A system has one rank on a screen.
+    ranks = {"A": 1, "B": 2, "C": 3}
+    rows = [
+        f"de,en,{n},{n},judge{n % 3},{first},{ranks[first]},{second},{ranks[second]},{n}"
+        for n in range(40)
+        for first, second in [("A", "B"), ("C", "A"), ("B", "C")]
+    ]
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return import_collection(
+        paths=[path],
+        format="wmt-rankings",
+        name="ranked",
+        source_language="de",
+        target_language="en",
+    ).campaign
+
+
+def test_systems_are_ranked_in_clusters_with_the_wins_behind_them(campaign):
+    facts = rank_by_judgements(campaign, runs=5)
+    assert [row["system"] for row in facts["systems"]] == ["A", "B", "C"]
+    assert facts["n_judgements"] == 120 and facts["systems"][0]["expected_wins"] == 1.0
+    assert rank_by_judgements(campaign, runs=5)["systems"] == facts["systems"]
+    latex = to_latex(systems_table(facts))
+    assert r"\midrule" in latex and "1.000" in latex
+    shares = head_to_head_table(facts).rows[1]
+    # In the row of B, the column of A: A was always ranked above.
+    assert shares[1].text == "1.0‡" and shares[1].bold
+
+
+def test_the_command_prints_tables_json_and_latex(campaign, capsys):
+    call_command("rank_judgements", "ranked", "--runs", "3", "--json")
+    assert json.loads(capsys.readouterr().out)["n_tasks"] == 40
+    call_command("rank_judgements", "ranked", "--runs", "3", "--latex", "--table", "agreement")
+    assert r"\begin{tabular}" in capsys.readouterr().out
+
+
+def test_without_rankings_the_command_says_so(campaign):
+    Rank.objects.all().delete()
+    with pytest.raises(CommandError, match="No trusted worker"):
+        call_command("rank_judgements", "ranked")
+
+
+def test_the_page_shows_the_latest_ranking_with_downloads(admin_client, campaign):
+    page = reverse("campaign_ranking", args=[campaign.code])
+    assert "No ranking yet" in admin_client.get(page).text
+    facts = json.loads(json.dumps(rank_by_judgements(campaign, runs=3)))
+    Job.objects.create(
+        kind="rank_judgements",
+        campaign=campaign,
+        state=Job.State.DONE,
+        result=facts,
+        finished_at=timezone.now(),
+    )
+    text = admin_client.get(page).text
+    assert "Head-to-head comparison" in text and facts["signature"] in text
+    assert admin_client.get(reverse("campaign_results", args=[campaign.code])).url == page
+    for name in ("ranking", "head-to-head", "agreement"):
+        for fmt in ("csv", "tex", "md"):
+            assert (
+                admin_client.get(
+                    reverse("ranking_table", args=[campaign.code, name, fmt])
+                ).status_code
+                == 200
+            )
+    for name in ("rank-ranges", "head-to-head"):
+        picture = admin_client.get(reverse("ranking_picture", args=[campaign.code, name, "svg"]))
+        assert picture.content.startswith(b"<")
+
+
+def test_the_examples_in_the_documentation_are_correct():
+    page = Path(__file__).parents[2] / "docs" / "relative-ranking.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted > 5 and result.failed == 0
