@@ -29,7 +29,7 @@ from .exporting import export
 from .gold.agreement import measure_agreement
 from .gold.ranking import rank_systems
 from .gold.runs import build_gold
-from .models import Evaluation, GoldRun, Metric, ScoreCollection
+from .models import Evaluation, GoldRun, JudgementUpload, Metric, ScoreCollection
 from .ranking.results import NothingRanked, rank_by_judgements
 
 
@@ -116,13 +116,14 @@ def evaluate_job(job: Job, report: Report) -> dict[str, Any]:
     """Evaluate metrics against gold.
 
     Optional arguments: `golds` (numbers of runs with `use`, or codes of `upload`s), `metrics`
-    (codes) and `options`.
+    (codes), `judgements` (the code of an upload) and `options`.
     """
     assert job.campaign is not None
     evaluation = evaluate_campaign(
         campaign=job.campaign,
         golds=golds_from(job.arguments.get("golds", [])),
         metrics=_chosen(Metric.objects.filter(campaign=job.campaign), job),
+        judgements=_judgements(job.campaign.judgement_uploads.all(), job),
         options=options_from(job.arguments.get("options", {})),
         job=job,
         created_by=job.started_by,
@@ -151,6 +152,7 @@ def evaluate_collection_job(job: Job, report: Report) -> dict[str, Any]:
         collection=collection,
         golds=[gold for gold in golds if isinstance(gold, UploadChoice)],
         metrics=_chosen(collection.metrics.all(), job),
+        judgements=_judgements(collection.judgement_uploads.all(), job),
         options=options_from(job.arguments.get("options", {})),
         job=job,
         created_by=job.started_by,
@@ -229,6 +231,16 @@ def _chosen(metrics: QuerySet[Metric], job: Job) -> list[Metric] | None:
     if len(chosen) != len(set(codes)):
         raise JobRefused(f"{job.campaign or 'The collection'} does not have all of these metrics.")
     return chosen
+
+
+def _judgements(uploads: QuerySet[JudgementUpload], job: Job) -> JudgementUpload | None:
+    code = job.arguments.get("judgements")
+    if code is None:
+        return None
+    upload = uploads.filter(code=code).first()
+    if upload is None:
+        raise JobRefused("These judgements do not exist. Upload them again.")
+    return upload
 
 
 @job_kind(

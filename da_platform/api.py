@@ -133,7 +133,7 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 
 
 # Operations that accept files; the others accept only small bodies.
-_TAKING_FILES = {"create_campaign", "add_scores", "add_gold"}
+_TAKING_FILES = {"create_campaign", "add_scores", "add_post_editions", "add_gold", "add_judgements"}
 
 
 def _open_to_tokens(urls: tuple[list[Any], str, str]) -> tuple[list[Any], str, str]:

@@ -85,10 +85,14 @@ class OptionsIn(Input):
 
 
 class EvaluationIn(Input):
-    """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign."""
+    """Without `golds`, the latest run is used; without `metrics`, all metrics of the campaign.
+
+    With `judgements`, the code of an upload, metrics are also evaluated against the preferences of people.
+    """
 
     golds: Annotated[list[ChosenGoldIn | UploadedGoldIn], Field(max_length=10)] = []
     metrics: Annotated[list[UUID], Field(min_length=1, max_length=500)] | None = None
+    judgements: UUID | None = None
     options: OptionsIn = OptionsIn()
 
 

@@ -28,10 +28,11 @@ from ..evaluation.uploading import (
     GoldReading,
     Reading,
     store_uploaded_gold,
+    store_uploaded_judgements,
     store_uploaded_scores,
 )
 from ..metrics import DEFAULT_METRICS, METRIC_NAMES, TOKENISERS
-from ..models import GoldUpload, Metric, MetricScore
+from ..models import GoldUpload, JudgementUpload, Metric, MetricScore
 from ..scores.formats import FORMATS
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
 from ..scores.reading import suggestion_for
@@ -157,6 +158,16 @@ class GoldUploadOut(Schema):
     created_at: datetime
 
 
+class JudgementUploadOut(Schema):
+    """Judgements from a file. Evaluations take them by their code."""
+
+    code: UUID
+    n_judgements: int
+    file_name: str
+    sha256: str
+    created_at: datetime
+
+
 class GoldUploadIn(Input):
     """What the gold measures and its direction, which is never guessed; and details as for scores.
 
@@ -273,6 +284,20 @@ def compute_targeted(request: HttpRequest, code: UUID, body: PostEditionsIn) -> 
 def list_uploaded_gold(request: HttpRequest, code: UUID) -> QuerySet[GoldUpload]:
     """List gold from files or from post-editions, by name. Gold from ratings is listed as gold runs."""
     return GoldUpload.objects.filter(campaign=_campaign(request, code)).defer("table")
+
+
+@router.post("/{uuid:code}/judgements", response={201: JudgementUploadOut}, auth=Needs(Scope.RUN))
+def add_judgements(
+    request: HttpRequest, code: UUID, file: File[UploadedFile]
+) -> Status[JudgementUpload]:
+    """Store judgements: a table with the columns segment, better and worse, without ties.
+
+    Uploading the same file again changes nothing.
+    """
+    campaign = _campaign(request, code)
+    refuse_unknown_fields(request, Input, "file")
+    upload = store_uploaded_judgements(file=_raw(file), home=campaign, uploaded_by=user_of(request))
+    return Status(201, upload)
 
 
 @router.post("/{uuid:code}/golds", response={201: list[GoldUploadOut]}, auth=Needs(Scope.RUN))

@@ -28,8 +28,9 @@ from .results import (
     GoldEvaluation,
     GoldFacts,
     Input,
-    Judgement,
+    JudgementTable,
     Options,
+    Preferences,
     RankChange,
     Uncertainty,
 )
@@ -99,7 +100,7 @@ def evaluate(
     *,
     options: Options | None = None,
     texts: Texts | None = None,
-    judgements: Sequence[Judgement] = (),
+    judgements: JudgementTable | None = None,
     processes: int = 1,
     progress: Progress = lambda n_done, n_total: None,
 ) -> Evaluated:
@@ -114,7 +115,7 @@ def evaluate(
     options : Options, optional
     texts : Texts, optional
         Segment lengths, for results by length.
-    judgements : sequence of Judgement
+    judgements : JudgementTable, optional
         Preferences of people, for how often metrics agree with them.
     processes : int
         With more than one, golds are evaluated in parallel. Safe only in a program without threads.
@@ -153,14 +154,22 @@ def evaluate(
         if in_parallel:
             steps.done(_STEPS_PER_GOLD)
     result = EvaluationResult(
-        inputs=_inputs(tables, golds),
+        inputs=_inputs(tables, golds, judgements),
         options=options,
         golds=tuple(results),
         comparisons=_comparisons(results, rows),
-        signature=_signature(tables, golds, options),
-        judged=judged_preferences(segment_tables, judgements, options) if judgements else None,
+        signature=_signature(tables, golds, judgements, options),
+        judged=None if judgements is None else _judged(tables, judgements, options),
     )
     return Evaluated(result, rows)
+
+
+def _judged(
+    tables: Sequence[ScoreTable], judgements: JudgementTable, options: Options
+) -> Preferences:
+    """Evaluate the segment scores of metrics, but not of workers, against judgements."""
+    compared = [table for table in tables if table.level == "segment" and not table.gold]
+    return judged_preferences(compared, judgements, options)
 
 
 # Measures, tests, errors, systems, breakdowns.
@@ -332,7 +341,9 @@ def _facts(gold: Gold, rows: Rows | None, at_system_level: SystemRows) -> GoldFa
     )
 
 
-def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[Input, ...]:
+def _inputs(
+    tables: Sequence[ScoreTable], golds: Sequence[GoldTable], judgements: JudgementTable | None
+) -> tuple[Input, ...]:
     metrics = [
         Input(
             t.name,
@@ -348,10 +359,18 @@ def _inputs(tables: Sequence[ScoreTable], golds: Sequence[GoldTable]) -> tuple[I
         Input(gold.name, "gold", gold.level, gold.higher_is_better, gold.sha256, gold.signature)
         for gold in golds
     ]
-    return (*metrics, *references)
+    if judgements is None:
+        return (*metrics, *references)
+    judged = Input(judgements.name, "judgements", "segment", True, judgements.sha256, "")
+    return (*metrics, *references, judged)
 
 
-def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options: Options) -> str:
+def _signature(
+    tables: Sequence[ScoreTable],
+    golds: Sequence[GoldTable],
+    judgements: JudgementTable | None,
+    options: Options,
+) -> str:
     lower = sorted({table.name for table in tables if not table.higher_is_better})
     return signature(
         evaluation="qe" if options.qe else "metrics",
@@ -363,6 +382,7 @@ def _signature(tables: Sequence[ScoreTable], golds: Sequence[GoldTable], options
         extra="ignored" if options.ignore_extra else None,
         per="word" if options.per_word else None,
         preferences=options.preference_points,
+        judgements=None if judgements is None else len(judgements.rows),
         baseline=options.baseline or None,
         uncertainty=options.uncertainty,
         test=TESTS[options.uncertainty],

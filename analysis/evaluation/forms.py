@@ -377,6 +377,13 @@ class EvaluateForm(OptionsForm):
         label="Metrics",
         error_messages={"required": "Choose at least one metric."},
     )
+    judgements = forms.FileField(
+        required=False,
+        label="Judgements",
+        widget=forms.FileInput,
+        help_text="Also evaluate which of two translations people preferred: a table (TSV, CSV or JSONL) with the "
+        "columns segment, better and worse, one judgement per row, without ties.",
+    )
 
     def __init__(
         self,

@@ -173,7 +173,7 @@ def evaluate_files(
         files.golds,
         options=options,
         texts=files.texts,
-        judgements=read_judgements(Path(judgements)) if judgements else (),
+        judgements=read_judgements(Path(judgements)) if judgements else None,
         processes=processes,
         progress=progress,
     )

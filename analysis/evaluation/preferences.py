@@ -20,7 +20,14 @@ from ..stats.preferences import (
     relative_preferences,
 )
 from .aligned_rows import Floats, Rows
-from .results import Estimate, Judgement, Options, PreferenceResult, Preferences
+from .results import (
+    Estimate,
+    Judgement,
+    JudgementTable,
+    Options,
+    PreferenceResult,
+    Preferences,
+)
 
 COLUMNS = ("better", "worse")
 
@@ -53,7 +60,7 @@ def gold_preferences(rows: Rows, options: Options) -> Preferences | None:
 
 
 def judged_preferences(
-    tables: Sequence[ScoreTable], judgements: Sequence[Judgement], options: Options
+    tables: Sequence[ScoreTable], judgements: JudgementTable, options: Options
 ) -> Preferences:
     """Evaluate metrics against judgements of people, who may contradict each other.
 
@@ -61,7 +68,7 @@ def judged_preferences(
     ----------
     tables : sequence of ScoreTable
         With segment scores.
-    judgements : sequence of Judgement
+    judgements : JudgementTable
     options : Options
 
     Returns
@@ -71,16 +78,18 @@ def judged_preferences(
     Raises
     ------
     ScoresRefused
-        If a metric has no score for a translation that was judged.
+        If there are no judgements, or a metric has no score for a translation that was judged.
     """
     problems = Problems()
     kept = [
         judgement
-        for judgement in judgements
+        for judgement in judgements.rows
         if not {judgement.better, judgement.worse} & set(options.without_systems)
     ]
     if not kept:
-        problems.add("", None, "there are no judgements")
+        problems.add(judgements.name, None, "has no judgements of the systems that are evaluated")
+    if not tables:
+        problems.add(judgements.name, None, "has judgements, but no metric has segment scores")
     scores: dict[str, tuple[Floats, Floats]] = {}
     for table in tables:
         by_key = dict(zip(table.keys, table.scores.tolist(), strict=True))
@@ -128,7 +137,7 @@ def _preferences(
     )
 
 
-def read_judgements(source: Path | RawFile) -> list[Judgement]:
+def read_judgements(source: Path | RawFile) -> JudgementTable:
     """Read judgements from a table (TSV, CSV or JSONL) with the columns segment, better and worse.
 
     Each row is one person's preference between two systems; further columns, such as the worker, are not
@@ -148,4 +157,7 @@ def read_judgements(source: Path | RawFile) -> list[Judgement]:
         if cells["better"] == cells["worse"]:
             problems.add(raw.name, line, "prefers a system to itself")
     refuse_if_any(problems)
-    return [Judgement(cells["segment"], cells["better"], cells["worse"]) for _, cells in sheet.rows]
+    rows = tuple(
+        Judgement(cells["segment"], cells["better"], cells["worse"]) for _, cells in sheet.rows
+    )
+    return JudgementTable(raw.name, rows, raw.sha256)

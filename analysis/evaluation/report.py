@@ -21,7 +21,7 @@ from .contrasts import contrast
 from .engine import Evaluated, Progress
 from .file_names import file_names, stem
 from .pictures import main_maps, pictures_of, significance_maps
-from .results import Comparison, EvaluationResult, PredictionComparison
+from .results import Comparison, EvaluationResult, Input, PredictionComparison
 from .tables import SORT_NAMES, breakdown_csv, contradictions_table, tables_of
 from .wording import name_of_test
 
@@ -247,7 +247,7 @@ def inputs_table(result: EvaluationResult) -> Table:
             text(source.name),
             text(source.role),
             text(source.level),
-            text("higher" if source.higher_is_better else "lower"),
+            text(_better(source)),
             text(source.sha256 or "–"),
         ]
         for source in result.inputs
@@ -259,6 +259,12 @@ def inputs_table(result: EvaluationResult) -> Table:
         columns=[Column(title, is_number=False) for title in titles],
         rows=rows,
     )
+
+
+def _better(source: Input) -> str:
+    if source.role == "judgements":
+        return "–"
+    return "higher" if source.higher_is_better else "lower"
 
 
 def _markdown(

@@ -1,6 +1,6 @@
 """The tables and figures on the page of a stored evaluation, by file name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from ..plots.directions import reversal_sentence
 from ..plots.scatter import SCATTER_SIZE, scatter_sentence
 from ..tables.table import Table
 from ..tables.writing import content_of
-from .file_names import file_names
+from .file_names import Parts, file_names
 from .pictures import (
     SCATTERS,
     densities_of,
@@ -140,39 +140,53 @@ def shown_pictures(
         if picture.name not in hidden
     ]
     for gold in result.golds:
-        name = gold.gold.name
-        if gold.predictions:
-            pictures.append(
-                ShownPicture(
-                    files["densities", name],
-                    f"Predictions and {name}",
-                    f"The distribution of each system's predictions, as submitted and rescaled, and of {name}. A narrow "
-                    "peak at the mean has small errors but hardly distinguishes segments."
-                    + reversal_sentence({name: gold.gold.higher_is_better}),
-                    pixels(densities_size(len(gold.predictions))),
-                    needs_scores=True,
-                )
-            )
-        names = [row.metric for row in gold.segment]
-        chosen = [scatter] if scatter in names else names[:SCATTERS]
-        pictures += [
-            _shown_scatter(gold, metric, files["scatter", metric, name]) for metric in chosen
-        ]
-        pictures += [
-            ShownPicture(
-                files["standardised", metric, name],
-                f"{metric} against {name}, both standardised",
-                "Each point is a translation. The regression line has the slope r; for perfect predictions it would be "
-                "the diagonal.",
-                pixels(SCATTER_SIZE),
-                has_hover=True,
-                needs_scores=True,
-            )
-            for metric in chosen
-            if metric in standardised_metrics(gold)
-        ]
-    directions = {gold.gold.name: gold.gold.higher_is_better for gold in result.golds}
+        pictures += _pictures_of_gold(gold, scatter, files)
+    return pictures + _pictures_of_pairs(result, files)
+
+
+def _pictures_of_gold(
+    gold: GoldEvaluation, scatter: str, files: Mapping[Parts, str]
+) -> list[ShownPicture]:
+    """Return the figures that are drawn from the scores of metrics and one gold."""
+    pictures = [_shown_densities(gold, files)] if gold.predictions else []
+    names = [row.metric for row in gold.segment]
+    chosen = [scatter] if scatter in names else names[:SCATTERS]
     pictures += [
+        _shown_scatter(gold, metric, files["scatter", metric, gold.gold.name]) for metric in chosen
+    ]
+    pictures += [
+        ShownPicture(
+            files["standardised", metric, gold.gold.name],
+            f"{metric} against {gold.gold.name}, both standardised",
+            "Each point is a translation. The regression line has the slope r; for perfect predictions it would be "
+            "the diagonal.",
+            pixels(SCATTER_SIZE),
+            has_hover=True,
+            needs_scores=True,
+        )
+        for metric in chosen
+        if metric in standardised_metrics(gold)
+    ]
+    return pictures
+
+
+def _shown_densities(gold: GoldEvaluation, files: Mapping[Parts, str]) -> ShownPicture:
+    name = gold.gold.name
+    return ShownPicture(
+        files["densities", name],
+        f"Predictions and {name}",
+        f"The distribution of each system's predictions, as submitted and rescaled, and of {name}. A narrow "
+        "peak at the mean has small errors but hardly distinguishes segments."
+        + reversal_sentence({name: gold.gold.higher_is_better}),
+        pixels(densities_size(len(gold.predictions))),
+        needs_scores=True,
+    )
+
+
+def _pictures_of_pairs(result: EvaluationResult, files: Mapping[Parts, str]) -> list[ShownPicture]:
+    """Return the scatter plots of one gold against another."""
+    directions = {gold.gold.name: gold.gold.higher_is_better for gold in result.golds}
+    return [
         ShownPicture(
             files["golds", pair.level, pair.first, pair.second],
             f"{pair.first} against {pair.second}",
@@ -188,7 +202,6 @@ def shown_pictures(
         for pair in result.comparisons
         if pair.contrast is not None
     ]
-    return pictures
 
 
 def _shown_scatter(gold: GoldEvaluation, metric: str, name: str) -> ShownPicture:
@@ -261,14 +274,16 @@ def _draw_golds(
 
 
 def is_whole(evaluation: Evaluation, result: EvaluationResult) -> bool:
-    """Return whether its scores and gold still exist."""
+    """Return whether its scores, gold and judgements still exist."""
     n_pooled = (
         evaluation.pooled.count() if not (evaluation.campaign_id or evaluation.collection_id) else 1
     )
     n_tables = sum(source.role == "metric" for source in result.inputs)
     codes = [choice["upload"] for choice in evaluation.golds if "upload" in choice]
-    return evaluation.metrics.count() == n_tables * n_pooled and (
-        not codes or GoldUpload.objects.filter(code__in=codes).count() == len(codes)
+    return (
+        evaluation.metrics.count() == n_tables * n_pooled
+        and (not codes or GoldUpload.objects.filter(code__in=codes).count() == len(codes))
+        and (result.judged is None or evaluation.judgements_id is not None)
     )
 
 

@@ -121,10 +121,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Scores of a metric, or gold, that were evaluated."""
+    """Scores of a metric, gold or judgements that were evaluated."""
 
     name: str
-    role: Literal["metric", "human", "gold"]
+    role: Literal["metric", "human", "gold", "judgements"]
     level: str
     higher_is_better: bool
     sha256: str
@@ -224,6 +224,15 @@ class Judgement:
     segment: str
     better: str
     worse: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementTable:
+    """Judgements from a file."""
+
+    name: str
+    rows: tuple[Judgement, ...]
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from django.db.models import Max
 from da_platform.jobs.models import Job
 from hits.models import Campaign
 
-from ..models import Evaluation, Metric, ScoreCollection
+from ..models import Evaluation, JudgementUpload, Metric, ScoreCollection
 from ..stats.multiple_tests import CORRECTIONS
 from .aligned_rows import Rows
 from .engine import Evaluated, Progress, evaluate, without_systems
@@ -55,7 +55,7 @@ __all__ = [
 
 # Simultaneous evaluations may pick the same number; the second one then takes the next.
 _TRIES = 5
-_INPUTS_CHANGED = "Metrics or gold of this evaluation have been replaced or removed."
+_INPUTS_CHANGED = "Metrics, gold or judgements of this evaluation have been replaced or removed."
 
 
 def _no_progress(n_done: int, n_total: int) -> None:
@@ -67,6 +67,7 @@ def evaluate_campaign(
     campaign: Campaign,
     golds: Sequence[GoldChoice | UploadChoice] = (),
     metrics: Sequence[Metric] | None = None,
+    judgements: JudgementUpload | None = None,
     options: Options | None = None,
     job: Job | None = None,
     created_by: User | None = None,
@@ -81,6 +82,8 @@ def evaluate_campaign(
         By default, the z-scores of the latest run.
     metrics : sequence of Metric, optional
         With confirmed directions; by default, all of the campaign.
+    judgements : JudgementUpload, optional
+        Of the campaign, to evaluate the metrics against them too.
     options : Options, optional
     job : Job, optional
         At most one evaluation is stored for a job, even if it is restarted.
@@ -104,6 +107,7 @@ def evaluate_campaign(
     evaluation = Evaluation(
         campaign=campaign,
         golds=[choice_as_json(choice) for choice in choices],
+        judgements=judgements,
         job=job,
         created_by=created_by,
     )
@@ -115,6 +119,7 @@ def evaluate_collection(
     collection: ScoreCollection,
     golds: Sequence[UploadChoice] = (),
     metrics: Sequence[Metric] | None = None,
+    judgements: JudgementUpload | None = None,
     options: Options | None = None,
     job: Job | None = None,
     created_by: User | None = None,
@@ -127,7 +132,7 @@ def evaluate_collection(
     collection : ScoreCollection
     golds : sequence of UploadChoice
         By default, all gold of the collection.
-    metrics, options, job, created_by, progress
+    metrics, judgements, options, job, created_by, progress
         As in `evaluate_campaign`.
 
     Returns
@@ -143,6 +148,7 @@ def evaluate_collection(
     evaluation = Evaluation(
         collection=collection,
         golds=[choice_as_json(choice) for choice in choices],
+        judgements=judgements,
         job=job,
         created_by=created_by,
     )
@@ -333,7 +339,12 @@ def _evaluate_and_store(
 
 def _evaluate(sources: Sources, options: Options, progress: Progress) -> Evaluated:
     return evaluate(
-        sources.tables, sources.golds, options=options, texts=sources.texts, progress=progress
+        sources.tables,
+        sources.golds,
+        options=options,
+        texts=sources.texts,
+        judgements=sources.judgements,
+        progress=progress,
     )
 
 

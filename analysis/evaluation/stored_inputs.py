@@ -16,7 +16,8 @@ from ..scores.human_rows import human_ceiling
 from ..scores.score_tables import GoldTable, ScoreTable
 from ..scores.storing import stored_tables
 from .aligned_rows import Texts, lengths_of
-from .uploading import uploaded_gold, uploaded_texts
+from .results import JudgementTable
+from .uploading import uploaded_gold, uploaded_judgements, uploaded_texts
 
 USES = ("z", "raw")
 
@@ -62,6 +63,7 @@ class Sources:
     tables: list[ScoreTable]
     golds: list[GoldTable]
     texts: Texts | None
+    judgements: JudgementTable | None = None
 
 
 def golds_from(facts: Sequence[Mapping[str, Any]]) -> list[GoldChoice | UploadChoice]:
@@ -110,6 +112,13 @@ def load_sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
     EvaluationRefused
         If some gold does not exist.
     """
+    sources = _sources(evaluation, metrics)
+    if upload := evaluation.judgements:
+        return replace(sources, judgements=uploaded_judgements(upload))
+    return sources
+
+
+def _sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
     choices = choices_of(evaluation)
     if campaign := evaluation.campaign:
         tables, golds = stored_tables(metrics), []

@@ -1,4 +1,4 @@
-"""Store uploaded files of scores and gold, all of them or none."""
+"""Store uploaded files of scores, gold and judgements, all of them or none."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from da_platform.numbers import known_list
 from hits.models import Campaign
 from hits.people.audit import record
 
-from ..models import GoldUpload, Metric
+from ..models import GoldUpload, JudgementUpload, Metric
 from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import read_gold
 from ..scores.raw_files import MAX_FILE_BYTES, RawFile
@@ -26,6 +26,8 @@ from ..scores.score_tables import GoldKind, GoldTable, Level, shown
 from ..scores.storing import Home, campaign_keys, home_fields, store_score_file
 from .aligned_rows import Texts
 from .from_files import texts_in, with_documents
+from .preferences import COLUMNS, read_judgements
+from .results import Judgement, JudgementTable
 
 T = TypeVar("T")
 
@@ -355,3 +357,59 @@ def uploaded_texts(upload: GoldUpload) -> Texts | None:
     """Return the segment lengths of stored gold, if its texts were uploaded."""
     lengths = upload.table["lengths"]
     return None if lengths is None else Texts(lengths, upload.table["unit"])
+
+
+# Judgements -----------------------------------------------------------------------------------
+
+
+def store_uploaded_judgements(
+    *, file: RawFile, home: Home, uploaded_by: User | None = None
+) -> JudgementUpload:
+    """Store judgements, or return those already stored from the same file.
+
+    Raises
+    ------
+    ScoresRefused
+        If the file is malformed, or judges a translation that the campaign does not have.
+    """
+    judgements = read_judgements(file)
+    if isinstance(home, Campaign):
+        _check_judged(judgements, home)
+    columns = ("segment", *COLUMNS)
+    upload, is_new = JudgementUpload.objects.get_or_create(
+        **home_fields(home),
+        sha256=judgements.sha256,
+        defaults={
+            "file_name": judgements.name,
+            "n_judgements": len(judgements.rows),
+            "table": {name: [getattr(row, name) for row in judgements.rows] for name in columns},
+            "uploaded_by": uploaded_by,
+        },
+    )
+    if is_new:
+        record(
+            "judgements_uploaded",
+            actor=uploaded_by,
+            campaign=upload.campaign,
+            file=upload.file_name,
+            n_judgements=upload.n_judgements,
+            sha256=upload.sha256,
+        )
+    return upload
+
+
+def _check_judged(judgements: JudgementTable, campaign: Campaign) -> None:
+    problems = Problems()
+    judged = ((name, row.segment) for row in judgements.rows for name in (row.better, row.worse))
+    keys = set(campaign_keys(campaign, "segment"))
+    for key in dict.fromkeys(judged):
+        if key not in keys:
+            problems.add(judgements.name, None, f"the campaign has no {shown(key)}")
+    refuse_if_any(problems)
+
+
+def uploaded_judgements(upload: JudgementUpload) -> JudgementTable:
+    """Load stored judgements."""
+    columns = [upload.table[name] for name in ("segment", *COLUMNS)]
+    rows = tuple(Judgement(*row) for row in zip(*columns, strict=True))
+    return JudgementTable(upload.file_name, rows, upload.sha256)

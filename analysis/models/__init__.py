@@ -1,6 +1,6 @@
 """The tables of analysis: gold, the scores of metrics, and evaluations."""
 
-from .collections import GoldUpload, ScoreCollection
+from .collections import GoldUpload, JudgementUpload, ScoreCollection
 from .evaluations import Evaluation
 from .gold import GoldRun, GoldScore, GoldWeight
 from .scores import Metric, MetricCounts, MetricScore
@@ -11,6 +11,7 @@ __all__ = [
     "GoldScore",
     "GoldWeight",
     "GoldUpload",
+    "JudgementUpload",
     "Metric",
     "MetricCounts",
     "MetricScore",

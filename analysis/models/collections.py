@@ -1,4 +1,4 @@
-"""Collections of uploaded scores, and uploaded gold."""
+"""Collections of uploaded scores, and uploaded gold and judgements."""
 
 import uuid
 
@@ -113,3 +113,53 @@ class GoldUpload(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.level})"
+
+
+class JudgementUpload(models.Model):
+    """Uploaded judgements: which of two systems a person preferred for a segment."""
+
+    code = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="judgement_uploads"
+    )
+    collection = models.ForeignKey(
+        ScoreCollection, models.CASCADE, null=True, blank=True, related_name="judgement_uploads"
+    )
+    file_name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    n_judgements = models.PositiveIntegerField()
+    # Columns of equal length: segment, better, worse.
+    table = models.JSONField()
+    uploaded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="judgement_uploads",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                "campaign",
+                "sha256",
+                name="judgements_are_stored_once_for_a_campaign",
+                condition=Q(campaign__isnull=False),
+            ),
+            models.UniqueConstraint(
+                "collection",
+                "sha256",
+                name="judgements_are_stored_once_for_a_collection",
+                condition=Q(collection__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="judgements_are_of_a_campaign_or_a_collection",
+                condition=Q(campaign__isnull=False, collection=None)
+                | Q(campaign=None, collection__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} ({self.n_judgements:,} judgements)"

@@ -10,7 +10,7 @@ from django.utils import timezone
 from da_platform.jobs.models import Job
 from hits.models import Campaign
 
-from .collections import ScoreCollection
+from .collections import JudgementUpload, ScoreCollection
 from .scores import Metric
 
 
@@ -30,6 +30,14 @@ class Evaluation(models.Model):
     pooled = models.ManyToManyField(Campaign, blank=True, related_name="pooled_evaluations")
     number = models.PositiveIntegerField(help_text="Counts from 1 in its campaign or collection.")
     golds = models.JSONField(help_text="Gold runs with z or raw scores, uploads, or pooled runs.")
+    judgements = models.ForeignKey(
+        JudgementUpload,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="evaluations",
+        help_text="Preferences of people that metrics were also evaluated against.",
+    )
     metrics = models.ManyToManyField(Metric, related_name="evaluations")
     options = models.JSONField(default=dict)
     # A hash of all inputs: equal digests and options give equal numbers.

@@ -82,35 +82,14 @@ def densities(
         None if rescaled is None or np.isnan(rescaled[i]).any() else _shape(rescaled[i], grid)
         for i in plotted
     ]
-
-    def draw() -> Figure:
-        figure = new_figure(*densities_size(len(metrics)))
-        n_down = -(-len(plotted) // PANELS_ACROSS)
-        panels = figure.subplots(n_down, PANELS_ACROSS, sharex=True, squeeze=False).ravel()
-        for i, axes in enumerate(panels):
-            if i >= len(plotted):
-                axes.set_visible(False)
-                continue
-            _draw_panel(axes, truth, shapes[i], others[i], gold_name)
-            axes.tick_params(labelbottom=i + PANELS_ACROSS >= len(plotted))
-            axes.set_title(
-                _panel_title(
-                    metrics[i],
-                    None if errors is None else errors[i],
-                    None if rescaled_errors is None else rescaled_errors[i],
-                ),
-                fontsize=7,
-                color=INK,
-            )
-        # The panels share their axis.
-        turn_axes(panels[0], across=higher_is_better)
-        note = "" if higher_is_better else axis_label(gold_name, higher_is_better)
-        handles, texts = panels[0].get_legend_handles_labels()
-        figure.legend(
-            handles, texts, loc="outside lower center", ncols=3, title=note, title_fontsize=7
+    titles = [
+        _panel_title(
+            metrics[i],
+            None if errors is None else errors[i],
+            None if rescaled_errors is None else rescaled_errors[i],
         )
-        return figure
-
+        for i in plotted
+    ]
     rows = _rows(gold_name, truth)
     for i in plotted:
         rows += _rows(metrics[i], shapes[i])
@@ -123,11 +102,37 @@ def densities(
         alternative=_alternative(metrics, predictions, gold, gold_name, left_out)
         + _trap_sentence(errors, rescaled_errors)
         + reversal_sentence({gold_name: higher_is_better}),
-        draw=draw,
+        draw=lambda: _draw(
+            list(zip(titles, shapes, others, strict=True)), truth, gold_name, higher_is_better
+        ),
         size=densities_size(len(metrics)),
         columns=("series", "value", "density"),
         rows=rows,
     )
+
+
+def _draw(
+    panels: Sequence[tuple[str, _Shape, _Shape | None]],
+    truth: _Shape,
+    gold_name: str,
+    higher_is_better: bool,
+) -> Figure:
+    figure = new_figure(*densities_size(len(panels)))
+    n_down = -(-len(panels) // PANELS_ACROSS)
+    all_axes = figure.subplots(n_down, PANELS_ACROSS, sharex=True, squeeze=False).ravel()
+    for axes in all_axes[len(panels) :]:
+        axes.set_visible(False)
+    for i, (title, shape, other) in enumerate(panels):
+        axes = all_axes[i]
+        _draw_panel(axes, truth, shape, other, gold_name)
+        axes.tick_params(labelbottom=i + PANELS_ACROSS >= len(panels))
+        axes.set_title(title, fontsize=7, color=INK)
+    # The panels share their axis.
+    turn_axes(all_axes[0], across=higher_is_better)
+    note = "" if higher_is_better else axis_label(gold_name, higher_is_better)
+    handles, texts = all_axes[0].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside lower center", ncols=3, title=note, title_fontsize=7)
+    return figure
 
 
 def densities_size(n: int) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,14 @@ from da_platform.exceptions import PlatformError
 from ..gold.runs import ratings_of
 from ..models import GoldRun
 from ..stats.human_ceiling import SIZES, HeldOut, hold_out, sizes_for
+from ..stats.segments import Method
 from .gold_tables import campaign_gold, with_fact
 from .score_tables import GoldTable, ScoreTable
 
 Floats = NDArray[np.float64]
+
+# Kinds of gold in which workers, or their ratings, all count the same.
+METHODS = ("per_worker", "pooled")
 
 
 class CeilingRefused(PlatformError):
@@ -27,6 +32,11 @@ def row_name(size: int) -> str:
 
 
 ROW_NAMES = tuple(map(row_name, SIZES))
+
+
+def has_ceiling(run: GoldRun) -> bool:
+    """Return whether workers can be held out of this gold."""
+    return run.method in METHODS and bool(sizes_for(run.minimum))
 
 
 def human_ceiling(run: GoldRun, *, use: str, name: str) -> tuple[GoldTable, list[ScoreTable]]:
@@ -50,8 +60,13 @@ def human_ceiling(run: GoldRun, *, use: str, name: str) -> tuple[GoldTable, list
     Raises
     ------
     CeilingRefused
-        If translations have too few ratings, or the ratings have changed since the run.
+        If translations have too few ratings, the gold weighs workers, or the ratings have changed since the run.
     """
+    if run.method not in METHODS:
+        raise CeilingRefused(
+            f"Gold {run.number} weighs workers, so those that are held out would count differently from the others. "
+            f"To compare workers with metrics, build gold with the method {' or '.join(METHODS)}."
+        )
     sizes = sizes_for(run.minimum)
     if not sizes:
         raise CeilingRefused(
@@ -69,6 +84,7 @@ def human_ceiling(run: GoldRun, *, use: str, name: str) -> tuple[GoldTable, list
         ratings.translation,
         rng=np.random.default_rng(run.campaign.seed),
         sizes=sizes,
+        method=cast(Method, run.method),
     )
     table = campaign_gold(run, use=use)
     place = {key: i for i, key in enumerate(held_out.translations.tolist())}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -226,8 +227,7 @@ def correlate_by_system(
         labels, places = np.unique(_labels(segments, "segments", gold), return_inverse=True)
         usable = [
             (*part, places[names == group])
-            for group, part, is_defined in zip(groups, parts, defined, strict=True)
-            if is_defined
+            for group, part in zip(groups[defined], compress(parts, defined), strict=True)
         ]
         resampled = _resampled_means(usable, len(labels), method, n_resamples, rng)
         low, high = percentile_interval(resampled, confidence)
@@ -235,7 +235,7 @@ def correlate_by_system(
         estimate=float(estimates[defined].mean()) if defined.any() else math.nan,
         low=float(low),
         high=float(high),
-        n=sum(len(part[1]) for part, is_defined in zip(parts, defined, strict=True) if is_defined),
+        n=sum(len(truth) for _, truth in compress(parts, defined)),
         n_groups=int(defined.sum()),
         groups=tuple(map(str, groups)),
         estimates=tuple(map(float, estimates)),

@@ -137,9 +137,7 @@ def preference_tau(
     n = concordant + discordant + tie_count * tied
     share = (n + concordant - discordant + tie_gain * tied) / 2
     if segments is not None:
-        gains = np.where(margin == 0, tie_gain, np.sign(margin))
-        weights = np.where(margin == 0, tie_count, 1)
-        low, high = _interval_by_segment(gains, weights, segments, confidence)
+        low, high = _interval_by_segment(margin, _TIE_WEIGHTS[metric_ties], segments, confidence)
     elif n:
         low, high = (2 * end - 1 for end in binomial_interval(share, n, confidence=confidence))
     else:
@@ -164,12 +162,15 @@ def preference_tau(
 
 
 def _interval_by_segment(
-    gains: Floats, weights: Floats, segments: ArrayLike, confidence: float
+    margin: Floats, ties: tuple[int, int], segments: ArrayLike, confidence: float
 ) -> tuple[float, float]:
-    """Return the t interval of sum(gains) / sum(weights); NaN with fewer than two segments."""
+    """Return the t interval of tau; NaN with fewer than two segments."""
     names = as_keys("segments", segments)
-    if len(names) != len(gains):
-        raise ValueError(f"`segments` has {len(names)} values for {len(gains)} preferences")
+    if len(names) != len(margin):
+        raise ValueError(f"`segments` has {len(names)} values for {len(margin)} preferences")
+    tie_gain, tie_count = ties
+    gains = np.where(margin == 0, tie_gain, np.sign(margin))
+    weights = np.where(margin == 0, tie_count, 1)
     _, codes = factorise(names)
     n = int(codes.max(initial=-1)) + 1
     gain, weight = sums(gains, codes, n), sums(weights, codes, n)

@@ -261,24 +261,14 @@ def compare_predictions(
     statistics = prediction_sums(scores, truth, measure, higher_is_better, _codes(segments, gold))
     if statistics.n_units < MIN_UNITS:
         raise ValueError(f"`segments` must name at least {MIN_UNITS} segments")
-    estimates = statistics.estimates
-    first, second = metric_pairs(estimates)
-    observed = estimates[first] - estimates[second]
     sign = 1.0 if measure == "delta_avg" else -1.0
     if rng is None:
-        left_out = statistics.left_out()
-        error = standard_error(left_out[:, first] - left_out[:, second])
-        above, below = _t_pvalues(sign * observed, error, len(left_out))
-        reach = special.stdtrit(len(left_out) - 1, (1 + confidence) / 2) * error
-        low, high = observed - reach, observed + reach
+        above, below, (low, high) = _by_jackknife(statistics, sign, confidence)
     else:
-        resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
-        difference = resampled[:, first] - resampled[:, second]
-        above, below = _shares_not_better(sign * difference)
-        low, high = percentile_interval(difference, confidence)
+        above, below, (low, high) = _by_bootstrap(statistics, sign, confidence, n_resamples, rng)
     return comparison_matrix(
-        estimates,
-        np.full(len(estimates), sign),
+        statistics.estimates,
+        np.full(len(scores), sign),
         len(truth),
         above=above,
         below=below,
@@ -292,6 +282,35 @@ def compare_predictions(
             confidence=confidence,
         ),
     )
+
+
+# The p-values of all pairs in both directions, and the intervals of the differences.
+_Tested = tuple[Floats, Floats, tuple[Floats, Floats]]
+
+
+def _by_jackknife(statistics: ErrorSums | DeltaAvgSums, sign: float, confidence: float) -> _Tested:
+    first, second = metric_pairs(statistics.estimates)
+    observed = statistics.estimates[first] - statistics.estimates[second]
+    left_out = statistics.left_out()
+    error = standard_error(left_out[:, first] - left_out[:, second])
+    above, below = _t_pvalues(sign * observed, error, len(left_out))
+    reach = special.stdtrit(len(left_out) - 1, (1 + confidence) / 2) * error
+    return above, below, (observed - reach, observed + reach)
+
+
+def _by_bootstrap(
+    statistics: ErrorSums | DeltaAvgSums,
+    sign: float,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> _Tested:
+    first, second = metric_pairs(statistics.estimates)
+    resampled = np.concatenate(list(statistics.resampled(n_resamples, rng)))
+    difference = resampled[:, first] - resampled[:, second]
+    above, below = _shares_not_better(sign * difference)
+    low, high = percentile_interval(difference, confidence)
+    return above, below, (low, high)
 
 
 def _shares_not_better(difference: Floats) -> tuple[Floats, Floats]:

@@ -1,6 +1,8 @@
 """Soft pairwise accuracy: is a metric as confident as people are that one system beats another?"""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +17,17 @@ from ._validation import (
     direction_name,
     directions,
 )
-from .by_segment import jackknife_covariance
 from .meta_evaluation import checked_cube
-from .resampling import DEFAULT_RESAMPLES, ROUNDING, monte_carlo_pvalue, swap_masks
+from .resampling import (
+    DEFAULT_RESAMPLES,
+    ROUNDING,
+    monte_carlo_pvalue,
+    percentile_interval,
+    swap_masks,
+)
 from .signature import signature
 from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
+from .soft_accuracy_spread import resampled_soft_accuracies
 
 # A permutation needs at least two segments.
 MIN_SEGMENTS = 2
@@ -30,7 +38,7 @@ class SoftAccuracy:
     """1 minus the mean difference between the p-values of metric and gold; higher is better.
 
     `n` counts the segments for which every system has gold, `n_pairs` the pairs of systems. The interval
-    is a jackknife over segments.
+    is a bootstrap over segments, see `soft_accuracy_spread`.
     """
 
     estimate: float
@@ -150,32 +158,29 @@ def soft_pairwise_accuracies(
     scores, truth, signs = _complete_segments(metrics, gold, higher_is_better, name)
     estimates = _soft_accuracies(scores, truth, n_resamples, rng)
     n_pairs = len(truth) * (len(truth) - 1) // 2
-    gold_pairs = _PairSums.of(truth)
-    accuracies = []
-    for metric, sign, estimate in zip(scores, signs, estimates.tolist(), strict=True):
-        without = _without_each(metric, gold_pairs)
-        reach = (
-            special.ndtri((1 + confidence) / 2) * np.sqrt(jackknife_covariance(without[None]))[0, 0]
+    standardised = np.stack([_standardised(metric) for metric in scores])
+    resampled = resampled_soft_accuracies(standardised, truth, n_resamples, rng)
+    reach = percentile_interval(resampled - resampled.mean(axis=0), confidence)
+    low, high = np.clip(estimates + reach, 0, 1)
+    return tuple(
+        SoftAccuracy(
+            estimate=float(estimates[i]),
+            low=float(low[i]),
+            high=float(high[i]),
+            n=truth.shape[1],
+            n_pairs=n_pairs,
+            higher_is_better=bool(sign > 0),
+            signature=signature(
+                measure="spa",
+                resamples=n_resamples,
+                ties="mid-p",
+                interval="recentred-bootstrap",
+                confidence=confidence,
+                metric=direction_name(bool(sign > 0)),
+            ),
         )
-        accuracies.append(
-            SoftAccuracy(
-                estimate=estimate,
-                low=float(max(0.0, estimate - reach)),
-                high=float(min(1.0, estimate + reach)),
-                n=truth.shape[1],
-                n_pairs=n_pairs,
-                higher_is_better=bool(sign > 0),
-                signature=signature(
-                    measure="spa",
-                    resamples=n_resamples,
-                    ties="mid-p",
-                    interval="jackknife",
-                    confidence=confidence,
-                    metric=direction_name(bool(sign > 0)),
-                ),
-            )
-        )
-    return tuple(accuracies)
+        for i, sign in enumerate(signs)
+    )
 
 
 def compare_soft_accuracies(
@@ -224,26 +229,16 @@ def compare_soft_accuracies(
     first, second = metric_pairs(estimates)
     observed = estimates[first] - estimates[second]
     at_least, at_most = np.zeros(len(first)), np.zeros(len(first))
-    n = truth.shape[1]
     width = 2 * len(metric_pair_sums) * len(gold_p)
-    for masks in swap_masks(n, n_resamples, rng, width=width):
-        sums = [
-            (masks @ pairs.differences.T, masks @ pairs.differences.T**2)
-            for pairs in metric_pair_sums
-        ]
-        for pair, (i, j) in enumerate(zip(first, second, strict=True)):
-            a, b = metric_pair_sums[i], metric_pair_sums[j]
-            change, square_change = sums[j][0] - sums[i][0], sums[j][1] - sums[i][1]
-            swapped_a = _normal_pvalues(a.total + change, a.squares + square_change)
-            swapped_b = _normal_pvalues(b.total - change, b.squares - square_change)
-            distance_a = np.abs(swapped_a - gold_p).mean(axis=1)
-            swapped = np.abs(swapped_b - gold_p).mean(axis=1) - distance_a
-            at_least[pair] += (swapped >= observed[pair] - ROUNDING).sum()
-            at_most[pair] += (swapped <= observed[pair] + ROUNDING).sum()
+    for masks in swap_masks(truth.shape[1], n_resamples, rng, width=width):
+        swapped = _swapped_differences(metric_pair_sums, gold_p, masks)
+        for pair, differences in enumerate(swapped):
+            at_least[pair] += (differences >= observed[pair] - ROUNDING).sum()
+            at_most[pair] += (differences <= observed[pair] + ROUNDING).sum()
     return comparison_matrix(
         estimates,
         signs,
-        n,
+        truth.shape[1],
         above=monte_carlo_pvalue(at_least, n_resamples),
         below=monte_carlo_pvalue(at_most, n_resamples),
         how=signature(
@@ -273,11 +268,19 @@ class _PairSums:
     def pvalues(self) -> Floats:
         return _normal_pvalues(self.total, self.squares)
 
-    def pvalues_without_each(self) -> Floats:
-        """Return p-values (pairs, segments) with one segment left out at a time."""
-        return _normal_pvalues(
-            self.total[:, None] - self.differences, self.squares[:, None] - self.differences**2
-        )
+
+def _swapped_differences(
+    metrics: Sequence[_PairSums], gold_p: Floats, masks: Floats
+) -> Iterator[Floats]:
+    """Yield the difference in SPA of every two metrics after each swap."""
+    sums = [(masks @ pairs.differences.T, masks @ pairs.differences.T**2) for pairs in metrics]
+    for i, j in combinations(range(len(metrics)), 2):
+        a, b = metrics[i], metrics[j]
+        change, square_change = sums[j][0] - sums[i][0], sums[j][1] - sums[i][1]
+        swapped_a = _normal_pvalues(a.total + change, a.squares + square_change)
+        swapped_b = _normal_pvalues(b.total - change, b.squares - square_change)
+        distance_a = np.abs(swapped_a - gold_p).mean(axis=1)
+        yield np.abs(swapped_b - gold_p).mean(axis=1) - distance_a
 
 
 def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
@@ -285,13 +288,6 @@ def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
     varies = squares > ROUNDING
     z = total / np.sqrt(np.where(varies, squares, 1))
     return special.ndtr(-np.where(varies, z, 0))
-
-
-def _without_each(metric: Floats, gold_pairs: _PairSums) -> Floats:
-    """Return SPA without each of the segments in turn."""
-    distances = _PairSums.of(_standardised(metric)).pvalues_without_each()
-    distances -= gold_pairs.pvalues_without_each()
-    return 1 - np.abs(distances, out=distances).mean(axis=0)
 
 
 def _soft_accuracies(

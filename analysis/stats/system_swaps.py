@@ -194,9 +194,9 @@ def _swapped(
         change = part[:, i + 1 :] - part[:, i : i + 1]
         yield "pearson", (place, _z(total[i] + change, pairs) - _z(total[i + 1 :] - change, pairs))
         change = signed_part[:, i + 1 :] - signed_part[:, i : i + 1]
-        agree = (signed[i] + change > 0).astype(np.float32)
-        agree -= signed[i + 1 :] - change > 0
-        difference = agree @ pairs.weights
+        # Does the swapped difference of two systems have the sign of gold's? signed[i] + change > 0, and so on.
+        agree = (change > -signed[i]).view(np.int8) - (change < signed[i + 1 :]).view(np.int8)
+        difference = agree.astype(np.float32) @ pairs.weights
         yield "spearman", (place, difference[..., 0])
         yield "accuracy", (place, difference[..., 1])
 

@@ -13,11 +13,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from da_platform.plots.rendering import CONTENT_TYPES
 from da_platform.plots.responses import cached, drawn_file
 from hits.models import Campaign
-from hits.people.access import campaigns_of, for_campaign_researchers, for_members
+from hits.people.access import campaigns_of, for_campaign_researchers, for_members, takes_files
 
 from ..evaluation.access import visible_collections, visible_evaluations
 from ..evaluation.forms import LEVEL_NAMES, EvaluateForm, PoolForm
@@ -35,9 +36,11 @@ from ..evaluation.result_page import (
     table_file,
 )
 from ..evaluation.stored_evaluations import EvaluationRefused, result_of
+from ..evaluation.uploading import raw_files, store_uploaded_judgements
 from ..models import Evaluation, GoldRun
+from ..scores.errors import ScoresRefused
+from ..scores.human_rows import has_ceiling
 from ..scores.storing import Home
-from ..stats.human_ceiling import sizes_for
 from .scores import PREFIXES, for_collection_members
 
 EVALUATIONS_PER_PAGE = 30
@@ -79,28 +82,20 @@ def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
     metrics = list(home.metrics.confirmed())
     # Preselect the latest run of a campaign, or all gold of a collection.
     first = list(golds)[:1] if isinstance(home, Campaign) else list(golds)
-    form = EvaluateForm(request.POST or None, golds=golds, first=first, metrics=metrics)
+    form = EvaluateForm(
+        request.POST or None, request.FILES or None, golds=golds, first=first, metrics=metrics
+    )
+    refusal = None
     if form.is_valid():
         assert isinstance(request.user, User)
-        arguments = {
-            "golds": [_chosen_gold(value) for value in form.cleaned_data["golds"]],
-            "metrics": form.cleaned_data["metrics"],
-            "options": form.options,
-        }
-        if isinstance(home, Campaign):
-            job = start_job(
-                kind="evaluate", campaign=home, arguments=arguments, started_by=request.user
-            )
-        else:
-            job = start_job(
-                kind="evaluate_collection",
-                arguments={"collection": home.key} | arguments,
-                started_by=request.user,
-            )
-        return redirect("job", job.code)
+        try:
+            return redirect("job", _start(form, home, request.user).code)
+        except ScoresRefused as refused:
+            refusal = refused
     context = {
         PREFIXES[type(home)]: home,
         "form": form,
+        "refusal": refusal,
         "has_golds": bool(golds),
         "has_metrics": bool(metrics),
         "n_unconfirmed": home.metrics.unconfirmed().count(),
@@ -110,8 +105,32 @@ def _evaluate(request: HttpRequest, home: Home) -> HttpResponse:
     return render(request, f"analysis/{name}", context, status=status)
 
 
-campaign_evaluate = require_http_methods(["GET", "POST"])(for_campaign_researchers(_evaluate))
-collection_evaluate = require_http_methods(["GET", "POST"])(for_collection_members(_evaluate))
+campaign_evaluate = takes_files(
+    require_http_methods(["GET", "POST"])(for_campaign_researchers(_evaluate))
+)
+collection_evaluate = takes_files(
+    require_http_methods(["GET", "POST"])(for_collection_members(_evaluate))
+)
+
+
+def _start(form: EvaluateForm, home: Home, user: User) -> Job:
+    """Store the uploaded judgements, if any, and start the job."""
+    arguments = {
+        "golds": [_chosen_gold(value) for value in form.cleaned_data["golds"]],
+        "metrics": form.cleaned_data["metrics"],
+        "options": form.options,
+    }
+    if upload := form.cleaned_data["judgements"]:
+        (file,) = raw_files([upload])
+        stored = store_uploaded_judgements(file=file, home=home, uploaded_by=user)
+        arguments["judgements"] = str(stored.code)
+    if isinstance(home, Campaign):
+        return start_job(kind="evaluate", campaign=home, arguments=arguments, started_by=user)
+    return start_job(
+        kind="evaluate_collection",
+        arguments={"collection": home.key} | arguments,
+        started_by=user,
+    )
 
 
 def _golds_offered(home: Home) -> dict[str, str]:
@@ -122,7 +141,7 @@ def _golds_offered(home: Home) -> dict[str, str]:
             facts = f"{run.created_at:%Y-%m-%d}, {run.n_scored:,} complete"
             offered[f"z-{run.number}"] = f"Gold {run.number}, standardised (z): {facts}"
             offered[f"raw-{run.number}"] = f"Gold {run.number}, raw scores: {facts}"
-            if sizes_for(run.minimum):
+            if has_ceiling(run):
                 label = f"Gold {run.number} (z), with held-out workers as rows next to the metrics"
                 offered[f"human-{run.number}"] = label
     for upload in home.gold_uploads.defer("table").order_by("pk"):

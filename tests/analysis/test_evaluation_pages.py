@@ -290,6 +290,61 @@ def test_a_campaign_is_evaluated_against_two_golds_side_by_side(client):
     assert "Segment-level correlations with gold 1 and with hter" in text and "rank-changes" in text
 
 
+JUDGEMENTS = "segment\tbetter\tworse\n1\tA\tB\n1\tA\tB\n1\tB\tA\n2\tC\tD\n"
+
+
+def test_judgements_of_people_are_uploaded_with_the_evaluation(client):
+    collection = make_collection(owner_of(client))
+    chosen = {
+        "golds": [f"upload-{collection.gold_uploads.get().code}"],
+        "metrics": [str(metric.code) for metric in collection.metrics.all()],
+    }
+    people = {"judgements": file(JUDGEMENTS, "people.tsv")}
+    evaluation = evaluate(client, "collection_evaluate", collection, **chosen, **people)
+    judged = result_of(evaluation).judged
+    # Two against one and one alone: (2 - 1 + 1) / 4.
+    assert (judged.n, judged.ceiling) == (4, 0.5)
+    assert "judgements:4" in evaluation.signature
+    text = text_of(client, "evaluation", evaluation.code)
+    assert "Judgements of people" in text and evaluation.judgements.sha256 in text
+    check = start_job(kind="evaluate_again", arguments={"evaluation": str(evaluation.code)})
+    assert run_job(check.pk).result["is_same"]
+    evaluation.judgements.delete()
+    refused = run_job(
+        start_job(kind="evaluate_again", arguments={"evaluation": str(evaluation.code)}).pk
+    )
+    assert refused.state == "failed" and "judgements of this evaluation" in refused.error
+
+
+def test_bad_judgements_are_shown_on_the_page_and_start_nothing(client):
+    collection = make_collection(owner_of(client))
+    answer = send(
+        client,
+        "collection_evaluate",
+        collection,
+        golds=[f"upload-{collection.gold_uploads.get().code}"],
+        metrics=[str(collection.metrics.first().code)],
+        judgements=file("segment\tbetter\tworse\n1\tA\tA\n", "people.tsv"),
+        seed=1,
+    )
+    assert answer.status_code == 422 and not Job.objects.exists()
+    assert "prefers a system to itself" in answer.content.decode()
+
+
+def test_judgements_of_unknown_translations_are_refused(client):
+    campaign = make_scored_campaign()
+    answer = send(
+        client,
+        "campaign_evaluate",
+        campaign,
+        golds=["z-1"],
+        metrics=[str(campaign.metrics.first().code)],
+        judgements=file(JUDGEMENTS, "people.tsv"),
+        seed=1,
+    )
+    assert answer.status_code == 422 and "the campaign has no segment 1 by A" in str(answer.content)
+
+
 def test_campaigns_are_pooled_and_the_evaluation_is_reproducible(client):
     campaigns = [make_scored_campaign(), make_scored_campaign()]
     make_gold_run(campaigns[1], seed=5)

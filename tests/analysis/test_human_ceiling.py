@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from analysis.stats.by_segment import correlations_by_segment
 from analysis.stats.human_ceiling import HeldOut, hold_out, sizes_for
 from analysis.stats.sample_size import spearman_brown
+from analysis.stats.segments import Method
 from tests.analysis.simulated_ratings import Crowd, simulate_ratings
 
 
@@ -39,6 +40,23 @@ def test_repeats_of_one_worker_are_never_on_both_sides():
     again = hold_out(*twice, rng=np.random.default_rng(1), sizes=(1,))
     assert_allclose(again.gold, once.gold)
     assert_allclose(again.scores, once.scores)
+
+
+def test_pooled_gold_counts_every_rating_and_keeps_those_of_a_worker_on_one_side():
+    values, workers, translations = every_worker()
+    # Worker 0 rates everything three times.
+    rows = np.concatenate([np.arange(len(values)), np.repeat(np.flatnonzero(workers == 0), 2)])
+    columns = [column[rows] for column in (values, workers, translations)]
+    columns[0] = columns[0] + np.random.default_rng(2).normal(size=len(rows))
+    held_out = hold_out(*columns, rng=np.random.default_rng(1), sizes=(1,), method="pooled")
+    n_held_out = 8 - held_out.n_gold
+    assert set(n_held_out) == {1, 3}
+    totals = np.bincount(columns[2], columns[0])
+    assert_allclose(n_held_out * held_out.scores[0] + held_out.n_gold * held_out.gold, totals)
+    for place in range(4):
+        mine = (columns[2] == place) & (columns[1] == 0)
+        if n_held_out[place] == 3:
+            assert np.isclose(held_out.scores[0][place], columns[0][mine].mean())
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -102,12 +120,15 @@ def human_like_metric(held_out: HeldOut) -> np.ndarray:
     return 2 * held_out.scores[1] - held_out.scores[0]
 
 
-def rejections(crowd: Crowd, n: int, *, is_fair: bool = True) -> float:
+def rejections(
+    crowd: Crowd, n: int, *, is_fair: bool = True, method: Method = "per_worker"
+) -> float:
     rng = np.random.default_rng(8)
     rejected = []
     for _ in range(n):
         ratings = simulate_ratings(rng, crowd)
-        held_out = hold_out(ratings.z, ratings.workers, ratings.translations, rng=rng, sizes=(1, 2))
+        columns = ratings.z, ratings.workers, ratings.translations
+        held_out = hold_out(*columns, rng=rng, sizes=(1, 2), method=method)
         worker, metric, gold = held_out.scores[0], human_like_metric(held_out), held_out.gold
         segments = held_out.translations % crowd.n_segments
         if not is_fair:

@@ -59,6 +59,22 @@ def test_workers_and_gold_come_from_different_ratings(run):
     assert (gold.n_ratings[complete] == n - 2).all()
 
 
+def test_pooled_gold_is_split_rating_by_rating(run):
+    pooled = build_gold(campaign=run.campaign, method="pooled", minimum=4)
+    gold, (_, two) = human_ceiling(pooled, use="z", name="others")
+    full, complete = campaign_gold(pooled), ~np.isnan(gold.scores)
+    assert complete.any() and (full.n_ratings[complete] > gold.n_ratings[complete]).all()
+    n_all, n_gold = full.n_ratings[complete], gold.n_ratings[complete]
+    both = ((n_all - n_gold) * two.scores[complete] + n_gold * gold.scores[complete]) / n_all
+    assert_allclose(both, full.scores[complete])
+
+
+def test_gold_that_weighs_workers_is_refused(run):
+    run.method = "weighted"
+    with pytest.raises(CeilingRefused, match="Gold 1 weighs workers.*per_worker or pooled"):
+        human_ceiling(run, use="z", name="others")
+
+
 def test_raw_scores_are_held_out_too(run):
     gold, (one, _) = human_ceiling(run, use="raw", name="others")
     complete = ~np.isnan(gold.scores)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from analysis.evaluation import EvaluationResult, Options, evaluate
 from analysis.evaluation.preferences import read_judgements
-from analysis.evaluation.results import Judgement
+from analysis.evaluation.results import Judgement, JudgementTable
 from analysis.evaluation.stored_evaluations import EvaluationRefused, options_from
 from analysis.evaluation.tables import tables_of
 from analysis.scores.errors import ScoresRefused
@@ -67,14 +67,15 @@ def test_one_translation_a_segment_has_no_preferences():
     assert evaluate([alone], [gold], options=OPTIONS).result.golds[0].preferences is None
 
 
-def judgements(n_contradicting: int = 1) -> list[Judgement]:
+def judgements(n_contradicting: int = 1) -> JudgementTable:
     """Return four judgements on each of three pairs, some of which say the opposite."""
     pairs = [("1", "a", "b"), ("2", "b", "c"), ("3", "d", "a")]
-    return [
+    rows = [
         Judgement(segment, *((worse, better) if i < n_contradicting else (better, worse)))
         for segment, better, worse in pairs
         for i in range(4)
     ]
+    return JudgementTable("people.tsv", tuple(rows))
 
 
 def test_contradicting_judgements_lower_the_ceiling():
@@ -98,7 +99,11 @@ def test_judgements_on_systems_left_out_are_left_out():
 
 def test_a_judged_translation_without_a_score_is_named():
     with pytest.raises(ScoresRefused, match="good: has no score for segment 1 by x, which was"):
-        evaluate([GOOD], [gold_table()], judgements=[Judgement("1", "x", "a")])
+        evaluate(
+            [GOOD],
+            [gold_table()],
+            judgements=JudgementTable("people.tsv", (Judgement("1", "x", "a"),)),
+        )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_the_command_reads_points_and_judgements(tmp_path):
     scores = write_table(tmp_path / "m.tsv", {"good": GOOD.scores})
     gold = write_table(tmp_path / "gold.tsv", {"score": gold_scores()})
     lines = ["segment\tbetter\tworse\tworker"]
-    lines += [f"{j.segment}\t{j.better}\t{j.worse}\tw1" for j in judgements()]
+    lines += [f"{j.segment}\t{j.better}\t{j.worse}\tw1" for j in judgements().rows]
     judged = tmp_path / "judgements.tsv"
     judged.write_text("\n".join(lines) + "\n")
     start = ["evaluate", str(scores), "--gold", f"da={gold}", "--all-higher"]

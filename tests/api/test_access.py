@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 NOBODY = "00000000-0000-0000-0000-000000000007"
 # Open to researchers. Everything else needs an admin.
 FOR_RESEARCHERS = {
+    "add_judgements",
     "add_post_editions",
     "add_scores",
     "build_gold",

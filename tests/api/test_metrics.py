@@ -142,3 +142,22 @@ def test_post_editions_become_gold_that_an_evaluation_can_take(campaign):
     answer = ada.post(f"/campaigns/{campaign.code}/evaluations", body)
     assert answer.status_code == 202
     assert Job.objects.get().arguments["golds"] == [{"upload": hter["code"]}]
+
+
+def test_judgements_are_stored_once_and_taken_by_an_evaluation(campaign):
+    ada = caller("researcher", campaign)
+    upload(ada, campaign, lower=["TER"], higher=["X"])
+    path = f"/api/v1/campaigns/{campaign.code}/judgements"
+    content = b"segment\tbetter\tworse\nsegment-1\tsystem-a\tsystem-b\n"
+    first, second = (
+        ada.client.post(path, {"file": SimpleUploadedFile("people.tsv", content)}).json()
+        for _ in range(2)
+    )
+    assert first == second and first["n_judgements"] == 1
+    body = {"judgements": first["code"]}
+    assert ada.post(f"/campaigns/{campaign.code}/evaluations", body).status_code == 202
+    assert Job.objects.get().arguments["judgements"] == first["code"]
+    unknown = SimpleUploadedFile("people.tsv", content.replace(b"-b", b"-c"))
+    refused = ada.client.post(path, {"file": unknown})
+    assert refused.status_code == 422 and "system-c" in refused.content.decode()
+    assert ada.client.post(path, {"name": "x", "file": unknown}).status_code == 422

@@ -373,6 +373,7 @@ def write_hostile_names() -> None:
         MetricScore: ["segment"],
         ScoreCollection: ["name"],
         GoldUpload: ["name", "file_name"],
+        JudgementUpload: ["file_name"],
         User: ["username", "first_name"],
     }
     for model, names in written.items():
@@ -433,7 +434,7 @@ if __name__ == "__main__":
     from django.urls.converters import IntConverter, UUIDConverter
     from django.utils import timezone
 
-    from analysis.models import GoldUpload, Metric, MetricScore, ScoreCollection
+    from analysis.models import GoldUpload, JudgementUpload, Metric, MetricScore, ScoreCollection
     from da_platform.api import api
     from da_platform.jobs.models import Job
     from hits.models import (

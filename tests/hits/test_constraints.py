@@ -15,6 +15,7 @@ from analysis.models import (
     GoldRun,
     GoldScore,
     GoldUpload,
+    JudgementUpload,
     Metric,
     MetricScore,
     ScoreCollection,
@@ -201,6 +202,9 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "gold_upload_name_is_not_empty": (GoldUpload, 0, {"name": ""}),
     "gold_upload_level_is_known": (GoldUpload, 0, {"level": "word"}),
     "gold_upload_kind_is_known": (GoldUpload, 0, {"kind": "guess"}),
+    "judgements_are_stored_once_for_a_campaign": (JudgementUpload, 1, {"sha256": "=sha256"}),
+    "judgements_are_stored_once_for_a_collection": (JudgementUpload, 3, {"sha256": "=sha256"}),
+    "judgements_are_of_a_campaign_or_a_collection": (JudgementUpload, 0, {"campaign_id": None}),
     "evaluation_number_counts_from_1": (Evaluation, 0, {"number": 0}),
     "job_makes_one_evaluation": (Evaluation, 1, {"job_id": "=job_id"}),
 }
@@ -334,6 +338,7 @@ def make_evaluations(campaign: Campaign) -> None:
                 table={},
                 **home,
             )
+            JudgementUpload.objects.create(sha256=name, n_judgements=0, table={}, **home)
 
 
 def test_the_database_refuses_every_bad_row(campaign: Campaign):

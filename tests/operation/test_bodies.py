@@ -19,7 +19,12 @@ from tests.test_access_matrix import path_of
 
 pytestmark = pytest.mark.django_db
 
-PAGES = {"draft_files", "campaign_scores", "campaign_gold", "collection_scores", "collection_gold"}
+PAGES = {"draft_files", "campaign_post_editions"}
+PAGES |= {
+    f"{home}_{page}"
+    for home in ("campaign", "collection")
+    for page in ("scores", "gold", "evaluate")
+}
 LARGE = 1_200_000
 
 

@@ -90,6 +90,7 @@ class Command(CommandWithExamples):
         add_campaign_arguments(parser)
         self._add_file_arguments(parser)
         self._add_setting_arguments(parser)
+        self._add_worker_arguments(parser)
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def _add_file_arguments(self, parser: CommandParser) -> None:
@@ -155,6 +156,16 @@ class Command(CommandWithExamples):
             metavar="N",
             help="how long a worker may take before the place is offered to someone else",
         )
+        for name, (flag, value, text) in SWITCHES.items():
+            parser.add_argument(flag, dest=name, action="store_const", const=value, help=text)
+        parser.add_argument(
+            "--merge-near-identical",
+            action="store_true",
+            help="rate translations that differ only in case, punctuation or white space once",
+        )
+
+    def _add_worker_arguments(self, parser: CommandParser) -> None:
+        """Add what workers see, and how they are judged."""
         parser.add_argument("--run-by", metavar="NAME", help="who runs it, as workers see it")
         parser.add_argument(
             "--contact", metavar="ADDRESS", help="where workers can write to, as they see it"
@@ -185,15 +196,8 @@ class Command(CommandWithExamples):
             metavar="N",
             help=f"how many HITs one worker may do, or none for no limit (default: {DEFAULT_HITS_PER_WORKER})",
         )
-        for name, (flag, value, text) in SWITCHES.items():
-            parser.add_argument(flag, dest=name, action="store_const", const=value, help=text)
         parser.add_argument(
             "--instructions", type=Path, metavar="FILE", help="UTF-8 text shown to workers"
-        )
-        parser.add_argument(
-            "--merge-near-identical",
-            action="store_true",
-            help="rate translations that differ only in case, punctuation or white space once",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
