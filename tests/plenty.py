@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from django.contrib.auth.models import User
@@ -13,10 +14,12 @@ from analysis.evaluation.stored_evaluations import evaluate_campaign, evaluate_c
 from analysis.evaluation.uploading import GoldReading, store_uploaded_gold
 from analysis.gold.runs import build_gold
 from analysis.models import Evaluation, GoldRun, Metric, ScoreCollection
+from analysis.ranking.results import rank_by_judgements
 from analysis.scores.gold_tables import campaign_gold
 from analysis.scores.raw_files import RawFile
 from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
+from analysis.stats.judgements import Rankings
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.building import build_hits
@@ -133,6 +136,7 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
     _add_people(campaign, admin, n)
     for _ in range(n):
         CampaignDraft.objects.create(owner=superuser, basics=BASICS)
+    _add_ranking(campaign)
     _add_results(campaign, n)
     _add_jobs(campaign, admin, n)
     return Plenty(campaign, _make_collections(admin, n), admin, superuser)
@@ -191,6 +195,32 @@ def _add_people(campaign: Campaign, admin: User, n: int) -> None:
         other = make_campaign()
         for member in (person, admin):
             Membership.objects.create(user=member, campaign=other, level="admin")
+
+
+def _add_ranking(campaign: Campaign) -> None:
+    """A finished ranking by judgements: two judges who rank two systems on ten segments."""
+    first, second = campaign.systems.values_list("pk", flat=True)[:2]
+    tasks = np.repeat(np.arange(20), 2)
+    judged = Rankings(
+        tasks=tasks,
+        segments=tasks // 2,
+        judges=tasks % 2,
+        systems=np.tile([first, second], 20),
+        outputs=np.tile([0, 1], 20),
+        ranks=np.where(np.arange(40) % 7 < 4, 1, 2),
+    )
+    with patch("analysis.ranking.results.load_rankings", return_value=judged):
+        facts = rank_by_judgements(campaign, runs=10)
+    # Not the names of other campaigns, whose gold the page would show next to it.
+    for row in facts["systems"]:
+        row["system"] += f" of {campaign.pk}"
+    Job.objects.create(
+        kind="rank_judgements",
+        campaign=campaign,
+        state=Job.State.DONE,
+        finished_at=timezone.now(),
+        result=facts,
+    )
 
 
 def _add_results(campaign: Campaign, n: int) -> None:

@@ -49,12 +49,15 @@ LISTS = {
     "api_tokens": 6,
     "campaign_results": 16,
     "campaign_segments": 10,
+    "campaign_ranking": 12,
     "campaign_report": 20,
     "campaign_metrics": 12,
     "campaign_evaluate": 10,
     "evaluations": 10,
     "evaluate_pooled": 6,
     "evaluations_across": 8,
+    "evaluation_contrast": 24,
+    "import_report": 12,
     "collection_metrics": 10,
     "collection_evaluate": 10,
     "evaluation": 8,
@@ -62,21 +65,21 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "campaign_ranking", "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
-    "campaign_instructions", "campaign_worker_texts", "import_report", "campaign_cost", "pay_assignment", "preview_landing",
+    "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
-    "evaluation_contrast", "two_step", "password_change_done", "remove_examples",
+    "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
+    "ranking_table", "ranking_picture", "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
     "evaluation_points", "job_progress",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {
-    "ranking_table", "ranking_picture", "two_step_set_up", "evaluations_across_file", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
+    "two_step_set_up", "evaluations_across_file", "preview", "decide_workers", "decide_holds", "draft_settings", "draft_check",
 }  # fmt: skip
 
 MAX_API_QUERIES = 22
@@ -145,6 +148,8 @@ def api_path(path: str, plenty: Plenty) -> str:
 def _name_of_file(path: str, plenty: Plenty) -> str:
     if "/tables" in path:
         return table_name(plenty)
+    if "/judgements" in path:
+        return "rank-ranges"
     return "between-metrics" if "/evaluations" in path else "system-ranking"
 
 

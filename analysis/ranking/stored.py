@@ -1,5 +1,7 @@
 """The latest ranking of a campaign, which is kept as the result of its job."""
 
+from django.db.models import Count, Q
+
 from da_platform.jobs.models import Job
 from hits.models import Campaign
 from hits.people.access import Visitor, campaigns_of
@@ -25,15 +27,15 @@ def by_direct_assessment(campaign: Campaign, facts: Facts, visitor: Visitor) -> 
     None if the visitor may see no such campaign with at least two of the systems.
     """
     names = [row["system"] for row in facts["systems"]]
-    runs = GoldRun.objects.filter(
-        campaign__in=campaigns_of(visitor).filter(
-            source_language=campaign.source_language, target_language=campaign.target_language
-        ),
-        n_scored__gt=0,
-    ).exclude(campaign=campaign)
-    for run in runs.order_by("-pk")[:5]:
-        scored = {row["system"]: row for row in rank_systems(run).rows}
-        if len(scored.keys() & set(names)) > 1:
-            rows = [(row, scored.get(row["system"])) for row in facts["systems"]]
-            return {"run": run, "rows": rows}
-    return None
+    others = (
+        campaigns_of(visitor)
+        .exclude(pk=campaign.pk)
+        .filter(source_language=campaign.source_language, target_language=campaign.target_language)
+        .annotate(n_shared=Count("systems", filter=Q(systems__name__in=names), distinct=True))
+        .filter(n_shared__gt=1)
+    )
+    run = GoldRun.objects.filter(campaign__in=others.values("pk"), n_scored__gt=0).order_by("-pk").first()
+    if run is None:
+        return None
+    scored = {row["system"]: row for row in rank_systems(run).rows}
+    return {"run": run, "rows": [(row, scored.get(row["system"])) for row in facts["systems"]]}
