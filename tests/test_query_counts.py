@@ -49,7 +49,6 @@ LISTS = {
     "api_tokens": 6,
     "campaign_results": 16,
     "campaign_segments": 10,
-    "campaign_ranking": 12,
     "campaign_report": 20,
     "campaign_metrics": 12,
     "campaign_evaluate": 10,
@@ -65,7 +64,7 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "campaign_ranking", "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
     "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
     "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
     "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",

@@ -34,7 +34,11 @@ def by_direct_assessment(campaign: Campaign, facts: Facts, visitor: Visitor) -> 
         .annotate(n_shared=Count("systems", filter=Q(systems__name__in=names), distinct=True))
         .filter(n_shared__gt=1)
     )
-    run = GoldRun.objects.filter(campaign__in=others.values("pk"), n_scored__gt=0).order_by("-pk").first()
+    run = (
+        GoldRun.objects.filter(campaign__in=others.values("pk"), n_scored__gt=0)
+        .order_by("-pk")
+        .first()
+    )
     if run is None:
         return None
     scored = {row["system"]: row for row in rank_systems(run).rows}
