@@ -66,11 +66,14 @@ def render(
     """
     if fmt not in FORMATS:
         raise ValueError(f"`fmt` must be one of {', '.join(FORMATS)}, not {fmt!r}")
+    from matplotlib import rc_context
+
     buffer = io.BytesIO()
     # Half the time for a file a little larger.
     fast: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if fmt == "png" else {}
     dpi = min(PNG_DPI, MOST_PIXELS / max(figure.get_size_inches()))
-    with style():
+    # Where a figure has no layout engine, saving it sets the default one afterwards, which would draw the next format twice.
+    with style(), rc_context({"figure.constrained_layout.use": False}):
         figure.savefig(buffer, format=fmt, dpi=dpi, metadata=_METADATA[fmt], **fast)
     if fmt == "svg":
         return finish_svg(buffer.getvalue(), title=title, alternative=alternative, hover=hover)
