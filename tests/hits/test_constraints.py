@@ -15,6 +15,7 @@ from analysis.models import (
     GoldRun,
     GoldScore,
     GoldUpload,
+    GoldWeight,
     JudgementUpload,
     Metric,
     MetricScore,
@@ -178,6 +179,7 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "gold_run_number_is_unique": (GoldRun, 1, {"number": "=number"}),
     "job_makes_one_gold_run": (GoldRun, 1, {"job_id": "=job_id"}),
     "gold_score_is_complete_with_a_score": (GoldScore, 0, {"is_complete": True}),
+    "gold_weight_is_not_negative": (GoldWeight, 0, {"weight": -1}),
     "metric_is_stored_once_for_a_campaign": (Metric, 1, {"name": "=name"}),
     "metric_is_stored_once_for_a_collection": (Metric, 3, {"name": "=name"}),
     "metric_is_of_a_campaign_or_a_collection": (Metric, 0, {"campaign_id": None}),
@@ -314,6 +316,15 @@ def make_gold_runs(campaign: Campaign) -> None:
             campaign=campaign, number=number, minimum=3, job=job, n_incomplete=1, **counts
         )
         translation = Translation.objects.filter(segment__campaign=campaign)[0]
+        GoldWeight.objects.create(
+            run=run,
+            worker=Worker.objects.latest("pk"),
+            weight=1.0,
+            discrimination=1.0,
+            repeat_variance=0.5,
+            n_pairs=1,
+            n_repeats=1,
+        )
         GoldScore.objects.create(
             run=run, translation=translation, n=0, n_ratings=0, is_complete=False
         )

@@ -19,7 +19,7 @@ from tests.test_access_matrix import path_of
 
 pytestmark = pytest.mark.django_db
 
-PAGES = {"draft_files", "campaign_post_editions"}
+PAGES = {"draft_files", "campaign_post_editions", "campaign_worker_texts"}
 PAGES |= {
     f"{home}_{page}"
     for home in ("campaign", "collection")
