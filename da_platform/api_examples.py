@@ -88,6 +88,9 @@ class _Values:
             return shape["default"]
         if "properties" in shape:
             return self.fields_of(shape)
+        if shape.get("type") == "object":
+            # Any fields; none are an example, too.
+            return {}
         if shape.get("type") == "array":
             return [self.of(name.removesuffix("s"), shape.get("items", {}))]
         simple = {"boolean": True, "integer": max(1, shape.get("minimum", 1)), "number": 0.5}

@@ -31,6 +31,10 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "measure_agreement": ({"between": COUNTS, "within": COUNTS}, "r = 0.50 over 12 pairs"),
     "rank_systems": ({"systems": [{"system": "A", "cluster": 1}]}, "First: A."),
+    "rank_judgements": (
+        {"systems": [{"system": "A", "cluster": 1}], "n_judgements": 7},
+        "1 system in 1 cluster, from 7 judgements. First: A.",
+    ),
     "evaluate": ({"evaluation": CODE, "winners": {"gold 1": ["BLEU"]}}, "outperforms BLEU"),
     "evaluate_collection": ({"evaluation": CODE}, "The evaluation is finished."),
     "evaluate_pooled": ({"evaluation": CODE, "winners": {}}, "The evaluation is finished."),
