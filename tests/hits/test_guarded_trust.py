@@ -303,5 +303,6 @@ def test_the_queries_of_a_weighing_do_not_grow(n_others, django_assert_num_queri
     alice = make_worker("alice")
     weighed_hit(campaign, alice, reader(30))
     person = Participation.objects.select_related("campaign").get(worker=alice)
-    with django_assert_num_queries(5 + bool(n_others)):
+    # One for texts that the worker reported.
+    with django_assert_num_queries(6 + bool(n_others)):
         weigh(person)
