@@ -63,7 +63,8 @@ class ReadingOptions:
 
     @property
     def _shown(self) -> str:
-        return self.shows or SHOWN_BY_TASK[self.task]
+        # An unknown task needs nothing; it is refused with the other settings.
+        return self.shows or SHOWN_BY_TASK.get(self.task, "")
 
 
 def checked_text(
