@@ -115,7 +115,7 @@ def test_gaps_are_those_between_ratings_as_received(campaign):
 
 def test_each_picture_loads_only_what_it_needs(campaign, django_assert_num_queries):
     person = worker_like("honest")
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         pictures_of(person, only="repeats")
 
 
