@@ -176,7 +176,7 @@ def test_simulate_workers_needs_an_option_for_a_campaign_with_real_workers(is_pa
 @pytest.mark.parametrize(
     ("option", "value", "reason"),
     [
-        ("--crowd", "lazy=3", "'lazy' is not a kind of worker. Choose from: honest, noisy"),
+        ("--crowd", "sleepy=3", "'sleepy' is not a kind of worker. Choose from: honest, noisy"),
         ("--crowd", "honest", "write a number, as in honest=10"),
         ("--crowd", "honest=-1", "write a number"),
         ("--crowd", "", "is not a kind of worker"),
@@ -283,5 +283,5 @@ def test_exit_codes_tell_a_script_how_it_went(tmp_path):
     refused = manage("campaign_status", "News", **variables)
     assert refused.returncode == 1 and refused.stdout == ""
     assert refused.stderr.startswith("CommandError: There is no campaign named 'News'.")
-    wrong = manage("simulate_workers", "News", "--crowd", "lazy=1", **variables)
+    wrong = manage("simulate_workers", "News", "--crowd", "sleepy=1", **variables)
     assert wrong.returncode == 2 and "Traceback" not in wrong.stderr
