@@ -73,7 +73,7 @@ def head_to_head_table(facts: Facts) -> Table:
     return Table(
         name="head-to-head",
         caption=f"Head-to-head comparison of the systems of {facts['campaign']}",
-        columns=[Column("", is_number=False), *(Column(name) for name in names)],
+        columns=[Column("System", is_number=False), *(Column(name) for name in names)],
         rows=rows,
         note=(
             "Each cell is how often the system in the column was judged better than the one in the row, ignoring "

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import resolve
 from django.views.decorators.http import require_GET, require_POST
 
-from da_platform.jobs.kinds import JobRefused, Outcome, kind_named, known_kinds
+from da_platform.jobs.kinds import JobRefused, Outcome, known_kinds
 from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
@@ -117,11 +117,16 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
         "error": job.error.partition("\n")[0] if job.problems else job.error,
         "n_more": n_more,
         "can_mend": is_changeable
-        and kind_named(job.kind).mend is not None
+        and _can_be_mended(job)
         and any(problem["fix"] for problem in job.problems),
         "traceback": job.traceback if request.user.is_superuser else "",
     }
     return render(request, "hits/job.html", context, status=status)
+
+
+def _can_be_mended(job: Job) -> bool:
+    kind = known_kinds().get(job.kind)
+    return kind is not None and kind.mend is not None
 
 
 def _outcome(job: Job) -> Outcome | None:
