@@ -100,6 +100,8 @@ clean:
 .PHONY: port-is-free
 port-is-free:
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON). Python 3.11 is needed; try: make run PYTHON=python3.11"; exit 1; }
+	@[ "$(PORT)" -gt 0 ] 2>/dev/null && [ "$(PORT)" -le 65535 ] \
+		|| { echo "$(PORT) is not a port. Choose a number between 1024 and 65535: make run PORT=8001"; exit 1; }
 	@$(PYTHON) -c 'import socket; s = socket.socket(); \
 		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", $(PORT)))' 2>/dev/null \
 		|| { echo "Port $(PORT) is in use. Stop what runs there or choose another: make run PORT=8001"; exit 1; }

@@ -1,5 +1,6 @@
 """The API reference, generated from the OpenAPI schema."""
 
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,13 +16,15 @@ from .api_examples import example_of
 @require_GET
 @for_anyone
 def api_reference(request: HttpRequest) -> HttpResponse:
-    schema = api.get_openapi_schema()
     origin = f"{request.scheme}://{request.get_host()}"
-    context = {"info": schema["info"], "groups": _groups(schema, origin), "origin": origin}
+    info = api.get_openapi_schema()["info"]
+    context = {"info": info, "groups": _groups(origin), "origin": origin}
     return render(request, "hits/api_reference.html", context)
 
 
-def _groups(schema: dict[str, Any], origin: str) -> dict[str, list[dict[str, Any]]]:
+@lru_cache(maxsize=4)
+def _groups(origin: str) -> dict[str, list[dict[str, Any]]]:
+    schema = api.get_openapi_schema()
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():

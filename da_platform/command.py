@@ -44,6 +44,7 @@ usage: da COMMAND [--data DIR] ...
 
 Each has --help. All commands of Django work too, such as da changepassword.
 """
+MAX_PORT = 65_535
 # Without one of these the platform would refuse to start.
 ENOUGH_TO_START = ("DA_DEBUG", "DA_SECRET_KEY", "DA_SECRET_KEY_FILE", "DA_ENV_FILE")
 
@@ -81,9 +82,14 @@ def _run(name: str = "help", *arguments: str) -> None:
 
 
 def _port(arguments: Sequence[str]) -> int:
-    parser = ArgumentParser(add_help=False)
-    parser.add_argument("--port", type=int, default=8000)
-    return int(parser.parse_known_args(arguments)[0].port)
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--port", default="8000", nargs="?")
+    text = parser.parse_known_args(arguments)[0].port or ""
+    if not (text.isdecimal() and 0 < int(text) <= MAX_PORT):
+        sys.exit(
+            f'"{text}" is not a port. Choose a number between 1024 and {MAX_PORT}: --port 8001'
+        )
+    return int(text)
 
 
 def _is_free(port: int) -> bool:
@@ -92,6 +98,8 @@ def _is_free(port: int) -> bool:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            sys.exit(f"Only an administrator may use port {port}. Choose another: --port 8001")
         except OSError:
             return False
     return True

@@ -44,7 +44,7 @@ if sys.platform == "linux":
 # Jobs that run at once, chores among them.
 N_THREADS = 3
 # Without the banner.
-WORKER = ["--quiet", "--app", "da_platform", "worker", "--beat", "--loglevel", "WARNING"]
+WORKER = ["--quiet", "--app", "da_platform", "worker", "--clock", "--loglevel", "WARNING"]
 WORKER += ["--queues", ",".join(QUEUES), "--pool", "threads", "--concurrency", str(N_THREADS)]
 WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
@@ -53,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all processes until one ends or this one is asked to stop; return an exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, default=8000)
-    chosen, command = parser.parse_known_args(arguments)
+    # Everything after the command's name is its own, another --port included.
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    chosen = parser.parse_args(arguments)
     wishes = _listen()
     die_with_parent()
     # The server loads the code meanwhile, and listens once the last writing end of the pipe is closed.
@@ -61,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     children = [_start_server(chosen.port, waiting)]
     os.close(waiting)
     try:
-        if command:
-            _prepare(command, children, wishes)
+        if chosen.command:
+            _prepare(chosen.command, children, wishes)
         os.close(ready)
         while _all_run(children, wishes):
             # The pages first, because on a small machine the starting worker would delay them.

@@ -409,6 +409,8 @@ PASSWORD_WORDS = [
 
 # Where admins' files wait until they are imported. Celery workers need access to the same folder.
 UPLOADS_DIR = DATA_DIR / "uploads"
+# Pictures, sounds and videos of campaigns. Web processes and Celery workers need the same folder; backups include it.
+MEDIA_DIR = DATA_DIR / "media"
 MAX_REQUEST_BYTES = whole_number("DA_MAX_REQUEST_BYTES", default=210_000_000)
 DATA_UPLOAD_MAX_NUMBER_FILES = 510
 # Limits for every file (campaigns, scores, collections, results), and for a campaign's outputs (systems times segments).
@@ -472,6 +474,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF],
+        "media-src": [SELF],
         "font-src": [SELF],
         "connect-src": [SELF],
         "manifest-src": [SELF],

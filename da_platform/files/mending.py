@@ -54,6 +54,10 @@ class Mender:
     mends: list[Mend] = field(default_factory=list)
     n_mends: int = 0
 
+    def scout(self) -> "Mender":
+        """Return a mender that reads the same, for a first look, and whose mends are not kept."""
+        return Mender(self.cleans, self.encoding)
+
     def add(self, file: str, line: int | None, what: str) -> None:
         self.n_mends += 1
         if len(self.mends) < MAX_KEPT:

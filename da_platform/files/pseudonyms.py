@@ -35,7 +35,8 @@ class Pseudonyms:
         return name
 
     def names(self, real_ids: Sequence[str]) -> list[str]:
-        return [self.name(real_id) for real_id in real_ids]
+        # Nobody has no pseudonym.
+        return [self.name(real_id) if real_id else "" for real_id in real_ids]
 
 
 def key_fingerprint() -> str:

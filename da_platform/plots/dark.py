@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 from defusedxml.ElementTree import fromstring
 
+from .rendering import PNG_LEVEL
 from .style import COLOURS, INK, LINE, PAPER, QUIET, SIGNIFICANCE_SHADES
 from .svg import SVG, XLINK
 
@@ -96,7 +97,7 @@ def _recoloured(content: bytes) -> bytes | None:
     if (swapped == pixels).all():
         return None
     buffer = io.BytesIO()
-    Image.fromarray(swapped).save(buffer, format="PNG", optimize=True)
+    Image.fromarray(swapped).save(buffer, format="PNG", compress_level=PNG_LEVEL)
     return buffer.getvalue()
 
 

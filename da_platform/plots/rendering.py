@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..files.cells import defuse
-from ..forks import in_forks
 from .style import style
 from .svg import finish_svg
 
@@ -29,6 +28,8 @@ CONTENT_TYPES = {
 # Sharp in print at its natural size; a larger plot than fits a page gets fewer dots per inch.
 PNG_DPI = 200
 MOST_PIXELS = 2000
+# Half the time of the usual level, for a file a little larger.
+PNG_LEVEL = 3
 
 CSS_PIXELS_PER_INCH = 96
 
@@ -69,8 +70,7 @@ def render(
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
-    # Half the time for a file a little larger.
-    fast: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if fmt == "png" else {}
+    fast: dict[str, Any] = {"pil_kwargs": {"compress_level": PNG_LEVEL}} if fmt == "png" else {}
     dpi = min(PNG_DPI, MOST_PIXELS / max(figure.get_size_inches()))
     # Where a figure has no layout engine, saving it sets the default one afterwards, which would draw the next format twice.
     with style(), rc_context({"figure.constrained_layout.use": False}):
@@ -152,13 +152,6 @@ class Picture:
         return to_csv(self.columns, self.rows)
 
 
-def render_pictures(
-    pictures: Sequence[Picture], processes: int = 1
-) -> Iterator[dict[Format, bytes]]:
-    """Yield every plot in all formats, in order; with more than one process, drawn in parallel."""
-    return in_forks(Picture.render_all, pictures, processes)
-
-
 def to_csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
     """Return a table as CSV in UTF-8; None is an empty cell, floats keep all their digits."""
     buffer = io.StringIO(newline="")
@@ -168,9 +161,8 @@ def to_csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def _cell(value: object) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, float):
-        return repr(float(value))
-    return defuse(value) if isinstance(value, str) else str(value)
+def _cell(value: object) -> object:
+    """Return what the CSV writer turns into the cell. It writes None as nothing and floats with all their digits."""
+    if isinstance(value, str):
+        return defuse(value)
+    return value if value == value else ""

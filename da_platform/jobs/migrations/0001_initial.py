@@ -52,6 +52,14 @@ class Migration(migrations.Migration):
                 ("log", models.TextField(blank=True)),
                 ("result", models.JSONField(blank=True, null=True)),
                 ("error", models.TextField(blank=True, help_text="A plain sentence for everyone.")),
+                (
+                    "problems",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="What was refused, each problem with its fix, if any.",
+                    ),
+                ),
                 ("traceback", models.TextField(blank=True, help_text="For admins only.")),
                 (
                     "campaign",
