@@ -248,18 +248,7 @@ def _chrf(*, ignore_case: bool = False) -> BuiltIn:
 def _ter(
     name: str, language: str, tokenise: str | None, *, is_case_sensitive: bool = False
 ) -> BuiltIn:
-    # TER's own tokenisation separates Chinese characters, kanji and kana. It would treat text in other
-    # scripts without spaces as one long word.
-    is_asian = tokenise is None and language.split("-")[0].lower() in ("zh", "yue", "ja")
-    needs_characters = tokenise is None and not is_asian and not is_spaced(language)
-    characters = words_of("char") if needs_characters else None
-    ter = TER(normalized=is_asian, asian_support=is_asian, case_sensitive=is_case_sensitive)
-
-    def ter_words(text: str) -> list[str]:
-        if characters is not None:
-            text = " ".join(characters(text))
-        return str(ter.tokenizer(text.rstrip())).split()
-
+    ter, characters = _ter_parts(language, tokenise, is_case_sensitive=is_case_sensitive)
     signatures = _sacrebleu_signatures("TER", ter, ter)
     if characters is not None:
         signatures = {level: f"{text}|cut:char" for level, text in signatures.items()}
@@ -267,10 +256,40 @@ def _ter(
         name=name,
         higher_is_better=False,
         signatures=signatures,
-        counts=partial(_closest, translation_edits, ter_words),
+        counts=partial(
+            _closest,
+            translation_edits,
+            ter_words_of(language, tokenise, is_case_sensitive=is_case_sensitive),
+        ),
         of_segment=lambda counts: 100 * _rate(counts),
         of_system=lambda counts, _, __: 100 * _rate(counts.sum(axis=0)),
     )
+
+
+def ter_words_of(
+    language: str, tokenise: str | None = None, *, is_case_sensitive: bool = False
+) -> Tokeniser:
+    """Return a function that cuts a text into words as TER does, lower-cased if case does not matter."""
+    ter, characters = _ter_parts(language, tokenise, is_case_sensitive=is_case_sensitive)
+
+    def words(text: str) -> list[str]:
+        if characters is not None:
+            text = " ".join(characters(text))
+        return str(ter.tokenizer(text.rstrip())).split()
+
+    return words
+
+
+def _ter_parts(
+    language: str, tokenise: str | None, *, is_case_sensitive: bool
+) -> tuple[TER, Tokeniser | None]:
+    """Return sacreBLEU's TER, and what cuts a text into characters first, if that is needed."""
+    # TER's own tokenisation separates Chinese characters, kanji and kana. It would treat text in other
+    # scripts without spaces as one long word.
+    is_asian = tokenise is None and language.split("-")[0].lower() in ("zh", "yue", "ja")
+    needs_characters = tokenise is None and not is_asian and not is_spaced(language)
+    ter = TER(normalized=is_asian, asian_support=is_asian, case_sensitive=is_case_sensitive)
+    return ter, words_of("char") if needs_characters else None
 
 
 def _sacrebleu_signatures(

@@ -7,7 +7,7 @@ the best alignment lies inside it; where it does not, sacreBLEU itself counts.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 
@@ -25,10 +25,23 @@ MOST_SHIFTS_TRIED = 1000
 Starts = Mapping[str, Sequence[int]]
 # The number of words of a run, its first word, and the word before which to put it.
 Shift = tuple[int, int, int]
+# Places in both texts that an alignment goes through.
+Cells = Sequence[tuple[int, int]]
+Check = Callable[[Cells, str, str], None]
 
 
 class _OutsideTheBand(Exception):
     """sacreBLEU does not find the best alignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditKinds:
+    """How many words are inserted, deleted and substituted, and how many runs of words are shifted."""
+
+    insertions: int
+    deletions: int
+    substitutions: int
+    shifts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,9 @@ class _Alignment:
     is_wrong_in_reference: list[bool]
     # The word aligned with each word of the reference; for a missing one, the word before the gap.
     places: list[int]
+
+
+_EQUAL = _Alignment(0, [], [], [])
 
 
 def translation_edits(translation: Sequence[str], reference: Sequence[str]) -> int:
@@ -64,25 +80,53 @@ def translation_edits(translation: Sequence[str], reference: Sequence[str]) -> i
     if not translation or not reference:
         return len(translation) + len(reference)
     try:
-        return _edits(*as_characters(translation, reference))
+        alignment, n_shifts = _edits(*as_characters(translation, reference), check=_check_band)
     except _OutsideTheBand:
         return int(translation_edit_rate(list(translation), list(reference))[0])
+    return alignment.n_edits + n_shifts
 
 
-def _edits(words: str, reference: str) -> int:
+def edit_kinds(translation: Sequence[str], reference: Sequence[str]) -> EditKinds:
+    """Return the kinds of the edits that turn a translation into a reference.
+
+    They add up to `translation_edits`, unless the best alignment is outside the band in which sacreBLEU looks for
+    it; here it is found.
+
+    Parameters
+    ----------
+    translation, reference : sequence of str
+        Words, compared as they are.
+
+    Returns
+    -------
+    EditKinds
+    """
+    if not translation or not reference:
+        return EditKinds(len(reference), len(translation), 0, 0)
+    alignment, n_shifts = _edits(*as_characters(translation, reference), check=_check_nothing)
+    n_wrong, n_wrong_there = sum(alignment.is_wrong), sum(alignment.is_wrong_in_reference)
+    # A substitution is a wrong word in both texts, and one edit.
+    n_substituted = n_wrong + n_wrong_there - alignment.n_edits
+    return EditKinds(
+        n_wrong_there - n_substituted, n_wrong - n_substituted, n_substituted, n_shifts
+    )
+
+
+def _edits(words: str, reference: str, *, check: Check) -> tuple[_Alignment, int]:
+    """Return the alignment that is left after all shifts, and the number of shifts."""
     starts = defaultdict(list)
     for place, word in enumerate(reference):
         starts[word].append(place)
     n_shifts = n_tried = 0
     while words != reference:
-        alignment = _align(words, reference)
+        alignment = _align(words, reference, check)
         shifts, n_more = _shifts(words, reference, alignment, starts, MOST_SHIFTS_TRIED - n_tried)
         n_tried += n_more
         shifted = _best_shift(words, reference, alignment.n_edits, shifts)
         if n_tried >= MOST_SHIFTS_TRIED or shifted is None:
-            return alignment.n_edits + n_shifts
+            return alignment, n_shifts
         words, n_shifts = shifted, n_shifts + 1
-    return n_shifts
+    return _EQUAL, n_shifts
 
 
 def _shifts(
@@ -160,7 +204,7 @@ def _shifted(words: str, length: int, start: int, position: int) -> str:
 # Edit distance --------------------------------------------------------------------------------
 
 
-def _align(words: str, reference: str) -> _Alignment:
+def _align(words: str, reference: str, check: Check) -> _Alignment:
     """Align by edit distance; of equally cheap edits, replace a word first, then delete one."""
     stays, rises = _bit_vectors(words, reference)
     i, j, n_edits = len(words), len(reference), 0
@@ -180,8 +224,8 @@ def _align(words: str, reference: str) -> _Alignment:
             j -= 1
             places[j] = i - 1
     # So few edits never leave the band.
-    if min(n_edits, len(reference)) >= BAND and not _is_in_band(cells, words, reference):
-        raise _OutsideTheBand
+    if min(n_edits, len(reference)) >= BAND:
+        check(cells, words, reference)
     return _Alignment(n_edits, is_wrong, is_wrong_there, places)
 
 
@@ -213,11 +257,14 @@ def _bit_vectors(words: str, reference: str) -> tuple[list[int], list[int]]:
     return stays, rises
 
 
-def _is_in_band(cells: list[tuple[int, int]], words: str, reference: str) -> bool:
-    """Whether an alignment stays where sacreBLEU looks for one."""
+def _check_nothing(cells: Cells, words: str, reference: str) -> None:
+    """Accept any alignment."""
+
+
+def _check_band(cells: Cells, words: str, reference: str) -> None:
+    """Raise an exception if an alignment leaves the band where sacreBLEU looks for one."""
     slope = len(reference) / len(words)
-    return all(
-        -BAND <= j - floor(i * slope) < BAND or (i == len(words) and j > floor(i * slope))
-        for i, j in cells
-        if i
-    )
+    for i, j in cells:
+        middle = floor(i * slope)
+        if i and not (-BAND <= j - middle < BAND or (i == len(words) and j > middle)):
+            raise _OutsideTheBand

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from ._validation import Bools, Floats, Ints, Keys
 
@@ -137,7 +137,7 @@ def t_reach(n: Ints, confidence: float) -> Floats:
     """
     distinct, places = factorise(n)
     df = np.where(distinct > 1, distinct - 1.0, np.nan)
-    reach: Floats = np.asarray(special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
+    reach: Floats = np.asarray(scipy.special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
     return reach[places]
 
 

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from ._groups import is_constant
 from ._validation import Floats
@@ -27,7 +27,7 @@ def fisher_interval(r: float, n: int, confidence: float) -> tuple[float, float]:
         return math.nan, math.nan
     if abs(r) == 1:
         return r, r
-    reach = float(special.ndtri((1 + confidence) / 2)) / math.sqrt(n - 3)
+    reach = float(scipy.special.ndtri((1 + confidence) / 2)) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
+import scipy
 
 from ._groups import lengths_of_runs, places_in_group, starts_of_runs, sums
 from ._validation import Bools, Floats, Ints
@@ -64,7 +64,7 @@ def _normal_p(statistic: Floats, m: Ints, tie_terms: Floats) -> Floats:
     variance = (m * (m + 1) * (2 * m + 1) - tie_terms / 2) / 24
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (statistic - mean) / np.sqrt(variance)
-    return np.where(m == 0, 1.0, special.ndtr(z))
+    return np.where(m == 0, 1.0, scipy.special.ndtr(z))
 
 
 @lru_cache(maxsize=1)

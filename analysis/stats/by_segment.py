@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._groups import factorise
 from ._pearson import unit_rows
@@ -88,7 +88,7 @@ class UnitEstimates:
         check_between("confidence", confidence, 0, 1)
         if self.n_units < MIN_SEGMENTS:
             return np.full((2, len(self.estimates)), np.nan)
-        quantile = float(special.stdtrit(self.n_units - 1, (1 + confidence) / 2))
+        quantile = float(scipy.special.stdtrit(self.n_units - 1, (1 + confidence) / 2))
         reach = quantile * np.sqrt(np.diag(self.covariance))
         centre = scaled(self.estimates, self.scale)
         ends = np.stack([centre - reach, centre + reach])
@@ -110,8 +110,12 @@ class UnitEstimates:
         variance = variance[first] + variance[second] - 2 * self.covariance[first, second]
         is_known = self.n_units >= MIN_SEGMENTS
         t = _ratios(difference, variance)
-        below = special.stdtr(max(self.n_units - 1, 1), t) if is_known else np.full(len(t), np.nan)
-        above = special.stdtr(max(self.n_units - 1, 1), -t) if is_known else below
+        below = (
+            scipy.special.stdtr(max(self.n_units - 1, 1), t)
+            if is_known
+            else np.full(len(t), np.nan)
+        )
+        above = scipy.special.stdtr(max(self.n_units - 1, 1), -t) if is_known else below
         return comparison_matrix(
             self.estimates,
             np.where(self.higher_is_better, 1.0, -1.0),

@@ -7,8 +7,8 @@ from itertools import compress
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._groups import is_constant
 from ._pearson import unit_rows
@@ -197,9 +197,8 @@ def correlate_by_system(
     method, higher_is_better, confidence, n_resamples
         As in `correlate`.
     rng : numpy.random.Generator, optional
-        With it and `segments` the average gets a percentile bootstrap interval. The same segments
-        are drawn for all systems, because a hard segment is hard for all of them. There is no closed
-        form for that, so `low` and `high` are NaN otherwise.
+        With it and `segments` the average gets a percentile bootstrap interval, which draws the same
+        segments for all systems. Otherwise `low` and `high` are NaN.
 
     Returns
     -------
@@ -468,7 +467,7 @@ def fisher_interval(
     if abs(r) >= 1:
         return r, r
     variance = {"pearson": 1.0, "spearman": 1 + r**2 / 2}.get(method, KENDALL_Z_VARIANCE)
-    reach = float(special.ndtri((1 + confidence) / 2)) * math.sqrt(variance / df)
+    reach = float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(variance / df)
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)
 
 

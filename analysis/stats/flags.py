@@ -20,12 +20,11 @@ from ._validation import (
 )
 from .roles import Role
 from .signature import signature
+from .thresholds import FASTEST_HIT_SECONDS
 
 # A reference shown as a translation should get a high score; a worker whose mean score for references
 # is below this may not be reading (Graham et al., 2017).
 LOWEST_REFERENCE_MEAN = 90
-# A HIT of a hundred items cannot be read in less working time, in seconds.
-FASTEST_HIT_SECONDS = 300
 # A longer run of equal scores looks like clicking through.
 LONGEST_EQUAL_RUN = 8
 
@@ -44,6 +43,8 @@ class WorkerFlags:
     longest_equal_run: Ints
     n_rejected: Ints
     signature: str
+    # For the flag of time.
+    least_seconds: float = FASTEST_HIT_SECONDS
 
     @property
     def scores(self) -> Bools:
@@ -57,7 +58,7 @@ class WorkerFlags:
     @property
     def time(self) -> Bools:
         """True where the fastest HIT was too fast to have been read."""
-        return self.fastest_seconds < FASTEST_HIT_SECONDS
+        return self.fastest_seconds < self.least_seconds
 
     @property
     def sequence(self) -> Bools:

@@ -217,3 +217,13 @@ def judgements_by(judgements: Judgements, judges: ArrayLike) -> Judgements:
 def without_inferred(judgements: Judgements) -> Judgements:
     """Leave out the ties between systems that share an output."""
     return judgements.where(as_flags("is_inferred", ~judgements.is_inferred))
+
+
+def preferences(judgements: Judgements) -> tuple[Ints, Ints, Ints]:
+    """Return the preferred system, the other one and the row of each judgement that is no tie, systems by index."""
+    rows = np.flatnonzero(judgements.outcomes)
+    first_wins = judgements.outcomes[rows] > 0
+    first, second = judgements.first[rows], judgements.second[rows]
+    better = np.where(first_wins, first, second)
+    worse = np.where(first_wins, second, first)
+    return better, worse, rows

@@ -7,8 +7,8 @@ threshold below which two of its scores count as equal. For soft pairwise accura
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._validation import (
     Floats,
@@ -384,7 +384,9 @@ def _tie_accuracy(
     estimate, n = float(accuracies.mean()), len(accuracies)
     low, high = np.nan, np.nan
     if n > 1:
-        reach = special.stdtrit(n - 1, (1 + confidence) / 2) * accuracies.std(ddof=1) / np.sqrt(n)
+        reach = (
+            scipy.special.stdtrit(n - 1, (1 + confidence) / 2) * accuracies.std(ddof=1) / np.sqrt(n)
+        )
         low, high = max(0.0, estimate - reach), min(1.0, estimate + reach)
     return TieAccuracy(
         estimate=estimate,

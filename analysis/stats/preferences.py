@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._groups import divide, factorise, sums
 from ._validation import (
@@ -109,7 +109,6 @@ def preference_tau(
         How to count equal metric scores: "wmt14" counts them in the denominator only, "wmt13"
         leaves them out, "wmt12" and "darr" count them as discordant.
     higher_is_better : bool
-        Whether the metric is higher-is-better.
     segments : array_like, shape (n,), optional
         The segment of each preference, for an interval with segments as the unit.
     confidence : float
@@ -177,7 +176,7 @@ def _interval_by_segment(
     left_out = divide(gain.sum() - gain, weight.sum() - weight)
     if n < 2 or np.isnan(left_out).any():
         return np.nan, np.nan
-    reach = special.stdtrit(n - 1, (1 + confidence) / 2) * left_out.std() * np.sqrt(n - 1)
+    reach = scipy.special.stdtrit(n - 1, (1 + confidence) / 2) * left_out.std() * np.sqrt(n - 1)
     tau = gain.sum() / weight.sum()
     return float(max(tau - reach, -1)), float(min(tau + reach, 1))
 

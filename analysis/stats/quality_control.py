@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._groups import (
     ROUNDING,
@@ -441,10 +441,10 @@ def _t_test(by_worker: Moments, alternative: str) -> tuple[Floats, Floats]:
     # Equal nonzero differences give an infinite statistic, whose p-value is the limit.
     df = np.maximum(by_worker.n - 1, 1)
     if alternative == "less":
-        pvalue = special.stdtr(df, statistic)
+        pvalue = scipy.special.stdtr(df, statistic)
         pvalue[at_zero] = 1
     else:
-        pvalue = 2 * special.stdtr(df, -np.abs(statistic))
+        pvalue = 2 * scipy.special.stdtr(df, -np.abs(statistic))
     return statistic, pvalue
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._groups import factorise, is_constant
 from ._validation import (
@@ -219,14 +219,11 @@ def compare_predictions(
     n_resamples: int = DEFAULT_RESAMPLES,
     confidence: float = 0.95,
 ) -> ComparisonMatrix:
-    """Test the differences between all pairs of submissions.
-
-    For differences in correlation use `williams.williams_matrix`.
+    """Test the differences in error or DeltaAvg between all pairs of submissions.
 
     Parameters
     ----------
-    predictions : array_like, shape (n_submissions, n)
-    gold : array_like, shape (n,)
+    predictions, gold : array_like, shapes (n_submissions, n) and (n,)
         A translation with NaN in `gold` is left out.
     measure : {"mae", "rmse", "delta_avg"}
     higher_is_better : bool
@@ -234,10 +231,9 @@ def compare_predictions(
     segments : array_like, shape (n,), optional
         The segment of each translation, if some have several: then only segments count as independent.
     rng : numpy.random.Generator, optional
-        With it, the paired bootstrap as published: the p-value is the share of resamples in which the
-        first submission is not better. With 1,000 resamples it is too coarse to be adjusted for many
-        tests. Without it, a difference is compared with its standard error by the jackknife over
-        segments, by Student's t.
+        For the paired bootstrap as published: the p-value is the share of resamples in which the first
+        submission is not better, which 1,000 resamples leave too coarse to be adjusted for many tests.
+        Without it, Student's t with the standard error of the jackknife over segments.
     n_resamples : int
     confidence : float
         Of the intervals of differences.
@@ -245,9 +241,8 @@ def compare_predictions(
     Returns
     -------
     ComparisonMatrix
-        The estimates are the measure itself, so that of two errors the lower is better. A small
-        `pvalue[i, j]` favours submission i in any case. It is 0.5 for equal submissions (1 as
-        published).
+        The estimates are the measure itself: of two errors the lower is better. A small `pvalue[i, j]`
+        favours submission i in any case; it is 0.5 for equal submissions (1 as published).
 
     References
     ----------
@@ -294,7 +289,7 @@ def _by_jackknife(statistics: ErrorSums | DeltaAvgSums, sign: float, confidence:
     left_out = statistics.left_out()
     error = standard_error(left_out[:, first] - left_out[:, second])
     above, below = _t_pvalues(sign * observed, error, len(left_out))
-    reach = special.stdtrit(len(left_out) - 1, (1 + confidence) / 2) * error
+    reach = scipy.special.stdtrit(len(left_out) - 1, (1 + confidence) / 2) * error
     return above, below, (observed - reach, observed + reach)
 
 
@@ -327,7 +322,7 @@ def _t_pvalues(observed: Floats, error: Floats, n_units: int) -> tuple[Floats, F
     # A difference that never varies, such as that of a submission and its copy, is certain or none.
     never = np.where(np.abs(observed) <= ROUNDING, 0, np.copysign(np.inf, observed))
     t = np.where(differs, observed / np.where(differs, error, 1), never)
-    return special.stdtr(n_units - 1, -t), special.stdtr(n_units - 1, t)
+    return scipy.special.stdtr(n_units - 1, -t), scipy.special.stdtr(n_units - 1, t)
 
 
 def delta_avg(
@@ -452,7 +447,7 @@ def _interval(
     is_log = isinstance(statistics, ErrorSums) and bool((left_out > 0).all())
     if is_log:
         estimate, left_out = np.log(estimate), np.log(left_out)
-    t = float(special.stdtrit(len(left_out) - 1, (1 + confidence) / 2))
+    t = float(scipy.special.stdtrit(len(left_out) - 1, (1 + confidence) / 2))
     reach = t * float(standard_error(left_out))
     ends = np.array([estimate - reach, estimate + reach])
     low, high = np.exp(ends) if is_log else ends

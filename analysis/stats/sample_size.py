@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._groups import counts, divide, factorise, places_in_group, sums
 from ._pearson import pearson, unit_rows
@@ -153,16 +153,15 @@ def agreement_curve(
     sizes : sequence of int
         The values of N.
     n_draws : int
-        Number of random samples to average r over.
+        Number of random samples.
     confidence : float
-        Confidence level of the interval: jackknife over segments of the mean r, as Fisher's z.
+        Of the interval: jackknife over segments of the mean r, as Fisher's z.
 
     Returns
     -------
     AgreementCurve
-        A translation with too few ratings for a size is left out at that size; see `n_translations`.
-        The prediction against a replicate of M ratings (harmonic mean) is sqrt(SB(N) SB(M)). It is NaN
-        if single ratings correlate below 0.
+        A translation with too few ratings for a size is left out there. The prediction against a replicate
+        of M ratings (harmonic mean) is sqrt(SB(N) SB(M)), and NaN if single ratings correlate below 0.
 
     References
     ----------
@@ -385,5 +384,5 @@ def _interval(r: float, without: Floats, confidence: float) -> tuple[float, floa
         return math.nan, math.nan
     z, z_without = (np.arctanh(np.clip(value, -LARGEST_R, LARGEST_R)) for value in (r, without))
     se = math.sqrt((n - 1) / n * float(((z_without - z_without.mean()) ** 2).sum()))
-    reach = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * se
+    reach = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * se
     return math.tanh(z - reach), math.tanh(z + reach)

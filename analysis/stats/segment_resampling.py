@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._groups import factorise
 from ._pearson import unit_rows
@@ -34,6 +34,9 @@ from .resampling import (
 )
 from .signature import signature
 from .significance import ComparisonMatrix, comparison_matrix, metric_pairs, swapped_differences
+
+# Of the resamples: all but the rounding error.
+ALMOST_ALL = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,9 +77,10 @@ class ResampledEstimates:
         check_between("confidence", confidence, 0, 1)
         if self.n_units < 2:
             return np.full((2, len(self.estimates)), np.nan)
-        t = special.stdtrit(self.n_units - 1, (1 + confidence) / 2)
-        expanded = 2 * special.ndtr(t * np.sqrt(self.n_units / (self.n_units - 1))) - 1
-        return percentile_interval(self.resampled, float(expanded))
+        t = scipy.special.stdtrit(self.n_units - 1, (1 + confidence) / 2)
+        expanded = 2 * scipy.special.ndtr(t * np.sqrt(self.n_units / (self.n_units - 1))) - 1
+        # With two segments it is 1 in floating point: the ends are the extremes.
+        return percentile_interval(self.resampled, min(float(expanded), ALMOST_ALL))
 
     def compare(self) -> ComparisonMatrix:
         """Return the permutation tests, one-sided; a small `pvalue[i, j]` favours metric i."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ._groups import Moments, counts, factorise, moments, t_reach
 from ._validation import (
@@ -193,8 +193,8 @@ class Cells:
         self.workers: Ints = filled.indices.astype(np.int64)
         self.translations: Ints = np.repeat(np.arange(shape[0]), np.diff(filled.indptr))
 
-    def _sums(self, values: Floats) -> sparse.csr_array:
-        return sparse.coo_array((values, self._place), shape=self._shape).tocsr()
+    def _sums(self, values: Floats) -> "scipy.sparse.csr_array":
+        return scipy.sparse.coo_array((values, self._place), shape=self._shape).tocsr()
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of each cell that has ratings."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._pearson import unit_rows
 from ._validation import Bools, Floats, as_scores, check_between, directions, with_gold
@@ -274,8 +274,10 @@ def binomial_interval(successes: float, n: int, *, confidence: float = 0.95) -> 
     if not 0 <= successes <= n:
         raise ValueError(f"`successes` must lie between 0 and {n}, not {successes}")
     tail = (1 - confidence) / 2
-    low = special.betaincinv(successes, n - successes + 1, tail) if successes > 0 else 0.0
-    high = special.betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    low = scipy.special.betaincinv(successes, n - successes + 1, tail) if successes > 0 else 0.0
+    high = (
+        scipy.special.betaincinv(successes + 1, n - successes, 1 - tail) if successes < n else 1.0
+    )
     return float(low), float(high)
 
 

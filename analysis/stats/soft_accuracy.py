@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._groups import is_constant
 from ._validation import (
@@ -287,7 +287,7 @@ def _normal_pvalues(total: Floats, squares: Floats) -> Floats:
     """Return the one-sided p of a sum of differences under random signs; 0.5 if all are 0."""
     varies = squares > ROUNDING
     z = total / np.sqrt(np.where(varies, squares, 1))
-    return special.ndtr(-np.where(varies, z, 0))
+    return scipy.special.ndtr(-np.where(varies, z, 0))
 
 
 def _soft_accuracies(

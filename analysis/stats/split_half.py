@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ._groups import counts, divide, factorise, sums
 from ._validation import (
@@ -167,9 +167,11 @@ class _Scores:
         # A translation of several systems has an output for each, with the same score.
         _, self._first = np.unique(translations, return_index=True)
         place, shape = (codes, ratings.workers), (len(outputs), ratings.n_workers)
-        n_ratings = sparse.coo_array((np.ones(len(codes)), place), shape=shape).tocsr()
-        self._shares = sparse.coo_array((ratings.weights, place), shape=shape).tocsr()
-        self._values = sparse.coo_array((ratings.weights * ratings.z, place), shape=shape).tocsr()
+        n_ratings = scipy.sparse.coo_array((np.ones(len(codes)), place), shape=shape).tocsr()
+        self._shares = scipy.sparse.coo_array((ratings.weights, place), shape=shape).tocsr()
+        self._values = scipy.sparse.coo_array(
+            (ratings.weights * ratings.z, place), shape=shape
+        ).tocsr()
         if method != "pooled":
             # A worker's repeats count once.
             self._shares.data /= n_ratings.data

@@ -1,10 +1,11 @@
 """How uncertain system scores are, given that systems share both segments and workers."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse, special
 
 from ._groups import ROUNDING, counts, divide, factorise, sums
 from ._validation import (
@@ -21,6 +22,9 @@ from ._validation import (
 from .segments import Method
 from .signature import signature
 
+# Ratings of the segments of a document are not independent if they were rated in a run.
+Unit = Literal["segments", "documents"]
+
 
 @dataclass(frozen=True, slots=True)
 class SystemCovariance:
@@ -30,7 +34,7 @@ class SystemCovariance:
     workers would change on top of that. Both are needed apart, since the second is an estimate that may
     come out below zero for some difference, and then counts as zero. `n_workers` is the number of equally busy
     workers that would be as informative as these. `scores` are the scores themselves, where they are not
-    means over segments.
+    means over segments, and `estimate` says for signatures what they are.
     """
 
     systems: Keys
@@ -40,6 +44,9 @@ class SystemCovariance:
     n_workers: float
     signature: str
     scores: Floats | None = None
+    estimate: str | None = None
+    # What was drawn: the segments, or the documents they are from. `n_segments` counts these.
+    unit: Unit = "segments"
 
     @property
     def has_workers(self) -> bool:
@@ -59,6 +66,8 @@ class SystemCovariance:
             self.n_workers,
             self.signature,
             None if self.scores is None else self.scores[rows],
+            self.estimate,
+            self.unit,
         )
 
     def score_errors(self) -> tuple[Floats, Floats]:
@@ -93,11 +102,11 @@ def _of_differences(covariance: Floats) -> Floats:
 
 def reach(df: Floats, confidence: float) -> Floats:
     """Return the half-width of an interval in standard errors."""
-    return np.asarray(special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
+    return np.asarray(scipy.special.stdtrit(df, (1 + confidence) / 2), dtype=np.float64)
 
 
 def covariance_of_segment_scores(
-    z: ArrayLike, systems: ArrayLike, segments: ArrayLike
+    z: ArrayLike, systems: ArrayLike, segments: ArrayLike, *, unit: Unit = "segments"
 ) -> SystemCovariance:
     """Estimate the covariance of system scores when only segment scores are known.
 
@@ -105,6 +114,8 @@ def covariance_of_segment_scores(
     ----------
     z, systems, segments : array_like, shape (n,)
         Score, system and segment of each translation.
+    unit : {"segments", "documents"}
+        What `segments` holds: with documents, scores of one document need not be independent.
 
     Returns
     -------
@@ -121,7 +132,7 @@ def covariance_of_segment_scores(
     segment_labels, segment_codes = factorise(segments)
     n = counts(codes, len(labels))
     residuals = (z - divide(sums(z, codes, len(labels)), n)[codes]) / n[codes]
-    by_segment = sparse.coo_array(
+    by_segment = scipy.sparse.coo_array(
         (residuals, (segment_codes, codes)), shape=(len(segment_labels), len(labels))
     ).tocsr()
     return SystemCovariance(
@@ -130,7 +141,8 @@ def covariance_of_segment_scores(
         by_workers=np.zeros((len(labels), len(labels))),
         n_segments=len(segment_labels),
         n_workers=0.0,
-        signature=signature(var="segments"),
+        signature=signature(var=unit),
+        unit=unit,
     )
 
 
@@ -144,6 +156,7 @@ def system_covariance(
     produced: ArrayLike,
     systems: ArrayLike,
     method: Method = "per_worker",
+    unit: Unit = "segments",
 ) -> SystemCovariance:
     """Estimate the covariance of system scores over segments and over workers.
 
@@ -159,14 +172,15 @@ def system_covariance(
         has several rows.
     method : {"per_worker", "pooled"}
         How the ratings of a translation were averaged; see `segments.segment_scores`.
+    unit : {"segments", "documents"}
+        What `segments` holds. Pass documents where they were rated in runs: the variance is then over documents.
 
     Returns
     -------
     SystemCovariance
-        A system's score is a weighted sum of ratings. Its residuals are added up within segments, within
-        workers and within both; the variance is that of segments, plus that of workers, minus what both
-        have counted [1]_. A worker's mean, which z-scores are relative to, depends on the segments too and
-        enters by its derivative.
+        A system's score is a weighted sum of ratings. The variance of its residuals is that within segments,
+        plus that within workers, minus what both have counted [1]_. A worker's mean, which z-scores are
+        relative to, depends on the segments too and enters by its derivative.
 
     References
     ----------
@@ -174,16 +188,53 @@ def system_covariance(
        and Economic Statistics 29(2), 2011.
     .. [2] Owen. The pigeonhole bootstrap. Annals of Applied Statistics 1(2), 2007.
     """
-    ratings = _ratings(z, workers, translations, segments, is_scored)
+    ratings = rating_rows(z, workers, translations, segments, is_scored)
     produced, systems = as_keys("produced", produced), as_keys("systems", systems)
     check_same_length(produced=produced, systems=systems)
     check_same_kind(produced=produced, translations=ratings.translations)
     labels, system_codes = factorise(systems)
-    weights = _weights(ratings, produced, system_codes, len(labels), method)
+    texts, text_codes = factorise(produced)
+    share = 1 / counts(system_codes, len(labels))
+    in_scores = scipy.sparse.coo_array(
+        (share[system_codes], (text_codes, system_codes)), shape=(len(texts), len(labels))
+    ).tocsr()
+    weights = (rating_shares(ratings, texts, method) @ in_scores).tocsr()
+    weights.eliminate_zeros()
     scores = weights.T @ ratings.z
     residuals = weights.copy()
     residuals.data *= np.repeat(ratings.z, np.diff(weights.indptr)) - scores[weights.indices]
+    influence = influence_of(ratings, weights, residuals)
+    return SystemCovariance(
+        systems=labels,
+        by_segments=influence.covariance_by_segments(influence.by_segment),
+        by_workers=influence.added_by_workers,
+        n_segments=ratings.n_segments,
+        n_workers=influence.n_workers,
+        signature=signature(var=(unit, "workers")),
+        unit=unit,
+    )
 
+
+@dataclass(frozen=True, slots=True)
+class Influence:
+    """What each segment adds to each system's score, and the covariance that workers add.
+
+    `by_segment` has a row for each segment with ratings, in the order of `RatingRows.segment_labels`.
+    """
+
+    by_segment: Floats
+    added_by_workers: Floats
+    n_workers: float
+
+    def covariance_by_segments(self, totals: Floats) -> Floats:
+        """Return the covariance of scores, given what each segment adds to them."""
+        return np.asarray(finite_sample(len(self.by_segment)) * totals.T @ totals)
+
+
+def influence_of(
+    ratings: "RatingRows", weights: "scipy.sparse.csr_array", residuals: "scipy.sparse.csr_array"
+) -> Influence:
+    """Add up weighted residuals (ratings x systems) by segment and by worker."""
     by_segment = _totals(ratings.segments, ratings.n_segments, residuals)
     by_worker = _totals(ratings.workers, ratings.n_workers, residuals).toarray()
     # How much each worker's mean weighs in each system's score.
@@ -191,18 +242,12 @@ def system_covariance(
     n_workers = equally_busy(on_mean.sum(axis=1))
     on_mean /= np.maximum(counts(ratings.workers, ratings.n_workers), 1)[:, None]
     place = (ratings.segments, ratings.workers)
-    both = sparse.coo_array((ratings.z, place), shape=(ratings.n_segments, ratings.n_workers))
-    segment_totals = by_segment.toarray() - both.tocsr() @ on_mean
-
-    of_segments = finite_sample(ratings.n_segments) * segment_totals.T @ segment_totals
+    both = scipy.sparse.coo_array((ratings.z, place), shape=(ratings.n_segments, ratings.n_workers))
     of_workers = finite_sample(n_workers) * by_worker.T @ by_worker
-    return SystemCovariance(
-        systems=labels,
-        by_segments=of_segments,
-        by_workers=of_workers - _of_both(ratings, residuals, on_mean),
-        n_segments=ratings.n_segments,
-        n_workers=n_workers,
-        signature=signature(var=("segments", "workers")),
+    return Influence(
+        by_segment.toarray() - both.tocsr() @ on_mean,
+        of_workers - _of_both(ratings, residuals, on_mean),
+        n_workers,
     )
 
 
@@ -217,7 +262,7 @@ def equally_busy(weights: Floats) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ratings:
+class RatingRows:
     """Validated ratings with a z-score; workers and segments are numbered from 0."""
 
     z: Floats
@@ -225,17 +270,21 @@ class _Ratings:
     translations: Keys
     segments: Ints
     is_scored: Bools
+    segment_labels: Keys
     n_workers: int
-    n_segments: int
+
+    @property
+    def n_segments(self) -> int:
+        return len(self.segment_labels)
 
 
-def _ratings(
+def rating_rows(
     z: ArrayLike,
     workers: ArrayLike,
     translations: ArrayLike,
     segments: ArrayLike,
     is_scored: ArrayLike,
-) -> _Ratings:
+) -> RatingRows:
     z, is_scored = as_numbers("z", z, missing=True), as_flags("is_scored", is_scored)
     workers, segments = as_keys("workers", workers), as_keys("segments", segments)
     translations = as_keys("translations", translations)
@@ -245,37 +294,28 @@ def _ratings(
     has_z = ~np.isnan(z)
     worker_labels, worker_codes = factorise(workers[has_z])
     segment_labels, segment_codes = factorise(segments[has_z])
-    return _Ratings(
+    return RatingRows(
         z[has_z],
         worker_codes,
         translations[has_z],
         segment_codes,
         is_scored[has_z],
+        segment_labels,
         len(worker_labels),
-        len(segment_labels),
     )
 
 
-def _weights(
-    ratings: _Ratings, produced: Keys, system_codes: Ints, n_systems: int, method: Method
-) -> sparse.csr_array:
-    """Return the weight of each rating (row) in the score of each system (column)."""
-    labels, codes = factorise(produced)
+def rating_shares(ratings: RatingRows, labels: Keys, method: Method) -> "scipy.sparse.csr_array":
+    """Return the weight of each rating (row) in the mean of each of these translations (column)."""
     n = len(ratings.z)
     if not len(labels):
-        return sparse.csr_array((n, n_systems))
-    share = 1 / counts(system_codes, n_systems)
-    in_scores = sparse.coo_array(
-        (share[system_codes], (codes, system_codes)), shape=(len(labels), n_systems)
-    ).tocsr()
+        return scipy.sparse.csr_array((n, 0))
     places = np.minimum(np.searchsorted(labels, ratings.translations), len(labels) - 1)
     used = ratings.is_scored & (labels[places] == ratings.translations)
     in_means = np.zeros(n)
     in_means[used] = _shares_of_means(places[used], ratings.workers[used], len(labels), method)
-    of_rating = sparse.csr_array((in_means, places, np.arange(n + 1)), shape=(n, len(labels)))
-    weights = (of_rating @ in_scores).tocsr()
-    weights.eliminate_zeros()
-    return weights
+    shape = (n, len(labels))
+    return scipy.sparse.csr_array((in_means, places, np.arange(n + 1)), shape=shape)
 
 
 def _shares_of_means(
@@ -291,14 +331,18 @@ def _shares_of_means(
     return 1 / (n_own * n_raters[translations])
 
 
-def _totals(codes: Ints, n_groups: int, values: sparse.csr_array) -> sparse.csr_array:
+def _totals(
+    codes: Ints, n_groups: int, values: "scipy.sparse.csr_array"
+) -> "scipy.sparse.csr_array":
     """Add up the rows of each group."""
     rows = np.arange(len(codes))
-    groups = sparse.coo_array((np.ones(len(codes)), (codes, rows)), shape=(n_groups, len(codes)))
+    groups = scipy.sparse.coo_array(
+        (np.ones(len(codes)), (codes, rows)), shape=(n_groups, len(codes))
+    )
     return (groups.tocsr() @ values).tocsr()
 
 
-def _of_both(ratings: _Ratings, residuals: sparse.csr_array, on_mean: Floats) -> Floats:
+def _of_both(ratings: RatingRows, residuals: "scipy.sparse.csr_array", on_mean: Floats) -> Floats:
     """Return the covariance of totals by segment and worker, which both ways of adding up contain.
 
     A total is that of the residuals minus the worker's mean, cells x systems. The second part is the
@@ -309,7 +353,7 @@ def _of_both(ratings: _Ratings, residuals: sparse.csr_array, on_mean: Floats) ->
     totals = _totals(codes, len(cells), residuals)
     z_totals = sums(ratings.z, codes, len(cells))
     rows = np.arange(len(cells))
-    to_workers = sparse.coo_array(
+    to_workers = scipy.sparse.coo_array(
         (z_totals, (cell_workers, rows)), shape=(ratings.n_workers, len(cells))
     ).tocsr()
     crossed = (to_workers @ totals).toarray().T @ on_mean

@@ -10,17 +10,19 @@ from numpy.typing import ArrayLike
 from ._pearson import unit_rows
 from ._validation import Floats, as_scores, directions, with_gold
 from .by_segment import (
+    Scale,
     UnitEstimates,
     correlations_by_segment,
     covariance_of,
-    jackknife_covariance,
     scaled,
 )
 from .meta_evaluation import checked_cube
+from .recentring import recentred
 from .resampling import DEFAULT_RESAMPLES, bootstrap_counts
 
-# Measures that only depend on the order of systems.
-MEASURES = ("spearman", "kendall_b", "accuracy")
+MEASURES = ("pearson", "spearman", "kendall_b", "accuracy")
+# Numbers computed at a time: a few megabytes, which fit in the caches.
+NUMBERS_AT_ONCE = 1_000_000
 
 
 def resampled_systems(
@@ -31,7 +33,7 @@ def resampled_systems(
     n_resamples: int = DEFAULT_RESAMPLES,
     higher_is_better: bool | ArrayLike = True,
 ) -> dict[str, Floats]:
-    """Return every measure of the order of systems in each bootstrap resample of the segments.
+    """Return every measure in bootstrap resamples of the segments, about recentred systems.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ def resampled_systems(
     Returns
     -------
     dict of ndarray, shape (n_resamples, n_metrics)
-        For each of `MEASURES`. NaN in a resample in which a measure does not exist.
+        For each of `MEASURES`. About the agreement of the recentred systems (see `recentring`): only the
+        spread is of use. NaN in a resample in which a measure does not exist.
 
     References
     ----------
@@ -58,16 +61,46 @@ def resampled_systems(
     n_systems, n_segments = truth.shape
     has_gold = ~np.isnan(truth)
     rows = np.where(has_gold, np.concatenate([scores * signs[:, None, None], truth[None]]), 0)
+    observed = _centred(rows.sum(axis=2) / has_gold.sum(axis=1))
     columns = np.ascontiguousarray(rows.reshape(-1, n_segments).T)
-    blocks: dict[str, list[Floats]] = {measure: [] for measure in MEASURES}
-    width = rows.shape[0] * n_systems * (n_systems - 1) // 2
-    for counts in bootstrap_counts(n_segments, n_resamples, rng, width=width):
+    noise = []
+    for counts in bootstrap_counts(n_segments, n_resamples, rng):
         n_drawn = counts @ has_gold.T.astype(np.float64)
         totals = (counts @ columns).reshape(len(counts), -1, n_systems)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means = totals / n_drawn[:, None, :]
-        for measure, values in _measures(means[:, :-1], means[:, -1:]).items():
-            blocks[measure].append(values)
+            noise.append(_centred(totals / n_drawn[:, None, :]) - observed)
+    return _measures_about(observed, np.concatenate(noise))
+
+
+def _centred(means: Floats) -> Floats:
+    """Subtract the mean over systems, which no measure depends on."""
+    return np.asarray(means - means.mean(axis=-1, keepdims=True))
+
+
+def _measures_about(observed: Floats, noise: Floats) -> dict[str, Floats]:
+    """Return all measures of recentred systems (metrics, systems), gold last, with noise (resamples, ...)."""
+    # A system without gold in a resample makes it unknown.
+    is_known = np.asarray(~np.isnan(noise).any(axis=(1, 2)))
+    drawn = noise[is_known]
+    products = np.einsum("bjk,blk->jl", drawn, drawn[:, -1:]) / max(drawn[:, 0].size, 1)
+    squares = np.einsum("bjk,bjk->j", drawn, drawn) / max(drawn[:, 0].size, 1)
+    centres = [
+        recentred(
+            metric,
+            observed[-1],
+            np.array([[squares[i], products[i, 0]], [products[i, 0], squares[-1]]]),
+        )
+        for i, metric in enumerate(observed[:-1])
+    ]
+    centre, gold_centre = np.array(centres).transpose(1, 0, 2)
+    size = max(1, NUMBERS_AT_ONCE // (observed.size * observed.shape[1]))
+    blocks: dict[str, list[Floats]] = {measure: [] for measure in MEASURES}
+    for start in range(0, len(noise), size):
+        block = noise[start : start + size]
+        for measure, values in _measures(
+            block[:, :-1] + centre, block[:, -1:] + gold_centre
+        ).items():
+            blocks[measure].append(np.where(is_known[start : start + size, None], values, np.nan))
     return {measure: np.concatenate(values) for measure, values in blocks.items()}
 
 
@@ -98,7 +131,9 @@ def system_estimates(
     UnitEstimates
     """
     values = as_scores(estimates, "estimates")
-    again = as_scores(resampled, "resampled", ndim=2)
+    # Of the others, some take few values, often exactly 1, which has no Fisher's z.
+    scale: Scale = "fisher" if measure == "pearson" else "plain"
+    again = scaled(as_scores(resampled, "resampled", ndim=2), scale)
     # A resample without a value (only equal scores drawn) counts as the mean of the others.
     is_known = ~np.isnan(again)
     mean = np.where(is_known, again, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
@@ -107,62 +142,12 @@ def system_estimates(
         measure=measure,
         estimates=values,
         covariance=deviations.T @ deviations / max(len(again) - 1, 1),
-        # These take few values, often exactly 1, which has no Fisher's z.
-        scale="plain",
+        scale=scale,
         n=n,
         n_units=n_segments,
         limits=(0.0, 1.0) if measure in ("accuracy", "spa") else (-1.0, 1.0),
         higher_is_better=higher_is_better,
-        how=f"bootstrap-of-segments,{len(again)}",
-    )
-
-
-def system_correlations(
-    metrics: ArrayLike,
-    gold: ArrayLike,
-    estimates: ArrayLike,
-    *,
-    higher_is_better: bool | ArrayLike = True,
-) -> UnitEstimates:
-    """Return Pearson's r at system level with the jackknife over segments, for intervals.
-
-    Parameters
-    ----------
-    metrics, gold, higher_is_better
-        As in `resampled_systems`.
-    estimates : array_like, shape (n_metrics,)
-        Over all segments; NaN for a metric without an estimate.
-
-    Returns
-    -------
-    UnitEstimates
-        r of a few systems is often near 1, where a bootstrap, which adds the noise of segments a second time,
-        gives intervals that are too narrow.
-    """
-    scores, truth = checked_cube(metrics, gold, "metrics")
-    signs = directions(higher_is_better, len(scores))
-    has_gold = ~np.isnan(truth)
-    n_left = has_gold.sum(axis=1, keepdims=True) - has_gold
-    truth = np.where(has_gold, truth, 0)
-    gold_means = (truth.sum(axis=1, keepdims=True) - truth) / np.maximum(n_left, 1)
-    unit_gold = unit_rows(gold_means.T)
-    without = np.empty((len(scores), truth.shape[1]))
-    for i, (metric, sign) in enumerate(zip(scores, signs, strict=True)):
-        rows = np.where(has_gold, metric * sign, 0)
-        means = (rows.sum(axis=1, keepdims=True) - rows) / np.maximum(n_left, 1)
-        without[i] = (unit_rows(means.T) * unit_gold).sum(axis=1)
-    values = as_scores(estimates, "estimates")
-    without = np.where(np.isnan(without), values[:, None], without)
-    return UnitEstimates(
-        measure="pearson",
-        estimates=values,
-        covariance=jackknife_covariance(scaled(without, "fisher")),
-        scale="fisher",
-        n=len(truth),
-        n_units=truth.shape[1],
-        limits=(-1.0, 1.0),
-        higher_is_better=tuple(bool(sign > 0) for sign in signs),
-        how="jackknife-by-segment",
+        how=f"recentred-bootstrap-of-segments,{len(again)}",
     )
 
 
@@ -217,7 +202,7 @@ def measures_by_system(
 
 
 def _measures(metrics: Floats, gold: Floats) -> dict[str, Floats]:
-    """Return all measures of system means (resamples, metrics, systems) and gold (resamples, 1, systems)."""
+    """Return all measures of system means, both with a gold for each metric (resamples, metrics, systems)."""
     n_systems = gold.shape[2]
     first, second = np.triu_indices(n_systems, 1)
     # Signs of differences give the order of all systems, with ties: from them come ranks and accuracies.
@@ -232,11 +217,12 @@ def _measures(metrics: Floats, gold: Floats) -> dict[str, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         kendall = np.where(untied > 0, agreeing / np.sqrt(untied), np.nan)
     return {
+        "pearson": _pearson(metrics, gold),
         "spearman": _pearson(
             (signs @ to_ranks).astype(np.float64), (gold_signs @ to_ranks).astype(np.float64)
         ),
         "kendall_b": kendall.astype(np.float64),
-        "accuracy": (signs == gold_signs).mean(axis=2),
+        "accuracy": np.asarray((signs == gold_signs).mean(axis=2)),
     }
 
 

@@ -7,8 +7,8 @@ difference is compared with the spread of the swapped ones.
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from ._groups import is_constant
 from ._validation import Floats, as_scores, directions
@@ -122,8 +122,8 @@ def compare_by_swaps(
         values,
         np.where(higher_is_better, 1.0, -1.0),
         n,
-        above=special.ndtr(-z),
-        below=special.ndtr(z),
+        above=scipy.special.ndtr(-z),
+        below=scipy.special.ndtr(z),
         how=signature(
             test="permutation,normal",
             of=measure,

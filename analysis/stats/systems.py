@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
-from ._groups import divide, factorise, moments, sums, t_reach
+from ._groups import counts, divide, factorise, moments, sums, t_reach
 from ._signed_rank import signed_ranks
 from ._validation import (
     Bools,
@@ -22,7 +22,7 @@ from ._validation import (
 )
 from .multiple_tests import Correction, adjust
 from .signature import signature
-from .system_covariance import SystemCovariance, covariance_of_segment_scores, reach
+from .system_covariance import SystemCovariance, covariance_of_segment_scores, finite_sample, reach
 from .thresholds import ALPHA, STAR_LEVELS
 
 # Confidence level of the intervals of scores and differences.
@@ -233,14 +233,16 @@ def _means(means: Floats, systems: Keys, covariance: SystemCovariance | None) ->
 
 
 def _estimate(covariance: SystemCovariance | None) -> str:
-    is_mean = covariance is None or covariance.scores is None
-    return "mean-of-segments" if is_mean else "weighted-ratings"
+    if covariance is None or covariance.scores is None:
+        return "mean-of-segments"
+    return covariance.estimate or "weighted-ratings"
 
 
 def _over(covariance: SystemCovariance | None) -> tuple[str, ...]:
     """Return what the intervals take into account, for signatures."""
-    has_workers = covariance is not None and covariance.has_workers
-    return ("segments", "workers") if has_workers else ("segments",)
+    if covariance is None:
+        return ("segments",)
+    return (covariance.unit, "workers") if covariance.has_workers else (covariance.unit,)
 
 
 def compare_systems(
@@ -249,6 +251,7 @@ def compare_systems(
     segments: ArrayLike,
     *,
     covariance: SystemCovariance | None = None,
+    documents: ArrayLike | None = None,
     test: Test = "two_way",
     alpha: float = ALPHA,
     confidence: float = CONFIDENCE,
@@ -260,17 +263,18 @@ def compare_systems(
     z, systems, segments : array_like, shape (n,)
         Standardised segment scores, and the system and segment of each.
     covariance : SystemCovariance, optional
-        Of the system scores, from the ratings. Without it, differences are judged over segments only.
+        Of the system scores, from the ratings. Without it, differences are judged over segments (or documents) only.
+    documents : array_like, shape (n,), optional
+        The document of each score, where scores of one document are not independent. Signed ranks are then those of
+        mean differences of documents, and intervals of probabilities as wide as documents make them. The Mann-Whitney
+        U test stays as at WMT.
     test : {"two_way", "paired", "published"}
         `two_way` compares the difference of means with its standard error over segments and workers, which
         systems share. `paired` is Wilcoxon's signed-rank test over the segments that both systems have; it
         holds for these workers only. `published` is the Mann-Whitney U test, which ignores that segments are
         shared, as at WMT.
-    alpha : float
-        A system beats another if the p-value, adjusted by Holm's method except in `published`, is below
-        this.
-    confidence : float
-        Confidence level of the intervals.
+    alpha, confidence : float
+        Level of the tests, adjusted by Holm's method except in `published`, and of the intervals.
 
     Returns
     -------
@@ -285,61 +289,29 @@ def compare_systems(
     .. [1] Mann and Whitney. On a test of whether one of two random variables is stochastically
        larger than the other. Annals of Mathematical Statistics 18(1), 1947.
     .. [2] Wilcoxon. Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 1945.
-    .. [3] Cameron, Gelbach and Miller. Robust inference with multiway clustering. Journal of Business
-       and Economic Statistics 29(2), 2011.
     """
-    z, systems, segments = (
-        as_numbers("z", z),
-        as_keys("systems", systems),
-        as_keys("segments", segments),
-    )
+    z, systems = as_numbers("z", z), as_keys("systems", systems)
+    segments = as_keys("segments", segments)
     check_same_length(z=z, systems=systems, segments=segments)
     check_between("alpha", alpha, 0, 1)
     check_between("confidence", confidence, 0, 1)
     if test not in TESTS:
         raise ValueError(f"`test` must be one of {', '.join(TESTS)}, not {test!r}.")
-    labels, codes = factorise(systems)
-    by_system = moments(z, codes, len(labels))
-    means = _means(by_system.mean, labels, covariance)
-    best_first = np.argsort(-means, kind="stable")
-    rank = np.empty(len(labels), dtype=np.int64)
-    rank[best_first] = np.arange(len(labels))
-    n, means = by_system.n[best_first], means[best_first]
-    differences = means[:, None] - means
-    used = covariance_of_segment_scores(z, systems, segments) if covariance is None else covariance
-    used = used.of(labels[best_first])
-    se, df = used.difference_errors()
-    half = reach(df, confidence) * se
-    pairs = _pairs(_table(z, rank[codes], segments, len(labels)))
-    probability_low, probability_high = _score_interval(
-        pairs, used.difference_ratios(), df, confidence
-    )
-    rank_sums, tie_terms = _rank_sums(z, rank[codes], len(labels))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Without variance, a difference is beyond doubt and equality stays equality.
-        t = np.where(differences == 0, 0.0, differences / se)
-    tests: dict[Test, tuple[Floats, Floats]] = {
-        "two_way": (t, np.where((t == 0) & (se == 0), 1.0, special.stdtr(df, -t))),
-        "paired": (pairs.statistics, pairs.pvalues),
-        "published": (rank_sums, _rank_sum_p(rank_sums, tie_terms, n)),
-    }
-    matrices = {
-        "differences": differences,
-        "low": differences - half,
-        "high": differences + half,
-        "probabilities": pairs.probabilities,
-        "probability_low": probability_low,
-        "probability_high": probability_high,
-        "statistics": tests[test][0],
-        "pvalues": tests[test][1],
-        "paired_pvalues": pairs.pvalues,
-        "rank_sum_pvalues": tests["published"][1],
-    }
-    for matrix in matrices.values():
-        np.fill_diagonal(matrix, np.nan)
+    labels, ranks, means, n = _best_first(z, systems, covariance)
+    used = covariance
+    if used is None:
+        used = (
+            covariance_of_segment_scores(z, systems, segments)
+            if documents is None
+            else covariance_of_segment_scores(z, systems, documents, unit="documents")
+        )
+    pairs = _pairs(_table(z, ranks, segments, len(labels)), _clusters(segments, documents))
+    rank_sums, tie_terms = _rank_sums(z, ranks, len(labels))
+    rank_sum_test = (rank_sums, _rank_sum_p(rank_sums, tie_terms, n))
+    matrices = _matrices(means, used.of(labels), pairs, rank_sum_test, test, confidence)
     correction = _CORRECTIONS[test]
     return SystemComparison(
-        systems=labels[best_first],
+        systems=labels,
         n_segments=n,
         n_shared=pairs.n_shared,
         **matrices,
@@ -348,11 +320,85 @@ def compare_systems(
         correction=correction,
         alpha=alpha,
         signature=signature(
-            test=(*_FACTS[test], *(_over(covariance) if test == "two_way" else ())),
+            test=(
+                *_facts(test, documents is not None),
+                *(_over(used) if test == "two_way" else ()),
+            ),
             correction=correction,
             wins=f"p<{alpha:g}",
         ),
     )
+
+
+def _facts(test: Test, by_document: bool) -> tuple[str, ...]:
+    facts = _FACTS[test]
+    return ("signed-rank", "by-document", "greater") if test == "paired" and by_document else facts
+
+
+def _clusters(segments: Keys, documents: ArrayLike | None) -> Ints | None:
+    """Return the number of the document of each distinct segment."""
+    if documents is None:
+        return None
+    documents = as_keys("documents", documents)
+    check_same_length(segments=segments, documents=documents)
+    labels, codes = factorise(segments)
+    clusters = np.empty(len(labels), dtype=np.int64)
+    numbers = factorise(documents)[1]
+    clusters[codes] = numbers
+    if (clusters[codes] != numbers).any():
+        raise ValueError("`documents` must give each segment one document.")
+    return clusters
+
+
+def _best_first(
+    z: Floats, systems: Keys, covariance: SystemCovariance | None
+) -> tuple[Keys, Ints, Floats, Ints]:
+    """Return the systems by mean, the place of each score's system, and the means and numbers of scores."""
+    labels, codes = factorise(systems)
+    by_system = moments(z, codes, len(labels))
+    means = _means(by_system.mean, labels, covariance)
+    order = np.argsort(-means, kind="stable")
+    places = np.empty(len(labels), dtype=np.int64)
+    places[order] = np.arange(len(labels))
+    return labels[order], places[codes], means[order], by_system.n[order]
+
+
+def _matrices(
+    means: Floats,
+    covariance: SystemCovariance,
+    pairs: "_Pairs",
+    rank_sum_test: tuple[Floats, Floats],
+    test: Test,
+    confidence: float,
+) -> dict[str, Floats]:
+    """Return the matrices of a `SystemComparison`, with NaN on the diagonals."""
+    differences = means[:, None] - means
+    se, df = covariance.difference_errors()
+    half = reach(df, confidence) * se
+    low, high = _score_interval(pairs, covariance.difference_ratios(), df, confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Without variance, a difference is beyond doubt and equality stays equality.
+        t = np.where(differences == 0, 0.0, differences / se)
+    tests: dict[Test, tuple[Floats, Floats]] = {
+        "two_way": (t, np.where((t == 0) & (se == 0), 1.0, scipy.special.stdtr(df, -t))),
+        "paired": (pairs.statistics, pairs.pvalues),
+        "published": rank_sum_test,
+    }
+    matrices = {
+        "differences": differences,
+        "low": differences - half,
+        "high": differences + half,
+        "probabilities": pairs.probabilities,
+        "probability_low": low,
+        "probability_high": high,
+        "statistics": tests[test][0],
+        "pvalues": tests[test][1],
+        "paired_pvalues": pairs.pvalues,
+        "rank_sum_pvalues": rank_sum_test[1],
+    }
+    for matrix in matrices.values():
+        np.fill_diagonal(matrix, np.nan)
+    return matrices
 
 
 def _table(z: Floats, codes: Ints, segments: Keys, n_systems: int) -> Floats:
@@ -375,28 +421,59 @@ class _Pairs:
     tied: Floats
     statistics: Floats
     pvalues: Floats
+    # How many times as large documents make the variance of a probability.
+    inflation: Floats
 
 
-def _pairs(table: Floats) -> _Pairs:
+def _pairs(table: Floats, clusters: Ints | None) -> _Pairs:
+    """Compare all pairs; signed ranks are those of documents, if `clusters` says which segments these have."""
     n_systems = len(table)
     columns = []
     for own in table:
         others, segments = np.nonzero(~np.isnan(table) & ~np.isnan(own))
         # A small p-value of the signed ranks means that differences are below zero.
         differences = table[others, segments] - own[segments]
-        signs = signed_ranks(differences, others.astype(np.int64), n_systems)
+        wider = np.ones(n_systems)
+        ranked, of_others = differences, others.astype(np.int64)
+        if clusters is not None:
+            wider = _inflation(differences, of_others, clusters[segments], n_systems)
+            ranked, of_others = _by_document(differences, of_others, clusters[segments])
+        signs = signed_ranks(ranked, of_others, n_systems)
         signs_counted = [
             np.bincount(others, weights=chosen, minlength=n_systems)
             for chosen in (np.ones(len(others)), differences < 0, differences == 0)
         ]
-        columns.append((*signs_counted, signs.statistic, signs.pvalue))
+        columns.append((*signs_counted, signs.statistic, signs.pvalue, wider))
     parts = [
         np.array(part, dtype=np.float64).reshape(n_systems, n_systems)
         for part in zip(*columns, strict=True)
     ]
-    n, n_below, n_tied, statistics, pvalues = parts or [np.zeros((0, 0))] * 5
+    n, n_below, n_tied, statistics, pvalues, inflation = parts or [np.zeros((0, 0))] * 6
     probabilities, tied = divide(n_below + n_tied / 2, n), divide(n_tied, n)
-    return _Pairs(n.astype(np.int64), probabilities, tied, statistics, pvalues)
+    return _Pairs(n.astype(np.int64), probabilities, tied, statistics, pvalues, inflation)
+
+
+def _by_document(differences: Floats, others: Ints, documents: Ints) -> tuple[Floats, Ints]:
+    """Return the mean difference of each document, and the other system."""
+    width = int(documents.max(initial=0)) + 1
+    cells, codes = factorise(others * width + documents)
+    means = divide(sums(differences, codes, len(cells)), counts(codes, len(cells)))
+    return means, np.asarray(cells // width, dtype=np.int64)
+
+
+def _inflation(differences: Floats, others: Ints, documents: Ints, n_systems: int) -> Floats:
+    """Return the variance of each share of segments over documents, as a multiple of that over segments, from 1 on."""
+    signs = (differences < 0) + (differences == 0) / 2
+    n = counts(others, n_systems)
+    deviations = signs - divide(sums(signs, others, n_systems), n)[others]
+    width = int(documents.max(initial=0)) + 1
+    cells, codes = factorise(others * width + documents)
+    of_cells = (cells // width).astype(np.int64)
+    by_document = sums(sums(deviations, codes, len(cells)) ** 2, of_cells, n_systems)
+    n_documents = counts(of_cells, n_systems)
+    by_document *= [finite_sample(n) for n in n_documents.tolist()]
+    by_segment = sums(deviations**2, others, n_systems)
+    return np.maximum(np.where(by_segment > 0, divide(by_document, by_segment), 1.0), 1.0)
 
 
 def _score_interval(
@@ -405,14 +482,14 @@ def _score_interval(
     """Return Wilson's interval of a mean of 0, 1 and, for a share `tied` of values, 1/2.
 
     It solves (share - p)^2 = k (p (1 - p) - tied / 4) for p, where k = z^2 / n; the right-hand side is the
-    variance of the mean. Workers add to that variance what they add to the variance of the difference of
+    variance of the mean. Documents multiply that variance. Workers add to that variance what they add to the variance of the difference of
     means, times 2 / pi: near 1/2, a normal difference moves its sign by that much.
     """
     shares, tied = pairs.probabilities, pairs.tied
     quantile = np.where(
-        worker_ratios > 0, reach(df, confidence), special.ndtri((1 + confidence) / 2)
+        worker_ratios > 0, reach(df, confidence), scipy.special.ndtri((1 + confidence) / 2)
     )
-    k = divide(quantile**2 * (1 + 2 / np.pi * worker_ratios), pairs.n_shared)
+    k = divide(quantile**2 * pairs.inflation * (1 + 2 / np.pi * worker_ratios), pairs.n_shared)
     middle = 2 * shares + k
     root = np.sqrt(np.maximum(middle**2 - 4 * (1 + k) * (shares**2 + k * tied / 4), 0))
     return (middle - root) / (2 * (1 + k)), (middle + root) / (2 * (1 + k))
@@ -453,4 +530,4 @@ def _rank_sum_p(statistics: Floats, tie_terms: Floats, n: Ints) -> Floats:
     with np.errstate(divide="ignore"):
         # If all scores are equal, the variance is zero and p = 1.
         distance = (statistics - product / 2 - 0.5) / np.sqrt(np.maximum(variance, 0))
-    return np.asarray(special.ndtr(-distance), dtype=np.float64)
+    return np.asarray(scipy.special.ndtr(-distance), dtype=np.float64)

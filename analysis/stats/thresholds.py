@@ -30,6 +30,10 @@ MINIMUM_RATINGS = 15
 # One metric or system significantly beats another below this p-value, as at WMT. Winners and
 # clusters depend on it.
 ALPHA = 0.05
+# Tests in between: more looks gain little and cost waiting. A pair of systems with less chance than
+# this to be decided by the last look gets no more ratings.
+FEWEST_LOOKS, MOST_LOOKS = 2, 10
+LEAST_CHANCE = 0.1
 # Significance levels of one, two and three stars, and of the shades of a significance map.
 STAR_LEVELS = (ALPHA, 0.01, 0.001)
 
@@ -37,3 +41,7 @@ STAR_LEVELS = (ALPHA, 0.01, 0.001)
 def bare(level: float) -> str:
     """Format a level without its leading zero: `.05`."""
     return f"{level:g}".removeprefix("0")
+
+
+# A HIT of a hundred items cannot be read in less working time, in seconds (Graham et al., 2017).
+FASTEST_HIT_SECONDS = 300

@@ -2,13 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy import special
+import scipy
 
 from ._compiled import compiled
 from ._validation import Floats, check_at_least
 from .judgements import Judgements
+from .published_lookup import outcomes_found
 from .rank_ranges import RANGE_SHARE, RankRanges, rank_ranges
 from .signature import signature
 
@@ -19,6 +21,10 @@ DRAW = 0.25
 # Performance varies by sigma times this share of the number of steps.
 BETA_SHARE = 1 / 40
 RUNS = 1000
+
+# Which judgements of a pair a step draws from: all of them, or those that the published program found.
+Lookup = Literal["all", "published"]
+LOOKUPS: tuple[Lookup, ...] = ("all", "published")
 
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 _HALF = math.sqrt(0.5)
@@ -50,7 +56,12 @@ class TrueSkill:
 
 
 def trueskill(
-    judgements: Judgements, *, rng: np.random.Generator, runs: int = RUNS, steps: int | None = None
+    judgements: Judgements,
+    *,
+    rng: np.random.Generator,
+    runs: int = RUNS,
+    steps: int | None = None,
+    lookup: Lookup = "all",
 ) -> TrueSkill:
     """Score systems in independent runs over random judgements.
 
@@ -66,6 +77,8 @@ def trueskill(
     runs : int
     steps : int, optional
         Other than one more than the number of judgements.
+    lookup : {"all", "published"}
+        `published` draws only from the judgements that the program of WMT15 found (`published_lookup`).
 
     Returns
     -------
@@ -79,12 +92,13 @@ def trueskill(
     """
     check_at_least("runs", runs, 1)
     check_at_least("judgements", len(judgements), 1)
-    wins, ties = judgements.counts()
-    compared = wins + wins.T + ties
+    if lookup not in LOOKUPS:
+        raise ValueError(f"`lookup` must be one of {', '.join(LOOKUPS)}.")
+    wins, not_lost, compared = _outcomes(judgements, lookup)
     if not compared.any(axis=1).all():
         raise ValueError("`judgements` must compare every system with another.")
     n_steps = len(judgements) + 1 if steps is None else steps
-    mus = _runs(wins, ties, compared, n_steps, rng.spawn(runs))
+    mus = _runs(wins, not_lost, compared, n_steps, rng.spawn(runs))
     order = np.argsort(-mus.mean(axis=0), kind="stable")
     mus = mus[:, order]
     return TrueSkill(
@@ -101,21 +115,32 @@ def trueskill(
             n=n_steps,
             runs=runs,
             range=RANGE_SHARE,
+            lookup=None if lookup == "all" else lookup,
         ),
     )
 
 
+def _outcomes(judgements: Judgements, lookup: Lookup) -> tuple[Floats, Floats, Floats]:
+    """Return how often the row's system won, did not lose, and was compared, when it is looked up first."""
+    if lookup == "published":
+        wins, ties, losses = outcomes_found(judgements)
+    else:
+        wins, ties = judgements.counts()
+        losses = wins.T
+    return wins, wins + ties, wins + ties + losses
+
+
 def _runs(
     wins: Floats,
-    ties: Floats,
+    not_lost: Floats,
     compared: Floats,
     n_steps: int,
     generators: list[np.random.Generator],
 ) -> Floats:
     share = np.maximum(compared, 1)
     beta = SIGMA * n_steps * BETA_SHARE
-    margin = float(special.ndtri((DRAW + 1) / 2)) * math.sqrt(2) * beta
-    is_won, is_not_lost = wins / share, (wins + ties) / share
+    margin = float(scipy.special.ndtri((DRAW + 1) / 2)) * math.sqrt(2) * beta
+    is_won, is_not_lost = wins / share, not_lost / share
     return np.array(
         [
             _one_run(is_won, is_not_lost, compared > 0, n_steps, beta, margin, generator)

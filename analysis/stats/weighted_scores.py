@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse, special
 
 from ._groups import blocks, counts, divide, factorise, moments, sums
 from ._validation import (
@@ -71,7 +71,7 @@ def segment_scores_weighted(
     means = _Means(cells.translations, cell_weights, len(labels))
     raw, raw_se = means.of(cells.means(scores[used]))
     mean_z, z_se = means.of(cells.means(z[used]))
-    reach = special.stdtrit(np.maximum(means.effective_n - 1, 1), (1 + confidence) / 2)
+    reach = scipy.special.stdtrit(np.maximum(means.effective_n - 1, 1), (1 + confidence) / 2)
     all_scores = SegmentScores(
         translations=labels,
         raw=raw,
@@ -217,7 +217,7 @@ class _Model:
         self.rows, self.n_systems = rows, n_systems
         self.ratio = _noise_ratio(rows, n_systems)
         weights = rows.weights
-        self._in_segments = sparse.coo_array(
+        self._in_segments = scipy.sparse.coo_array(
             (weights, (rows.segments, rows.systems)), shape=(rows.n_segments, n_systems)
         ).toarray()
         # How far a segment's mean is believed: its share of the system's equation.
@@ -268,9 +268,13 @@ class _Model:
         """Return how much each worker's mean, which ratings are relative to, weighs in each score."""
         rows = self.rows
         shape = (rows.n_workers, rows.n_segments)
-        in_cells = sparse.coo_array((rows.weights, (rows.workers, rows.segments)), shape=shape)
+        in_cells = scipy.sparse.coo_array(
+            (rows.weights, (rows.workers, rows.segments)), shape=shape
+        )
         shape = (rows.n_workers, self.n_systems)
-        in_systems = sparse.coo_array((rows.weights, (rows.workers, rows.systems)), shape=shape)
+        in_systems = scipy.sparse.coo_array(
+            (rows.weights, (rows.workers, rows.systems)), shape=shape
+        )
         totals = (in_systems.toarray() - in_cells.tocsr() @ self._share) @ self._inverse
         return np.asarray(totals / counts(rows.workers, rows.n_workers)[:, None])
 
@@ -278,7 +282,9 @@ class _Model:
 def _totals(codes: Ints, n_groups: int, values: Floats) -> Floats:
     """Add up the rows of each group."""
     rows = np.arange(len(codes))
-    groups = sparse.coo_array((np.ones(len(codes)), (codes, rows)), shape=(n_groups, len(codes)))
+    groups = scipy.sparse.coo_array(
+        (np.ones(len(codes)), (codes, rows)), shape=(n_groups, len(codes))
+    )
     return np.asarray(groups.tocsr() @ values)
 
 

@@ -7,8 +7,8 @@ takes that into account, which gives it more power than a comparison of two conf
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._pearson import unit_rows
 from ._validation import Bools, Floats, direction_name, directions, with_gold
@@ -105,7 +105,7 @@ def williams_test(r13: float, r23: float, r12: float, n: int) -> WilliamsResult:
     return WilliamsResult(
         statistic=float(statistic),
         df=n - 3,
-        pvalue=float(special.stdtr(n - 3, -statistic)),
+        pvalue=float(scipy.special.stdtr(n - 3, -statistic)),
         estimate=r13 - r23,
         n=n,
         signature=signature(test="williams", sided="one", df="n-3"),
@@ -151,7 +151,7 @@ def williams_matrix(
         between=between,
         statistic=statistic,
         df=n - 3,
-        pvalue=special.stdtr(n - 3, -statistic),
+        pvalue=scipy.special.stdtr(n - 3, -statistic),
         n=n,
         higher_is_better=tuple(bool(sign > 0) for sign in signs),
         signature=signature(

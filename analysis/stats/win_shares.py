@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from ._groups import divide
 from ._validation import Floats, Ints, Keys
@@ -88,5 +88,5 @@ def sign_test(wins: Floats, losses: Floats) -> Floats:
     n = wins + losses
     # P(X >= larger) for X ~ Binomial(n, 1/2) is the regularised incomplete beta function at 1/2.
     larger = np.maximum(wins, losses)
-    tail = special.betainc(np.maximum(larger, 1), n - larger + 1, 0.5)
+    tail = scipy.special.betainc(np.maximum(larger, 1), n - larger + 1, 0.5)
     return np.where(n > 0, np.minimum(2 * tail, 1.0), np.nan)

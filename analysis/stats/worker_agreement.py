@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from ._groups import ROUNDING, counts, divide, factorise, moments, sums
 from ._validation import (
@@ -58,8 +58,7 @@ def agreement_with_others(
         that everyone's use of the scale drops out. An assignment with equal scores throughout says
         nothing about its items: it counts against its own worker and is left out of the means.
     is_trusted : array_like of bool, shape (n,)
-        Whether the rating's worker is trusted so far. Untrusted workers are compared with the
-        trusted ones, but nobody is compared with them.
+        Whether the rating's worker is trusted so far. Nobody is compared with untrusted workers.
     fewest_others : int
         Trusted ratings by others that an item needs to count.
 
@@ -67,14 +66,10 @@ def agreement_with_others(
     -------
     WorkerAgreement
         About every worker in `workers`: Pearson's r and its one-sided p-value, from Student's t with
-        n - 2 degrees of freedom. A worker's own ratings never enter the means that the worker is
-        compared with.
+        n - 2 degrees of freedom.
 
     Notes
     -----
-    Someone who scores at random passes with a probability equal to the level of the test, whatever
-    the pairs of quality control say.
-
     If scripts come first and pass the pairs, a reader who comes later must not be judged by their
     noise. So the others are a measure only if they agree with each other: a one-way analysis of
     variance of their scores by item gives p below `COHERENT_P`.
@@ -82,8 +77,7 @@ def agreement_with_others(
     References
     ----------
     .. [1] Graham, Baldwin, Moffat and Zobel. Can machine translation systems be evaluated by the
-       crowd alone. Natural Language Engineering 23(1), 2017. Single ratings of two people correlate
-       at about 0.4; with the mean of three others, one HIT is enough to notice.
+       crowd alone. Natural Language Engineering 23(1), 2017.
     """
     scores = as_numbers("scores", scores)
     workers, assignments = as_keys("workers", workers), as_keys("assignments", assignments)
@@ -97,8 +91,8 @@ def agreement_with_others(
     counted = trusted & np.isfinite(z)
     others, n_others = _mean_of_others(z, codes, items, counted)
     rows = n_others >= fewest_others
-    own = np.where(np.isfinite(z), z, 0.0)
-    r, pvalue, n_items = _correlate(own[rows], others[rows], codes[rows], len(labels))
+    known_z = np.where(np.isfinite(z), z, 0.0)
+    r, pvalue, n_items = _correlate(known_z[rows], others[rows], codes[rows], len(labels))
     sums_of_others = _sums_of_others(z, codes, items, counted).at(rows)
     coherence = _coherence(sums_of_others, codes[rows], len(labels))
     is_silent = (n_items < FEWEST_AGREEMENT_ITEMS) | ~(coherence < COHERENT_P)
@@ -219,7 +213,7 @@ def _coherence(others: _Others, codes: Ints, n_groups: int) -> Floats:
     # Sums of squares that should be zero may come out slightly below; without any noise F is infinite.
     f = divide(np.maximum(between, 0) / df_between, np.maximum(within, 0) / df_within)
     f[(within <= ROUNDING * n) & (between > ROUNDING * n)] = np.inf
-    pvalue = np.asarray(special.fdtrc(df_between, df_within, f), dtype=np.float64)
+    pvalue = np.asarray(scipy.special.fdtrc(df_between, df_within, f), dtype=np.float64)
     pvalue[k < 2] = np.nan
     return pvalue
 
@@ -240,4 +234,4 @@ def _pvalues(r: Floats, n: Ints) -> Floats:
     df = np.maximum(n - 2, 1)
     with np.errstate(divide="ignore"):
         t = r * np.sqrt(df / (1 - r**2))
-    return np.asarray(special.stdtr(df, -t), dtype=np.float64)
+    return np.asarray(scipy.special.stdtr(df, -t), dtype=np.float64)

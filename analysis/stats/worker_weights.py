@@ -89,10 +89,9 @@ def worker_weights(
 ) -> WorkerWeights:
     """Weigh workers by what their hidden items show, and by agreement where there is enough to see it.
 
-    A rating is signal plus noise, and counts best in proportion to signal over noise variance. Degraded
-    items show the signal: how far a worker lowers them. Repeats show the noise. One worker has few of
-    either, so both are pulled towards the crowd's mean. Where translations have several ratings, the
-    slope of a worker's scores on the mean of the others shows the signal, too.
+    Degraded items show a worker's signal, repeats the noise. One worker has few of either, so both are
+    pulled towards the crowd's mean. Where translations have several ratings, the slope of a worker's
+    scores on the mean of the others shows the signal too.
 
     Parameters
     ----------
@@ -103,15 +102,13 @@ def worker_weights(
     changes, change_workers : array_like, shape (m,)
         z-score of a repeat minus that of its original, and the worker of each pair.
     ratings : tuple of array_like, optional
-        z-scores, workers and translations of the ratings that count, to find the agreement. Asked only
-        over translations with at least `FEWEST_OTHERS` other workers, and of workers with at least
-        `FEWEST_AGREEMENT_ITEMS` of these.
+        z-scores, workers and translations of the ratings that count, for agreement over translations with
+        at least `FEWEST_OTHERS` other workers, of workers with at least `FEWEST_AGREEMENT_ITEMS` of these.
 
     Returns
     -------
     WorkerWeights
-        Sorted by worker. All weights are zero if nobody's discrimination reaches
-        `LEAST_DISCRIMINATION`.
+        Sorted by worker. All weights are zero if nobody's discrimination reaches `LEAST_DISCRIMINATION`.
 
     References
     ----------
