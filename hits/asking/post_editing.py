@@ -1,5 +1,6 @@
 """Post-editing: one translation in an edit field, corrected with as few changes as possible."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -7,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import get_language, gettext
 
+from analysis.stats.thresholds import FASTEST_HIT_SECONDS
+
 from ..languages import is_spaced
 from ..models import Assignment, Campaign, Participation, PostEdition
 from ..post_editing.saving import MAX_LENGTH, SavedEdit, as_one_line, read_edit, save_edit
 from ..rating import desk
 from ..rating.practice import Check
-from ..task_kinds import Judged, Sent, ShownItem, TaskKind
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -31,7 +34,12 @@ class PostEditingKind(TaskKind):
     answers = PostEdition
     template = "hits/edit.html"
     practice_template = "hits/practice_edit.html"
+    results_page = "post_editions"
     seconds_per_screen = 45
+
+    def least_seconds(self, campaign: Campaign) -> float:
+        # That of a hundred texts, for those of this HIT.
+        return FASTEST_HIT_SECONDS * campaign.hit_size / 100
 
     def n_ahead(self, assignment: Assignment) -> int:
         return desk.n_ahead(assignment.hit.size, Campaign.Task.EDIT)
@@ -50,6 +58,20 @@ class PostEditingKind(TaskKind):
 
     def save(self, *, assignment: Assignment, **answer: Any) -> SavedEdit:
         return save_edit(assignment=assignment, **answer)
+
+    canary_request = "write the number {score} at the end of text {position} of this task."
+
+    def follows_canary(self, assignment: Assignment, *, position: int, score: int) -> bool:
+        edit = (
+            assignment.posteditions.select_related("item").filter(item__position=position).first()
+        )
+        ending = str(score)
+        # Not in a text that ends so anyway.
+        return (
+            edit is not None
+            and edit.text.rstrip(". ").endswith(ending)
+            and not edit.item.text.rstrip(". ").endswith(ending)
+        )
 
     def practice_task(self, campaign: Campaign) -> str:
         return PRACTICE_TASKS[campaign.effective_shows]
@@ -85,15 +107,20 @@ class PostEditingKind(TaskKind):
 
         return plan_in_sets(campaign, editing_layout, progress)
 
-    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+    def n_hits(self, campaign: Campaign, counts: TextCounts) -> int:
         from ..campaigns.planning import editing_layout
 
-        return editing_layout(campaign, n_translations).n_hits(n_translations)
+        return editing_layout(campaign, counts.n_translations).n_hits(counts.n_translations)
 
     def weigh(self, participation: Participation) -> dict[str, Any]:
         from ..post_editing.evidence import weigh_edits
 
         return weigh_edits(participation)
+
+    def load_origins(self, participation: Participation) -> Mapping[int, Counter[str]]:
+        from ..post_editing.evidence import origins_by_assignment
+
+        return origins_by_assignment(participation)
 
     def reason_to_hold(self, assignment: Assignment) -> str:
         from ..post_editing.evidence import reason_to_hold

@@ -5,15 +5,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from ..hit_sizes import RANKING_SIZES
 from ..models import HIT, Assignment, Campaign, Participation, Rank
 from ..ranking.forms import RANKS, is_unranked, read_ranking
 from ..ranking.practice import judge_ranking, practice_outputs
-from ..ranking.saving import SavedRanking, save_ranking
+from ..ranking.saving import SavedRanking, save_ranking, stored_ranks
 from ..ranking.screens import shown_screens
-from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind
+from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -23,8 +23,10 @@ class RankingKind(TaskKind):
     answers = Rank
     template = "hits/rank.html"
     practice_template = "hits/practice_ranking.html"
+    results_page = "campaign_ranking"
     # A ranking at WMT took a minute or so.
     seconds_per_screen = 60
+    one_a_screen = Q(place=1)
     # As many degraded outputs as can prove someone reliable: two of two, with five on a screen.
     fewest_pairs = 2
 
@@ -53,10 +55,24 @@ class RankingKind(TaskKind):
         return is_unranked(sent)
 
     def save(self, *, assignment: Assignment, **answer: Any) -> SavedRanking:
+        position = answer["position"]
         is_new = save_ranking(assignment=assignment, **answer)
+        ranks = (
+            answer["ranks"] if is_new and not answer["skip"] else stored_ranks(assignment, position)
+        )
         # The browser holds the next screen; it gets the one after that.
-        following = answer["position"] + self.n_ahead(assignment)
-        return SavedRanking(is_new, shown_screens(assignment, first=following, last=following))
+        following = position + self.n_ahead(assignment)
+        return SavedRanking(
+            is_new, ranks, shown_screens(assignment, first=following, last=following)
+        )
+
+    canary_request = "give every text of screen {position} of this task the rank {score}."
+    # All texts equally good happens, all equally bad hardly ever.
+    canary_scores = (4, 5)
+
+    def follows_canary(self, assignment: Assignment, *, position: int, score: int) -> bool:
+        ranked = Rank.objects.filter(assignment=assignment, item__screen=position)
+        return set(ranked.values_list("rank", flat=True)) == {score}
 
     def practice_task(self, campaign: Campaign) -> str:
         # Practice compares the gray text with a translation of it, so there must be a gray text.
@@ -78,10 +94,10 @@ class RankingKind(TaskKind):
 
         return plan_rankings(campaign, progress)
 
-    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+    def n_hits(self, campaign: Campaign, counts: TextCounts) -> int:
         from ..ranking.planning import count_hits
 
-        return count_hits(campaign, n_translations)
+        return count_hits(campaign, counts)
 
     def weigh(self, participation: Participation) -> dict[str, Any]:
         from ..ranking.weighing import weigh_rankings

@@ -9,7 +9,7 @@ from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, 
 from ..rating import desk
 from ..rating.forms import ScoreForm, read_answer
 from ..rating.saving import SavedRating, save_rating
-from ..task_kinds import Judged, Sent, ShownItem, TaskKind
+from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
@@ -58,14 +58,17 @@ class RatingKind(TaskKind):
     def plan_hits(
         self, campaign: Campaign, progress: Callable[[int], None] | None = None
     ) -> "HITPlan":
+        from ..campaigns.parts import plan_part
         from ..campaigns.planning import plan_in_sets, rating_layout
 
+        if campaign.n_looks is not None:
+            return plan_part(campaign, 1, progress=progress)
         return plan_in_sets(campaign, rating_layout, progress)
 
-    def n_hits(self, campaign: Campaign, n_translations: int) -> int:
+    def n_hits(self, campaign: Campaign, counts: TextCounts) -> int:
         from ..campaigns.planning import rating_layout
 
-        return rating_layout(campaign, n_translations).n_hits(n_translations)
+        return rating_layout(campaign, counts.n_translations).n_hits(counts.n_translations)
 
     def weigh(self, participation: Participation) -> dict[str, Any]:
         from ..workers.weighing import weigh_answers

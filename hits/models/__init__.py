@@ -15,20 +15,21 @@ from .audit import (
 )
 from .campaigns import (
     DEFAULT_HITS_PER_WORKER,
+    DEFAULT_RUN_LENGTH,
     FEWEST_OUTPUTS,
+    LONGEST_RUN,
     MAX_LEASE_MINUTES,
     MOST_OUTPUTS,
+    RATING_TASKS,
     SEED_LIMIT,
+    SHORTEST_RUN,
     SHOWN_BY_TASK,
     Campaign,
-    Segment,
-    System,
-    SystemOutput,
-    Translation,
     new_seed,
     usual_settings,
 )
 from .counts import KeptCounts
+from .document_ratings import DocumentRating
 from .drafts import CampaignDraft
 from .evidence import (
     Evidence,
@@ -39,9 +40,12 @@ from .hits import (
     Item,
 )
 from .import_reports import ImportReport
+from .looks import Look, LookQuerySet
+from .media import MediaFile
 from .members import Membership
 from .payments import Payment, PaymentQuerySet, PaymentRun, PayRule
-from .post_editions import PostEdition
+from .post_editions import EditionToCheck, PostEdition
+from .questionnaires import QuestionnaireReply
 from .recruitment import (
     DeviceSighting,
     Invite,
@@ -52,6 +56,7 @@ from .recruitment import (
 )
 from .reports import TextReport
 from .second_factor import Authenticator
+from .texts import SampleChance, Segment, System, SystemOutput, Translation
 from .tokens import ApiToken, ApiTokenQuerySet
 from .workers import (
     ForgottenMark,
@@ -74,10 +79,16 @@ __all__ = [
     "Rating",
     "AuditEntry",
     "DEFAULT_HITS_PER_WORKER",
+    "DEFAULT_RUN_LENGTH",
+    "DocumentRating",
+    "LONGEST_RUN",
+    "RATING_TASKS",
+    "SHORTEST_RUN",
     "MAX_LEASE_MINUTES",
     "SEED_LIMIT",
     "SHOWN_BY_TASK",
     "Campaign",
+    "SampleChance",
     "Segment",
     "System",
     "SystemOutput",
@@ -91,8 +102,12 @@ __all__ = [
     "HITQuerySet",
     "Item",
     "ForgottenMark",
+    "MediaFile",
     "Participation",
+    "QuestionnaireReply",
     "ParticipationQuerySet",
+    "Look",
+    "LookQuerySet",
     "Membership",
     "PayRule",
     "Payment",
@@ -102,6 +117,7 @@ __all__ = [
     "Invite",
     "ProviderEvent",
     "RateCount",
+    "EditionToCheck",
     "PostEdition",
     "Recruitment",
     "Submission",

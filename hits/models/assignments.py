@@ -194,11 +194,18 @@ class Rating(Answer):
     """One worker's score for one item."""
 
     score = models.PositiveSmallIntegerField()
+    place = models.PositiveSmallIntegerField(
+        null=True,
+        help_text="Where the text stood on this worker's screen, from 1. Empty if it was alone.",
+    )
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 name="rating_is_0_to_100", condition=Q(score__gte=SCORE_MIN, score__lte=SCORE_MAX)
+            ),
+            models.CheckConstraint(
+                name="rating_place_counts_from_1", condition=Q(place=None) | Q(place__gte=1)
             ),
         ]
 

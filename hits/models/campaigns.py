@@ -1,7 +1,8 @@
-"""What is rated: a campaign, its systems, its segments and their translations."""
+"""A campaign and its settings. What is rated in it is in `texts.py`."""
 
 import secrets
 import uuid
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -11,10 +12,19 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.stats.thresholds import MINIMUM_RATINGS
+from analysis.stats.thresholds import (
+    ALPHA,
+    FEWEST_LOOKS,
+    LEAST_CHANCE,
+    MINIMUM_RATINGS,
+    MOST_LOOKS,
+)
 
 from ..hit_sizes import MAX_HIT_SIZE, sizes_of
 from ..languages import closest_language, validate_language_code
+
+if TYPE_CHECKING:
+    from .texts import Segment
 
 SEED_LIMIT = 2**63
 
@@ -25,6 +35,8 @@ DEFAULT_HITS_PER_WORKER = 10
 
 # Outputs that are ranked together: five at WMT; two is a choice between a pair.
 FEWEST_OUTPUTS, MOST_OUTPUTS = 2, 5
+# Segments of a document that one worker rates in a row: ten at WMT.
+SHORTEST_RUN, DEFAULT_RUN_LENGTH, LONGEST_RUN = 2, 10, 20
 
 # Stored on each row, because constraints cannot look up the campaign.
 ARCHIVED_HELP = "Part of an archive: HITs collected elsewhere need not have our layout."
@@ -67,6 +79,13 @@ class Campaign(models.Model):
         BOTH = "both", "The source and the reference"
         NOTHING = "nothing", "Nothing"
 
+    class Presentation(models.TextChoices):
+        """How translations that are rated are shown."""
+
+        ALONE = "alone", "One at a time"
+        DOCUMENT = "document", "In their document"
+        SIDE_BY_SIDE = "side", "Several outputs side by side"
+
     class Degradation(models.TextChoices):
         """How degraded texts are made."""
 
@@ -78,6 +97,35 @@ class Campaign(models.Model):
 
         GUARDED = "guarded", "Guarded: pairs and agreement decide, for or against"
         PUBLISHED = "published", "Published: the test of the pairs decides after every HIT"
+
+    class OutputChoice(models.TextChoices):
+        """Which outputs of a segment are ranked together."""
+
+        RANDOM = "random", "Random"
+        UNDECIDED = "undecided", "Overlapping rank ranges first"
+
+    class SampleChoice(models.TextChoices):
+        """Which translations are rated if not all are."""
+
+        RANDOM = "random", "At random"
+        STRATIFIED = "stratified", "At random, spread evenly over lengths and documents"
+        DIFFERING = "differing", "More often where the systems’ texts differ"
+        METRICS = (
+            "metrics",
+            "More often where metrics differ between systems or contradict each other",
+        )
+
+    class Goal(models.TextChoices):
+        """What looks decide."""
+
+        RANKING = "ranking", "Systems: until pairs are told apart"
+        GOLD = "gold", "Translations: until scores are certain enough"
+
+    class Spending(models.TextChoices):
+        """How the level of the tests is spread over the looks."""
+
+        OBRIEN_FLEMING = "obrien_fleming", "Strict early, as O'Brien and Fleming"
+        POCOCK = "pocock", "Nearly the same at every look, as Pocock"
 
     class Drift(models.TextChoices):
         """What happens to the ratings of workers who became unreliable."""
@@ -103,12 +151,39 @@ class Campaign(models.Model):
         blank=True,
         help_text="What workers see next to a translation. Blank: as the task says.",
     )
+    presentation = models.CharField(
+        max_length=8,
+        choices=Presentation.choices,
+        default=Presentation.ALONE,
+        help_text="For rating: how translations are shown.",
+    )
+    run_length = models.PositiveSmallIntegerField(
+        default=DEFAULT_RUN_LENGTH,
+        validators=[MinValueValidator(SHORTEST_RUN), MaxValueValidator(LONGEST_RUN)],
+        help_text="In documents: the most segments that a worker rates in a row.",
+    )
+    scores_documents = models.BooleanField(
+        default=False,
+        help_text="In documents: also ask for a score of the whole after the last segment.",
+    )
     status = models.CharField(max_length=6, choices=Status.choices, default=Status.DRAFT)
     hit_size = models.PositiveSmallIntegerField(default=100)
     outputs_per_screen = models.PositiveSmallIntegerField(
         default=MOST_OUTPUTS,
         validators=[MinValueValidator(FEWEST_OUTPUTS), MaxValueValidator(MOST_OUTPUTS)],
-        help_text="For ranking: how many outputs of a segment are shown together, from 2 to 5.",
+        help_text="For ranking, and for rating side by side: how many outputs of a segment are shown together, from 2 to 5.",
+    )
+    output_choice = models.CharField(
+        max_length=9,
+        choices=OutputChoice.choices,
+        default=OutputChoice.RANDOM,
+        help_text="For ranking: which outputs are shown together.",
+    )
+    judgements_per_pair = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="For ranking: the most trusted judgements that a pair of systems gets. Blank: each output once.",
     )
     min_ratings = models.PositiveSmallIntegerField(
         default=MINIMUM_RATINGS,
@@ -120,6 +195,40 @@ class Campaign(models.Model):
         blank=True,
         validators=[MinValueValidator(1)],
         help_text="Translations to rate, drawn at random; the others are kept. Blank: all.",
+    )
+    sample_choice = models.CharField(
+        max_length=10,
+        choices=SampleChoice.choices,
+        default=SampleChoice.RANDOM,
+        help_text="Which translations are drawn, if not all are rated.",
+    )
+    n_looks = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(FEWEST_LOOKS), MaxValueValidator(MOST_LOOKS)],
+        help_text="For rating: divide the work into this many parts, test the ranking after each, and stop when it is decided. Blank: never.",
+    )
+    looks_goal = models.CharField(max_length=7, choices=Goal.choices, default=Goal.RANKING)
+    looks_width = models.FloatField(
+        default=0.25,
+        validators=[MinValueValidator(0.01), MaxValueValidator(2)],
+        help_text="For scores of translations: the standard error, in z, at which a score is certain enough.",
+    )
+    looks_alpha = models.FloatField(
+        default=ALPHA,
+        validators=[MinValueValidator(0.001), MaxValueValidator(0.2)],
+        help_text="The chance of any wrong conclusion, over all pairs of systems and all looks.",
+    )
+    looks_spending = models.CharField(
+        max_length=14, choices=Spending.choices, default=Spending.OBRIEN_FLEMING
+    )
+    looks_least_chance = models.FloatField(
+        default=LEAST_CHANCE,
+        validators=[MinValueValidator(0), MaxValueValidator(0.9)],
+        help_text="Pairs with a lower chance of being decided by the last look get no more ratings.",
+    )
+    stopped_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When the last look ended the collection."
     )
     seed = models.BigIntegerField(
         default=new_seed,
@@ -142,6 +251,12 @@ class Campaign(models.Model):
         blank=True,
         editable=False,
         help_text="Its own statement, examples, practice, question and buttons: see hits.rating.guidance.",
+    )
+    questionnaire = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Questions about workers, before or after the task: see hits.questionnaires.",
     )
     run_by = models.CharField(
         max_length=200,
@@ -196,6 +311,19 @@ class Campaign(models.Model):
         default=False,
         help_text="Hide an instruction on the page that only a program would follow.",
     )
+    checks = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        editable=False,
+        related_name="checked_in",
+        help_text="The campaign whose post-editions are checked here, by other workers.",
+    )
+    has_media = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Some sources are pictures, sounds or videos.",
+    )
     is_archive = models.BooleanField(
         default=False,
         editable=False,
@@ -223,6 +351,22 @@ class Campaign(models.Model):
             models.CheckConstraint(
                 name="campaign_shows_is_known",
                 condition=Q(shows__in=["", "reference", "source", "both", "nothing"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_presentation_is_known",
+                condition=Q(presentation__in=["alone", "document", "side"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_presents_ratings_only",
+                condition=Q(presentation="alone") | Q(task__in=["reference", "source", "fluency"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_runs_are_2_to_20_segments",
+                condition=Q(run_length__gte=SHORTEST_RUN, run_length__lte=LONGEST_RUN),
+            ),
+            models.CheckConstraint(
+                name="campaign_scores_documents_it_shows",
+                condition=Q(scores_documents=False) | Q(presentation="document"),
             ),
             models.CheckConstraint(
                 name="campaign_status_is_known",
@@ -263,8 +407,47 @@ class Campaign(models.Model):
                 ),
             ),
             models.CheckConstraint(
+                name="campaign_output_choice_is_known",
+                condition=Q(output_choice__in=["random", "undecided"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_needs_a_judgement_per_pair",
+                condition=Q(judgements_per_pair=None) | Q(judgements_per_pair__gte=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_looks_are_possible",
+                condition=Q(n_looks=None) | Q(n_looks__gte=FEWEST_LOOKS, n_looks__lte=MOST_LOOKS),
+            ),
+            models.CheckConstraint(
+                name="campaign_goal_of_looks_is_known",
+                condition=Q(looks_goal__in=["ranking", "gold"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_width_of_looks_is_positive", condition=Q(looks_width__gt=0)
+            ),
+            models.CheckConstraint(
+                name="campaign_level_of_looks_is_a_chance",
+                condition=Q(looks_alpha__gt=0, looks_alpha__lt=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_least_chance_is_a_chance",
+                condition=Q(looks_least_chance__gte=0, looks_least_chance__lt=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_spending_of_looks_is_known",
+                condition=Q(looks_spending__in=["obrien_fleming", "pocock"]),
+            ),
+            models.CheckConstraint(
+                name="campaign_is_stopped_by_looks",
+                condition=Q(stopped_at=None) | Q(n_looks__isnull=False),
+            ),
+            models.CheckConstraint(
                 name="campaign_sample_is_not_empty",
                 condition=Q(sample_size=None) | Q(sample_size__gte=1),
+            ),
+            models.CheckConstraint(
+                name="campaign_sample_choice_is_known",
+                condition=Q(sample_choice__in=["random", "stratified", "differing", "metrics"]),
             ),
             models.CheckConstraint(name="campaign_needs_a_rating", condition=Q(min_ratings__gte=1)),
             models.CheckConstraint(name="campaign_seed_is_not_negative", condition=Q(seed__gte=0)),
@@ -300,9 +483,52 @@ class Campaign(models.Model):
             raise ValidationError(
                 "Only post-editing can choose what is shown: rating says so by its task."
             )
+        if self.presentation != self.Presentation.ALONE and self.task not in RATING_TASKS:
+            raise ValidationError(
+                {"presentation": "Only ratings are given in documents or side by side."}
+            )
+        is_random = self.sample_choice == self.SampleChoice.RANDOM
+        if self.presentation != self.Presentation.ALONE and not is_random:
+            raise ValidationError(
+                {"sample_choice": "What is not shown alone can only be sampled at random."}
+            )
+        if self.scores_documents and not self.is_in_documents:
+            raise ValidationError(
+                {
+                    "scores_documents": "Only what is shown in its document has a score for the whole."
+                }
+            )
+        is_plain = self.task in RATING_TASKS and self.presentation == self.Presentation.ALONE
+        if self.n_looks and not is_plain:
+            raise ValidationError(
+                {
+                    "n_looks": "Only campaigns that rate single translations can be tested in between."
+                }
+            )
+        if self.n_looks and self.has_uneven_sample:
+            raise ValidationError(
+                {"n_looks": "Looks need a sample in which all translations have the same chance."}
+            )
+        is_by_metrics = self.sample_choice == self.SampleChoice.METRICS
+        if self.task == self.Task.RANK and is_by_metrics:
+            raise ValidationError(
+                {"sample_choice": "HITs are added to rankings later, so metrics cannot choose."}
+            )
+        if self.has_media and self.presentation == self.Presentation.SIDE_BY_SIDE:
+            raise ValidationError(
+                {"presentation": "Pictures, sounds and videos cannot be shown side by side yet."}
+            )
         # Not a validator of the field, because it depends on the task.
         if not self.is_archive and self.hit_size not in (sizes := sizes_of(self.task)):
             raise ValidationError({"hit_size": sizes.refusal})
+
+    @property
+    def has_uneven_sample(self) -> bool:
+        """Whether some translations were likelier to be drawn than others, by choice."""
+        return self.sample_size is not None and self.sample_choice in (
+            self.SampleChoice.DIFFERING,
+            self.SampleChoice.METRICS,
+        )
 
     @property
     def page_language(self) -> str:
@@ -319,6 +545,28 @@ class Campaign(models.Model):
     def shows_references(self) -> bool:
         """Whether workers see references. If so, a reference cannot pose as a translation."""
         return self.effective_shows in (self.Shows.REFERENCE, self.Shows.BOTH)
+
+    @property
+    def is_in_documents(self) -> bool:
+        """Whether workers rate translations in their documents."""
+        return self.presentation == self.Presentation.DOCUMENT
+
+    @property
+    def looks_at_gold(self) -> bool:
+        """Whether looks ask for more ratings of single translations, not of systems."""
+        return self.n_looks is not None and self.looks_goal == self.Goal.GOLD
+
+    @property
+    def rates_some(self) -> bool:
+        """Whether only the translations in HITs are to be rated: a sample, or those that looks have asked for."""
+        return self.sample_size is not None or (self.n_looks is not None and not self.looks_at_gold)
+
+    @property
+    def ranks_pairs(self) -> bool:
+        """Whether HITs are added until pairs of systems have enough judgements."""
+        is_adaptive = self.output_choice == self.OutputChoice.UNDECIDED
+        is_limited = self.judgements_per_pair is not None
+        return self.task == self.Task.RANK and (is_adaptive or is_limited)
 
     def gray_text(self, segment: "Segment") -> str:
         """What workers see in gray above the segment's translations, if anything."""
@@ -354,123 +602,3 @@ SHOWN_BY_TASK: dict[str, str] = {
     Campaign.Task.RANK: Campaign.Shows.BOTH,
     Campaign.Task.EDIT: Campaign.Shows.REFERENCE,
 }
-
-
-class System(models.Model):
-    """What produced translations: an MT system, or a person under test."""
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="systems")
-    name = models.CharField(max_length=200)
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint("campaign", "name", name="system_name_is_unique"),
-            models.CheckConstraint(name="system_name_is_not_empty", condition=~Q(name="")),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Segment(models.Model):
-    """One source segment and its reference."""
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="segments")
-    position = models.PositiveIntegerField(help_text="Place in the test set, from 1.")
-    name = models.CharField(max_length=200, help_text="The segment's id in the test set.")
-    document = models.CharField(max_length=200, blank=True)
-    source = models.TextField(blank=True)
-    reference = models.TextField(blank=True)
-    second_reference = models.TextField(
-        blank=True,
-        help_text="Another reference or a paraphrase. Rated as a hidden item, never shown in gray.",
-    )
-    is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint("campaign", "position", name="segment_position_is_unique"),
-            models.UniqueConstraint("campaign", "name", name="segment_name_is_unique"),
-            models.CheckConstraint(
-                name="segment_position_counts_from_1", condition=Q(position__gte=1)
-            ),
-            models.CheckConstraint(name="segment_name_is_not_empty", condition=~Q(name="")),
-            models.CheckConstraint(
-                name="segment_has_a_text",
-                condition=~Q(source="", reference="") | Q(is_archived=True),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class TranslationQuerySet(models.QuerySet["Translation"]):
-    def to_rate(self, campaign: Campaign) -> "TranslationQuerySet":
-        """A campaign's translations; of one with a random sample, those in its HITs."""
-        translations = self.filter(segment__campaign=campaign)
-        if campaign.sample_size is None:
-            return translations
-        return translations.filter(items__isnull=False).distinct()
-
-
-class Translation(models.Model):
-    """One text that translates a segment: the thing that gets a score.
-
-    Systems that gave the same text share the translation, so that it is rated once.
-    """
-
-    segment = models.ForeignKey(Segment, models.CASCADE, related_name="translations")
-    systems = models.ManyToManyField(System, through="SystemOutput", related_name="translations")
-    text = models.TextField(blank=True)
-    # The text itself may be too long for an index. See `importing.fingerprint`.
-    fingerprint = models.BinaryField(max_length=16)
-
-    objects = TranslationQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(
-                "segment", "fingerprint", name="translation_is_unique_in_its_segment"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class SystemOutputQuerySet(models.QuerySet["SystemOutput"]):
-    def to_rate(self, campaign: Campaign) -> "SystemOutputQuerySet":
-        """A campaign's outputs; of one with a random sample, those whose translation is in its HITs."""
-        outputs = self.filter(system__campaign=campaign)
-        if campaign.sample_size is None:
-            return outputs
-        return outputs.filter(
-            translation__in=Translation.objects.to_rate(campaign).order_by().values("pk")
-        )
-
-
-class SystemOutput(models.Model):
-    """What a system produced for a segment. It may differ slightly from the translation it shares."""
-
-    system = models.ForeignKey(System, models.CASCADE, related_name="outputs")
-    # Redundant with the translation, so that a constraint can limit a system to one output per segment.
-    segment = models.ForeignKey(Segment, models.CASCADE, related_name="outputs")
-    translation = models.ForeignKey(Translation, models.CASCADE, related_name="outputs")
-    own_text = models.TextField(  # noqa: DJ001
-        null=True,  # Null means the same text as the translation; an empty output is a text.
-        help_text="The system's exact text, if near-identical outputs were merged.",
-    )
-
-    objects = SystemOutputQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint("system", "segment", name="system_has_one_output_per_segment"),
-        ]
-
-    def __str__(self) -> str:
-        return self.translation.text if self.own_text is None else self.own_text

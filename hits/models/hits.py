@@ -9,7 +9,8 @@ from django.db.models import F, Q
 from analysis.stats.roles import Role
 
 from ..hit_sizes import MAX_HIT_SIZE
-from .campaigns import ARCHIVED_HELP, Campaign, Translation
+from .campaigns import ARCHIVED_HELP, Campaign
+from .texts import Translation
 
 if TYPE_CHECKING:
     from .workers import Worker
@@ -27,6 +28,13 @@ class HITQuerySet(models.QuerySet["HIT"]):
     def not_taken_by(self, worker: "Worker") -> "HITQuerySet":
         return self.exclude(assignments__worker=worker)
 
+    def for_worker(self, campaign: Campaign, worker: "Worker") -> "HITQuerySet":
+        """HITs of the campaign that this worker may take: not taken before, and without post-editions of their own."""
+        hits = self.filter(campaign=campaign).not_taken_by(worker)
+        if campaign.checks_id is None:
+            return hits
+        return hits.exclude(items__translation__editions__assignment__worker=worker)
+
 
 class HIT(models.Model):
     """An ordered set of items that one worker does in one sitting."""
@@ -36,6 +44,9 @@ class HIT(models.Model):
     number = models.PositiveIntegerField(help_text="Place in the campaign, from 1.")
     size = models.PositiveSmallIntegerField()
     places_left = models.PositiveIntegerField(help_text="Workers who can still take it.")
+    part = models.PositiveSmallIntegerField(
+        default=1, help_text="With looks: after which of them it was added, from 1."
+    )
     is_archived = models.BooleanField(default=False, help_text=ARCHIVED_HELP)
 
     objects = HITQuerySet.as_manager()
@@ -49,6 +60,7 @@ class HIT(models.Model):
                 name="hit_size_is_possible",
                 condition=Q(size__gte=1, size__lte=MAX_HIT_SIZE) | Q(is_archived=True, size__gte=1),
             ),
+            models.CheckConstraint(name="hit_part_counts_from_1", condition=Q(part__gte=1)),
             models.CheckConstraint(
                 name="hit_places_are_not_negative", condition=Q(places_left__gte=0)
             ),
@@ -68,6 +80,11 @@ class Item(models.Model):
     position = models.PositiveSmallIntegerField(help_text="Place in the HIT, from 1.")
     screen = models.PositiveSmallIntegerField(
         help_text="From 1; items with the same number are shown together."
+    )
+    run = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Items with the same number are segments of one document, shown one after another.",
     )
     role = models.PositiveSmallIntegerField(choices=ROLE_CHOICES)
     translation = models.ForeignKey(Translation, models.RESTRICT, related_name="items")
@@ -103,6 +120,10 @@ class Item(models.Model):
             models.CheckConstraint(
                 name="item_screen_is_in_the_hit",
                 condition=Q(screen__gte=1, screen__lte=F("position")),
+            ),
+            models.CheckConstraint(
+                name="item_run_is_in_the_hit",
+                condition=Q(run=None) | Q(run__gte=1, run__lte=F("position")),
             ),
             models.CheckConstraint(
                 name="item_role_is_known",

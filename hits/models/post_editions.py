@@ -1,8 +1,10 @@
-"""What editors wrote: post-editions of translations."""
+"""What editors wrote: post-editions of translations, and which of them somebody else checks."""
 
 from django.db import models
 
-from .assignments import Answer
+from .assignments import Answer, Assignment
+from .hits import Item
+from .texts import Translation
 
 
 class PostEdition(Answer):
@@ -21,3 +23,25 @@ class PostEdition(Answer):
     pasted = models.PositiveIntegerField(
         null=True, help_text="Characters pasted that were neither in the text nor above it."
     )
+
+
+class EditionToCheck(models.Model):
+    """A post-edition that another campaign's workers check, where its text is a translation.
+
+    Post-editions of a segment with the same text share the translation, so that it is checked once.
+    """
+
+    translation = models.ForeignKey(Translation, models.CASCADE, related_name="editions")
+    # The post-edition. A foreign key cannot refer to its two columns.
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="editions_to_check")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="editions_to_check")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "assignment", "item", "translation", name="edition_is_checked_once_in_a_campaign"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id}/{self.item_id}"

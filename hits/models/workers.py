@@ -109,6 +109,11 @@ class Participation(models.Model):
     qualified_at = models.DateTimeField(
         null=True, blank=True, help_text="When the practice and the question were completed."
     )
+    screened_out_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When the answers to the questionnaire were not those the campaign looks for.",
+    )
     trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.UNPROVEN)
     drifted_at = models.DateTimeField(
         null=True,
@@ -183,4 +188,9 @@ class Participation(models.Model):
 
     @property
     def is_screened_out(self) -> bool:
+        """Whether the worker answered the check wrongly too often, or does not fit the campaign."""
+        return self.screened_out_at is not None or self.failed_check
+
+    @property
+    def failed_check(self) -> bool:
         return self.qualified_at is None and self.n_check_tries >= self.MAX_CHECK_TRIES

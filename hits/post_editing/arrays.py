@@ -16,7 +16,8 @@ from analysis.stats.roles import Role
 from ..languages import is_spaced
 from ..models import Assignment, Campaign, Participation, PostEdition, SystemOutput
 from ..rating.places import with_standing
-from .changes import n_edits, share_changed, units_of
+from .changes import n_edits, share_changed
+from .checked import Check, checks_of
 
 CHUNK_ROWS = 2_000
 
@@ -40,8 +41,9 @@ def load_worker_edits(participation: Participation) -> NDArray[Any]:
     """Load one worker's counted post-editions, as `rating.arrays.load_worker_ratings` loads ratings.
 
     `score` is the share of the text that was kept. `pair_score` differs for degraded items and their partners: the
-    edits from the editor's text to the original, and to the degraded text, in percent of the words.
-    An editor who repairs a degraded text ends nearer to the original, however much else they correct.
+    edits from the editor's text to the original, and to the degraded text, in percent of those between the two.
+    An editor who repairs a degraded text ends nearer to the original, however much else they correct. The difference is
+    between -100 (repaired) and 100 (left as it was), so that no single text outweighs all others.
     """
     spaced = is_spaced(participation.campaign.target_language)
     rows: list[tuple[Any, ...]] = []
@@ -53,10 +55,11 @@ def load_worker_edits(participation: Participation) -> NDArray[Any]:
         pair_scores.setdefault(key, float(score))
         if item.role == Role.BAD_REFERENCE and item.partner:
             original = item.partner.text
-            per_word = 100 / max(1, len(units_of(original, spaced)))
-            pair_scores[key] = per_word * n_edits(edit.text, original, spaced=spaced)
+            # A text that differs only in spaces does not count either way.
+            per_edit = 100 / max(1, n_edits(original, item.text, spaced=spaced))
+            pair_scores[key] = per_edit * n_edits(edit.text, original, spaced=spaced)
             partner = (edit.assignment_id, item.partner.pk)
-            pair_scores[partner] = per_word * n_edits(edit.text, item.text, spaced=spaced)
+            pair_scores[partner] = per_edit * n_edits(edit.text, item.text, spaced=spaced)
         seconds = edit.field_ms if edit.field_ms is not None else edit.active_ms
         rows.append(
             (
@@ -99,10 +102,11 @@ class EditedOutput:
     """One post-edition of a campaign, with everything that an analysis of it needs.
 
     `systems` are the names of the systems that gave the text shown. `is_trusted` says whether the editor's work
-    counts. Times are in seconds, None if the browser sent none.
+    counts. Times are in seconds, None if the browser sent none. `check` is what another trusted worker made of it.
     """
 
     assignment: int
+    item: int
     worker: int
     worker_code: str
     is_trusted: bool
@@ -120,6 +124,12 @@ class EditedOutput:
     pastes: int | None
     pasted: int | None
     received_at: datetime
+    check: Check | None = None
+
+    @property
+    def final(self) -> str:
+        """The text after the check, if there was one."""
+        return self.text if self.check is None else self.check.text
 
 
 def load_edited_outputs(
@@ -132,6 +142,7 @@ def load_edited_outputs(
         systems[translation].append(name)
     counted = Assignment.objects.counted().filter(hit__campaign=campaign)
     trusted = set(with_standing(counted).filter(is_trusted=True).values_list("pk", flat=True))
+    checks = checks_of(campaign)
     edits = (
         PostEdition.objects.filter(assignment__in=counted, item__role__in=[*map(int, roles)])
         .select_related("item__translation__segment", "assignment__worker")
@@ -145,6 +156,7 @@ def load_edited_outputs(
         milliseconds = edit.field_ms if edit.field_ms is not None else edit.active_ms
         yield EditedOutput(
             assignment=edit.assignment_id,
+            item=edit.item_id,
             worker=edit.assignment.worker_id,
             worker_code=str(edit.assignment.worker.code),
             is_trusted=is_trusted,
@@ -162,4 +174,5 @@ def load_edited_outputs(
             pastes=edit.pastes,
             pasted=edit.pasted,
             received_at=edit.received_at,
+            check=checks.get((edit.assignment_id, edit.item_id)),
         )

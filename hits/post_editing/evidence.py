@@ -1,6 +1,6 @@
 """What post-editions say about an editor: whether degraded texts were repaired, and how the edits came about."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
@@ -54,13 +54,23 @@ def is_not_edited(origins: Counter[Origin]) -> bool:
     return n_not_edited > MOST_NOT_EDITED * origins.total()
 
 
+def origins_by_assignment(participation: Participation) -> dict[int, Counter[str]]:
+    """Count how the texts of each of the editor's counted HITs came about."""
+    edits = counted_edits(participation).select_related("item__translation__segment")
+    spaced = is_spaced(participation.campaign.target_language)
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    for edit in edits:
+        counts[edit.assignment_id][origin_of(edit, spaced=spaced).value] += 1
+    return dict(counts)
+
+
 def weigh_edits(participation: Participation) -> dict[str, Any]:
     """Compute the fields of the editor's evidence from the counted post-editions in the campaign."""
     fields = weigh_answers(participation, has_formulas=False)
-    edits = counted_edits(participation).select_related("item__translation__segment")
-    spaced = is_spaced(participation.campaign.target_language)
-    origins = count_origins(edits, spaced=spaced)
-    fields["details"] = {origin.value: origins[origin] for origin in Origin} if origins else {}
+    origins = sum(origins_by_assignment(participation).values(), Counter[str]())
+    fields["details"] = (
+        {origin.value: origins[origin.value] for origin in Origin} if origins else {}
+    )
     return fields
 
 
@@ -71,10 +81,10 @@ def reason_to_hold(assignment: Assignment) -> str:
     origins = count_origins(edits.select_related("item__translation__segment"), spaced=spaced)
     if not is_not_edited(origins):
         return ""
-    return f"Most of the {origins.total()} texts were not edited: {origins_in_words(origins)}."
+    return f"Most of the {origins.total()} texts were not edited: {faults_in_words(origins)}."
 
 
-def origins_in_words(origins: Counter[Any]) -> str:
+def faults_in_words(origins: Counter[Any]) -> str:
     """Say how many texts were emptied, pasted or copied."""
     return ", ".join(
         f"{origins[Origin(origin)]} {words}"

@@ -54,12 +54,23 @@ def _correct(item: Item, rng: np.random.Generator, share: float, *, spaced: bool
 
 
 def _target(item: Item, reference: str, spaced: bool) -> str:
-    """The text that a careful editor has in mind: the original, with every other difference corrected."""
+    """The text that a careful editor has in mind: the output, with every other difference corrected."""
     if item.role == Role.REFERENCE:
         return item.text
-    original = item.partner.text if item.partner else item.text
+    return right_edit(_output_of(item), reference, spaced=spaced)
+
+
+def _output_of(item: Item) -> str:
+    """The output that a text comes from: of a post-edition, what was edited; of a degraded text, its original."""
+    if editions := item.translation.editions.all():
+        return editions[0].item.text
+    return item.partner.text if item.partner else item.text
+
+
+def right_edit(text: str, reference: str, *, spaced: bool) -> str:
+    """Return what a text should become, in the simulation: every other difference from the reference corrected."""
     gap = " " if spaced else ""
-    spans = changed_spans(original, reference, spaced=spaced)
+    spans = changed_spans(text, reference, spaced=spaced)
     parts = [
         after if number % 4 == 1 else before for number, (_, before, after) in enumerate(spans)
     ]
@@ -98,6 +109,7 @@ def edit_items(assignment: Assignment, person: SimulatedWorker, *, at: datetime)
     clock, rng = at, person.rng
     spaced = is_spaced(assignment.hit.campaign.target_language)
     items = assignment.hit.items.select_related("translation__segment", "partner")
+    items = items.prefetch_related("translation__editions__item")
     edit = EDITORS[Editor(person.behaviour)]
     for item in items.order_by("position"):
         edited = edit(item, rng, spaced)

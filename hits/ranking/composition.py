@@ -53,9 +53,16 @@ def group_outputs(
 
 
 def plan_screens(
-    groups: Sequence[tuple[int, ...]], *, n_screens: int, seed: int, degrade: Degrader
+    groups: Sequence[tuple[int, ...]],
+    *,
+    n_screens: int,
+    seed: int,
+    degrade: Degrader,
+    n_before: int = 0,
 ) -> list[list[PlannedItem]]:
     """Return the items of each HIT of `n_screens` screens. The last HIT is filled up from the first groups.
+
+    `n_before` is the number of HITs that the campaign has already.
 
     Raises
     ------
@@ -70,7 +77,7 @@ def plan_screens(
     n_hits = -(-len(groups) // per_hit)
     hits = []
     for number in range(n_hits):
-        rng = np.random.default_rng([seed, 1, number])
+        rng = np.random.default_rng([seed, 1, n_before + number])
         chosen = [groups[(number * per_hit + place) % len(groups)] for place in range(per_hit)]
         screens: list[_Screen] = []
         for first in range(0, per_hit, 2):

@@ -4,8 +4,12 @@ import csv
 from collections.abc import Iterator
 from itertools import combinations, groupby
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring  # nosec: only written
+
+from django.http import FileResponse
+from django.utils.text import slugify
 
 from da_platform.files.cells import defuse
 from da_platform.files.pseudonyms import Pseudonyms
@@ -117,3 +121,17 @@ def _duration(milliseconds: int) -> str:
 
 
 WRITERS = {".csv": write_csv, ".xml": write_xml}
+CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "xml": "application/xml"}
+
+
+def judgements_file(campaign: Campaign, fmt: str) -> FileResponse:
+    """Return the rankings as a download, from a file that is deleted when it is closed."""
+    # Closed by the response.
+    file = NamedTemporaryFile(suffix=f".{fmt}")  # noqa: SIM115
+    WRITERS[f".{fmt}"](campaign, Path(file.name))
+    return FileResponse(
+        file,
+        as_attachment=True,
+        filename=f"{slugify(campaign.name) or 'rankings'}.{fmt}",
+        content_type=CONTENT_TYPES[fmt],
+    )

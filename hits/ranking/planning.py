@@ -1,5 +1,6 @@
 """Plan the HITs of a ranking campaign."""
 
+from collections import defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -7,28 +8,122 @@ import numpy as np
 from ..campaigns.importing.storing import fingerprint
 from ..campaigns.material import Material, load_material
 from ..campaigns.planning import HITPlan
-from ..models import Campaign
+from ..models import Campaign, SystemOutput
+from ..task_kinds import TextCounts
+from .choice import Choosable, Needs, Pairs, choose_groups, needs_of, screens_for
 from .composition import genuine_screens, group_outputs, plan_screens
 
+Progress = Callable[[int], None]
 
-def plan_rankings(campaign: Campaign, progress: Callable[[int], None] | None = None) -> HITPlan:
-    """Plan the campaign's HITs; `progress` is called with the number of items planned since the last call."""
+
+def plan_rankings(campaign: Campaign, progress: Progress | None = None) -> HITPlan:
+    """Plan the campaign's first HITs; `progress` is called with the number of items planned since the last call.
+
+    Every output is ranked once, unless the campaign wants judgements of pairs.
+    """
     material = load_material(campaign)
-    groups = _groups(campaign, material)
+    if campaign.ranks_pairs:
+        n_systems = campaign.systems.count()
+        needs = first_needs(campaign, n_systems)
+        groups = needed_groups(campaign, material, needs, n_before=0)
+        notes = []
+    else:
+        groups = _groups(campaign, material)
+        notes = _notes(material, groups)
+    return plan_groups(campaign, material, groups, notes=notes, progress=progress)
+
+
+def first_needs(campaign: Campaign, n_systems: int) -> Needs:
+    """Return how many judgements each pair lacks before anything was ranked."""
+    nothing = np.zeros((n_systems, n_systems))
+    return needs_for(campaign, nothing, undecided=np.ones(nothing.shape, dtype=np.bool_))
+
+
+def needs_for(campaign: Campaign, counts: Needs, undecided: Pairs) -> Needs:
+    """Return how many judgements each pair lacks, as the campaign chooses outputs."""
+    is_adaptive = campaign.output_choice == Campaign.OutputChoice.UNDECIDED
+    return needs_of(
+        counts,
+        target=campaign.judgements_per_pair or np.inf,
+        undecided=undecided if is_adaptive else None,
+    )
+
+
+def needed_groups(
+    campaign: Campaign, material: Material, needs: Needs, *, n_before: int, most: int | None = None
+) -> list[tuple[int, ...]]:
+    """Return groups of outputs, by index into the material, for pairs of systems that lack judgements."""
+    outputs = distinct_outputs(material)
+    systems = systems_by_translation(campaign)
+    choosable = [
+        Choosable(
+            material.segments[output],
+            tuple(system for equal in equals for system in systems[material.pks[equal]]),
+        )
+        for output, equals in outputs.items()
+    ]
+    groups = choose_groups(
+        choosable,
+        needs,
+        per_screen=campaign.outputs_per_screen,
+        judges=campaign.min_ratings,
+        rng=np.random.default_rng([campaign.seed, 2, n_before]),
+        most=most,
+    )
+    places = list(outputs)
+    return [tuple(places[place] for place in group) for group in groups]
+
+
+def systems_by_translation(campaign: Campaign) -> dict[int, list[int]]:
+    """Return the systems of each translation, as places in the order of their keys."""
+    place = {pk: place for place, pk in enumerate(system_keys(campaign))}
+    systems: dict[int, list[int]] = defaultdict(list)
+    outputs = SystemOutput.objects.filter(segment__campaign=campaign).order_by("system")
+    for translation, system in outputs.values_list("translation_id", "system_id"):
+        systems[translation].append(place[system])
+    return systems
+
+
+def system_keys(campaign: Campaign) -> list[int]:
+    """Return the keys of the campaign's systems, in the order of all matrices of pairs."""
+    return list(campaign.systems.order_by("pk").values_list("pk", flat=True))
+
+
+def plan_groups(
+    campaign: Campaign,
+    material: Material,
+    groups: list[tuple[int, ...]],
+    *,
+    n_before: int = 0,
+    notes: list[str],
+    progress: Progress | None = None,
+) -> HITPlan:
+    """Plan HITs of these groups of outputs with their hidden screens."""
     hits = plan_screens(
-        groups, n_screens=campaign.hit_size, seed=campaign.seed, degrade=material.degrade
+        groups,
+        n_screens=campaign.hit_size,
+        seed=campaign.seed,
+        degrade=material.degrade,
+        n_before=n_before,
     )
     if progress:
         progress(sum(map(len, hits)))
-    return HITPlan(hits, campaign.hit_size, material, _notes(material, groups))
+    return HITPlan(hits, campaign.hit_size, material, notes)
+
+
+def distinct_outputs(material: Material) -> dict[int, list[int]]:
+    """Return outputs that differ in more than case, punctuation and white space, each with all that equal it."""
+    first: dict[tuple[int, bytes], int] = {}
+    equals: dict[int, list[int]] = {}
+    for output, (segment, text) in enumerate(zip(material.segments, material.texts, strict=True)):
+        shown = first.setdefault((segment, fingerprint(text, near=True)), output)
+        equals.setdefault(shown, []).append(output)
+    return equals
 
 
 def _groups(campaign: Campaign, material: Material) -> list[tuple[int, ...]]:
-    """Group the outputs of each segment that differ in more than case, punctuation and white space."""
-    distinct: dict[tuple[int, bytes], int] = {}
-    for output, (segment, text) in enumerate(zip(material.segments, material.texts, strict=True)):
-        distinct.setdefault((segment, fingerprint(text, near=True)), output)
-    outputs = list(distinct.values())
+    """Group the different outputs of each segment at random."""
+    outputs = list(distinct_outputs(material))
     groups = group_outputs(
         [material.segments[output] for output in outputs],
         size=campaign.outputs_per_screen,
@@ -47,9 +142,15 @@ def _notes(material: Material, groups: list[tuple[int, ...]]) -> list[str]:
     ]
 
 
-def count_hits(campaign: Campaign, n_translations: int) -> int:
+def count_hits(campaign: Campaign, counts: TextCounts) -> int:
     """Return about how many HITs there will be, without loading any text."""
-    n_segments = max(campaign.segments.count(), 1)
-    per_segment = n_translations / n_segments
-    n_groups = n_segments * max(round(per_segment / campaign.outputs_per_screen + 0.5), 1)
-    return max(1, -(-n_groups // genuine_screens(campaign.hit_size)))
+    if campaign.ranks_pairs:
+        needs = first_needs(campaign, counts.n_systems)
+        n_screens = screens_for(
+            needs, per_screen=campaign.outputs_per_screen, judges=campaign.min_ratings
+        )
+    else:
+        n_segments = max(counts.n_segments, 1)
+        per_segment = counts.n_translations / n_segments
+        n_screens = n_segments * max(round(per_segment / campaign.outputs_per_screen + 0.5), 1)
+    return max(1, -(-n_screens // genuine_screens(campaign.hit_size)))

@@ -6,14 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-from django.utils import timezone
-
 from da_platform.counting import RATINGS
 
 from ..exceptions import AnswerRefused
 from ..models import Assignment, Item, Rank
-from ..rating.saving import check_may_answer
+from ..rating.saving import check_may_answer, insert_screen
 from ..task_kinds import ShownItem
 from .forms import RANKS
 from .screens import order_shown
@@ -21,13 +18,18 @@ from .screens import order_shown
 
 @dataclass(frozen=True, slots=True)
 class SavedRanking:
-    """`is_new` is False if the screen had already been ranked; `ahead` is what the browser needs next."""
+    """`is_new` is False if the screen had already been ranked; `ahead` is what the browser needs next.
+
+    `ranks` are those stored, by code; None for a text of a skipped screen.
+    """
 
     is_new: bool
+    ranks: Mapping[UUID, int | None]
     ahead: list[ShownItem]
 
     def facts(self) -> dict[str, Any]:
-        return {"items": self.ahead}
+        ranks = {str(code): rank for code, rank in self.ranks.items()}
+        return {"ranks": ranks, "items": self.ahead}
 
 
 def save_ranking(
@@ -49,14 +51,23 @@ def save_ranking(
     items = dict(outputs.values_list("code", "pk"))
     _check(items, ranks, skip)
     shown = order_shown(assignment, position, list(items))
-    rows = [(items[code], None if skip else ranks[code], n) for n, code in enumerate(shown, 1)]
-    if _insert(assignment, position, rows, skip, (elapsed_ms, active_ms), at or timezone.now()):
-        RATINGS.labels("new").inc()
+    rows = {
+        items[code]: {"rank": None if skip else ranks[code], "place": place}
+        for place, code in enumerate(shown, 1)
+    }
+    shared = {"elapsed_ms": elapsed_ms, "active_ms": active_ms, "skip": skip}
+    if insert_screen(Rank, assignment, position, rows, shared, at=at):
         return True
     if not Rank.objects.filter(assignment=assignment, item__in=items.values()).exists():
         raise AnswerRefused("This is not the next screen of your HIT. Screens are ranked in order.")
     RATINGS.labels("repeated").inc()
     return False
+
+
+def stored_ranks(assignment: Assignment, position: int) -> dict[UUID, int | None]:
+    """Return the ranks of a screen by code."""
+    ranks = Rank.objects.filter(assignment=assignment, item__screen=position)
+    return dict(ranks.values_list("item__code", "rank"))
 
 
 def _check(items: Mapping[UUID, int], ranks: Mapping[UUID, int], skip: str) -> None:
@@ -68,39 +79,3 @@ def _check(items: Mapping[UUID, int], ranks: Mapping[UUID, int], skip: str) -> N
         raise AnswerRefused("Give every text on the screen a rank.")
     if not set(ranks.values()) <= set(RANKS):
         raise AnswerRefused(f"A rank is a number from 1 to {RANKS[-1]}.")
-
-
-def _insert(
-    assignment: Assignment,
-    position: int,
-    rows: list[tuple[int, int | None, int]],
-    skip: str,
-    times: tuple[int | None, int | None],
-    at: datetime,
-) -> bool:
-    """Store all rows or none in one statement; nothing can happen between its check and its writing."""
-    ranks = [value for pk, rank, _ in rows for value in (pk, rank)]
-    places = [value for pk, _, place in rows for value in (pk, place)]
-    received_at = connection.ops.adapt_datetimefield_value(at)
-    which = "CASE item.id " + "WHEN %s THEN %s " * len(rows) + "END"
-    statement = f"""
-        INSERT INTO hits_rank (assignment_id, item_id, received_at, elapsed_ms, active_ms, skip, rank, place)
-        SELECT %s, item.id, %s, %s, %s, %s, {which}, {which}
-        FROM hits_item item
-        WHERE item.hit_id = %s AND item.screen = %s
-          AND (item.screen = 1 OR EXISTS (
-            SELECT 1
-            FROM hits_item before
-            JOIN hits_rank answered
-              ON answered.assignment_id = %s AND answered.item_id = before.id
-            WHERE before.hit_id = %s AND before.screen = %s
-          ))
-        ON CONFLICT (assignment_id, item_id) DO NOTHING
-    """
-    parameters = [
-        *(assignment.pk, received_at, *times, skip, *ranks, *places),
-        *(assignment.hit_id, position, assignment.pk, assignment.hit_id, position - 1),
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return bool(cursor.rowcount > 0)

@@ -1,0 +1,58 @@
+"""Rating in documents: one translation after another, with the earlier ones of its document in view."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..documents.saving import SavedInDocument, save_in_document
+from ..documents.screens import earlier_in_run
+from ..hit_sizes import n_ahead_in_documents
+from ..models import Assignment, Campaign
+from ..rating.forms import read_answer, read_document_score
+from ..task_kinds import Sent, ShownItem, TextCounts
+from .rating import RatingKind
+
+if TYPE_CHECKING:
+    from ..campaigns.planning import HITPlan
+
+
+class DocumentKind(RatingKind):
+    template = "hits/rate_in_document.html"
+    # Reading on takes less time than starting again, but the score of the whole takes some.
+    seconds_per_screen = 12
+
+    def n_ahead(self, assignment: Assignment) -> int:
+        return n_ahead_in_documents(assignment.hit.size)
+
+    def page_context(self, assignment: Assignment, screen: ShownItem) -> dict[str, Any]:
+        return {"earlier": earlier_in_run(assignment, screen)}
+
+    def read(self, sent: Sent) -> dict[str, Any]:
+        return read_answer(sent) | {"document_score": read_document_score(sent)}
+
+    def save(self, *, assignment: Assignment, **answer: Any) -> SavedInDocument:  # type: ignore[override]
+        return save_in_document(assignment=assignment, **answer)
+
+    # What follows loads NumPy and SciPy, which web processes do not need.
+
+    def plan_hits(
+        self, campaign: Campaign, progress: Callable[[int], None] | None = None
+    ) -> "HITPlan":
+        from ..documents.planning import plan_documents
+
+        return plan_documents(campaign, progress)
+
+    def n_hits(self, campaign: Campaign, counts: TextCounts) -> int:
+        from ..documents.planning import count_hits
+
+        return count_hits(campaign, counts.n_translations)
+
+    def simulate(
+        self, assignment: Assignment, person: Any, qualities: Mapping[int, float], *, at: datetime
+    ) -> datetime:
+        from ..documents.simulation import rate_documents
+
+        return rate_documents(assignment, person, qualities, at=at)
+
+
+KIND = DocumentKind()

@@ -1,0 +1,1 @@
+"""Questions about workers themselves, before or after the task: what is asked, answering, counting."""

@@ -1,0 +1,1 @@
+"""Rating several outputs of a segment on one screen, a slider for each."""
