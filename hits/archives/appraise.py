@@ -6,13 +6,12 @@ batch information add two more: the batch and Appraise's item number.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from analysis.stats.roles import Role
 from da_platform.files.problems import Problems
 
-from .reading import file_name, read_csv, score_of
+from .reading import LATEST, MAX_ELAPSED_MS, as_datetime, file_name, read_csv, score_of
 from .records import (
     ArchivedAssignment,
     ArchivedHIT,
@@ -30,10 +29,6 @@ ROLES = {
     "REF": Role.REFERENCE,
 }
 N_COLUMNS, N_WITH_BATCH = 9, 11
-# Times are in seconds since 1970. Anything later is in another unit, or wrong.
-LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
-# The longest rating time that the database can store, in milliseconds.
-MAX_ELAPSED_MS = 2**31 - 1
 
 
 def read_appraise(paths: Sequence[Path], pair: LanguagePair, problems: Problems) -> Collection:
@@ -128,22 +123,18 @@ def _assignment(hit: int, user: str, rated: list[_Rated]) -> ArchivedAssignment:
     return ArchivedAssignment(
         hit=hit,
         worker=user,
-        started_at=_as_datetime(rated[0].start),
-        submitted_at=_as_datetime(max(rating.end for rating in rated)),
+        started_at=as_datetime(rated[0].start),
+        submitted_at=as_datetime(max(rating.end for rating in rated)),
         ratings=[
             ArchivedRating(
                 place,
                 rating.score,
-                _as_datetime(rating.end),
+                as_datetime(rating.end),
                 min(round(1_000 * (rating.end - rating.start)), MAX_ELAPSED_MS),
             )
             for place, rating in enumerate(rated)
         ],
     )
-
-
-def _as_datetime(seconds: float) -> datetime:
-    return datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)
 
 
 def _moment(text: str) -> float | None:

@@ -5,7 +5,6 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -26,6 +25,8 @@ REFERENCE = re.compile("ref")
 _DURATION = re.compile(r"(\d+):(\d\d):(\d\d)(\.\d+)?")
 _SYSTEM = re.compile(r"system(\d)Id")
 _MOST_RANK = 100
+# Of XML: the rankings of all ten language pairs of WMT15 have 20 million.
+MAX_BYTES = 1_000_000_000
 
 
 class RankedOutput(NamedTuple):
@@ -133,12 +134,33 @@ def read_appraise_rankings(
     return reader.collection
 
 
-def _opened(path: Path) -> "IO[bytes] | gzip.GzipFile":
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+class _Bounded:
+    """A file of which no more is read than any collection needs, however little it was compressed to."""
+
+    def __init__(self, file: "IO[bytes] | gzip.GzipFile") -> None:
+        self._file = file
+        self._n_left = MAX_BYTES
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._n_left -= len(data)
+        if self._n_left < 0:
+            raise ParseError(f"it has more than {MAX_BYTES:,} bytes, unpacked")
+        return data
+
+    def __enter__(self) -> "_Bounded":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._file.close()
 
 
-def _read_hits(file: "IO[bytes] | gzip.GzipFile", name: str, reader: _Reader) -> None:
-    with closing(file):
+def _opened(path: Path) -> _Bounded:
+    return _Bounded(gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+def _read_hits(file: _Bounded, name: str, reader: _Reader) -> None:
+    with file:
         for number, element in enumerate(_hits(file), start=1):
             languages = element.get("source-language", ""), element.get("target-language", "")
             if not reader.is_of_pair(*languages):
@@ -155,7 +177,7 @@ def _read_hits(file: "IO[bytes] | gzip.GzipFile", name: str, reader: _Reader) ->
                         reader.add(name, number, hit, result.get("user", ""), screen)
 
 
-def _hits(file: "IO[bytes] | gzip.GzipFile") -> Iterator[Element]:
+def _hits(file: _Bounded) -> Iterator[Element]:
     for _, element in iterparse(file):
         if element.tag == "HIT":
             yield element

@@ -7,6 +7,7 @@ wrote an archive years ago cannot be asked to write it again.
 import csv
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from da_platform.files.problems import Problems
@@ -14,6 +15,10 @@ from da_platform.files.reading import MAX_LINE_BYTES, CampaignFolder, ReadingLim
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# Times are in seconds since 1970. Anything later is in another unit, or wrong.
+LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+# The longest rating time that the database can store, in milliseconds.
+MAX_ELAPSED_MS = 2**31 - 1
 _WHOLE_NUMBER = re.compile(r"([0-9]{1,3})(\.0+)?")
 
 
@@ -72,3 +77,7 @@ def score_of(text: str) -> int | None:
     match = _WHOLE_NUMBER.fullmatch(text)
     score = int(match[1]) if match else 101
     return score if score <= 100 else None
+
+
+def as_datetime(seconds: float) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)

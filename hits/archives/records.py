@@ -79,6 +79,16 @@ class ArchivedAssignment:
 
 
 @dataclass(slots=True)
+class CollectedTexts:
+    """The texts of a collection, where its files have them: by segment, outputs by system and segment."""
+
+    sources: dict[str, str] = field(default_factory=dict)
+    references: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+    outputs: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Collection:
     """HITs and assignments as read from the files.
 
@@ -91,6 +101,7 @@ class Collection:
     hits: list[ArchivedHIT] = field(default_factory=list)
     assignments: list[ArchivedAssignment] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    texts: CollectedTexts = field(default_factory=CollectedTexts)
 
     @property
     def n_ratings(self) -> int:

@@ -20,6 +20,7 @@ from ..models import Assignment, Campaign, Participation, Translation
 from .appraise import read_appraise
 from .decisions import Decisions, Judgement, decide
 from .mturk import read_mturk
+from .pearmut import read_pearmut_annotations
 from .rankings import RankedCollection, read_appraise_rankings, read_wmt_rankings
 from .reading import file_name
 from .records import MAX_ITEMS, Collection, LanguagePair
@@ -33,6 +34,7 @@ READERS: dict[str, Reader] = {
     "mturk": read_mturk,
     "wmt-da": read_wmt_da,
     "appraise": read_appraise,
+    "pearmut": read_pearmut_annotations,
 }
 # Collections of rankings, which have another task.
 RANKING_READERS: dict[str, Callable[..., RankedCollection]] = {
@@ -263,7 +265,9 @@ def _summary(campaign: Campaign, collection: Collection) -> CollectionSummary:
 
 
 def _notes(collection: Collection) -> list[str]:
-    notes = ["the files contain no texts: segments and translations have only names"]
+    notes = []
+    if not collection.texts.outputs:
+        notes.append("the files contain no texts: segments and translations have only names")
     if not collection.knows_dates:
         notes.append(
             "the files say how long HITs took but not when they were done: dates start on "

@@ -84,7 +84,7 @@ def store(
 def _store_translations(
     campaign: Campaign, collection: Collection
 ) -> dict[tuple[str, str], Translation]:
-    """Store systems, segments and translations without texts; return translations by system and segment."""
+    """Store systems, segments and translations, with texts if there are any; return translations by system and segment."""
     outputs = dict.fromkeys(
         (item.system, item.segment) for hit in collection.hits for item in hit.items
     )
@@ -95,17 +95,27 @@ def _store_translations(
         )
     }
     names = in_order(list(dict.fromkeys(segment for _, segment in outputs)))
+    texts = collection.texts
     segments = {
         row.name: row
         for row in Segment.objects.bulk_create(
-            Segment(campaign=campaign, position=position, name=name, is_archived=True)
+            Segment(
+                campaign=campaign,
+                position=position,
+                name=name,
+                document=texts.documents.get(name, ""),
+                source=texts.sources.get(name, ""),
+                reference=texts.references.get(name, ""),
+                is_archived=True,
+            )
             for position, name in enumerate(names, start=1)
         )
     }
     translations = {
         (system, segment): Translation(
             segment_id=segments[segment].pk,
-            # Without texts, outputs cannot be merged: each system has a separate translation.
+            text=texts.outputs.get((system, segment), ""),
+            # Most collections have no texts to merge by: each system has a separate translation.
             fingerprint=fingerprint(f"{system}\n{segment}"),
         )
         for system, segment in outputs

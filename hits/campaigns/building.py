@@ -14,6 +14,7 @@ from .composition import CannotCompose, PlannedItem
 from .editing import UNTIL_TAKEN_REBUILDS
 from .material import Material
 from .planning import HITPlan
+from .samples import store_chances
 
 # HITs inserted at a time: enough for efficient statements, few enough for memory.
 HITS_PER_BATCH = 20
@@ -56,7 +57,8 @@ def build_hits(
                 raise CannotBuildHITs(
                     f"{locked.name} was changed while its HITs were being built. Build them again."
                 )
-            _store(locked, plan)
+            store_hits(locked, plan)
+            store_chances(locked, plan.material.chances)
             record(
                 "HITs built",
                 actor=actor,
@@ -79,7 +81,11 @@ def _notes_on_sample(campaign: Campaign, plan: HITPlan) -> list[str]:
     if campaign.sample_size is None:
         return []
     n_all = Translation.objects.filter(segment__campaign=campaign).count()
-    return [f"The HITs hold a random sample: {len(plan.material.pks)} of {n_all} translations."]
+    n = len(plan.material.pks)
+    if campaign.sample_choice == Campaign.SampleChoice.RANDOM:
+        return [f"The HITs hold a random sample: {n} of {n_all} translations."]
+    choice = campaign.get_sample_choice_display().lower()
+    return [f"The HITs hold a sample: {n} of {n_all} translations, drawn {choice}."]
 
 
 def _settings_of(campaign: Campaign) -> tuple[object, ...]:
@@ -87,10 +93,11 @@ def _settings_of(campaign: Campaign) -> tuple[object, ...]:
     return tuple(getattr(campaign, name) for name in UNTIL_TAKEN_REBUILDS)
 
 
-def _store(campaign: Campaign, plan: HITPlan) -> None:
+def store_hits(campaign: Campaign, plan: HITPlan, *, first_number: int = 1, part: int = 1) -> None:
+    """Store planned HITs, numbered from `first_number`. Call it with the campaign locked."""
     for start in range(0, len(plan.hits), HITS_PER_BATCH):
         batch = plan.hits[start : start + HITS_PER_BATCH]
-        _store_batch(campaign, batch, plan.material, first_number=start + 1)
+        _store_batch(campaign, batch, plan.material, first_number=first_number + start, part=part)
 
 
 def _clear_hits(campaign: Campaign, *, rebuild: bool) -> Campaign:
@@ -117,12 +124,18 @@ def _check_that_hits_can_be_built(campaign: Campaign, *, rebuild: bool) -> None:
 
 
 def _store_batch(
-    campaign: Campaign, batch: list[list[PlannedItem]], material: Material, *, first_number: int
+    campaign: Campaign,
+    batch: list[list[PlannedItem]],
+    material: Material,
+    *,
+    first_number: int,
+    part: int,
 ) -> None:
     hits = HIT.objects.bulk_create(
         HIT(
             campaign=campaign,
             number=first_number + i,
+            part=part,
             size=len(items),
             places_left=campaign.min_ratings,
         )
@@ -150,6 +163,7 @@ def _row(hit: HIT, item: PlannedItem, material: Material) -> Item:
         hit_id=hit.pk,
         position=item.position,
         screen=item.screen or item.position,
+        run=item.run,
         role=item.role.value,
         translation_id=material.pks[item.translation],
         text=material.shown_text(item),

@@ -7,7 +7,7 @@ made from genuine items half a HIT away so that workers do not remember the firs
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import ClassVar
 
@@ -58,6 +58,10 @@ class Layout:
         """The number of genuine items in a set."""
         return self.set_size - len(self.qc_roles(number))
 
+    def for_hit(self, rng: np.random.Generator) -> "Layout":
+        """Return the layout of one HIT."""
+        return self
+
     @property
     def genuine_per_hit(self) -> int:
         return sum(map(self.n_genuine, range(self.n_sets)))
@@ -75,17 +79,24 @@ class Layout:
         return -(-n_translations // self.genuine_per_hit)
 
 
+@dataclass(frozen=True, slots=True)
 class EditingLayout(Layout):
     """The same for post-editing, where every item costs more: of twenty, six are quality control.
 
-    Every set has a degraded text. In turn, one set in four also has a reference, and one a repeat.
+    Every set has a degraded text. In turn, one set in four also has a reference, and one a repeat. Where the turn begins
+    differs from HIT to HIT, or positions would tell which sets have more.
     """
 
-    __slots__ = ()
-    set_size = 5
-    decoys_per_two_sets = 1
+    first: int = 0
+
+    set_size: ClassVar[int] = 5
+    decoys_per_two_sets: ClassVar[int] = 1
+
+    def for_hit(self, rng: np.random.Generator) -> "EditingLayout":
+        return replace(self, first=int(rng.integers(self.n_sets)))
 
     def qc_roles(self, number: int) -> tuple[Role, ...]:
+        number = (number + self.first) % self.n_sets
         if number % 4 == 1 and self.references != References.NONE:
             return Role.BAD_REFERENCE, Role.REFERENCE
         return (Role.BAD_REFERENCE, Role.REPEAT) if number % 4 == 3 else (Role.BAD_REFERENCE,)
@@ -96,7 +107,8 @@ class PlannedItem:
     """An item of a planned HIT; positions count from 1.
 
     `translation` is an index into the translations. `text` is the degraded text of a bad
-    reference, and None for every other role. `screen` is the position if it is None.
+    reference, and None for every other role. `screen` is the position if it is None. Items with the same
+    `run` are segments of one document.
     """
 
     position: int
@@ -105,6 +117,7 @@ class PlannedItem:
     text: str | None = None
     partner: int | None = None
     screen: int | None = None
+    run: int | None = None
 
 
 # Returns the degraded text of the translation with this index, or raises `CannotDegrade`.
@@ -171,9 +184,10 @@ def plan_hits(
         pairs, order = _pair_up(order, segments, n_pairs)
     hands = _deal(order, pairs, layout=layout, n_hits=n_hits)
     for number, (single, paired) in enumerate(hands, start=1):
-        sets = _fill_sets(single, paired, layout)
         rng = np.random.default_rng([seed, number])
-        yield _plan_hit(sets, layout=layout, degrade=degrade, rng=rng)
+        own_layout = layout.for_hit(rng)
+        sets = _fill_sets(single, paired, own_layout)
+        yield _plan_hit(sets, layout=own_layout, degrade=degrade, rng=rng)
 
 
 def _pair_up(

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..models import Campaign
 from ..rating.places import ASSUMED_PASS_RATE, cost_per_hit
-from ..task_kinds import kind_of
+from ..task_kinds import TextCounts, kind_of
 from .composition import CannotCompose
-from .sampling import n_to_rate
+from .importing.service import CheckSummary
+from .samples import n_to_rate
 
 CENT = Decimal("0.01")
 # A typical fee of recruiting platforms, in percent of the pay.
@@ -62,12 +63,18 @@ def fee_of(pay: Decimal, percent: Decimal = USUAL_FEE) -> Decimal:
 
 
 def count_hits(campaign: Campaign) -> tuple[int, int]:
-    """Return the number of HITs, even if they are not built yet, and of translations."""
+    """Return the number of HITs, even if they are not built yet, and of translations.
+
+    With looks, HITs are added part by part, and these are the most there can be.
+    """
     n_translations = n_to_rate(campaign)
-    if n_hits := campaign.hits.count():
+    if (n_hits := campaign.hits.count()) and not campaign.n_looks:
         return n_hits, n_translations
+    counts = TextCounts(n_translations, campaign.segments.count(), campaign.systems.count())
+    # Where looks decide about translations, each may be rated again after every look.
+    n_rounds = (campaign.n_looks or 1) if campaign.looks_at_gold else 1
     try:
-        return kind_of(campaign).n_hits(campaign, n_translations), n_translations
+        return n_rounds * kind_of(campaign).n_hits(campaign, counts), n_translations
     except CannotCompose:
         return 0, n_translations
 
@@ -100,11 +107,12 @@ def usual_estimate(campaign: Campaign, pass_rate: float) -> Cost:
     return estimate(campaign, **usual_numbers(campaign, pass_rate))
 
 
-def estimate_before_import(campaign: Campaign, n_outputs: int) -> Cost | None:
+def estimate_before_import(campaign: Campaign, found: CheckSummary) -> Cost | None:
     """The same for a campaign that is not stored yet; None if its texts do not fill a HIT."""
-    n_translations = min(n_outputs, campaign.sample_size or n_outputs)
+    n_translations = min(found.n_outputs, campaign.sample_size or found.n_outputs)
+    counts = TextCounts(n_translations, found.n_segments, len(found.systems))
     try:
-        n_hits = kind_of(campaign).n_hits(campaign, n_translations)
+        n_hits = kind_of(campaign).n_hits(campaign, counts)
     except CannotCompose:
         return None
     return Cost(

@@ -16,6 +16,8 @@ DEMO_NAME = "Demo: German to English"
 DRAFT_NAME = "Example: waiting for files"
 # The job of `analysis` that makes the other examples.
 EXAMPLES_JOB = "make_examples"
+# And the one that adds examples of other tasks.
+TASK_EXAMPLES_JOB = "make_task_examples"
 DEMO_FOLDER = settings.SHIPPED_DIR / "examples" / "demo-de-en" / "campaign"
 # Fixed, so that every demo shows the same HITs.
 DEMO_SEED = 2026

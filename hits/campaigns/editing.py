@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from da_platform.jobs.running import start_job
 
 from ..exceptions import EditRefused
+from ..media.storing import copy_media
 from ..models import Assignment, Campaign, ImportReport, Membership, Recruitment, new_seed
 from ..people.audit import record
 from ..rating.places import settle_places
@@ -18,10 +19,12 @@ FREE = (
     "name",
     "instructions",
     "guidance",
+    "questionnaire",
     "run_by",
     "contact",
     "interface_language",
     "min_ratings",
+    "judgements_per_pair",
     "spending_cap",
     "lease_minutes",
     "trust_rule",
@@ -34,9 +37,20 @@ FREE = (
 UNTIL_TAKEN = ("pay_per_hit", "currency")
 # Can be changed until a worker has taken a HIT. A change deletes the HITs, since they depend on it.
 UNTIL_TAKEN_REBUILDS = (
+    "presentation",
+    "run_length",
+    "scores_documents",
     "hit_size",
     "outputs_per_screen",
+    "output_choice",
     "sample_size",
+    "sample_choice",
+    "n_looks",
+    "looks_goal",
+    "looks_width",
+    "looks_alpha",
+    "looks_spending",
+    "looks_least_chance",
     "seed",
     "degradation",
     "shows_gray_references",
@@ -66,11 +80,16 @@ def editable_fields(campaign: Campaign) -> tuple[str, ...]:
     if campaign.is_archive:
         return ("name",)
     if is_taken(campaign):
-        return FREE
+        # What each part adds belongs to the rule by which looks stop it.
+        return FREE if campaign.n_looks is None else _without(FREE, "min_ratings")
     fields = (*FREE, *UNTIL_TAKEN) if campaign.status == Campaign.Status.OPEN else EDITABLE
     if is_offered(campaign):
         return tuple(name for name in fields if name not in UNTIL_TAKEN)
     return fields
+
+
+def _without(names: tuple[str, ...], *left_out: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in left_out)
 
 
 def why_fixed(campaign: Campaign, names: Iterable[str]) -> str:
@@ -136,14 +155,27 @@ COPIED = (
     "target_language",
     "task",
     "shows",
+    "presentation",
+    "run_length",
+    "scores_documents",
     "hit_size",
     "outputs_per_screen",
+    "output_choice",
+    "judgements_per_pair",
     "min_ratings",
     "sample_size",
+    "sample_choice",
+    "n_looks",
+    "looks_goal",
+    "looks_width",
+    "looks_alpha",
+    "looks_spending",
+    "looks_least_chance",
     "merges_near_identical",
     "interface_language",
     "instructions",
     "guidance",
+    "questionnaire",
     "run_by",
     "contact",
     "pay_per_hit",
@@ -165,14 +197,19 @@ def duplicate_campaign(*, campaign: Campaign, name: str, actor: User) -> Campaig
     """Create a draft with the same texts and settings, and a new seed; workers and HITs are not copied."""
     if campaign.is_archive:
         raise EditRefused("An archive cannot be duplicated, because its texts may be missing.")
+    if campaign.checks_id is not None:
+        raise EditRefused(
+            "A check of post-editions cannot be duplicated: nobody would know whose texts they are. "
+            "Create another one on the page of the post-editions."
+        )
     copy = Campaign(name=name, **{field: getattr(campaign, field) for field in COPIED})
     copy.seed = new_seed()
     copy.full_clean()
     copy.save()
+    copy_media(campaign, copy)
     _copy_texts(campaign, copy)
     _copy_report(campaign, copy)
-    if not actor.is_superuser:
-        _keep_admin(actor, copy)
+    keep_admin(actor, copy)
     record("campaign duplicated", actor=actor, campaign=copy, original=campaign.name)
     return copy
 
@@ -185,8 +222,10 @@ def _copy_report(original: Campaign, copy: Campaign) -> None:
         report.save(force_insert=True)
 
 
-def _keep_admin(actor: User, copy: Campaign) -> None:
+def keep_admin(actor: User, copy: Campaign) -> None:
     """Make sure that the admin of the original can manage the copy."""
+    if actor.is_superuser:
+        return
     everywhere = actor.memberships.filter(campaign=None, level=Membership.Level.ADMIN)
     if not everywhere.exists():
         Membership.objects.create(user=actor, campaign=copy, level=Membership.Level.ADMIN)
@@ -197,9 +236,16 @@ _COPY_SYSTEMS = """
     INSERT INTO hits_system (campaign_id, name)
     SELECT %(copy)s, name FROM hits_system WHERE campaign_id = %(original)s ORDER BY id
 """
-_COPY_SEGMENTS = """
-    INSERT INTO hits_segment (campaign_id, position, name, document, source, reference, second_reference, is_archived)
-    SELECT %(copy)s, position, name, document, source, reference, second_reference, is_archived
+# Of media, the twin has the same name.
+_MEDIA_TWIN = """(
+    SELECT twin.id FROM hits_mediafile twin JOIN hits_mediafile own ON own.name = twin.name
+    WHERE twin.campaign_id = %(copy)s AND own.id = hits_segment.{column}
+)"""
+_COPY_SEGMENTS = f"""
+    INSERT INTO hits_segment (campaign_id, position, name, document, source, reference, second_reference, is_archived,
+        media_id, captions_id)
+    SELECT %(copy)s, position, name, document, source, reference, second_reference, is_archived,
+        {_MEDIA_TWIN.format(column="media_id")}, {_MEDIA_TWIN.format(column="captions_id")}
     FROM hits_segment WHERE campaign_id = %(original)s ORDER BY position
 """
 _COPY_TRANSLATIONS = """

@@ -12,7 +12,7 @@ from da_platform.files.mending import ENCODINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
 from ..hit_sizes import SET_SIZE, sizes_of
-from ..models import SEED_LIMIT, Campaign, usual_settings
+from ..models import RATING_TASKS, SEED_LIMIT, Campaign, usual_settings
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .importing.plain_text import without_common_parts
 from .uploads import Upload
@@ -21,9 +21,21 @@ MAX_INSTRUCTIONS = 10_000
 
 LABELS = {
     "hit_size": "Items per HIT",
-    "outputs_per_screen": "Outputs ranked together",
+    "presentation": "Translations are shown",
+    "run_length": "Segments of a document in a row, at most",
+    "scores_documents": "Ask for a score of the whole document",
+    "outputs_per_screen": "Outputs on a screen",
+    "output_choice": "Which outputs",
+    "judgements_per_pair": "Judgements per pair of systems",
     "min_ratings": "Trusted ratings per translation",
-    "sample_size": "Random sample",
+    "sample_size": "Translations to rate",
+    "sample_choice": "Which translations",
+    "n_looks": "Stop when it is decided: looks",
+    "looks_goal": "What looks decide",
+    "looks_width": "Largest standard error that is certain enough",
+    "looks_alpha": "Chance of any wrong conclusion",
+    "looks_spending": "How strict early looks are",
+    "looks_least_chance": "Give up pairs with less chance than",
     "pay_per_hit": "Pay per HIT",
     "spending_cap": "Spending cap",
     "lease_minutes": "Minutes per HIT",
@@ -44,12 +56,38 @@ HINTS = {
         "Usually 100. Smaller HITs have fewer hidden checks: below "
         f"{MINIMUM_PAIRS * SET_SIZE}, a worker must do two HITs to be judged."
     ),
-    "outputs_per_screen": "Only for ranking: up to five outputs of a segment on a screen; two make a choice between a pair.",
+    "presentation": "In documents, earlier segments stay in view; side by side, each output has its own slider.",
+    "run_length": "Only in documents.",
+    "scores_documents": "Only in documents: asked with the last segment of each run.",
+    "outputs_per_screen": "Two to five outputs of a segment, to be ranked or rated side by side. With two, workers choose between a pair.",
+    "output_choice": "If undecided, HITs are added in rounds while rank ranges still overlap.",
+    "judgements_per_pair": "The most trusted judgements that a pair gets. Leave blank to show each output once.",
     "min_ratings": f"With more than {MINIMUM_RATINGS} ratings, a mean hardly changes.",
     "sample_size": (
-        "How many translations to have rated, drawn at random from all systems and segments. "
+        "How many translations to have rated, drawn from all systems and segments. "
         "The others are kept for metrics. Leave blank for all."
     ),
+    "sample_choice": (
+        "If not all. Random and evenly spread samples represent all translations. With the other "
+        "two, some translations have a higher chance, so system scores weight each by 1 / "
+        "chance: still unbiased, but less precise unless each has many ratings. Scores of single "
+        "translations are then not representative. Metric scores are needed before HITs are "
+        "built."
+    ),
+    "n_looks": (
+        "Work is divided into this many parts, from 2 to 10. After each, the results are tested, "
+        "and only what is undecided goes on. Leave blank to rate everything. Fixed once work "
+        "begins."
+    ),
+    "looks_goal": (
+        "Systems: each part is a share of the segments, and only systems with an undecided pair "
+        "go on. Translations: each part rates those whose scores are still too uncertain, as "
+        "often again as set above."
+    ),
+    "looks_width": "In z, for translations. Only with looks.",
+    "looks_alpha": "Over all pairs of systems and all looks together. Only with looks.",
+    "looks_spending": "Only with looks.",
+    "looks_least_chance": "To be decided by the last look, from 0 (never give up) to 0.9. Only with looks.",
     "run_by": "Workers see it before they agree to take part. Leave blank for the name in the settings of the platform.",
     "contact": "An e-mail address or a link for workers' questions. Leave blank for the platform's.",
     "interface_language": "Leave blank for the target language, or English if it is not in the list.",
@@ -62,11 +100,59 @@ HINTS = {
 }
 
 
+# The tasks that have these settings.
+TASKS_WITH = {
+    "presentation": RATING_TASKS,
+    "run_length": RATING_TASKS,
+    "scores_documents": RATING_TASKS,
+    "outputs_per_screen": (*RATING_TASKS, Campaign.Task.RANK),
+    "output_choice": (Campaign.Task.RANK,),
+    "judgements_per_pair": (Campaign.Task.RANK,),
+    "n_looks": RATING_TASKS,
+    "looks_alpha": RATING_TASKS,
+    "looks_spending": RATING_TASKS,
+    "looks_least_chance": RATING_TASKS,
+}
+# A form may leave these out.
+OPTIONAL = (
+    "presentation",
+    "run_length",
+    "outputs_per_screen",
+    "output_choice",
+    "sample_choice",
+    "looks_goal",
+    "looks_width",
+    "looks_alpha",
+    "looks_spending",
+    "looks_least_chance",
+)
+# What most campaigns choose. The other settings are folded, because their defaults suit most.
+OFTEN_CHOSEN = (
+    "name",
+    "presentation",
+    "hit_size",
+    "outputs_per_screen",
+    "output_choice",
+    "judgements_per_pair",
+    "min_ratings",
+    "sample_size",
+    "sample_choice",
+    "pay_per_hit",
+    "currency",
+    "spending_cap",
+    "run_by",
+    "contact",
+)
+
+
 class CampaignFields(forms.ModelForm):
     """Fields and checks that all campaign forms share."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name, tasks in TASKS_WITH.items():
+            if self.instance.task not in tasks:
+                self.fields.pop(name, None)
         if "hit_size" in self.fields:
             sizes = sizes_of(self.instance.task)
             unit = "screens" if sizes.has_large_screens else "items"
@@ -86,13 +172,52 @@ class CampaignFields(forms.ModelForm):
                 help_text=HINTS["interface_language"],
             )
 
-        if "outputs_per_screen" in self.fields:
-            # Only ranking needs it, so forms may leave it out.
-            self.fields["outputs_per_screen"].required = False
+        for name in OPTIONAL:
+            if name in self.fields:
+                self.fields[name].required = False
+
+    def often_chosen(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name in OFTEN_CHOSEN]
+
+    def seldom_chosen(self) -> list[forms.BoundField]:
+        return [field for field in self if field.name not in OFTEN_CHOSEN]
+
+    def has_folded_errors(self) -> bool:
+        return any(field.errors for field in self.seldom_chosen())
+
+    def _given_or_kept(self, name: str) -> Any:
+        given = self.cleaned_data[name]
+        return getattr(self.instance, name) if given in (None, "") else given
 
     def clean_outputs_per_screen(self) -> int:
-        number: int | None = self.cleaned_data["outputs_per_screen"]
-        return self.instance.outputs_per_screen if number is None else number
+        return int(self._given_or_kept("outputs_per_screen"))
+
+    def clean_run_length(self) -> int:
+        return int(self._given_or_kept("run_length"))
+
+    def clean_output_choice(self) -> str:
+        return str(self._given_or_kept("output_choice"))
+
+    def clean_presentation(self) -> str:
+        return str(self._given_or_kept("presentation"))
+
+    def clean_sample_choice(self) -> str:
+        return str(self._given_or_kept("sample_choice"))
+
+    def clean_looks_goal(self) -> str:
+        return str(self._given_or_kept("looks_goal"))
+
+    def clean_looks_width(self) -> float:
+        return float(self._given_or_kept("looks_width"))
+
+    def clean_looks_alpha(self) -> float:
+        return float(self._given_or_kept("looks_alpha"))
+
+    def clean_looks_spending(self) -> str:
+        return str(self._given_or_kept("looks_spending"))
+
+    def clean_looks_least_chance(self) -> float:
+        return float(self._given_or_kept("looks_least_chance"))
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
@@ -149,7 +274,7 @@ LINE_FILES = {
     "documents": "documents.txt",
     "ids": "ids.txt",
 }
-PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml")
+PACKAGES = (".zip", ".tsv", ".csv", ".jsonl", ".ndjson", ".xml", ".json")
 NO_FILES = "Choose one file, or the outputs of at least one system."
 
 
@@ -160,7 +285,7 @@ class FilesForm(forms.Form):
         required=False,
         label="One file",
         help_text=(
-            "A table (.tsv, .csv, .jsonl), a WMT test set (.xml, .jsonl), or a .zip of a folder: text "
+            "A table (.tsv, .csv, .jsonl), a WMT test set (.xml, .jsonl), a campaign of Pearmut (.json), or a .zip of a folder: text "
             "files, a WMT test set in .sgm files, or mt-metrics-eval."
         ),
         widget=forms.FileInput(attrs={"accept": ",".join(PACKAGES)}),
@@ -294,10 +419,22 @@ class SettingsForm(CampaignFields):
     class Meta:
         model = Campaign
         fields = (
+            "presentation",
+            "run_length",
+            "scores_documents",
             "hit_size",
             "outputs_per_screen",
+            "output_choice",
+            "judgements_per_pair",
             "min_ratings",
             "sample_size",
+            "sample_choice",
+            "n_looks",
+            "looks_goal",
+            "looks_width",
+            "looks_alpha",
+            "looks_spending",
+            "looks_least_chance",
             "pay_per_hit",
             "currency",
             "spending_cap",
@@ -324,12 +461,16 @@ class SettingsForm(CampaignFields):
         super().__init__(*args, instance=Campaign(task=task, **usual_settings(task)), **kwargs)
 
 
+# Settings with a page of their own.
+WITH_PAGES = ("instructions", "guidance", "questionnaire")
+
+
 class EditForm(CampaignFields):
     """The settings of a campaign; those that can no longer be changed are disabled."""
 
     class Meta:
         model = Campaign
-        fields = tuple(name for name in EDITABLE if name not in ("instructions", "guidance"))
+        fields = tuple(name for name in EDITABLE if name not in WITH_PAGES)
         labels = LABELS
         help_texts = HINTS
 

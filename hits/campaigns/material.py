@@ -1,7 +1,8 @@
 """A campaign's translations in a fixed order, with what is needed to make items from them."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from . import degradation
 from .balanced_degradation import BalancedDegrader
 from .composition import Degrader, PlannedItem
 from .degradation import DonorPool, Spacing
-from .sampling import sampled_translations
+from .sampling import draw_sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,18 @@ class Material:
     segments: list[int]
     # Makes a degraded version of the translation at an index.
     degrade: Degrader
+    # How likely each translation was to be in the sample, if that differs.
+    chances: dict[int, float] = field(default_factory=dict)
+
+    def only(self, chosen: Sequence[int]) -> "Material":
+        """Return some of the translations, by index; others still lend their words to degraded texts."""
+        return Material(
+            pks=[self.pks[index] for index in chosen],
+            texts=[self.texts[index] for index in chosen],
+            references=[self.references[index] for index in chosen],
+            segments=[self.segments[index] for index in chosen],
+            degrade=lambda index, rng: self.degrade(chosen[index], rng),
+        )
 
     def shown_text(self, item: PlannedItem) -> str:
         if item.text is not None:
@@ -35,7 +48,8 @@ class Material:
         return texts[item.translation]
 
 
-def load_material(campaign: Campaign) -> Material:
+def load_material(campaign: Campaign, *, is_whole: bool = False) -> Material:
+    """Load the translations to rate, or all of them if a random sample is drawn otherwise."""
     segments = {
         segment.pk: segment
         for segment in Segment.objects.filter(campaign=campaign).order_by("position")
@@ -46,8 +60,9 @@ def load_material(campaign: Campaign) -> Material:
         .values_list("pk", "text", "segment_id")
         .iterator(chunk_size=2_000)
     )
-    if (sample := sampled_translations(campaign)) is not None:
-        rows = [row for row in rows if row[0] in sample]
+    sample = None if is_whole else draw_sample(campaign)
+    if sample is not None:
+        rows = [row for row in rows if row[0] in sample.translations]
     texts = [text for _, text, _ in rows]
     own_segments = [segments[pk] for _, _, pk in rows]
     spacings = _spacings(campaign, {pk: text for pk, text, _ in rows})
@@ -63,6 +78,7 @@ def load_material(campaign: Campaign) -> Material:
         references=references,
         segments=[segment.pk for segment in own_segments],
         degrade=degrade,
+        chances=sample.chances if sample else {},
     )
 
 

@@ -29,8 +29,20 @@ def plan_in_sets(
 ) -> HITPlan:
     """Plan the campaign's HITs; `progress` is called with the number of items planned since the last call."""
     material = load_material(campaign)
+    return plan_material(campaign, material, layout_of, progress, seed=campaign.seed)
+
+
+def plan_material(
+    campaign: Campaign,
+    material: Material,
+    layout_of: LayoutOf,
+    progress: Callable[[int], None] | None = None,
+    *,
+    seed: int,
+) -> HITPlan:
+    """Plan HITs of these translations, in an order that depends on the seed."""
     layout = layout_of(campaign, len(material.pks))
-    hits = _plan(campaign, material, layout, progress)
+    hits = _plan(campaign, material, layout, progress, seed)
     return HITPlan(hits, layout.size, material, _notes(campaign, layout, material))
 
 
@@ -91,13 +103,14 @@ def _plan(
     material: Material,
     layout: Layout,
     progress: Callable[[int], None] | None,
+    seed: int,
 ) -> list[list[PlannedItem]]:
     is_balanced = campaign.degradation == Campaign.Degradation.BALANCED
     hits = []
     for items in plan_hits(
         len(material.pks),
         layout=layout,
-        seed=campaign.seed,
+        seed=seed,
         degrade=material.degrade,
         segments=material.segments if is_balanced else None,
     ):

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
+import scipy
 from django.db import transaction
 from django.utils import timezone
-from scipy import special
 
 from analysis.stats.roles import Role
 from hits.rating.assignments import submit_assignment, take_assignment
@@ -88,7 +88,7 @@ def honest_noise_sd(qualities: Collection[float]) -> float:
 def _agreement(truth: np.ndarray, noise_sd: float) -> float:
     """Return the correlation of two ratings, from the moments of a clipped normal variable."""
     low, high = (SCORE_MIN - truth) / noise_sd, (SCORE_MAX - truth) / noise_sd
-    below, above = special.ndtr(low), special.ndtr(-high)
+    below, above = scipy.special.ndtr(low), scipy.special.ndtr(-high)
     inside = 1 - below - above
     density_low, density_high = np.exp([-(low**2) / 2, -(high**2) / 2]) / np.sqrt(2 * np.pi)
     # Relative to the truth and in units of the noise, like the bounds.
@@ -178,6 +178,7 @@ def rate_items(
     qualities: Mapping[int, float],
     *,
     at: datetime,
+    save: Callable[..., object] = save_rating,
 ) -> datetime:
     """Rate every item of a HIT, from this time on; return when the last one was rated."""
     clock, campaign = at, assignment.hit.campaign
@@ -188,7 +189,7 @@ def rate_items(
         claimed_ms = round(1000 * (person.pace.claimed or seconds))
         shown = Shown(item.text, campaign.gray_text(item.translation.segment))
         quality = qualities[item.translation_id]
-        save_rating(
+        save(
             assignment=assignment,
             position=item.position,
             item_code=item.code,

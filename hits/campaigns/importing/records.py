@@ -8,7 +8,8 @@ import tempfile
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from django.conf import settings
 
@@ -17,6 +18,7 @@ from da_platform.files.mending import Mender
 from da_platform.files.problems import Fix, Problems
 from da_platform.files.texts import fault_in_name, fault_in_text, has_c1_control, is_mendable
 
+from ...media.detecting import FileType
 from ...models import SHOWN_BY_TASK, Campaign
 
 # Up to this many bytes of text stay in memory.
@@ -111,6 +113,8 @@ class SegmentTexts:
     reference: str
     second_reference: str
     outputs: list[str | None]
+    media: str = ""
+    captions: str = ""
 
 
 class TextStore:
@@ -175,6 +179,14 @@ class Draft:
         self.documents: list[str] = []
         self.notes: list[str] = []
         self.n_with_c1_controls = 0
+        # What a file says besides texts; settings of the campaign come first.
+        self.instructions = ""
+        self.questionnaire: dict[str, Any] = {}
+        # The files that tables name for each segment, what they are, and where they were uploaded.
+        self.media: list[str] = []
+        self.captions: list[str] = []
+        self.media_types: dict[str, FileType] = {}
+        self.media_root: Path | None = None
         self._texts = TextStore()
         self._sources = array("q")
         self._references = array("q")
@@ -291,6 +303,8 @@ class Draft:
                 source=text(self._sources[index]),
                 reference=text(self._references[index]),
                 second_reference=text(self._second_references[index]),
+                media=self.media[index] if self.media else "",
+                captions=self.captions[index] if self.captions else "",
                 outputs=[
                     None if (output := place(system, index)) == NO_TEXT else text(output)
                     for system in systems

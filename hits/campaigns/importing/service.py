@@ -15,10 +15,11 @@ from da_platform.files.mending import ENCODINGS, Mend, Mender
 from da_platform.files.problems import Problem, Problems
 from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
-from hits.exceptions import ImportRefused
+from hits.exceptions import ImportRefused, QuestionsRefused
 
 from ...models import Campaign, ImportReport, usual_settings
 from ...people.audit import record
+from ...questionnaires.questions import read_questionnaire
 from .detection import find_reader
 from .records import Draft, ReadingOptions
 from .storing import store
@@ -30,8 +31,13 @@ class CampaignSettings(TypedDict, total=False):
     hit_size: int
     min_ratings: int
     sample_size: int | None
+    sample_choice: str
     seed: int
     shows: str
+    presentation: str
+    run_length: int
+    scores_documents: bool
+    outputs_per_screen: int
     instructions: str
     pay_per_hit: Decimal
     currency: str
@@ -122,6 +128,8 @@ def import_campaign(
         **settings,
     )
     with closing(_read(path, format, options, problems)) as draft:
+        _take_over(campaign, draft, problems)
+        _check_media(campaign, draft, problems)
         problems.refuse_if_any(ImportRefused)
         return _store(campaign, draft, options, progress)
 
@@ -129,8 +137,10 @@ def import_campaign(
 def check_campaign(*, path: Path, format: str | None = None, **settings: Any) -> CheckSummary:
     """Read and check files like `import_campaign`, but store nothing."""
     problems = Problems()
-    _, options = _begin(problems, **settings)
+    campaign, options = _begin(problems, **settings)
     with closing(_read(path, format, options, problems)) as draft:
+        _take_over(campaign, draft, problems)
+        _check_media(campaign, draft, problems)
         problems.refuse_if_any(ImportRefused)
         return CheckSummary(
             systems=list(draft.systems),
@@ -189,9 +199,37 @@ def _read(path: Path, format: str | None, options: ReadingOptions, problems: Pro
         # Such as a folder without read permission.
         problems.add(printable(str(error.filename or path)), None, f"{error.strerror}")
         return Draft()
+    if any(draft.media) and draft.media_root is None:
+        reason = "names media; upload the table and the files together, as a folder or a .zip"
+        problems.add(printable(path.name), None, reason)
     if problems.total == 0:
         draft.note_equal_references()
     return draft
+
+
+def _take_over(campaign: Campaign, draft: Draft, problems: Problems) -> None:
+    """Use what the file says besides texts, unless the campaign's settings say otherwise."""
+    if draft.instructions and not campaign.instructions:
+        campaign.instructions = draft.instructions
+    try:
+        questions = read_questionnaire(
+            draft.questionnaire, target_language=campaign.target_language
+        )
+    except QuestionsRefused as refusal:
+        for problem in refusal.problems:
+            problems.add("", None, f"questions about workers: {problem.reason}")
+    else:
+        campaign.questionnaire = questions.as_json()
+
+
+def _check_media(campaign: Campaign, draft: Draft, problems: Problems) -> None:
+    """Refuse media where the pages of the task have no place for them."""
+    if not draft.media_types:
+        return
+    is_beside = campaign.presentation == Campaign.Presentation.SIDE_BY_SIDE
+    if campaign.task == Campaign.Task.RANK or is_beside:
+        reason = "media cannot be shown in rankings and side by side yet; show one output at a time"
+        problems.add("", None, reason)
 
 
 def _check_settings(campaign: Campaign, problems: Problems) -> None:

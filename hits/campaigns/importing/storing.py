@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import regex
 from django.db import transaction
 
-from ...models import Campaign, Segment, System, SystemOutput, Translation
+from ...media.storing import store_media
+from ...models import Campaign, MediaFile, Segment, System, SystemOutput, Translation
 from .records import Draft, SegmentTexts
 
 FINGERPRINT_BYTES = 16
@@ -31,13 +32,17 @@ def fingerprint(text: str, near: bool = False) -> bytes:
 @transaction.atomic
 def store(campaign: Campaign, draft: Draft, progress: Callable[[int], object] | None) -> int:
     """Store the campaign and its texts; return the number of distinct translations."""
+    campaign.has_media = bool(draft.media_types)
     campaign.save(force_insert=True)
+    media: dict[str, MediaFile] = {}
+    if draft.media_root is not None:
+        media = store_media(campaign, draft.media_root, draft.media_types)
     systems = System.objects.bulk_create(
         System(campaign=campaign, name=name) for name in draft.systems
     )
     n_translations = position = 0
     for batch in _batches(draft, n_systems=len(systems)):
-        n_translations += _store_batch(campaign, systems, batch, first_position=position + 1)
+        n_translations += _store_batch(campaign, systems, batch, media, first_position=position + 1)
         position += len(batch)
         if progress is not None:
             progress(len(batch) * len(systems))
@@ -52,7 +57,12 @@ def _batches(draft: Draft, *, n_systems: int) -> Iterator[list[SegmentTexts]]:
 
 
 def _store_batch(
-    campaign: Campaign, systems: list[System], batch: list[SegmentTexts], *, first_position: int
+    campaign: Campaign,
+    systems: list[System],
+    batch: list[SegmentTexts],
+    media: dict[str, MediaFile],
+    *,
+    first_position: int,
 ) -> int:
     segments = Segment.objects.bulk_create(
         Segment(
@@ -63,6 +73,8 @@ def _store_batch(
             source=texts.source,
             reference=texts.reference,
             second_reference=texts.second_reference,
+            media=media.get(texts.media),
+            captions=media.get(texts.captions),
         )
         for position, texts in enumerate(batch, start=first_position)
     )

@@ -24,7 +24,8 @@ from .records import (
 
 REQUIRED_COLUMNS = ("segment", "system", "translation")
 OPTIONAL_COLUMNS = ("document", "source", "reference", "second_reference")
-COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
+MEDIA_COLUMNS = ("media", "captions")
+COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS, *MEDIA_COLUMNS)
 COLUMNS_IN_WORDS = {
     "segment": "id of the segment",
     "system": "name of the system",
@@ -33,6 +34,8 @@ COLUMNS_IN_WORDS = {
     "reference": "the reference; needed if workers see it",
     "second_reference": "optional: another reference or a paraphrase",
     "document": "optional: the segment's document",
+    "media": "optional: the file that is the source, in a zip with the table",
+    "captions": "optional: the file with its captions, as WebVTT",
 }
 _NAME_COLUMNS = ("segment", "system", "document")
 # Other names of columns.
@@ -138,10 +141,16 @@ def _check_columns(
             problems.add(file, line, reason, IGNORED_IF_NAMED)
         elif count > 1:
             problems.add(file, line, f"column {name!r} appears {count} times")
-    missing = [name for name in _needed_columns(options) if name not in counts]
+    # A picture, a sound or a video can do without a transcript.
+    has_source = "media" in counts
+    missing = [
+        name
+        for name in _needed_columns(options)
+        if name not in counts and not (name == "source" and has_source)
+    ]
     if missing:
         problems.add(file, line, f"has no column {' and no column '.join(map(repr, missing))}")
-    elif not {"source", "reference"} & counts.keys():
+    elif not {"source", "reference", "media"} & counts.keys():
         problems.add(file, line, "has neither a column 'source' nor a column 'reference'")
     elif "second_reference" in counts and "reference" not in counts:
         problems.add(file, line, NEEDS_REFERENCES)
@@ -271,10 +280,16 @@ class _Table:
         segment = self.draft.add_segment(
             cells["segment"],
             document=cells.get("document", ""),
-            source=self._add_text("source", number, cells),
+            source=self._add_text("source", number, cells, may_be_empty=bool(cells.get("media"))),
             reference=self._add_text("reference", number, cells),
             second_reference=self._add_text("second_reference", number, cells),
         )
+        self.draft.media.append(cells.get("media", ""))
+        self.draft.captions.append(cells.get("captions", ""))
+        if cells.get("captions") and not cells.get("media"):
+            self._report(number, "has captions, but no media")
+        if cells.get("media") and not self._options.needs_source:
+            self._report(number, "has media, but workers would not see sources in this task")
         self._segments[cells["segment"]] = segment
         self._segment_lines.append(number)
         self._digests.append(_digests(cells))
@@ -282,7 +297,8 @@ class _Table:
 
     def _compare(self, segment: int, number: int, cells: dict[str, str]) -> None:
         first, current = self._digests[segment], _digests(cells)
-        for column, expected, digest in zip(OPTIONAL_COLUMNS, first, current, strict=True):
+        columns = (*OPTIONAL_COLUMNS, *MEDIA_COLUMNS)
+        for column, expected, digest in zip(columns, first, current, strict=True):
             if digest != expected:
                 self._report(
                     number,
@@ -351,5 +367,5 @@ def _digests(cells: dict[str, str]) -> tuple[bytes, ...]:
     """Hash the optional columns of a row, to compare rows without keeping their texts."""
     return tuple(
         hashlib.blake2b(cells.get(column, "").encode(errors="replace"), digest_size=16).digest()
-        for column in OPTIONAL_COLUMNS
+        for column in (*OPTIONAL_COLUMNS, *MEDIA_COLUMNS)
     )

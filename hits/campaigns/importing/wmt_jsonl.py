@@ -7,7 +7,7 @@ A row holds one segment, or one document in paragraphs, with the outputs of all 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from .tables import json_pairs
 # Between a document's name and the number of the segment in it.
 _SEPARATOR = "_#_"
 _PARAGRAPHS = "\n\n"
+_MARKED = re.compile(r"<p>\s*(.*?)\s*</p>", re.S)
 _REFERENCE = re.compile("ref[A-Z]?")
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3}(?:[_-][A-Za-z]+)*)")
 
@@ -54,11 +55,20 @@ def is_wmt_jsonl(path: Path) -> bool:
 
 
 def read_wmt_jsonl(path: Path, options: ReadingOptions, problems: Problems) -> Draft:
-    return _Reader(path, options, problems).read()
+    return WMTReader(path, options, problems).read()
 
 
-class _Reader:
-    def __init__(self, path: Path, options: ReadingOptions, problems: Problems) -> None:
+class WMTReader:
+    """Reads a test set; `outputs` are those of systems in files of their own, by document."""
+
+    def __init__(
+        self,
+        path: Path,
+        options: ReadingOptions,
+        problems: Problems,
+        outputs: Mapping[str, dict[str, str]] | None = None,
+    ) -> None:
+        self.outputs_elsewhere = outputs or {}
         self.path = path
         self.options = options
         self.problems = problems
@@ -71,7 +81,7 @@ class _Reader:
 
     def read(self) -> Draft:
         # References are named in the rows, so a first pass collects their names.
-        scout = Mender(self.options.mender.cleans, self.options.mender.encoding)
+        scout = self.options.mender.scout()
         names = {name for row in self._rows(Problems(), scout) for name in row.texts}
         if not names and self.n_elsewhere:
             self._report_other_languages()
@@ -96,8 +106,8 @@ class _Reader:
                 yield from self._rows_of(number, dict(pairs), problems)
 
     def _rows_of(self, line: int, cells: dict[str, Any], problems: Problems) -> Iterator[_Row]:
-        pair = _language_pair(cells)
-        if pair and not self._is_wanted(pair):
+        pair = language_pair(cells)
+        if pair and not is_wanted(pair, self.options):
             self.n_elsewhere["-".join(pair)] += 1
             return
         source, texts, document = _source(cells), _texts(cells), cells.get("doc_id")
@@ -105,6 +115,7 @@ class _Reader:
             reason = "has no doc_id, src_text and tgt_text (or src, tgt and system) that are texts"
             problems.add(self.path.name, line, reason)
             return
+        texts |= self.outputs_elsewhere.get(document, {})
         if "line_id" in cells:
             yield _Row(line, document, f"{document}{_SEPARATOR}{cells['line_id']}", source, texts)
             return
@@ -114,16 +125,12 @@ class _Reader:
         else:
             yield from self._paragraphs(line, document, source, texts, problems)
 
-    def _is_wanted(self, pair: tuple[str, str]) -> bool:
-        source, target = self.options.source_language, self.options.target_language
-        return agree(pair[0], source) and agree(pair[1], target)
-
     def _paragraphs(
         self, line: int, document: str, source: str, texts: dict[str, str], problems: Problems
     ) -> Iterator[_Row]:
         """Split a document into its paragraphs, if all versions have as many."""
-        sources = source.split(_PARAGRAPHS)
-        split = {name: text.split(_PARAGRAPHS) for name, text in texts.items()}
+        sources = _split(source)
+        split = {name: _split(text) for name, text in texts.items()}
         for name, paragraphs in split.items():
             may_be_missing = self.options.allow_missing_translations and not _is_reference(name)
             if len(paragraphs) != len(sources) and not may_be_missing:
@@ -221,11 +228,24 @@ class _Reader:
             self.draft.report_missing_outputs(self.path.name, self.options, self.problems)
 
 
+def _split(document: str) -> list[str]:
+    """Split a document into paragraphs: marked as in HTML, or with an empty line between them."""
+    marked = _MARKED.findall(document)
+    return (
+        marked if marked and not _MARKED.sub("", document).strip() else document.split(_PARAGRAPHS)
+    )
+
+
 def _is_reference(name: str) -> bool:
     return _REFERENCE.fullmatch(name) is not None
 
 
-def _language_pair(cells: dict[str, Any]) -> tuple[str, str] | None:
+def is_wanted(pair: tuple[str, str], options: ReadingOptions) -> bool:
+    """Return whether rows of these languages belong to the campaign."""
+    return agree(pair[0], options.source_language) and agree(pair[1], options.target_language)
+
+
+def language_pair(cells: dict[str, Any]) -> tuple[str, str] | None:
     """Find the languages in their own fields, or at the beginning of the document's name."""
     source, target = cells.get("src_lang"), cells.get("tgt_lang")
     if isinstance(source, str) and isinstance(target, str):

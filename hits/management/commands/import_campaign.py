@@ -44,10 +44,21 @@ Nothing is stored unless every file is in order. docs/campaign-files.md describe
 # Options that are fields of the campaign; one not given leaves the field at its default.
 SETTINGS = (
     "shows",
+    "presentation",
+    "run_length",
     "hit_size",
     "outputs_per_screen",
+    "output_choice",
+    "judgements_per_pair",
     "min_ratings",
     "sample_size",
+    "sample_choice",
+    "n_looks",
+    "looks_goal",
+    "looks_width",
+    "looks_alpha",
+    "looks_spending",
+    "looks_least_chance",
     "seed",
     "pay_per_hit",
     "currency",
@@ -62,6 +73,11 @@ SETTINGS = (
 )
 # Options that turn a setting on or off.
 SWITCHES = {
+    "scores_documents": (
+        "--document-score",
+        True,
+        "in documents, also ask for a score of the whole after the last segment",
+    ),
     "shows_gray_references": (
         "--gray-references",
         True,
@@ -119,13 +135,35 @@ class Command(CommandWithExamples):
             help="what editors see next to the text (default: the reference); for --task edit",
         )
         parser.add_argument(
+            "--presentation",
+            choices=Campaign.Presentation.values,
+            help="how rated translations are shown: alone (default), in their document, or side by side",
+        )
+        parser.add_argument(
+            "--run-length",
+            type=int,
+            metavar="N",
+            help="in documents: segments that are rated in a row, at most (default: 10)",
+        )
+        parser.add_argument(
             "--hit-size", type=int, metavar="N", help="items in a HIT; for ranking, screens"
         )
         parser.add_argument(
             "--outputs-per-screen",
             type=int,
             metavar="N",
-            help="for ranking: how many outputs are shown together, from 2 to 5 (default: 5)",
+            help="for ranking and side by side: outputs shown together, from 2 to 5 (default: 5)",
+        )
+        parser.add_argument(
+            "--output-choice",
+            choices=Campaign.OutputChoice.values,
+            help="for ranking: random outputs (default), or first those of systems whose rank ranges overlap",
+        )
+        parser.add_argument(
+            "--judgements-per-pair",
+            type=int,
+            metavar="N",
+            help="for ranking: the most trusted judgements that a pair of systems gets",
         )
         parser.add_argument(
             "--min-ratings", type=int, metavar="N", help="trusted ratings each translation needs"
@@ -136,6 +174,47 @@ class Command(CommandWithExamples):
             dest="sample_size",
             metavar="N",
             help="rate N translations, drawn at random from all systems and segments; keep the others",
+        )
+        parser.add_argument(
+            "--sample-choice",
+            choices=Campaign.SampleChoice.values,
+            help="which translations --sample draws: random (default); stratified, spread evenly over lengths and "
+            "documents; differing or metrics, more often where the systems' texts, or metrics, differ",
+        )
+        parser.add_argument(
+            "--looks",
+            type=int,
+            dest="n_looks",
+            metavar="N",
+            help="test the ranking after each of N parts of the segments, and stop when it is decided",
+        )
+        parser.add_argument(
+            "--looks-goal",
+            choices=Campaign.Goal.values,
+            help="what looks decide: ranking of systems (default), or gold scores of translations",
+        )
+        parser.add_argument(
+            "--looks-width",
+            type=float,
+            metavar="Z",
+            help="for gold: the standard error at which a score is certain enough (default: 0.25)",
+        )
+        parser.add_argument(
+            "--looks-alpha",
+            type=float,
+            metavar="P",
+            help="chance of any wrong conclusion, over all pairs and looks (default: 0.05)",
+        )
+        parser.add_argument(
+            "--looks-spending",
+            choices=Campaign.Spending.values,
+            help="how strict early looks are (default: obrien_fleming)",
+        )
+        parser.add_argument(
+            "--looks-least-chance",
+            type=float,
+            metavar="P",
+            help="give up pairs with less chance than this to be decided by the last look (default: 0.1)",
         )
         parser.add_argument(
             "--seed", type=int, metavar="N", help="the same seed gives the same HITs"
