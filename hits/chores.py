@@ -10,11 +10,32 @@ from hits.rating.assignments import release_expired
 
 from .campaigns.kept_counts import keep_counts
 from .campaigns.uploads import drop_old_drafts
+from .media.storing import drop_orphaned_media
+from .models import Campaign
 from .people.guards import forget_counts
 from .rating.places import settle_unproven
 from .recruiting.studies import look_after_studies
 from .workers.held_hits import discard_overdue
 from .workers.trust import weigh_pending
+
+
+def add_ranking_rounds() -> int:
+    # Loads NumPy and SciPy, which a platform without rankings does not need every minute.
+    if not Campaign.objects.filter(task=Campaign.Task.RANK, status=Campaign.Status.OPEN).exists():
+        return 0
+    from .ranking.rounds import add_rounds_where_done
+
+    return add_rounds_where_done()
+
+
+def start_looks() -> int:
+    # Every minute, and few campaigns have looks: do not load what plans HITs for nothing.
+    if not Campaign.objects.filter(n_looks__isnull=False, status=Campaign.Status.OPEN).exists():
+        return 0
+    from .campaigns.looks import start_looks_where_due
+
+    return start_looks_where_due()
+
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +46,11 @@ class Chores:
     n_weighed: int
     n_holds_ended: int
     n_reopened: int
+    n_rounds: int
+    n_looks: int
     n_counted: int
     n_drafts_dropped: int
+    n_media_dropped: int
     n_limits_dropped: int
     n_studies: int
     n_chores_failed: int
@@ -41,8 +65,11 @@ def do_chores(*, at: datetime | None = None) -> Chores:
                 "n_weighed": weigh_pending,
                 "n_holds_ended": partial(discard_overdue, at=at),
                 "n_reopened": partial(settle_unproven, at=at),
+                "n_rounds": add_ranking_rounds,
+                "n_looks": start_looks,
                 "n_counted": partial(keep_counts, at=at),
                 "n_drafts_dropped": partial(drop_old_drafts, at=at),
+                "n_media_dropped": drop_orphaned_media,
                 "n_limits_dropped": partial(forget_counts, at=at),
                 # Last, because it waits for providers to answer.
                 "n_studies": partial(look_after_studies, at=at),

@@ -4,6 +4,10 @@ from da_platform.exceptions import PlatformError
 from da_platform.files.problems import FilesRefused, Problem
 
 
+class LookRefused(PlatformError):
+    """A look that cannot be taken now."""
+
+
 class CannotBuildHITs(PlatformError):
     """A campaign's HITs cannot be built or rebuilt."""
 
@@ -96,6 +100,14 @@ class RemovalRefused(PlatformError):
     """The examples cannot be removed now."""
 
 
+class PostEditionsRefused(PlatformError):
+    """Post-editions cannot be imported into this campaign."""
+
+
+class CannotCheck(PlatformError):
+    """A campaign has no post-editions that other workers could check."""
+
+
 class RecomputingRefused(PlatformError):
     """A campaign's evidence cannot be recomputed."""
 
@@ -107,6 +119,16 @@ class TextsRefused(FilesRefused):
 
     @classmethod
     def of(cls, reason: str) -> "TextsRefused":
+        return cls([Problem("", None, reason)], 1)
+
+
+class QuestionsRefused(FilesRefused):
+    """A campaign's questions about its workers were not stored."""
+
+    heading = "The questions were not stored"
+
+    @classmethod
+    def of(cls, reason: str) -> "QuestionsRefused":
         return cls([Problem("", None, reason)], 1)
 
 

@@ -57,6 +57,9 @@ RATING_SIZES = Sizes(SET_SIZE, MIN_SETS, MAX_SETS, default=100)
 HIT_SIZES = tuple(RATING_SIZES)
 MAX_HIT_SIZE = RATING_SIZES.largest
 
+# Items between an item and its hidden partner where documents or several outputs are shown.
+ITEMS_BETWEEN = 40
+
 # Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
 RANKING_SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
 # An edit takes several times as long as a rating, so its HITs are shorter.
@@ -74,3 +77,26 @@ SIZES = {
 
 def sizes_of(task: str) -> Sizes:
     return SIZES.get(task, RATING_SIZES)
+
+
+def items_between(size: int) -> int:
+    """Return how many items stand at least between partners in a HIT of documents or several outputs.
+
+    Forty in HITs of 100 items and more, fewer in smaller ones.
+    """
+    return min(ITEMS_BETWEEN, size // 2 - MOST_BEYOND_A_SET)
+
+
+def longest_run(size: int) -> int:
+    """Return how many segments of a document a HIT of this size can hold in a row."""
+    between = items_between(size)
+    # Eleven items more must fit between partners, so that ten can be rated without a connection.
+    return min(between // 2, between - SET_SIZE + 1)
+
+
+def n_ahead_in_documents(size: int) -> int:
+    """Return how many items the browser holds at once, besides the earlier ones of the document.
+
+    A run is never in the browser together with its copy.
+    """
+    return min(SET_SIZE + MOST_BEYOND_A_SET, items_between(size) + 2 - longest_run(size))

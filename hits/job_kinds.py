@@ -96,6 +96,23 @@ def build_hits_job(job: Job, report: Report) -> dict[str, Any]:
     return asdict(summary)
 
 
+@job_kind(
+    "add_round", title="Add HITs to a ranking", outcome=outcomes.round_added, needs_campaign=True
+)
+def add_round_job(job: Job, report: Report) -> dict[str, Any]:
+    """Add HITs for pairs of systems that lack judgements. Optional argument: `n_hits`, at most so many."""
+    from .ranking.rounds import add_round
+
+    assert job.campaign is not None
+    summary = add_round(
+        campaign=job.campaign,
+        n_hits=job.arguments.get("n_hits"),
+        actor=job.started_by,
+        progress=report.advance,
+    )
+    return asdict(summary)
+
+
 @job_kind("import_campaign", title="Import a campaign", outcome=outcomes.campaign_imported)
 def import_campaign_job(job: Job, report: Report) -> dict[str, Any]:
     """Import a campaign from local files; the arguments are those of `import_campaign`."""
@@ -123,7 +140,10 @@ def import_collection_job(job: Job, report: Report) -> dict[str, Any]:
     if job.was_cut_off and stored:
         return {"campaign": str(stored.code), "name": name}
     paths = [Path(path) for path in job.arguments["paths"]]
-    judgement = Judgement(**job.arguments.get("judgement", {}))
+    judged = dict(job.arguments.get("judgement", {}))
+    if judged.get("trusted"):
+        judged["trusted"] = Path(judged["trusted"])
+    judgement = Judgement(**judged)
     arguments = job.arguments | {"paths": paths, "judgement": judgement}
     summary = import_collection(progress=report.advance, actor=job.started_by, **arguments)
     for note in summary.notes:

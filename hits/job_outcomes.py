@@ -62,6 +62,18 @@ def hits_built(job: Job, result: Result) -> Outcome:
     return Outcome(f"{sentence}.", (_page("Check and open it", "campaign_overview", job),))
 
 
+def round_added(job: Job, result: Result) -> Outcome:
+    undecided = f"{_count(result['n_undecided'], 'pair')} of systems cannot be told apart yet."
+    if result["n_hits"]:
+        sentence = (
+            f"Added {_count(result['n_hits'], 'HIT')} for {_count(result['n_pairs'], 'pair')} of systems "
+            f"that lacked judgements. {undecided}"
+        )
+    else:
+        sentence = f"No pair of systems lacks judgements, so no HITs were added. {undecided}"
+    return Outcome(sentence, (_page("View campaign", "campaign_overview", job),))
+
+
 def campaign_imported(job: Job, result: Result) -> Outcome:
     sentence = f"Imported {result['name']}"
     if "n_systems" in result:

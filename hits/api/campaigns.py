@@ -16,9 +16,11 @@ from ninja.files import UploadedFile
 from ninja.pagination import paginate
 from pydantic import BeforeValidator, Field
 
+from analysis.stats.thresholds import ALPHA, FEWEST_LOOKS, LEAST_CHANCE, MOST_LOOKS
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 
+from ..archives.uploading import CollectionForm, import_uploaded
 from ..campaigns.costs import Cost, estimate, usual_numbers
 from ..campaigns.drafts import import_uploads
 from ..campaigns.editing import EDITABLE, duplicate_campaign, edit_campaign, editable_fields
@@ -35,9 +37,12 @@ from ..campaigns.lifecycle import change_status
 from ..campaigns.statuses import CampaignStatus, campaign_status, campaign_statuses
 from ..models import (
     DEFAULT_HITS_PER_WORKER,
+    DEFAULT_RUN_LENGTH,
     FEWEST_OUTPUTS,
+    LONGEST_RUN,
     MAX_LEASE_MINUTES,
     MOST_OUTPUTS,
+    SHORTEST_RUN,
     Campaign,
     ImportReport,
     usual_settings,
@@ -55,10 +60,19 @@ Count = Annotated[int, Field(ge=1, le=32_767)]
 # In a form, an empty value stands for null.
 Limit = Annotated[Count | None, BeforeValidator(lambda value: None if value == "" else value)]
 MAX_SAMPLE = 2**31 - 1
+RunLength = Annotated[int, Field(ge=SHORTEST_RUN, le=LONGEST_RUN)]
+Judgements = Annotated[int, Field(ge=1, le=MAX_SAMPLE)]
 SampleSize = Annotated[
     Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None,
     BeforeValidator(lambda value: None if value == "" else value),
 ]
+Looks = Annotated[
+    Annotated[int, Field(ge=FEWEST_LOOKS, le=MOST_LOOKS)] | None,
+    BeforeValidator(lambda value: None if value == "" else value),
+]
+LooksAlpha = Annotated[float, Field(ge=0.001, le=0.2)]
+Width = Annotated[float, Field(ge=0.01, le=2)]
+LeastChance = Annotated[float, Field(ge=0, le=0.9)]
 Minutes = Annotated[int, Field(ge=1, le=MAX_LEASE_MINUTES)]
 Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)]
 
@@ -122,6 +136,21 @@ class CostOut(ForecastOut):
     is_stopped_by_cap: bool
 
 
+class ArchiveIn(Input):
+    """A finished collection, what its files are, and whose work counts."""
+
+    name: Name
+    source_language: Name
+    target_language: Name
+    format: Literal["mturk", "wmt-da", "appraise", "appraise-rankings", "wmt-rankings"]
+    task: Text = ""
+    min_ratings: Count | None = None
+    workers_of: Text = ""
+    trust: Literal["evidence", "all", "listed"] = "evidence"
+    exclude_rejected: bool = False
+    reason: Text = ""
+
+
 class StatusIn(Input):
     status: Campaign.Status
 
@@ -141,10 +170,22 @@ class CampaignIn(Input):
     allow_empty_translations: bool = False
     allow_missing_translations: bool = False
     shows: Campaign.Shows | Literal[""] = ""
+    presentation: Campaign.Presentation = Campaign.Presentation.ALONE
+    run_length: RunLength = DEFAULT_RUN_LENGTH
+    scores_documents: bool = False
     hit_size: Count | None = None
     outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] = MOST_OUTPUTS
+    output_choice: Campaign.OutputChoice = Campaign.OutputChoice.RANDOM
+    judgements_per_pair: Judgements | None = None
     min_ratings: Count | None = None
     sample_size: SampleSize = None
+    sample_choice: Campaign.SampleChoice = Campaign.SampleChoice.RANDOM
+    n_looks: Looks = None
+    looks_goal: Campaign.Goal = Campaign.Goal.RANKING
+    looks_width: Width = 0.25
+    looks_alpha: LooksAlpha = ALPHA
+    looks_spending: Campaign.Spending = Campaign.Spending.OBRIEN_FLEMING
+    looks_least_chance: LeastChance = LEAST_CHANCE
     pay_per_hit: Money = Decimal(0)
     currency: Name = "USD"
     spending_cap: Total | None = None
@@ -175,9 +216,21 @@ class SettingsIn(Input):
     lease_minutes: Minutes | None = None
     pay_per_hit: Money | None = None
     currency: Name | None = None
+    presentation: Campaign.Presentation | None = None
+    run_length: RunLength | None = None
+    scores_documents: bool | None = None
     hit_size: Count | None = None
     outputs_per_screen: Annotated[int, Field(ge=FEWEST_OUTPUTS, le=MOST_OUTPUTS)] | None = None
+    output_choice: Campaign.OutputChoice | None = None
+    judgements_per_pair: Judgements | None = None
     sample_size: Annotated[int, Field(ge=1, le=MAX_SAMPLE)] | None = None
+    sample_choice: Campaign.SampleChoice | None = None
+    n_looks: Annotated[int, Field(ge=FEWEST_LOOKS, le=MOST_LOOKS)] | None = None
+    looks_goal: Campaign.Goal | None = None
+    looks_width: Width | None = None
+    looks_alpha: LooksAlpha | None = None
+    looks_spending: Campaign.Spending | None = None
+    looks_least_chance: LeastChance | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     degradation: Campaign.Degradation | None = None
     shows_gray_references: bool | None = None
@@ -200,9 +253,22 @@ class SettingsOut(Schema):
     lease_minutes: int
     pay_per_hit: Decimal
     currency: str
+    presentation: str
+    run_length: int
+    scores_documents: bool
     hit_size: int
     outputs_per_screen: int
+    output_choice: str
+    judgements_per_pair: int | None
     sample_size: int | None
+    sample_choice: str
+    n_looks: int | None
+    looks_goal: str
+    looks_width: float
+    looks_alpha: float
+    looks_spending: str
+    looks_least_chance: float
+    stopped_at: datetime | None
     seed: int
     merges_near_identical: bool
     degradation: str
@@ -242,6 +308,12 @@ class ImportReportOut(Schema):
 
 class InstructionsIn(Input):
     instructions: Text
+
+
+class RoundIn(Input):
+    """`n_hits` limits how many HITs are added."""
+
+    n_hits: Count | None = None
 
 
 class BuildIn(Input):
@@ -351,7 +423,8 @@ def create_campaign(
 
     `clean` mends byte order marks, CR LF and control characters and normalises texts to NFC, and `encoding`
     says how to read what is not UTF-8; the import report lists what was mended. `ignore_columns` are names
-    of columns, separated by commas. With `sample_size`, so many translations are rated, drawn at random.
+    of columns, separated by commas. With `sample_size`, so many translations are rated, drawn as
+    `sample_choice` says.
     """
     actor = user_of(request)
     if not has_level(actor, Level.ADMIN):
@@ -387,6 +460,30 @@ def create_campaign(
     return Status(201, campaign_status(imported))
 
 
+@router.post("/archives", response={202: JobOut}, auth=Needs(Scope.RUN))
+def import_collection(
+    request: HttpRequest,
+    payload: Form[ArchiveIn],
+    file: File[UploadedFile],
+    trusted: File[UploadedFile | None] = None,
+) -> Status[Job]:
+    """Start a job that imports a finished collection of ratings or rankings as a closed campaign.
+
+    `file` is a file of the format, or a zip of several. `trust` says whose work counts: `evidence` (for rankings, everyone's), `all`, or `listed`: the workers in the
+    file `trusted`. The result of the job names the campaign.
+    """
+    actor = user_of(request)
+    if not has_level(actor, Level.ADMIN):
+        raise PermissionDenied("Only admins of the whole platform may do this.")
+    refuse_unknown_fields(request, ArchiveIn, "file", "trusted")
+    uploads: MultiValueDict[str, Any] = MultiValueDict({"collection": [file]})
+    if trusted:
+        uploads["trusted"] = trusted
+    form = CollectionForm(_form_values(payload.model_dump()), uploads)
+    checked(form)
+    return Status(202, import_uploaded(form=form, actor=actor))
+
+
 def _form_values(values: dict[str, Any]) -> dict[str, Any]:
     """Leave out missing values, as a browser would."""
     return {name: value for name, value in values.items() if value is not None}
@@ -399,6 +496,18 @@ def build_hits(request: HttpRequest, code: UUID, payload: BuildIn) -> Status[Job
         kind="build_hits",
         campaign=own_campaign(request, code),
         arguments={"rebuild": payload.rebuild},
+        started_by=user_of(request),
+    )
+    return Status(202, job)
+
+
+@router.post("/{uuid:code}/rounds", response={202: JobOut}, auth=Needs(Scope.RUN))
+def add_round(request: HttpRequest, code: UUID, payload: RoundIn) -> Status[Job]:
+    """Start a job that adds HITs to a ranking, for pairs of systems that lack judgements."""
+    job = start_job(
+        kind="add_round",
+        campaign=own_campaign(request, code),
+        arguments=payload.model_dump(exclude_none=True),
         started_by=user_of(request),
     )
     return Status(202, job)
@@ -418,7 +527,10 @@ def change_settings(request: HttpRequest, code: UUID, payload: SettingsIn) -> Ca
     _refuse_null_switches(changes)
     stored = Campaign.objects.get(pk=campaign.pk)
     values = _form_values(model_to_dict(stored, fields=EDITABLE) | changes)
-    cleaned = checked(EditForm(values, instance=stored, editable=EDITABLE))
+    form = EditForm(values, instance=stored, editable=EDITABLE)
+    if others := changes.keys() - form.fields.keys():
+        raise FormRefused({name: ["Not a setting of this task."] for name in sorted(others)})
+    cleaned = checked(form)
     changes = {name: cleaned[name] for name in changes}
     edit_campaign(campaign=campaign, actor=user_of(request), changes=changes)
     return campaign

@@ -4,7 +4,9 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+from da_platform.numbers import known
 
 
 def _storable(text: str) -> str:
@@ -21,6 +23,8 @@ Reason = Annotated[str, AfterValidator(_storable), Field(min_length=1, max_lengt
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Money = Annotated[Decimal, Field(ge=0, max_digits=8, decimal_places=2)]
 Total = Annotated[Decimal, Field(ge=0, max_digits=12, decimal_places=2)]
+# NaN, which JSON does not have, becomes null.
+Measured = Annotated[float | None, BeforeValidator(known)]
 
 
 def file_response(*content_types: str) -> dict[str, Any]:

@@ -1,21 +1,17 @@
 """API: HITs on hold for impossible times, and decisions about them."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from ninja import Router, Schema
 from ninja.pagination import paginate
 from pydantic import Field
 
-from da_platform.numbers import known
-
-from ..models import Assignment, Campaign
 from ..people.access import user_of
-from ..workers.forms import MAX_REASON_LENGTH, MAX_WORKERS_OF_A_PROGRAM
+from ..workers.forms import MAX_WORKERS_OF_A_PROGRAM
 from ..workers.held_hits import (
     HeldHit,
     HoldChoice,
@@ -28,8 +24,9 @@ from ..workers.held_hits import (
     with_times,
 )
 from .auth import Needs, Scope, own_campaign
-from .field_types import Input, Reason, Text
-from .pagination import LazyRows
+from .field_types import Input, Measured
+from .pagination import LazyRows, all_or_404
+from .workers import Confirmation, DecidedOut
 
 router = Router(tags=["Workers"])
 
@@ -37,62 +34,18 @@ router = Router(tags=["Workers"])
 class HeldHitOut(Schema):
     """A HIT that is or was on hold. Times are in seconds, by the server's clock."""
 
-    code: UUID
-    hit: int
-    worker: UUID
-    hold: str
-    hold_reason: str
-    held_at: datetime | None
+    code: UUID = Field(alias="assignment.code")
+    hit: int = Field(alias="assignment.hit.number")
+    worker: UUID = Field(alias="assignment.worker.code")
+    hold: str = Field(alias="assignment.hold")
+    hold_reason: str = Field(alias="assignment.hold_reason")
+    held_at: datetime | None = Field(alias="assignment.held_at")
     discarded_at: datetime | None
-    n_ratings: int
-    passed: float | None
-    median_gap: float | None
-    fastest_burst: float | None
-    claimed: float | None
-
-    @staticmethod
-    def resolve_code(row: HeldHit) -> UUID:
-        return row.assignment.code
-
-    @staticmethod
-    def resolve_hit(row: HeldHit) -> int:
-        return row.assignment.hit.number
-
-    @staticmethod
-    def resolve_worker(row: HeldHit) -> UUID:
-        return row.assignment.worker.code
-
-    @staticmethod
-    def resolve_hold(row: HeldHit) -> str:
-        return row.assignment.hold
-
-    @staticmethod
-    def resolve_hold_reason(row: HeldHit) -> str:
-        return row.assignment.hold_reason
-
-    @staticmethod
-    def resolve_held_at(row: HeldHit) -> datetime | None:
-        return row.assignment.held_at
-
-    @staticmethod
-    def resolve_n_ratings(row: HeldHit) -> int:
-        return row.times.n_ratings
-
-    @staticmethod
-    def resolve_passed(row: HeldHit) -> float | None:
-        return known(row.times.passed)
-
-    @staticmethod
-    def resolve_median_gap(row: HeldHit) -> float | None:
-        return known(row.times.median_gap)
-
-    @staticmethod
-    def resolve_fastest_burst(row: HeldHit) -> float | None:
-        return known(row.times.fastest_burst)
-
-    @staticmethod
-    def resolve_claimed(row: HeldHit) -> float | None:
-        return known(row.times.claimed)
+    n_ratings: int = Field(alias="times.n_ratings")
+    passed: Measured = Field(alias="times.passed")
+    median_gap: Measured = Field(alias="times.median_gap")
+    fastest_burst: Measured = Field(alias="times.fastest_burst")
+    claimed: Measured = Field(alias="times.claimed")
 
 
 class HoldChoiceIn(Input):
@@ -102,11 +55,8 @@ class HoldChoiceIn(Input):
     hits: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS_OF_A_PROGRAM)]
 
 
-class HoldDecisionIn(HoldChoiceIn):
-    """`seen` is the fingerprint of the preview."""
-
-    reason: Annotated[Reason, Field(max_length=MAX_REASON_LENGTH)]
-    seen: Annotated[Text, Field(max_length=64)]
+class HoldDecisionIn(HoldChoiceIn, Confirmation):
+    pass
 
 
 class HoldPreviewOut(Schema):
@@ -126,11 +76,8 @@ class HoldPreviewOut(Schema):
         return len(preview.new)
 
 
-class HoldsDecidedOut(Schema):
+class HoldsDecidedOut(DecidedOut):
     """`n_decided` HITs were changed; `n_changed` were skipped, since someone else decided about them."""
-
-    n_decided: int
-    n_changed: int
 
 
 @router.get("/{uuid:code}/held", response=list[HeldHitOut], auth=Needs(Scope.DECIDE))
@@ -144,7 +91,7 @@ def list_held_hits(request: HttpRequest, code: UUID) -> LazyRows[HeldHit]:
 def preview_held_hits(request: HttpRequest, code: UUID, payload: HoldChoiceIn) -> HoldPreview:
     """Show what a decision about these held HITs would do, without applying it."""
     campaign = own_campaign(request, code)
-    hits = _held_hits(campaign, payload.hits)
+    hits = all_or_404(held_hits_with(campaign, payload.hits), payload.hits)
     return preview_hold(campaign=campaign, hits=hits, choice=payload.choice)
 
 
@@ -157,11 +104,3 @@ def decide_held_hits(request: HttpRequest, code: UUID, payload: HoldDecisionIn) 
         actor=user_of(request),
         reason=payload.reason,
     )
-
-
-def _held_hits(campaign: Campaign, codes: Sequence[UUID]) -> list[Assignment]:
-    """Return every held HIT, or raise `Http404` if one is unknown."""
-    hits = held_hits_with(campaign, codes)
-    if len(hits) != len(set(codes)):
-        raise Http404("Some of these HITs are not held in this campaign.")
-    return hits

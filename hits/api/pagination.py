@@ -1,9 +1,11 @@
-"""Pagination of lists, with bounded limits and offsets."""
+"""Lists of rows: bounded pages, and rows that must all exist."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, overload
+from uuid import UUID
 
 from django.db.models import QuerySet
+from django.http import Http404
 from ninja import Field
 from ninja.pagination import LimitOffsetPagination
 
@@ -15,6 +17,13 @@ class Pages(LimitOffsetPagination):
 
 
 Row = TypeVar("Row")
+
+
+def all_or_404(rows: list[Row], codes: Sequence[UUID]) -> list[Row]:
+    """Return the rows that these codes name, or raise `Http404` if one is unknown."""
+    if len(rows) != len(set(codes)):
+        raise Http404("Some of these codes are not in this campaign.")
+    return rows
 
 
 class LazyRows(Sequence[Row], Generic[Row]):

@@ -43,16 +43,12 @@ class PlanOut(Schema):
     way: Way
     n_payments: int
     total: Decimal
-    currency: str
+    currency: str = Field(alias="campaign.currency")
     digest: str
 
     @staticmethod
     def resolve_way(plan: Plan) -> str:
         return "hand" if plan.is_by_hand else "provider"
-
-    @staticmethod
-    def resolve_currency(plan: Plan) -> str:
-        return plan.campaign.currency
 
 
 class StandingOut(Schema):
@@ -77,19 +73,11 @@ class StandingOut(Schema):
 
 
 class DueOut(Schema):
-    assignment: UUID
-    worker: str
+    assignment: UUID = Field(alias="work.code")
+    worker: str = Field(alias="work.worker")
     amount: Decimal
     message: str
     rule: UUID | None
-
-    @staticmethod
-    def resolve_assignment(due: Due) -> UUID:
-        return due.work.code
-
-    @staticmethod
-    def resolve_worker(due: Due) -> str:
-        return due.work.worker
 
     @staticmethod
     def resolve_rule(due: Due) -> UUID | None:
@@ -142,8 +130,8 @@ class PaymentOut(Schema):
     """A line of the ledger."""
 
     code: UUID
-    run: UUID
-    assignment: UUID
+    run: UUID = Field(alias="run.code")
+    assignment: UUID = Field(alias="assignment.code")
     worker: str
     kind: str
     amount: Decimal
@@ -153,14 +141,6 @@ class PaymentOut(Schema):
     reference: str
     problem: str
     settled_at: datetime | None
-
-    @staticmethod
-    def resolve_run(payment: Payment) -> UUID:
-        return payment.run.code
-
-    @staticmethod
-    def resolve_assignment(payment: Payment) -> UUID:
-        return payment.assignment.code
 
     @staticmethod
     def resolve_worker(payment: Payment) -> str:

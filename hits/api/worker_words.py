@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from ninja import Router, Schema
+from ninja import Field, Router, Schema
 from ninja.pagination import paginate
 
 from ..campaigns.worker_texts import progress_of, set_texts, texts_file
@@ -60,34 +60,14 @@ def set_worker_texts(request: HttpRequest, code: UUID, payload: WorkerTextsIn) -
 class TextReportOut(Schema):
     """One worker's report about one item; `n_reports` counts the reports of its translation."""
 
-    worker: UUID
-    hit: int
-    item: int
-    segment: str
-    text: str
+    worker: UUID = Field(alias="assignment.worker.code")
+    hit: int = Field(alias="item.hit.number")
+    item: int = Field(alias="item.position")
+    segment: str = Field(alias="item.translation.segment.name")
+    text: str = Field(alias="item.text")
     reason: str
     n_reports: int
     reported_at: datetime
-
-    @staticmethod
-    def resolve_worker(report: TextReport) -> UUID:
-        return report.assignment.worker.code
-
-    @staticmethod
-    def resolve_hit(report: TextReport) -> int:
-        return report.item.hit.number
-
-    @staticmethod
-    def resolve_item(report: TextReport) -> int:
-        return report.item.position
-
-    @staticmethod
-    def resolve_segment(report: TextReport) -> str:
-        return report.item.translation.segment.name
-
-    @staticmethod
-    def resolve_text(report: TextReport) -> str:
-        return report.item.text
 
 
 @router.get("/{uuid:code}/text-reports", response=list[TextReportOut], auth=Needs(Scope.RUN))

@@ -1,6 +1,5 @@
 """API: workers, the evidence about them, and decisions."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -8,7 +7,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
 from ninja.pagination import paginate
 from pydantic import Field
@@ -16,7 +15,7 @@ from pydantic import Field
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 
-from ..models import Assignment, Campaign, Evidence, Participation
+from ..models import Assignment, Evidence
 from ..people.access import user_of
 from ..workers.deciding import Choice, Decided, Preview, decide_as_seen, preview_decision
 from ..workers.forms import MAX_REASON_LENGTH, MAX_SEARCH_LENGTH, MAX_WORKERS_OF_A_PROGRAM
@@ -39,7 +38,7 @@ from ..workers.signals import Advice, advice_about
 from .auth import Needs, Scope, own_campaign
 from .field_types import Input, Reason, Text
 from .jobs import JobOut
-from .pagination import LazyRows
+from .pagination import LazyRows, all_or_404
 
 router = Router(tags=["Workers"])
 
@@ -96,50 +95,18 @@ class WorkerOut(Schema):
     `n_held` counts HITs that are held for a decision.
     """
 
-    code: UUID
-    provider: str
-    external_id: str
+    code: UUID = Field(alias="participation.worker.code")
+    provider: str = Field(alias="participation.worker.provider")
+    external_id: str = Field(alias="participation.worker.external_id")
     state: str
-    trust: str
-    decision: str
-    decision_reason: str
-    consented_at: datetime | None
-    qualified_at: datetime | None
+    trust: str = Field(alias="participation.trust")
+    decision: str = Field(alias="participation.decision")
+    decision_reason: str = Field(alias="participation.decision_reason")
+    consented_at: datetime | None = Field(alias="participation.consented_at")
+    qualified_at: datetime | None = Field(alias="participation.qualified_at")
     last_active: datetime | None
     n_held: int
     evidence: EvidenceOut | None
-
-    @staticmethod
-    def resolve_code(row: WorkerRow) -> UUID:
-        return row.participation.worker.code
-
-    @staticmethod
-    def resolve_provider(row: WorkerRow) -> str:
-        return row.participation.worker.provider
-
-    @staticmethod
-    def resolve_external_id(row: WorkerRow) -> str:
-        return row.participation.worker.external_id
-
-    @staticmethod
-    def resolve_trust(row: WorkerRow) -> str:
-        return row.participation.trust
-
-    @staticmethod
-    def resolve_decision(row: WorkerRow) -> str:
-        return row.participation.decision
-
-    @staticmethod
-    def resolve_decision_reason(row: WorkerRow) -> str:
-        return row.participation.decision_reason
-
-    @staticmethod
-    def resolve_consented_at(row: WorkerRow) -> datetime | None:
-        return row.participation.consented_at
-
-    @staticmethod
-    def resolve_qualified_at(row: WorkerRow) -> datetime | None:
-        return row.participation.qualified_at
 
 
 class AssignmentOut(Schema):
@@ -166,11 +133,15 @@ class ChoiceIn(Input):
     workers: Annotated[list[UUID], Field(min_length=1, max_length=MAX_WORKERS_OF_A_PROGRAM)]
 
 
-class DecisionIn(ChoiceIn):
+class Confirmation(Input):
     """`seen` is the fingerprint of the preview."""
 
     reason: Annotated[Reason, Field(max_length=MAX_REASON_LENGTH)]
     seen: Annotated[Text, Field(max_length=64)]
+
+
+class DecisionIn(ChoiceIn, Confirmation):
+    pass
 
 
 class SideOut(Schema):
@@ -188,17 +159,12 @@ class SideOut(Schema):
 
 
 class ChangeOut(Schema):
-    worker: UUID
+    worker: UUID = Field(alias="participation.worker.code")
     before: str
     after: str
     is_new: bool
     n_hits: int
     sides: list[SideOut]
-
-    @staticmethod
-    def resolve_worker(change: Any) -> UUID:
-        code: UUID = change.participation.worker.code
-        return code
 
 
 class GoldEffectOut(Schema):
@@ -268,12 +234,8 @@ class SignalSignOut(Schema):
 class CompanionOut(Schema):
     """Another worker who shares signs with this one, each with its numbers in words."""
 
-    worker: UUID
+    worker: UUID = Field(alias="worker.code")
     signs: dict[str, str]
-
-    @staticmethod
-    def resolve_worker(companion: Companion) -> UUID:
-        return companion.worker.code
 
     @staticmethod
     def resolve_signs(companion: Companion) -> dict[str, str]:
@@ -322,7 +284,7 @@ def list_workers(
 def preview(request: HttpRequest, code: UUID, payload: ChoiceIn) -> Preview:
     """Show what a decision about these workers would do, without applying it."""
     campaign = own_campaign(request, code)
-    participations = _participations(campaign, payload.workers)
+    participations = all_or_404(participations_of(campaign, payload.workers), payload.workers)
     return preview_decision(campaign=campaign, participations=participations, choice=payload.choice)
 
 
@@ -389,11 +351,3 @@ def list_evidence(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Ev
 def list_assignments(request: HttpRequest, code: UUID, worker: UUID) -> QuerySet[Assignment]:
     """List the HITs that a worker took in this campaign, newest first."""
     return assignments_of(participation_of(own_campaign(request, code), worker))
-
-
-def _participations(campaign: Campaign, workers: Sequence[UUID]) -> list[Participation]:
-    """Return the participation of every worker, or raise `Http404` if one is unknown."""
-    participations = participations_of(campaign, workers)
-    if len(participations) != len(set(workers)):
-        raise Http404("Some of these workers are not in this campaign.")
-    return participations

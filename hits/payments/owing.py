@@ -102,7 +102,9 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """Identify this exact list: who is paid, for what, and how much."""
-        lines = sorted(f"{due.key} {due.amount:.2f}" for due in self.dues)
+        lines = sorted(
+            f"{due.work.pk} {due.rule.pk if due.rule else ''} {due.amount:.2f}" for due in self.dues
+        )
         head = f"{self.campaign.code} {self.kind} {self.is_by_hand} {self.campaign.currency}"
         return sha256("\n".join([head, *lines]).encode()).hexdigest()
 

@@ -60,15 +60,18 @@ def people_paid(campaign: Campaign, payments: QuerySet[Payment]) -> list[Person]
     return list(people.values())
 
 
-def people_owed(plan: Plan) -> list[Person]:
-    """Sum up a plan by person."""
+def people_owed(plan: Plan, *, most: int) -> tuple[list[Person], int]:
+    """Sum up a plan for the first people in it; return how many there are, too."""
+    workers = list(dict.fromkeys(due.work.worker_id for due in plan.dues))
     labels = _labels_of(plan.campaign)
     people: dict[int, Person] = {}
+    listed = set(workers[:most])
     for due in plan.dues:
         pk = due.work.worker_id
-        person = people.setdefault(pk, Person(due.work.worker_external_id, labels.get(pk, "")))
-        person.add(due.amount)
-    return list(people.values())
+        if pk in listed:
+            person = people.setdefault(pk, Person(due.work.worker_external_id, labels.get(pk, "")))
+            person.add(due.amount)
+    return list(people.values()), len(workers)
 
 
 def _labels_of(campaign: Campaign) -> dict[int, str]:

@@ -135,7 +135,7 @@ def _is_within_limits(campaign: Campaign, worker: Worker) -> bool:
 
 
 def _open_hits(campaign: Campaign, worker: Worker) -> QuerySet[HIT]:
-    return campaign.hits.open().not_taken_by(worker).order_by("number")
+    return HIT.objects.open().for_worker(campaign, worker).order_by("number")
 
 
 def _claim_place_from(

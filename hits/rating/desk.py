@@ -8,9 +8,16 @@ from uuid import UUID
 
 from django.db import connection
 
-from ..hit_sizes import MOST_BEYOND_A_SET, SET_SIZE, SIZES, sizes_of
+from ..hit_sizes import (
+    MOST_BEYOND_A_SET,
+    RATING_SIZES,
+    SET_SIZE,
+    SIZES,
+    n_ahead_in_documents,
+    sizes_of,
+)
 from ..models import HIT, SHOWN_BY_TASK, Assignment, Campaign, Recruitment, Worker
-from ..task_kinds import Place, ShownItem, TaskKind, kind_of, kind_of_task
+from ..task_kinds import Place, ShownItem, TaskKind, kind_of
 
 # The most items sent ahead, so that a worker can continue while the network is down.
 N_AHEAD = SET_SIZE + MOST_BEYOND_A_SET
@@ -31,21 +38,53 @@ _BY_TASK = " ".join(f"WHEN '{task}' THEN '{shown}'" for task, shown in SHOWN_BY_
 _SHOWS = (
     f"CASE campaign.shows WHEN '' THEN CASE campaign.task {_BY_TASK} END ELSE campaign.shows END"
 )
+# Whether an item is the last of several segments of a document. SQLite and PostgreSQL find each in an index.
+ENDS_RUN = """(
+    EXISTS (
+        SELECT 1 FROM hits_item earlier
+        WHERE earlier.hit_id = item.hit_id AND earlier.position = item.position - 1 AND earlier.run = item.run
+    ) AND NOT EXISTS (
+        SELECT 1 FROM hits_item later
+        WHERE later.hit_id = item.hit_id AND later.position = item.position + 1 AND later.run = item.run
+    )
+)"""
 # The gray text, and the source if both are shown.
 _GRAY = f"""
     CASE {_SHOWS} WHEN 'source' THEN segment.source WHEN 'nothing' THEN '' ELSE segment.reference END,
     CASE {_SHOWS} WHEN 'both' THEN segment.source ELSE '' END
 """
+# What kind of media the source is, with a mark if it has captions; null for a text.
+_MEDIA = f"""
+    CASE WHEN segment.media_id IS NOT NULL AND {_SHOWS} IN ('source', 'both') THEN (
+        SELECT media.kind FROM hits_mediafile media WHERE media.id = segment.media_id
+    ) || CASE WHEN segment.captions_id IS NULL THEN '' ELSE '+' END END
+"""
+# What is sent about an item. Only a campaign that scores documents says which segment is a run's last.
+_ITEM = f"""
+    item.code, item.position, item.text, {_GRAY}, item.run,
+    CASE WHEN campaign.scores_documents THEN {ENDS_RUN} END, {_MEDIA}
+"""
+N_OF_ITEM = 8
 _HOW_FAR_AHEAD = " ".join(
-    f"WHEN campaign.task = '{task}' AND hit.size = {size} THEN {sizes.n_ahead(size)}"
-    for task, sizes in SIZES.items()
-    if not sizes.has_large_screens
-    for size in sizes
+    [
+        f"WHEN campaign.presentation = '{Campaign.Presentation.DOCUMENT}' AND hit.size = {size} "
+        f"THEN {n_ahead_in_documents(size)}"
+        for size in RATING_SIZES
+    ]
+    # With several outputs on a screen, the kind of task sends what is ahead.
+    + [f"WHEN campaign.presentation = '{Campaign.Presentation.SIDE_BY_SIDE}' THEN NULL"]
+    + [
+        f"WHEN campaign.task = '{task}' AND hit.size = {size} THEN {sizes.n_ahead(size)}"
+        for task, sizes in SIZES.items()
+        if not sizes.has_large_screens
+        for size in sizes
+    ]
 )
 _OWN_DESK = f"""
     SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
-           worker.id, campaign.id, campaign.code, campaign.task, recruitment.provider,
-           recruitment.settings, item.code, item.position, item.text, {_GRAY}
+           worker.id, campaign.id, campaign.code, campaign.task, campaign.shows, campaign.presentation,
+           campaign.scores_documents, campaign.outputs_per_screen, recruitment.provider, recruitment.settings,
+           {_ITEM}
     FROM hits_assignment assignment
     JOIN hits_worker worker ON worker.id = assignment.worker_id
     JOIN hits_hit hit ON hit.id = assignment.hit_id
@@ -60,7 +99,7 @@ _OWN_DESK = f"""
     WHERE assignment.code = %s AND worker.code = %s
 """
 _SHOWN_ITEMS = f"""
-    SELECT item.code, item.position, item.text, {_GRAY}
+    SELECT {_ITEM}
     FROM hits_item item
     JOIN hits_translation translation ON translation.id = item.translation_id
     JOIN hits_segment segment ON segment.id = translation.segment_id
@@ -70,6 +109,15 @@ _SHOWN_ITEMS = f"""
 """
 # In the order of the model's fields, as `from_db` expects them.
 _ASSIGNMENT_FIELDS = ["id", "hit_id", "code", "status", "started_at"]
+_CAMPAIGN_FIELDS = [
+    "id",
+    "code",
+    "task",
+    "shows",
+    "presentation",
+    "scores_documents",
+    "outputs_per_screen",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +146,9 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
     if row is None:
         return None
     pk, hit_id, status, started_at, size, *columns = row
-    worker_id, campaign_id, campaign_code, task, provider, settings, *item = columns
+    worker_id, campaign_id, campaign_code, *columns = columns
+    *shown_as, provider, settings = columns[:-N_OF_ITEM]
+    item = columns[-N_OF_ITEM:]
     if started_at.tzinfo is None:
         # SQLite does not store time zones; all times are in UTC.
         started_at = started_at.replace(tzinfo=UTC)
@@ -106,17 +156,20 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
         connection.alias, _ASSIGNMENT_FIELDS, [pk, hit_id, code, status, started_at]
     )
     assignment.hit = HIT.from_db(connection.alias, ["id", "size"], [hit_id, size])
+    campaign = Campaign.from_db(
+        connection.alias,
+        _CAMPAIGN_FIELDS,
+        [campaign_id, UUID(str(campaign_code)), *shown_as],
+    )
+    assignment.hit.campaign = campaign
     sent_by = None
     if provider:
         assignment.worker = Worker.from_db(
             connection.alias, ["id", "provider"], [worker_id, provider]
         )
-        campaign = Campaign.from_db(
-            connection.alias, ["id", "code"], [campaign_id, UUID(str(campaign_code))]
-        )
         sent_by = Recruitment(campaign=campaign, provider=provider, settings=json.loads(settings))
     items_ahead = [] if item[0] is None else [_as_shown(*item)]
-    return OwnDesk(assignment, kind_of_task(task), sent_by, items_ahead)
+    return OwnDesk(assignment, kind_of(campaign), sent_by, items_ahead)
 
 
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
@@ -126,10 +179,26 @@ def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownI
         return [_as_shown(*row) for row in cursor.fetchall()]
 
 
-def _as_shown(code: UUID | str, position: int, text: str, above: str, source: str) -> ShownItem:
+def _as_shown(
+    code: UUID | str,
+    position: int,
+    text: str,
+    above: str,
+    source: str,
+    run: int | None,
+    ends_run: bool | None,
+    media: str | None,
+) -> ShownItem:
     # SQLite has no UUID type and stores them as text.
     item: ShownItem = {"item": str(UUID(str(code))), "position": position, "text": text}
-    return item | {"above": above} | ({"source": source} if source else {})
+    item |= {"above": above} | ({"source": source} if source else {})
+    if run is not None:
+        item["run"] = run
+    if ends_run is not None:
+        item["ends_run"] = bool(ends_run)
+    if media:
+        item |= {"media": media.removesuffix("+"), "has_captions": media.endswith("+")}
+    return item
 
 
 def _stored_codes(*codes: UUID) -> list[UUID | str]:

@@ -20,6 +20,19 @@ class ScoreForm(forms.Form):
     score = forms.IntegerField(min_value=SCORE_MIN, max_value=SCORE_MAX)
 
 
+class ScreenForm(forms.Form):
+    """A screen with several texts: its number, and how long it took."""
+
+    position = forms.IntegerField(min_value=1, max_value=MAX_HIT_SIZE)
+    elapsed_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)
+    active_ms = forms.IntegerField(min_value=0, max_value=MAX_MS, required=False)
+
+    def clean(self) -> None:
+        elapsed, active = self.cleaned_data.get("elapsed_ms"), self.cleaned_data.get("active_ms")
+        if active is not None and (elapsed is None or active > elapsed):
+            self.add_error("active_ms", "Active time cannot exceed elapsed time.")
+
+
 class RatingForm(ScoreForm):
     position = forms.IntegerField(min_value=1, max_value=MAX_HIT_SIZE)
     item = forms.UUIDField()
@@ -33,6 +46,8 @@ class RatingForm(ScoreForm):
 
 
 _SHORT_NUMBER = re.compile("[0-9]{1,9}", re.ASCII)
+# The field of one of several outputs is named by the output's code.
+_BY_CODE = re.compile("([a-z]+)-([0-9a-f-]{36})", re.ASCII)
 _USUAL_CODE = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 
 
@@ -72,6 +87,43 @@ def read_answer(sent: Mapping[str, str]) -> dict[str, Any]:
         rating = dict(form.cleaned_data)
     rating["item_code"] = rating.pop("item")
     return rating
+
+
+def numbers_by_code(sent: Mapping[str, str], kind: str, numbers: range) -> dict[UUID, int]:
+    """Return the numbers of fields such as `rank-CODE`, or raise `AnswerNotUnderstood` if one is none of `numbers`."""
+    found = {}
+    for name, number in sent.items():
+        if match := _BY_CODE.fullmatch(name):
+            if match[1] != kind:
+                continue
+            if not _SHORT_NUMBER.fullmatch(number) or int(number) not in numbers:
+                raise AnswerNotUnderstood(
+                    f"A {kind} is a number from {numbers[0]} to {numbers[-1]}."
+                )
+            found[_code(match[2])] = int(number)
+    return found
+
+
+def _code(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise AnswerNotUnderstood("This is not the code of a text.") from error
+
+
+def has_number_by_code(sent: Mapping[str, str], kind: str) -> bool:
+    return any(name.startswith(f"{kind}-") for name in sent)
+
+
+def read_document_score(sent: Mapping[str, str]) -> int | None:
+    """Return the score of a whole document if one was sent, or raise `AnswerNotUnderstood`."""
+    if "document_score" not in sent:
+        return None
+    form = ScoreForm({"score": sent["document_score"]})
+    if not form.is_valid():
+        raise AnswerNotUnderstood(f"document_{first_error(form)}")
+    score: int = form.cleaned_data["score"]
+    return score
 
 
 def first_error(form: forms.Form) -> str:

@@ -71,7 +71,9 @@ def expected_outcome(
 
 
 def places_wanted(campaign: Campaign, n_promised: int) -> int:
-    """How many places a HIT offers when this many assignments are promised."""
+    """How many places a HIT offers when this many assignments are promised; none once looks have ended it."""
+    if campaign.stopped_at is not None:
+        return 0
     return max(0, campaign.min_ratings - n_promised)
 
 
@@ -435,7 +437,7 @@ def forecast(
     per_hit = cost_per_hit(campaign)
     return Forecast(
         n_wanted=n_hits * campaign.min_ratings,
-        n_missing=n_hits * campaign.min_ratings - n_promised,
+        n_missing=0 if campaign.stopped_at else n_hits * campaign.min_ratings - n_promised,
         n_surplus=n_surplus,
         can_prove_workers=can_prove_workers(campaign, n_hits),
         # Above 0, because the expected number of assignments is divided by it.

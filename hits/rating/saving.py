@@ -1,5 +1,6 @@
 """Saving an answer: one statement that can be repeated without harm."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -123,6 +124,53 @@ def _insertion(table: str, columns: tuple[str, ...]) -> str:
           ))
         ON CONFLICT (assignment_id, item_id) DO NOTHING
     """
+
+
+def insert_screen(
+    table: type[Answer],
+    assignment: Assignment,
+    screen: int,
+    answers: Mapping[int, Mapping[str, Any]],
+    shared: Mapping[str, Any],
+    *,
+    at: datetime | None = None,
+) -> bool:
+    """Store the answers to all items of the next screen, or none; return False if it was not the next one.
+
+    `answers` has the columns of each item, by key, all small numbers, and `shared` those that are the same for all. One statement
+    checks and writes, so that nothing can happen in between.
+    """
+    received_at = connection.ops.adapt_datetimefield_value(at or timezone.now())
+    columns = list(next(iter(answers.values())))
+    # Cast, because PostgreSQL takes a column of nulls, as of a skipped screen, for texts.
+    by_item = "CAST(CASE item.id " + "WHEN %s THEN %s " * len(answers) + "END AS smallint)"
+    statement = f"""
+        INSERT INTO {table._meta.db_table}
+          (assignment_id, item_id, received_at, {", ".join([*shared, *columns])})
+        SELECT %s, item.id, %s, {", ".join(["%s"] * len(shared) + [by_item] * len(columns))}
+        FROM hits_item item
+        WHERE item.hit_id = %s AND item.screen = %s
+          AND (item.screen = 1 OR EXISTS (
+            SELECT 1
+            FROM hits_item before
+            JOIN {table._meta.db_table} answered
+              ON answered.assignment_id = %s AND answered.item_id = before.id
+            WHERE before.hit_id = %s AND before.screen = %s
+          ))
+        -- Two requests at once meet at the first row, so that neither stores a part of a screen.
+        ORDER BY item.id
+        ON CONFLICT (assignment_id, item_id) DO NOTHING
+    """
+    parameters = [assignment.pk, received_at, *shared.values()]
+    for column in columns:
+        parameters += [value for pk, own in answers.items() for value in (pk, own[column])]
+    parameters += [assignment.hit_id, screen, assignment.pk, assignment.hit_id, screen - 1]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        is_new = bool(cursor.rowcount > 0)
+    if is_new:
+        RATINGS.labels("new").inc()
+    return is_new
 
 
 def stored_answer(

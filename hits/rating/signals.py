@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..models import Assignment, InputSignals
+from ..task_kinds import kind_of
 from .canary import canary_of
 
 # What is counted for each item, in this order: pointer moves, key presses, touches, how often the page lost
@@ -92,4 +93,5 @@ def _has_no_input(item: list[int]) -> bool:
 
 def _follows_canary(assignment: Assignment) -> bool:
     canary = canary_of(assignment)
-    return assignment.ratings.filter(item__position=canary.position, score=canary.score).exists()
+    kind = kind_of(assignment.hit.campaign)
+    return kind.follows_canary(assignment, position=canary.position, score=canary.score)

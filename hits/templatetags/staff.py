@@ -47,6 +47,15 @@ TABS = [
     ("Settings", "campaign_settings", Level.ADMIN),
 ]
 
+# Pages that are part of the results, whatever their address.
+PARTS_OF_RESULTS = {
+    "campaign_report",
+    "campaign_ranking",
+    "ranking_report",
+    "post_editions",
+    "presentation_effects",
+}
+
 # Campaign pages are siblings of the campaign list, not below it.
 CAMPAIGNS_PATH = "/campaigns/"
 
@@ -125,7 +134,7 @@ def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> li
 def _path(request: HttpRequest) -> str:
     """The page that a page belongs to: the report is part of the results, whatever its URL."""
     match = request.resolver_match
-    if match and match.url_name == "campaign_report":
+    if match and match.url_name in PARTS_OF_RESULTS:
         return reverse("campaign_results", kwargs=match.kwargs)
     return request.path
 

@@ -13,7 +13,7 @@ from ..campaigns.costs import estimate, usual_numbers
 from ..campaigns.editing import duplicate_campaign, edit_campaign, editable_fields
 from ..campaigns.forms import CostForm, EditForm, InstructionsForm, NameForm
 from ..campaigns.kept_counts import forecast_of
-from ..campaigns.sampling import n_to_rate
+from ..campaigns.samples import n_to_rate
 from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
 from ..models import Campaign
 from ..people.access import for_campaign_admins, user_of
@@ -60,6 +60,14 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         for note in summary.notes:
             messages.info(request, note)
     return redirect("campaign_overview", campaign.code)
+
+
+@require_POST
+@for_campaign_admins
+def add_round(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Add HITs to a ranking, in a job."""
+    job = start_job(kind="add_round", campaign=campaign, started_by=user_of(request))
+    return redirect("job", job.code)
 
 
 @require_http_methods(["GET", "POST"])

@@ -13,7 +13,7 @@ from da_platform.sessions import asked_by_a_script
 
 from ..campaigns import charts
 from ..campaigns.costs import usual_estimate
-from ..campaigns.demo import EXAMPLES_JOB
+from ..campaigns.demo import EXAMPLES_JOB, TASK_EXAMPLES_JOB
 from ..campaigns.events import recent_events
 from ..campaigns.first_steps import first_steps, steps_of_campaign
 from ..campaigns.kept_counts import overview_of
@@ -66,6 +66,9 @@ def home(request: HttpRequest) -> HttpResponse:
             "drafts": CampaignDraft.objects.filter(owner=request.user.pk)[:CAMPAIGNS_PER_PAGE],
             "steps": first_steps(request.user),
             "making_examples": Job.objects.unfinished().filter(kind=EXAMPLES_JOB).first(),
+            "offers_examples": not Job.objects.filter(kind=TASK_EXAMPLES_JOB)
+            .exclude(state__in=[Job.State.FAILED, Job.State.CANCELLED])
+            .exists(),
         }
     if not is_member(request.user):
         open_examples = Campaign.objects.examples().filter(status=Campaign.Status.OPEN)
@@ -83,6 +86,8 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         context["steps"] = steps_of_campaign(campaign)
         if context["runs_it"] and context["counts"].n_hits:
             context["cost_ahead"] = usual_estimate(campaign, context["forecast"].pass_rate)
+    if campaign.n_looks:
+        context["latest_look"] = campaign.looks.concluded().order_by("-number").first()
     context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)
     return render(request, "hits/campaign_overview.html", context)
 

@@ -151,7 +151,7 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         refusal=refusal,
         shown=shown,
         # At most, because systems may share translations.
-        cost=estimate_before_import(shown, summary.n_outputs) if summary else None,
+        cost=estimate_before_import(shown, summary) if summary else None,
         has_pay=Decimal(shown.pay_per_hit) > 0,
         cap=Decimal(shown.spending_cap or 0),
         job=job,

@@ -16,6 +16,9 @@ from ..exceptions import WorkerIsBusy
 from ..models import Assignment, Campaign, Participation, Worker
 from ..people.access import View, for_workers
 from ..people.guards import check_arrival, check_claim, note_device
+from ..questionnaires.answering import is_due, questionnaire_of, store_reply
+from ..questionnaires.forms import QuestionsForm
+from ..questionnaires.questions import BEFORE
 from ..rating.interface import speaking
 from ..recruiting.arrivals import (
     current_submission,
@@ -85,6 +88,34 @@ def participant_page(view: View) -> View:
     return inner
 
 
+def ready_page(view: View) -> View:
+    """Admit only participants who have answered the questions before the task, and are not screened out by them."""
+
+    @participant_page
+    @wraps(view)
+    def inner(
+        request: HttpRequest, participation: Participation, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        if is_due(participation, BEFORE) and not _has_work(participation):
+            return redirect("questions", participation.campaign.code)
+        if participation.screened_out_at and not _has_work(participation):
+            return _screened_out(request, participation)
+        return view(request, participation, *args, **kwargs)
+
+    return inner
+
+
+def _has_work(participation: Participation) -> bool:
+    """Whether the worker has a HIT to finish, which questions that were added later must not prevent."""
+    work = Assignment.objects.open().filter(worker=participation.worker)
+    return work.filter(hit__campaign=participation.campaign).exists()
+
+
+def _screened_out(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Say that the campaign looks for other people, whichever answer decided."""
+    return _unavailable(request, participation.campaign, "not_sought", worker=participation.worker)
+
+
 @require_http_methods(["GET", "POST"])
 @campaign_page
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
@@ -150,8 +181,28 @@ def decline(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return _unavailable(request, campaign, "declined")
 
 
-@require_GET
+@require_http_methods(["GET", "POST"])
 @participant_page
+def questions(request: HttpRequest, participation: Participation) -> HttpResponse:
+    """Ask about the worker before the task. Answers are stored once."""
+    campaign = participation.campaign
+    if not is_due(participation, BEFORE):
+        return redirect("next_hit", campaign.code)
+    posted = request.POST if request.method == "POST" else None
+    form = QuestionsForm(questionnaire_of(campaign), BEFORE, posted)
+    if form.is_valid():
+        participation = store_reply(
+            participation=participation, moment=BEFORE, answers=form.answers
+        )
+        if participation.screened_out_at:
+            return _screened_out(request, participation)
+        return redirect("next_hit", campaign.code)
+    context = campaign_context(campaign) | {"questions": form}
+    return render(request, "hits/questions.html", context, status=422 if posted else 200)
+
+
+@require_GET
+@ready_page
 def instructions(request: HttpRequest, participation: Participation) -> HttpResponse:
     campaign = participation.campaign
     context = campaign_context(campaign) | {"practice": practice_of(campaign)}
@@ -159,7 +210,7 @@ def instructions(request: HttpRequest, participation: Participation) -> HttpResp
 
 
 @require_http_methods(["GET", "POST"])
-@participant_page
+@ready_page
 def practice(request: HttpRequest, participation: Participation, step: int) -> HttpResponse:
     """Show a practice item, then feedback on the score given. Nothing is stored."""
     campaign = participation.campaign
@@ -174,7 +225,7 @@ def practice(request: HttpRequest, participation: Participation, step: int) -> H
 
 
 @require_http_methods(["GET", "POST"])
-@participant_page
+@ready_page
 def check(request: HttpRequest, participation: Participation) -> HttpResponse:
     """Ask whether the instructions were understood; workers have two tries."""
     campaign = participation.campaign
@@ -193,7 +244,7 @@ def check(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@participant_page
+@ready_page
 def next_hit(request: HttpRequest, participation: Participation) -> HttpResponse:
     """Take the next HIT, or say that there is none, without saying why."""
     campaign, worker = participation.campaign, participation.worker

@@ -195,13 +195,13 @@ def plan(request: HttpRequest, campaign: Campaign, kind: str, way: str) -> HttpR
 
 
 def _show_plan(request: HttpRequest, plan: Plan, form: ConfirmForm) -> HttpResponse:
-    people = people_owed(plan)
+    people, n_people = people_owed(plan, most=DUES_SHOWN)
     context = {
         "campaign": plan.campaign,
         "plan": plan,
-        "people": people[:DUES_SHOWN],
-        "n_people": len(people),
-        "n_more": max(0, len(people) - DUES_SHOWN),
+        "people": people,
+        "n_people": n_people,
+        "n_more": n_people - len(people),
         # A new form, for the plan on this page and not for the one shown before.
         "form": ConfirmForm(initial={"digest": plan.digest}),
         "problems": [error for errors in form.errors.values() for error in errors],

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_GET
 from ..hit_sizes import MAX_HIT_SIZE
 from ..models import Assignment, Campaign
 from ..people.access import for_campaign_admins
+from ..questionnaires.answering import questionnaire_of
+from ..questionnaires.questions import AFTER, BEFORE
 from ..rating.forms import CommentForm
 from ..rating.interface import speaking
 from ..recruiting.providers.base import Exit
@@ -23,6 +25,7 @@ from .worker_context import (
     practice_context,
     practice_of,
     privacy_context,
+    questions_context,
     text_problems,
 )
 
@@ -44,8 +47,19 @@ def start(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_GET
 @for_campaign_admins
 def landing(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    then = _url(campaign, "instructions")
+    is_asked = bool(questionnaire_of(campaign).at(BEFORE))
+    then = _url(campaign, "questions" if is_asked else "instructions")
     return _show(request, campaign, "hits/landing.html", then=then, **landing_context(campaign))
+
+
+@require_GET
+@for_campaign_admins
+def questions(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The questions before the task. Nobody is screened out."""
+    then = _url(campaign, "instructions")
+    return _show(
+        request, campaign, "hits/questions.html", then=then, **questions_context(campaign, BEFORE)
+    )
 
 
 @require_GET
@@ -90,12 +104,14 @@ def check(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -> HttpResponse:
     """Any item of any HIT, loaded by the same code as for workers."""
     hit = get_object_or_404(campaign.hits, number=number)
-    if not 1 <= position <= hit.size:
-        raise Http404
     kind = kind_of(campaign)
+    size = kind.n_screens(hit)
+    if not 1 <= position <= size:
+        raise Http404
     # An unsaved assignment, since `screens` expects one.
-    [shown_item] = kind.screens(Assignment(hit=hit), first=position, last=position)
-    is_last = position >= hit.size
+    assignment = Assignment(hit=hit)
+    [shown_item] = kind.screens(assignment, first=position, last=position)
+    is_last = position >= size
     then = (
         _url(campaign, "finish", number)
         if is_last
@@ -106,12 +122,13 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
         campaign,
         kind.template,
         then=then,
-        place=Place(n_done=position - 1, size=hit.size),
+        place=Place(n_done=position - 1, size=size),
         item=shown_item,
         items=[],
         hit=hit,
         text_problems=text_problems(campaign),
         **kind.screen_context(campaign),
+        **kind.page_context(assignment, shown_item),
     )
 
 
@@ -120,7 +137,15 @@ def item(request: HttpRequest, campaign: Campaign, number: int, position: int) -
 def finish(request: HttpRequest, campaign: Campaign, number: int) -> HttpResponse:
     hit = get_object_or_404(campaign.hits, number=number)
     then = _url(campaign, "done", number)
-    return _show(request, campaign, "hits/finish.html", then=then, hit=hit, form=CommentForm())
+    return _show(
+        request,
+        campaign,
+        "hits/finish.html",
+        then=then,
+        hit=hit,
+        form=CommentForm(),
+        **questions_context(campaign, AFTER),
+    )
 
 
 @require_GET

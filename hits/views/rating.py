@@ -5,7 +5,7 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.translation import gettext
@@ -15,10 +15,13 @@ from da_platform.counting import RATINGS
 from hits.rating.assignments import submit_assignment
 
 from ..exceptions import AnswerNotUnderstood, AnswerRefused, NotFinished
-from ..models import Assignment, Campaign, Worker
+from ..models import HIT, Assignment, Campaign, Participation, Worker
 from ..payments.runs import rejection_of
 from ..people.access import View, for_workers
 from ..people.guards import exit_origins
+from ..questionnaires.answering import is_due, questionnaire_of, store_reply
+from ..questionnaires.forms import QuestionsForm
+from ..questionnaires.questions import AFTER
 from ..rating import desk
 from ..rating.canary import canary_of
 from ..rating.forms import CommentForm, read_position
@@ -110,6 +113,7 @@ def _show_item(
     items = kind.screens(assignment, first=place.position, last=last)
     context = campaign_context(campaign) | {
         **kind.screen_context(campaign),
+        **kind.page_context(assignment, items[0]),
         "assignment": assignment,
         "place": place,
         "item": items[0],
@@ -189,8 +193,11 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     if not desk.place_of(assignment).is_finished:
         return redirect("rate", assignment.code)
     # Not `request.POST or None`: the form may be sent empty.
-    form = CommentForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    posted = request.POST if request.method == "POST" else None
+    form, questions = CommentForm(posted), _questions_after(assignment, posted)
+    if form.is_valid() and (questions is None or questions.is_valid()):
+        if questions:
+            _store_answers(assignment, questions)
         try:
             submit_assignment(
                 assignment=assignment,
@@ -202,11 +209,34 @@ def finish(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         except NotFinished as error:
             return _answer_error(request, str(error), status=409)
         return redirect("done", assignment.code)
-    context = campaign_context(assignment.hit.campaign) | {"assignment": assignment, "form": form}
-    response = render(request, "hits/finish.html", context)
+    context = campaign_context(assignment.hit.campaign)
+    context |= {"assignment": assignment, "form": form, "questions": questions}
+    is_refused = bool(questions and questions.errors)
+    response = render(request, "hits/finish.html", context, status=422 if is_refused else 200)
     # The response to the form may redirect to the provider, which the CSP must allow.
     response._csp_update = {"form-action": sorted(exit_origins())}  # type: ignore[attr-defined]
     return response
+
+
+def _questions_after(assignment: Assignment, posted: QueryDict | None) -> QuestionsForm | None:
+    """The questions after the task, which are asked with a worker's first HIT."""
+    campaign = assignment.hit.campaign
+    if not campaign.questionnaire:
+        return None
+    participation = _participation_of(assignment)
+    if participation is None or not is_due(participation, AFTER):
+        return None
+    return QuestionsForm(questionnaire_of(campaign), AFTER, posted)
+
+
+def _store_answers(assignment: Assignment, questions: QuestionsForm) -> None:
+    if participation := _participation_of(assignment):
+        store_reply(participation=participation, moment=AFTER, answers=questions.answers)
+
+
+def _participation_of(assignment: Assignment) -> Participation | None:
+    participations = assignment.hit.campaign.participations
+    return participations.filter(worker=assignment.worker_id).first()
 
 
 @require_GET
@@ -234,4 +264,4 @@ def _has_more(campaign: Campaign, worker: Worker) -> bool:
     """Return whether the worker can take another HIT now; a provider's submission is for one."""
     if provider_of(recruitment_of(campaign), worker).has_submissions:
         return False
-    return campaign.hits.open().not_taken_by(worker).exists()
+    return HIT.objects.open().for_worker(campaign, worker).exists()

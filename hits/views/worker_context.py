@@ -11,9 +11,11 @@ from django.utils.translation import gettext
 
 from ..languages import direction, name_of
 from ..models import Assignment, Campaign, TextReport
+from ..questionnaires.answering import questionnaire_of
+from ..questionnaires.forms import QuestionsForm
 from ..rating import desk
 from ..rating.guidance import wording_language
-from ..rating.interface import page_language_of
+from ..rating.interface import page_language_of, speaking
 from ..rating.own_texts import has_own_texts
 from ..rating.practice import SECTIONS, Practice, practice_for, practice_from, statement_for
 from ..task_kinds import kind_of
@@ -103,6 +105,13 @@ def languages_needed(campaign: Campaign) -> list[str]:
     return [name_of(code, page_language_of(campaign)) for code in codes]
 
 
+def native_language_of(campaign: Campaign) -> str:
+    """The name of the language that a worker must have grown up with; empty if it does not matter."""
+    if campaign.checks_id is None:
+        return ""
+    return name_of(campaign.target_language, page_language_of(campaign))
+
+
 def organiser_of(campaign: Campaign) -> dict[str, str]:
     """Who runs the campaign, and where workers can write to."""
     return {
@@ -114,6 +123,7 @@ def organiser_of(campaign: Campaign) -> dict[str, str]:
 def landing_context(campaign: Campaign) -> dict[str, Any]:
     return workload(campaign) | {
         "languages": languages_needed(campaign),
+        "native_language": native_language_of(campaign),
         "organiser": organiser_of(campaign),
     }
 
@@ -123,6 +133,15 @@ def privacy_context(campaign: Campaign) -> dict[str, Any]:
         "days": settings.FORGET_WORKERS_AFTER_DAYS,
         "contact": organiser_of(campaign)["contact"],
     }
+
+
+def questions_context(campaign: Campaign, moment: str) -> dict[str, Any]:
+    """The blank form of a questionnaire, in the language of the page; None if nothing is asked then."""
+    questionnaire = questionnaire_of(campaign)
+    if not questionnaire.at(moment):
+        return {"questions": None}
+    with speaking(campaign):
+        return {"questions": QuestionsForm(questionnaire, moment)}
 
 
 def time_left(assignment: Assignment) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from da_platform.plots.responses import picture_file
 from ..exceptions import DecisionRefused
 from ..models import Campaign, Participation
 from ..people.access import for_campaign_admins, user_of
+from ..questionnaires.counting import answers_of
 from ..workers.deciding import (
     BATCH,
     Choice,
@@ -117,10 +118,16 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
         "row": row,
         "participation": participation,
         "evidence": evidence,
-        "rule": rule_in_words(campaign.trust_rule),
+        "rule": rule_in_words(campaign.trust_rule, campaign.task),
         "sides": sides_of(evidence, campaign.trust_rule, signs) if evidence else [],
         # The others are sides of the evidence.
-        "flags": [flag for flag in flags if flag.name in OTHER_FLAGS],
+        "flags": [
+            flag
+            for flag in flags
+            if flag.name in OTHER_FLAGS
+            # Ranks have no mean.
+            and (flag.name != "scrs" or campaign.task != Campaign.Task.RANK)
+        ],
         "pictures": _pictures(participation) if evidence else [],
         "assignments": assignments_of(participation)[:MAX_ROWS],
         "history": participation.evidence.select_related("assignment__hit").order_by("-pk")[
@@ -129,6 +136,7 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
         "entries": decisions_about(participation)[:MAX_ROWS],
         "choices": Choice.choices,
         "advice": advice_about(participation),
+        "answers": answers_of(participation),
     }
     return render(request, "hits/campaign_worker.html", context)
 

@@ -32,6 +32,7 @@ from ..models import (
     Invite,
     Participation,
     Payment,
+    QuestionnaireReply,
     Recruitment,
     Submission,
     Worker,
@@ -56,6 +57,8 @@ CLEARED = {
     "Assignment.completion_code": "replaced",
     "Assignment.comment": "emptied",
     "InputSignals.items": "deleted",
+    "QuestionnaireReply.moment": "deleted",
+    "QuestionnaireReply.answers": "deleted: they are about the person",
     "TextReport.reason": "kept: it is about a text",
     "PostEdition.text": "kept: the work itself, which scores are computed from",
     "Rank.skip": "kept: a reason chosen from a list, about a text",
@@ -175,6 +178,7 @@ def _forget(
             comment="", completion_code=new_completion_code() if is_done else ""
         )
     InputSignals.objects.filter(assignment__worker=worker).delete()
+    QuestionnaireReply.objects.filter(participation__worker=worker).delete()
     forget_arrivals(worker=worker)
     payments = Payment.objects.filter(assignment__worker=worker)
     payments.update(prepared="", problem="")

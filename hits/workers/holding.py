@@ -2,14 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 from django.utils import timezone
 
 from analysis.stats.timing import BURST, ObservedTimes, observed_times
 
-from ..models import Assignment, Campaign
+from ..models import Assignment, Campaign, Rating
 from ..people.audit import record
 from ..task_kinds import kind_of
 
@@ -56,17 +55,21 @@ def times_of_all(assignments: Sequence[Assignment]) -> dict[int, ObservedTimes]:
     tables = {kind_of(assignment.hit.campaign).answers for assignment in assignments}
     # All items of a screen are answered at once.
     names = ("assignment_id", "item__screen", "received_at", "active_ms")
-    rows = chain.from_iterable(
-        table._default_manager.filter(assignment__in=assignments).values_list(*names)
+    rows = [
+        (*row, table is Rating)
         for table in tables
-    )
-    ratings: dict[int, set[tuple[int, float, float]]] = defaultdict(set)
-    for pk, position, received, active_ms in rows:
+        for row in table._default_manager.filter(assignment__in=assignments).values_list(*names)
+    ]
+    ratings: dict[int, dict[tuple[int, float], float]] = defaultdict(dict)
+    for pk, position, received, active_ms, is_share in rows:
         claimed = np.nan if active_ms is None else active_ms / 1000
-        ratings[pk].add((position, received.timestamp(), claimed))
+        screen = (position, received.timestamp())
+        # Of ranks, each has the time of its screen; of ratings, its share of it.
+        ratings[pk][screen] = claimed + (ratings[pk].get(screen, 0.0) if is_share else 0.0)
     times = {}
     for assignment in assignments:
-        columns = np.array(sorted(ratings[assignment.pk]), dtype=np.float64).reshape(-1, 3)
+        screens = sorted((*screen, claim) for screen, claim in ratings[assignment.pk].items())
+        columns = np.array(screens, dtype=np.float64).reshape(-1, 3)
         positions, received_at, claims = columns.T
         started = assignment.started_at.timestamp()
         times[assignment.pk] = observed_times(

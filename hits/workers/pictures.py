@@ -1,23 +1,33 @@
 """From one worker's rows to the plots of `hits.workers.plots`."""
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from django.db.models import Max, Sum
+from django.db.models import Max, QuerySet, Sum
 from numpy.typing import NDArray
 
 from analysis.stats.worker_agreement import scores_beside_others
 from da_platform.plots.rendering import Picture
 
+from ..hit_sizes import sizes_of
 from ..languages import is_spaced
-from ..models import Assignment, Item, Participation
+from ..models import Assignment, Campaign, Item, Participation
 from ..rating.arrays import load_worker_assignments
 from ..task_kinds import kind_of
 from .overlap import overlap_measures
-from .plots import BesideFormula, BesideOthers, HitTimes, WorkerRatings, worker_pictures
-from .plots.times import hit_seconds_picture
+from .plots import (
+    BesideFormula,
+    BesideOthers,
+    EditOrigins,
+    HitTimes,
+    WorkerRatings,
+    worker_pictures,
+)
+from .plots.times import claims_picture, hit_seconds_picture, seconds_picture
 from .weighing import LIKENESS_HITS, trusted_others
-from .wording import measure_in_words
+from .wording import ORIGINS, measure_in_words, origins_in_words
 
 
 def pictures_of(participation: Participation, *, only: str = "") -> list[Picture]:
@@ -25,6 +35,8 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
 
     With `only`, plots that need further rows are left out unless they have this name.
     """
+    if sizes_of(participation.campaign.task).has_large_screens:
+        return _pictures_of_times(participation)
     # In this order, as in `hits.workers.trust.weigh`.
     ratings = kind_of(participation.campaign).load_worker_answers(participation)
     assignments = load_worker_assignments(participation)
@@ -40,27 +52,65 @@ def pictures_of(participation: Participation, *, only: str = "") -> list[Picture
         return only in ("", name)
 
     hits = assignments["hit"]
+    shown = WorkerRatings(
+        assignment=ratings["assignment"],
+        item=ratings["item"],
+        partner=ratings["partner"],
+        role=ratings["role"],
+        score=ratings["score"].astype(np.float64),
+        seconds=_gaps(ratings["received"], number),
+        submitted=assignments["submitted"][number - 1],
+        hit_number=number,
+    )
+    has_pair_scores = "pair_score" in (ratings.dtype.names or ())
     return worker_pictures(
-        WorkerRatings(
-            assignment=ratings["assignment"],
-            item=ratings["item"],
-            partner=ratings["partner"],
-            role=ratings["role"],
-            score=ratings["score"].astype(np.float64),
-            seconds=_gaps(ratings["received"], number),
-            submitted=assignments["submitted"][number - 1],
-            hit_number=number,
-        ),
+        shown,
+        pair_ratings=replace(shown, score=ratings["pair_score"]) if has_pair_scores else None,
+        origins=_origins(participation, hit_numbers) if wants("how-edited") else None,
         beside_others=_beside_others(participation, ratings, hits) if wants("agreement") else None,
         beside_formula=_beside_formula(participation, ratings, hits) if wants("likeness") else None,
         hit_times=_hit_times(participation, assignments) if wants("claimed-time") else None,
     )
 
 
+def _origins(participation: Participation, hit_numbers: dict[int, int]) -> EditOrigins | None:
+    """How the texts of each HIT came about, in order of submission; None if nothing was edited."""
+    by_assignment = kind_of(participation.campaign).load_origins(participation)
+    if not by_assignment:
+        return None
+    counts = [by_assignment.get(pk, Counter()) for pk in hit_numbers]
+    return EditOrigins(ORIGINS, counts, origins_in_words(sum(counts, Counter())))
+
+
+def _pictures_of_times(participation: Participation) -> list[Picture]:
+    """Draw the times of screens. Where a screen holds several texts, their answers say nothing one by one."""
+    assignments = load_worker_assignments(participation)
+    numbers = {pk: number for number, pk in enumerate(assignments["pk"].tolist(), start=1)}
+    rows = _first_of_screens(participation.campaign).filter(assignment__in=list(numbers))
+    times = [
+        (numbers[pk], received.timestamp())
+        for pk, received in rows.values_list("assignment", "received_at")
+    ]
+    times.sort()
+    number = np.array([hit for hit, _ in times], dtype=np.int64)
+    gaps = _gaps(np.array([moment for _, moment in times]), number)
+    pictures = [
+        seconds_picture(gaps, number),
+        claims_picture(_hit_times(participation, assignments)),
+    ]
+    return [picture for picture in pictures if picture is not None]
+
+
+def _first_of_screens(campaign: Campaign) -> QuerySet[Any]:
+    """One answer of each screen."""
+    kind = kind_of(campaign)
+    return kind.answers._default_manager.filter(kind.one_a_screen).order_by()
+
+
 def picture_of_hit(assignment: Assignment) -> Picture:
     """Draw the times of one HIT, whether or not it counts."""
-    answers = kind_of(assignment.hit.campaign).answers._default_manager
-    ordered = answers.filter(assignment=assignment).order_by("item__position")
+    answers = _first_of_screens(assignment.hit.campaign).filter(assignment=assignment)
+    ordered = answers.order_by("item__screen", "item__position")
     moments = [received.timestamp() for received in ordered.values_list("received_at", flat=True)]
     return hit_seconds_picture(_gaps(np.array(moments), np.ones(len(moments), dtype=np.int64)))
 
@@ -122,9 +172,8 @@ def _beside_formula(
 def _hit_times(participation: Participation, assignments: NDArray[Any]) -> HitTimes:
     """Claimed and passed time of each HIT, in order of submission."""
     rows = (
-        kind_of(participation.campaign)
-        .answers._default_manager.filter(assignment__in=assignments["pk"].tolist())
-        .order_by()
+        _first_of_screens(participation.campaign)
+        .filter(assignment__in=assignments["pk"].tolist())
         .values_list("assignment")
         .annotate(claimed=Sum("active_ms", default=0), last=Max("received_at"))
     )

@@ -24,7 +24,7 @@ from django.db.models.expressions import OrderBy
 from django.db.models.functions import Coalesce, NullIf
 from django.shortcuts import get_object_or_404
 
-from analysis.stats.flags import FASTEST_HIT_SECONDS, LOWEST_REFERENCE_MEAN
+from analysis.stats.flags import LOWEST_REFERENCE_MEAN
 
 from ..campaigns.progress import worker_states
 from ..models import Assignment, AuditEntry, Campaign, Evidence, Participation
@@ -311,8 +311,8 @@ def flags_in_words(evidence: Evidence, signs: TrustedSigns | None = None) -> lis
         "time": (
             "Times are unknown."
             if fastest is None
-            else f"The fastest HIT took {duration(fastest)} of work; under "
-            f"{duration(FASTEST_HIT_SECONDS)} a full one was hardly read."
+            else f"The fastest HIT took {duration(fastest)} of work"
+            f"{', too little to have read it' if evidence.has_time_flag else ''}."
         ),
         "seq": run_in_words(evidence),
         "rej": f"Rejected HITs of this worker: {evidence.n_rejected}.",

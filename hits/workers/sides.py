@@ -4,7 +4,7 @@ Sides that decide speak for a worker or against. The others only advise; next to
 workers of the campaign show the same.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -27,10 +27,13 @@ from .wording import (
     agreement_in_words,
     claims_in_words,
     edits_in_words,
+    is_of_ranking,
+    kappa_in_words,
     likeness_in_words,
     pairs_in_words,
     repeats_in_words,
     run_in_words,
+    skips_in_words,
     times_in_words,
     window_in_words,
 )
@@ -132,6 +135,28 @@ def _claims(evidence: Any) -> Stance:
     return _sign(True, claims_too_much(claimed, passed))
 
 
+def _degraded_last(evidence: Any) -> Stance:
+    """What the exact test says of someone who ranks."""
+    if not evidence.n_pairs:
+        return Stance.SILENT
+    verdict = Participation.Trust(evidence.verdict)
+    known = {
+        Participation.Trust.RELIABLE: Stance.FOR,
+        Participation.Trust.UNRELIABLE: Stance.AGAINST,
+    }
+    return known.get(verdict, Stance.UNDECIDED)
+
+
+def _kappa(name: str) -> Callable[[Any], Stance]:
+    """Whether a kappa of someone who ranks is no better than chance."""
+
+    def stance(evidence: Any) -> Stance:
+        kappa = evidence.details[name]["kappa"]
+        return _sign(kappa is not None, kappa is not None and kappa <= 0)
+
+    return stance
+
+
 def _origin(evidence: Any) -> Stance:
     """Whether most texts of an editor were emptied, pasted or copied; silent for other kinds of task."""
     counts = evidence.details
@@ -177,6 +202,29 @@ _KINDS = {
     ),
 }
 
+# Of someone who ranks.
+_RANKING_KINDS = {
+    "pairs": _Kind("Degraded outputs", pairs_in_words, _degraded_last, ("n_pairs", "verdict")),
+    "repeats": _Kind(
+        "Agreement with themselves",
+        lambda evidence: kappa_in_words(evidence.details["self_kappa"], "their own repeats"),
+        _kappa("self_kappa"),
+        ("details",),
+    ),
+    "agreement": _Kind(
+        "Agreement with the others",
+        lambda evidence: kappa_in_words(evidence.details["others_kappa"], "trusted others"),
+        _kappa("others_kappa"),
+        ("details",),
+    ),
+    "skips": _Kind(
+        "Skipped screens",
+        skips_in_words,
+        lambda evidence: _sign(True, evidence.details["n_skipped"] > evidence.n_hits),
+        ("details", "n_hits"),
+    ),
+}
+
 # Flags that are no side of their own; trusted workers may show them too.
 OTHER_FLAGS = {
     "scrs": "has_scores_flag",
@@ -194,6 +242,8 @@ _WEIGHTS = {
     },
     Rule.PUBLISHED: {"pairs": Weight.DECIDES},
 }
+# Under either rule.
+_RANKING_WEIGHTS = {"pairs": Weight.DECIDES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +263,19 @@ class TrustedSigns:
 def trusted_signs(campaign: Campaign) -> TrustedSigns:
     """Count signs in the latest evidence of the trusted workers, in one query."""
     trusted = Participation.objects.filter(campaign=campaign).trusted().values("pk")
-    fields = [*OTHER_FLAGS.values(), *(field for kind in _KINDS.values() for field in kind.fields)]
+    kinds = [*_KINDS.values(), *_RANKING_KINDS.values()]
+    # Each once: a name must not be repeated in a row.
+    fields = dict.fromkeys(
+        [*OTHER_FLAGS.values(), *(field for kind in kinds for field in kind.fields)]
+    )
     return _count_signs(_latest(trusted).order_by().values_list(*fields, named=True))
+
+
+def _kinds_of(evidence: Any) -> Mapping[str, _Kind]:
+    """Return the sides that this evidence has."""
+    if is_of_ranking(evidence):
+        return _RANKING_KINDS
+    return {name: kind for name, kind in _KINDS.items() if name != "origin" or evidence.details}
 
 
 def latest_evidence(participations: Iterable[Participation]) -> dict[int, Evidence]:
@@ -230,11 +291,11 @@ def _latest(participations: Any) -> QuerySet[Evidence]:
 
 
 def _count_signs(rows: Iterable[Any]) -> TrustedSigns:
-    counts = dict.fromkeys([*_KINDS, *OTHER_FLAGS], 0)
+    counts = dict.fromkeys([*_KINDS, *_RANKING_KINDS, *OTHER_FLAGS], 0)
     n_workers = 0
     for row in rows:
         n_workers += 1
-        for name, kind in _KINDS.items():
+        for name, kind in _kinds_of(row).items():
             counts[name] += kind.stance(row) == Stance.AGAINST
         for name, column in OTHER_FLAGS.items():
             counts[name] += getattr(row, column)
@@ -243,19 +304,19 @@ def _count_signs(rows: Iterable[Any]) -> TrustedSigns:
 
 def sides_of(evidence: Evidence, rule: str, signs: TrustedSigns | None = None) -> list[Side]:
     """Return every side of the evidence, in words; those that decide first."""
-    weights = _WEIGHTS[Rule(rule)]
+    is_ranking = is_of_ranking(evidence)
+    weights = _RANKING_WEIGHTS if is_ranking else _WEIGHTS[Rule(rule)]
     sides = []
-    for name, kind in _KINDS.items():
-        if name == "origin" and not evidence.details:
-            continue
+    for name, kind in _kinds_of(evidence).items():
         weight, stance = weights.get(name, Weight.ADVISES), kind.stance(evidence)
-        if rule == Rule.PUBLISHED and name == "pairs" and stance == Stance.UNDECIDED:
-            # The published rule has no middle: a worker passes or does not.
-            stance = Stance.AGAINST
         text = kind.text(evidence)
-        if rule == Rule.GUARDED:
-            p = evidence.p if name == "pairs" else evidence.agreement_p
-            text = f"{text} {_why(name, stance, p)}".strip()
+        if not is_ranking:
+            if rule == Rule.PUBLISHED and name == "pairs" and stance == Stance.UNDECIDED:
+                # The published rule has no middle: a worker passes or does not.
+                stance = Stance.AGAINST
+            if rule == Rule.GUARDED:
+                p = evidence.p if name == "pairs" else evidence.agreement_p
+                text = f"{text} {_why(name, stance, p)}".strip()
         trusted = signs.about(name) if signs and weight != Weight.DECIDES else ""
         sides.append(Side(name, kind.title, weight, stance, text, trusted))
     return sides
@@ -285,8 +346,10 @@ def _why(name: str, stance: Stance, p: float | None) -> str:
     return f"With {enough} or more, a reader would have passed."
 
 
-def rule_in_words(rule: str) -> str:
+def rule_in_words(rule: str, task: str = "") -> str:
     """Say which sides decide under a rule."""
+    if task == Campaign.Task.RANK:
+        return "Degraded outputs decide, after every HIT. The rest is advice."
     if rule == Rule.GUARDED:
         return (
             "Under the guarded rule, degraded pairs and agreement with the others decide, for a worker "

@@ -199,6 +199,7 @@ def _flags(work: _Work) -> WorkerFlags:
             assignments["rejected"],
         ),
     )
+    flags = replace(flags, least_seconds=kind_of(work.campaign).least_seconds(work.campaign))
     if work.campaign.degradation == Campaign.Degradation.PUBLISHED:
         return flags
     return replace(flags, mean_reference=np.array([_mean_of_hidden_references(work)]))
@@ -210,7 +211,8 @@ def _mean_of_hidden_references(work: _Work) -> float:
     scores = [
         score
         for item, score in zip(references["item"], references["score"], strict=True)
-        if work.texts[item] != work.grays[item]
+        # Nobody sees a reference in gray next to the source, and then the texts are not loaded.
+        if not work.campaign.shows_references or work.texts[item] != work.grays[item]
     ]
     return float(np.mean(scores)) if scores else np.nan
 

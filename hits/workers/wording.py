@@ -1,7 +1,12 @@
 """Evidence in words, the same on pages and in the audit log."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from analysis.stats.flags import LONGEST_EQUAL_RUN
 from analysis.stats.likeness import LIKENESS_R
+from analysis.stats.ranking_control import AGAINST_P as RANKING_AGAINST_P
+from analysis.stats.ranking_control import ENOUGH_DEGRADED, FEWEST_AGAINST
 from analysis.stats.thresholds import (
     AGREEMENT_P,
     FEWEST_AGREEMENT_ITEMS,
@@ -40,13 +45,45 @@ def p_in_words(p: float | None) -> str:
     return f"p {p_in_digits(p)}" if p < 0.0001 else f"p = {p_in_digits(p)}"
 
 
+def is_of_ranking(evidence: Any) -> bool:
+    """Whether the evidence is about someone who ranks: see `hits.ranking.weighing`."""
+    return "share_last" in evidence.details
+
+
 def pairs_in_words(evidence: Evidence) -> str:
     """Say whether the worker distinguishes degraded from genuine items, and on what evidence."""
+    if is_of_ranking(evidence):
+        return _degraded_last_in_words(evidence)
     pairs = f"{evidence.n_pairs} pairs"
     if evidence.n_pairs < MINIMUM_PAIRS or evidence.p is None:
         return f"Too little evidence: {pairs}, and at least {MINIMUM_PAIRS} are needed."
     tells = "Tells" if evidence.p < RELIABLE_P else "Does not tell"
     return f"{tells} degraded from genuine: {p_in_words(evidence.p)}, {pairs}."
+
+
+def _degraded_last_in_words(evidence: Evidence) -> str:
+    if not evidence.n_pairs:
+        return "No degraded output has been ranked yet."
+    return (
+        f"Ranked {evidence.details['n_last']} of {evidence.n_pairs} degraded outputs last, alone: "
+        f"{p_in_words(evidence.p)} (exact test against chance). Reliable below {RELIABLE_P:g}; unreliable above "
+        f"{RANKING_AGAINST_P:g} after {FEWEST_AGAINST} outputs, or if {ENOUGH_DEGRADED} were not enough."
+    )
+
+
+def kappa_in_words(fact: Mapping[str, Any], whom: str) -> str:
+    """Say how far someone who ranks agrees with whom, from a kappa in the details of the evidence."""
+    if fact["kappa"] is None:
+        return f"Nothing to compare yet with {whom}."
+    return (
+        f"Agrees with {whom} with kappa = {fact['kappa']:.2f} ({fact['word']}, as in Landis and Koch) over "
+        f"{fact['n']} comparisons of the same two outputs."
+    )
+
+
+def skips_in_words(evidence: Evidence) -> str:
+    n = evidence.details["n_skipped"]
+    return "Skipped no screen." if not n else f"Skipped {n} screen{'s' if n > 1 else ''}."
 
 
 def window_in_words(evidence: Evidence) -> str:
@@ -167,9 +204,17 @@ NOT_EDITED = {
 }
 
 
+# All ways, the usual ones first.
+ORIGINS = {"typed": "typed", "unchanged": "left unchanged"} | NOT_EDITED
+
+
 def edits_in_words(evidence: Evidence) -> str:
     """Say how the editor's texts came about."""
-    counts = evidence.details
+    return origins_in_words(evidence.details)
+
+
+def origins_in_words(counts: Mapping[str, int]) -> str:
+    """Say how many texts came about in which way."""
     parts = [f"{counts[name]} {words}" for name, words in NOT_EDITED.items() if counts.get(name)]
-    parts += [f"{counts.get('unchanged', 0)} left unchanged", f"{counts.get('typed', 0)} typed"]
+    parts += [f"{counts.get(name, 0)} {ORIGINS[name]}" for name in ("unchanged", "typed")]
     return f"Of {sum(counts.values())} texts: {', '.join(parts)}."

@@ -292,6 +292,8 @@ function answerItems({ show: showItem, answer }) {
     activeMs = 0;
     activeSince = document.hidden ? null : shownAt;
     showItem(item);
+    // For parts of the page that are the same for all tasks, such as media.
+    document.dispatchEvent(new CustomEvent("itemshown", { detail: item ?? null }));
     window.scrollTo(0, 0);
   }
 

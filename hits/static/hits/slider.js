@@ -13,8 +13,9 @@ class Slider {
   // The upper limit of each word for the value, in the order of data-words.
   static WORD_LIMITS = [0, 12, 37, 62, 87, 99, 100];
 
-  constructor({ onChange, onEnter }) {
-    const element = document.getElementById("slider");
+  // `root` holds the slider and its step buttons; `isCurrent` says whether keys pressed elsewhere on the page are meant for it.
+  constructor({ root = document, onChange, onEnter, isCurrent = () => true }) {
+    const element = root.querySelector("[role=slider]");
     this.element = element;
     this.thumb = element.querySelector(".thumb");
     this.words = element.dataset.words.split("|");
@@ -23,18 +24,26 @@ class Slider {
     this.score = null;
     this.digits = "";
     this.lastDigitAt = 0;
-    document.getElementById("radios").remove();
+    this.isCurrent = isCurrent;
+    root.querySelector(".radios").remove();
     element.hidden = false;
     element.addEventListener("pointerdown", (event) => this.#grab(event));
     element.addEventListener("pointermove", (event) => this.#drag(event));
     element.addEventListener("keydown", (event) => this.#press(event));
     // Every new item focuses the slider. Hide the focus ring from people who use no keys.
-    document.addEventListener("keydown", () => element.classList.remove("by-pointer"));
-    document.addEventListener("keydown", (event) => this.#pressElsewhere(event));
-    for (const button of document.querySelectorAll(".step")) {
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    document.addEventListener("keydown", () => element.classList.remove("by-pointer"), { signal });
+    document.addEventListener("keydown", (event) => this.#pressElsewhere(event), { signal });
+    for (const button of root.querySelectorAll(".step")) {
       button.hidden = false;
       button.addEventListener("click", (event) => this.#step(event, Number(button.dataset.by)));
     }
+  }
+
+  // The slider leaves the page.
+  remove() {
+    this.listening.abort();
   }
 
   get isRightToLeft() {
@@ -115,9 +124,9 @@ class Slider {
 
   // Digits and Enter work wherever the focus is, unless another control uses them.
   #pressElsewhere(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
-    const control = event.target.closest("[role=slider], input, textarea, select, a, button, summary");
-    if (/^[0-9]$/.test(event.key) && !control?.matches("[role=slider], input, textarea, select")) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || !this.isCurrent()) return;
+    const control = event.target.closest("[role=slider], input, textarea, select, a, button, summary, audio, video");
+    if (/^[0-9]$/.test(event.key) && !control?.matches("[role=slider], input, textarea, select, audio, video")) {
       this.#type(event.key);
     } else if (event.key === "Enter" && !control?.matches(":not(input)")) {
       this.onEnter();
