@@ -33,7 +33,10 @@ from ..stats.sample_size import (
 from ..stats.segments import average_repeats, counts_for_gold
 from ..stats.standardise import standardise_by_worker
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
+from ..stats.variance_components import VarianceComponents
+from .components import measure_components
 from .counted_ratings import load_trust
+from .rating_value import measure_value
 from .reliability import METHODS, Reliability, measure_reliability
 from .runs import Progress
 
@@ -99,6 +102,8 @@ class CampaignAgreement:
     repeats: Repeats
     effort: Effort
     reliability: tuple[Reliability, ...]
+    components: VarianceComponents | None
+    value: dict[str, Any] | None
     n_workers: int
 
     def as_json(self) -> dict[str, Any]:
@@ -108,6 +113,8 @@ class CampaignAgreement:
             "between": _plain(asdict(self.between)),
             "within": _plain(asdict(self.within)),
             "alpha": _plain(asdict(self.alpha)),
+            "components": asdict(self.components) if self.components else None,
+            "value": self.value,
             "n_workers": self.n_workers,
             "curve": {
                 "sizes": curve.sizes.tolist(),
@@ -194,19 +201,31 @@ def measure_agreement(
         measure_reliability(campaign, method=method, ratings=all_ratings) for method in METHODS
     ]
     report(5, N_STAGES)
+    curve = agreement_curve(collection, replicate=other, rng=rng, n_draws=N_DRAWS)
+    depth, components = _depth(units), measure_components(campaign, all_ratings)
+    n_workers = len(np.unique(ratings.worker))
     agreement = CampaignAgreement(
         between=between,
         within=within,
         alpha=alpha,
-        curve=agreement_curve(collection, replicate=other, rng=rng, n_draws=N_DRAWS),
+        curve=curve,
         in_order=agreement_curve(collection, replicate=other, submitted=moments),
         scatters=agreement_scatters(collection, replicate=other, rng=rng),
         replicate="" if replicate is None else replicate.name,
-        depth=_depth(units),
+        depth=depth,
         repeats=repeats,
         effort=_effort(campaign, all_ratings),
         reliability=tuple(each for each in reliability if each is not None),
-        n_workers=len(np.unique(ratings.worker)),
+        components=components,
+        value=measure_value(
+            campaign,
+            components,
+            single=curve.z.single,
+            n_ratings=depth.mean,
+            n_translations=len(np.unique(units)),
+            n_workers=n_workers,
+        ),
+        n_workers=n_workers,
     )
     report(6, N_STAGES)
     return agreement

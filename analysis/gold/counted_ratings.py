@@ -1,5 +1,6 @@
 """Which ratings of a campaign count for gold, and how much."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -38,9 +39,16 @@ class Trust:
         return is_trusted & ~np.isin(ratings.assignment, self.left_out)
 
 
-def load_trust(campaign: Campaign, method: Method = "per_worker") -> Trust:
-    """Find out who counts: the trusted workers, or with weighted gold everyone who can be weighed."""
+def load_trust(
+    campaign: Campaign, method: Method = "per_worker", named: Collection[int] | None = None
+) -> Trust:
+    """Find out who counts: the trusted workers, or with weighted gold everyone who can be weighed.
+
+    With `named`, only those of them who are named.
+    """
     people = Participation.objects.filter(campaign=campaign)
+    if named is not None:
+        people = people.filter(worker__in=named)
     trusted = _weighable(people) if method == "weighted" else _keys(people.trusted())
     return Trust(
         trusted=np.array(trusted, dtype=np.int64),

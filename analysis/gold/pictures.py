@@ -22,8 +22,8 @@ from da_platform.plots.style import (
 )
 
 from ..plots.heat_maps import draw_significance, significance_levels, square_size
+from .gold_arrays import GoldArrays
 from .ranking import PAIR_FIELDS, SystemRanking
-from .runs import GoldArrays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """The systems of a campaign from best to worst, by the scores of a gold run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +11,7 @@ from hits.rating.arrays import Ids, load_outputs
 
 from ..models import GoldRun
 from ..stats.signature import join_signatures
-from ..stats.system_covariance import SystemCovariance
+from ..stats.system_covariance import SystemCovariance, Unit
 from ..stats.systems import (
     SystemComparison,
     SystemScores,
@@ -21,7 +21,9 @@ from ..stats.systems import (
     system_scores,
 )
 from ..stats.thresholds import bare
-from .runs import GoldArrays, gold_scores
+from .documents import documents_rated_in
+from .gold_arrays import GoldArrays
+from .runs import gold_scores
 
 # The numbers of a pair of systems, and the matrices of `SystemComparison` that hold them.
 PAIR_FIELDS = {
@@ -43,7 +45,8 @@ PAIR_FIELDS = {
 class SystemRanking:
     """Systems from best to worst, with tests of their differences.
 
-    `n_incomplete` counts the outputs of each system that have no score yet.
+    `n_incomplete` counts the outputs of each system that have no score yet. `rated_means` are plain means over
+    rated segments, where scores are for all segments.
     """
 
     scores: SystemScores
@@ -51,6 +54,10 @@ class SystemRanking:
     n_incomplete: Ids
     has_workers: bool
     signature: str
+    rated_means: dict[str, float] = field(default_factory=dict)
+    # What the covariance of scores is over, and what the signed ranks are of.
+    unit: Unit = "segments"
+    paired_over: Unit = "segments"
 
     @property
     def test_in_words(self) -> str:
@@ -58,7 +65,7 @@ class SystemRanking:
         words = {
             "two_way": "one-sided t-test of the difference of means, with its standard error over "
             + self.interval_over,
-            "paired": "one-sided signed-rank test over the segments that both systems have",
+            "paired": f"one-sided signed-rank test over the {self.paired_over} that both systems have",
             "published": "one-sided Mann-Whitney U test on segment z-scores, as at WMT",
         }[self.comparison.test]
         adjusted = {
@@ -70,7 +77,7 @@ class SystemRanking:
     @property
     def interval_over(self) -> str:
         """What the intervals take into account."""
-        return "segments and workers" if self.has_workers else "segments"
+        return f"{self.unit} and workers" if self.has_workers else self.unit
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
@@ -97,9 +104,10 @@ class SystemRanking:
     def rows(self) -> list[dict[str, Any]]:
         """One record per system, best first; None where a number cannot be computed."""
         scores = self.scores
-        columns: dict[str, NDArray[Any]] = {
+        columns: dict[str, Any] = {
             "system": scores.systems,
             "z": scores.z,
+            "z_rated": [self.rated_means.get(name) for name in scores.systems.tolist()],
             "low": scores.z_low,
             "high": scores.z_high,
             "raw": scores.raw,
@@ -141,11 +149,13 @@ def rank_systems(
     scores = system_scores(
         gold.raw[rows], gold.z[rows], gold.n_ratings[rows], systems, covariance=covariance
     )
+    documents = documents_rated_in(run.campaign, segments)
     comparison = compare_systems(
         gold.z[rows],
         systems,
         segments,
         covariance=covariance,
+        documents=documents,
         test=cast(Test, test or run.test),
     )
     n_outputs = np.array(
@@ -157,7 +167,23 @@ def rank_systems(
         n_incomplete=n_outputs - scores.n_segments,
         has_workers=covariance is not None and covariance.has_workers,
         signature=join_signatures(run.signature, scores.signature, comparison.signature),
+        rated_means=_means(gold.z[rows], systems) if covariance and covariance.estimate else {},
+        unit=covariance.unit if covariance else "segments",
+        paired_over="segments" if documents is None else "documents",
     )
+
+
+def _means(z: NDArray[np.float64], systems: NDArray[np.str_]) -> dict[str, float]:
+    return {name: float(z[systems == name].mean()) for name in np.unique(systems).tolist()}
+
+
+def covariance_of(run: GoldRun) -> SystemCovariance:
+    """Return the covariance of the system scores of a run that has scores."""
+    facts = run.system_covariance or {}
+    covariance = _stored_covariance(run, np.array(facts.get("systems", [])))
+    if covariance is None:
+        raise ValueError(f"{run} has no covariance of system scores.")
+    return covariance
 
 
 def _stored_covariance(run: GoldRun, systems: NDArray[np.str_]) -> SystemCovariance | None:

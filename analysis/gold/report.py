@@ -1,7 +1,5 @@
 """A campaign's report: methods, people, systems and figures, for a paper's appendix."""
 
-import json
-import tempfile
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,10 +8,10 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 
-from da_platform.extras import needs_extra
 from da_platform.plots.rendering import Picture
 from hits.languages import name_of
-from hits.models import Assignment, AssignmentQuerySet, Campaign, Participation
+from hits.models import Assignment, AssignmentQuerySet, Campaign, Look, Participation
+from hits.questionnaires.counting import ReplyCounts, count_answers
 
 from ..models import GoldRun
 from ..stats.thresholds import (
@@ -27,6 +25,11 @@ from ..stats.thresholds import (
     RELIABLE_P,
     WINDOW_HITS,
 )
+from ..tables.table import Table
+from ..tables.typesetting import table_as_json, typeset
+from .presentation_effects import Facts, latest_effects
+from .presentation_pictures import pictures_of
+from .presentation_tables import in_words, tables_of
 from .ranking import SystemRanking
 from .results import Results, agreement_pictures, latest_agreement
 
@@ -76,11 +79,23 @@ class CampaignReport:
     agreement_at: datetime | None
     pictures: list[Picture]
     at: datetime
+    # What workers answered about themselves, if the campaign asked.
+    answers: ReplyCounts | None = None
+    # What the way of showing translations did, if that was measured.
+    effects: Facts | None = None
 
     @property
     def ranked(self) -> list[dict[str, Any]]:
         """One record per system, best first."""
         return self.ranking.rows if self.ranking else []
+
+    @property
+    def effect_tables(self) -> list[Table]:
+        return list(tables_of(self.effects).values()) if self.effects else []
+
+    @property
+    def effect_pictures(self) -> list[Picture]:
+        return list(pictures_of(self.effects).values()) if self.effects else []
 
     @property
     def systems_note(self) -> str:
@@ -95,7 +110,14 @@ class CampaignReport:
     @property
     def methods(self) -> list[str]:
         """The paragraphs of a methods section."""
-        return [_collecting(self), _trusting(self), _scoring(self), *_agreeing(self)]
+        return [
+            _collecting(self),
+            _trusting(self),
+            _scoring(self),
+            *stopping(self.campaign),
+            *_agreeing(self),
+            *(in_words(self.effects) if self.effects else []),
+        ]
 
 
 def make_report(run: GoldRun) -> CampaignReport:
@@ -113,6 +135,8 @@ def make_report(run: GoldRun) -> CampaignReport:
         agreement_at=job.finished_at if job else None,
         pictures=pictures,
         at=timezone.now(),
+        answers=count_answers(campaign) if campaign.questionnaire else None,
+        effects=latest_effects(campaign),
     )
 
 
@@ -177,14 +201,29 @@ def _collecting(report: CampaignReport) -> str:
         if work.first and work.last
         else ""
     )
+    drawn = ""
+    if campaign.sample_size is not None:
+        drawn = (
+            f" A sample of {_count(campaign.sample_size, 'translation')} was rated, drawn "
+            f"{campaign.get_sample_choice_display()[:1].lower()}{campaign.get_sample_choice_display()[1:]}."
+        )
     return (
-        f"Translations from {languages} were rated by direct assessment: one at a time, on a scale "
+        f"Translations from {languages} were rated by direct assessment: {_showing(campaign)}, on a scale "
         f"from 0 to 100, for {criterion}. {_count(people.n_recruited, 'worker')} agreed to take part, and "
         f"{people.n_finished:,} of them submitted at least one HIT. They submitted "
         f"{_count(work.n_assignments, 'assignment')}{when} with {_count(work.n_ratings, 'rating')} "
         "in total, including degraded and repeated items. HITs were built with seed "
-        f"{campaign.seed}."
+        f"{campaign.seed}.{drawn}"
     )
+
+
+def _showing(campaign: Campaign) -> str:
+    return {
+        Campaign.Presentation.ALONE: "one at a time",
+        Campaign.Presentation.DOCUMENT: f"in their documents, up to {campaign.run_length} segments by one system in a row, "
+        "with the earlier ones in view",
+        Campaign.Presentation.SIDE_BY_SIDE: f"up to {campaign.outputs_per_screen} outputs of a segment side by side",
+    }[Campaign.Presentation(campaign.presentation)]
 
 
 _RECIPES = {
@@ -264,7 +303,36 @@ def _scoring(report: CampaignReport) -> str:
         f"of genuine and repeated items by {by}. {run.n_scored:,} translations have the "
         f"{run.minimum} ratings needed for a score; {run.n_incomplete:,} do not and have no score. "
         f"Systems were ranked by {systems}{_comparing(report.ranking)}."
+        + "".join(f" {sentence}" for sentence in helped(run.helper))
     )
+
+
+def helped(helper: dict[str, Any] | None) -> list[str]:
+    """Say in words how a metric helped to score systems; `helper` is that of a gold run."""
+    if helper is None:
+        return []
+    if helper["metric"] is None:
+        return [
+            f"System scores are for all {helper['n_outputs']:,} outputs, of which "
+            f"{helper['n_rated']:,} have a score: each of these is weighted by 1 / its chance of "
+            "being drawn."
+        ]
+    text = (
+        f"System scores are for all {helper['n_outputs']:,} outputs, of which "
+        f"{helper['n_rated']:,} have a score: they are corrected by {helper['metric']}, which has "
+        "scores for all"
+    )
+    if helper["r"] is None or helper["gain"] is None:
+        return [f"{text}, but does not vary with the scores, so it changed nothing."]
+    text = f"{text} (control variate; r = {helper['r']:.2f} within systems)"
+    if helper["n_rated"] == helper["n_outputs"]:
+        return [f"{text}. As all outputs have a score, there was nothing to correct."]
+    gain = round(100 * (helper["gain"] - 1))
+    if gain <= 0:
+        return [f"{text}. This did not make the differences between systems more precise."]
+    return [
+        f"{text}. For the differences between systems, this is worth {gain} % more rated segments."
+    ]
 
 
 def _comparing(ranking: SystemRanking | None) -> str:
@@ -275,6 +343,59 @@ def _comparing(ranking: SystemRanking | None) -> str:
         f"({ranking.test_in_words}). A line separates clusters where every system above significantly beats "
         "every system below"
     )
+
+
+def stopping(campaign: Campaign) -> list[str]:
+    """Say by which rule the campaign stops and what its looks decided; nothing for a campaign without looks."""
+    if campaign.n_looks is None:
+        return []
+    latest = campaign.looks.concluded().order_by("-number").first()
+    if campaign.looks_at_gold:
+        return [_rated_again(campaign, latest)]
+    spending = {
+        Campaign.Spending.OBRIEN_FLEMING: "O'Brien and Fleming",
+        Campaign.Spending.POCOCK: "Pocock",
+    }[Campaign.Spending(campaign.looks_spending)]
+    text = (
+        f"By a rule fixed before the first rating, the segments were rated in {campaign.n_looks} equal parts. After "
+        "each, every two systems were compared by group sequential tests (Lan and DeMets, spending as "
+        f"{spending}; Holm's method over all pairs), with a chance of at most {campaign.looks_alpha:g} of any wrong "
+        "conclusion over all pairs and looks. The next part was rated only for systems with an undecided pair "
+        f"that had a chance of at least {campaign.looks_least_chance:g} to be decided by the last look."
+    )
+    if latest is None:
+        return [f"{text} No look has been taken yet."]
+    decided = [
+        f"{pair['system']} above {pair['other']} (p {_p(pair['p'])})"
+        for pair in latest.result["pairs"]
+        if pair["state"] == "decided"
+    ]
+    found = f": {'; '.join(decided)}" if decided else ""
+    return [
+        f"{text} Look {latest.number}, {'the last,' if latest.is_last else 'not yet the last,'} at "
+        f"{latest.share:.0%} of the plan, saw {_count(latest.result['n_assignments'], 'assignment')} and decided "
+        f"{latest.n_decided:,} of {_count(latest.result['n_pairs'], 'pair')}{found}. These p-values hold for all pairs "
+        "and looks; those of the table above assume a single look, and differences decided early "
+        "are somewhat too large."
+    ]
+
+
+def _rated_again(campaign: Campaign, latest: Look | None) -> str:
+    text = (
+        f"By a rule fixed before the first rating, every translation was rated {campaign.min_ratings} times, and in up to "
+        f"{campaign.n_looks - 1 if campaign.n_looks else 0} further rounds as often again while the standard error of its "
+        f"score was above {campaign.looks_width:g}, with variances shrunk towards their mean."
+    )
+    if latest is None:
+        return f"{text} No look has been taken yet."
+    return (
+        f"{text} At look {latest.number}, {latest.n_wide:,} of "
+        f"{_count(latest.result['n_translations'], 'score')} were less certain than that."
+    )
+
+
+def _p(p: float) -> str:
+    return "< .0001" if p < 0.0001 else f"= {p:.4f}"
 
 
 def _agreeing(report: CampaignReport) -> list[str]:
@@ -315,6 +436,7 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
         others = f"the means of {curve['replicate']}" if curve["replicate"] else "as many others"
         sentences.append(f"{means} correlate with {others} at r = {r:.2f}.")
     sentences += [reliable_ranking(each) for each in agreement.get("reliability", [])]
+    sentences += worth_of_one(agreement.get("value"))
     if repeats["n_workers"]:
         sentences.append(
             f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
@@ -331,6 +453,30 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
             f"At the median time, pay was {effort['pay_per_hour']:.2f} {effort['currency']} per hour."
         )
     return [" ".join(sentences)]
+
+
+def worth_of_one(value: dict[str, Any] | None) -> list[str]:
+    """Say in words what one more rating of each translation buys; `value` is from `measure_value`."""
+    if not value:
+        return []
+    now, one = value["rows"][:2]
+    sentences = []
+    if now["reliability"] is not None:
+        sentences.append(
+            f"Scores of {now['n_ratings']:.3g} ratings have a reliability of {now['reliability']:.2f}, so no metric "
+            f"can be expected to correlate with them above r = {now['ceiling']:.2f}; one more rating of each "
+            f"would raise these to {one['reliability']:.2f} and {one['ceiling']:.2f}."
+        )
+    if value["n_systems"] > 1:
+        sentences.append(
+            f"It would lower the standard error of a difference between two systems from {now['difference_error']:.3f} "
+            f"to {one['difference_error']:.3f}; the same ratings on more segments, to {one['error_on_segments']:.3f}."
+        )
+    if value["cost_of_one"] and sentences:
+        sentences.append(
+            f"It would cost {value['cost_of_one']} {value['currency']}, with the usual fee and the work that does not pass."
+        )
+    return sentences
 
 
 def reliable_ranking(reliability: dict[str, Any]) -> str:
@@ -357,23 +503,9 @@ def _count(n: int, noun: str) -> str:
 
 
 def report_as_pdf(report: CampaignReport) -> bytes:
-    """Typeset the report as PDF. Text from users is passed as data, never as markup."""
-    # Imported here because they take a second to load.
-    import matplotlib
-
-    with needs_extra("pdf"):
-        import typst
-
-    with tempfile.TemporaryDirectory(prefix="report-") as folder:
-        root = Path(folder)
-        (root / TEMPLATE.name).write_bytes(TEMPLATE.read_bytes())
-        for picture in report.pictures:
-            (root / f"{picture.name}.svg").write_bytes(picture.render("svg"))
-        (root / "report.json").write_text(json.dumps(_as_json(report)), encoding="utf-8")
-        # Matplotlib brings a font for scripts that the built-in one lacks.
-        fonts = [str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")]
-        content: bytes = typst.compile(str(root / TEMPLATE.name), root=str(root), font_paths=fonts)
-        return content
+    """Typeset the report as PDF."""
+    pictures = [*report.pictures, *report.effect_pictures]
+    return typeset(TEMPLATE, _as_json(report), pictures)
 
 
 def _as_json(report: CampaignReport) -> dict[str, Any]:
@@ -385,10 +517,13 @@ def _as_json(report: CampaignReport) -> dict[str, Any]:
         "digest": report.run.input_digest,
         "methods": report.methods,
         "people": asdict(report.people),
+        "answers": _answers_as_json(report),
         "systems": report.ranked,
         "systems_note": report.systems_note,
-        "pictures": [
-            {"file": f"{picture.name}.svg", "title": picture.title, "text": picture.alternative}
-            for picture in report.pictures
-        ],
+        "effects": [table_as_json(table) for table in report.effect_tables],
     }
+
+
+def _answers_as_json(report: CampaignReport) -> list[dict[str, str]]:
+    questions = report.answers.questions if report.answers else []
+    return [{"question": f"{q.question} ({q.n:,})", "counts": q.text or "–"} for q in questions]

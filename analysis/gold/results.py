@@ -12,6 +12,7 @@ from da_platform.plots.rendering import Picture
 from hits.models import Campaign
 
 from ..models import GoldRun, GoldScore
+from .gold_arrays import GoldArrays
 from .pictures import (
     how_many_ratings,
     ratings_against_gold,
@@ -21,7 +22,7 @@ from .pictures import (
     system_significance,
 )
 from .ranking import SystemRanking, rank_systems
-from .runs import GoldArrays, gold_scores
+from .runs import gold_scores
 
 # Sortable columns of the table of segment scores.
 SORTABLE = {
@@ -95,6 +96,8 @@ def segment_rows(
         "raw",
         "z",
         "z_se",
+        "z_low",
+        "z_high",
         "n",
         "is_complete",
         system=F("translation__outputs__system__name"),

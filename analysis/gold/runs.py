@@ -5,7 +5,7 @@ digests have equal scores, to the last bit.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC
 from hashlib import sha256
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from da_platform import __version__
 from da_platform.jobs.models import Job
 from da_platform.numbers import known_list
-from hits.models import Campaign
+from hits.campaigns.samples import load_chances
+from hits.models import Campaign, Look
 from hits.rating.arrays import (
     Ids,
     OutputArrays,
@@ -41,6 +42,7 @@ from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
 from ..stats.trust_rules import rule_facts
 from ..stats.weighted_scores import segment_scores_weighted, system_scores_weighted
 from ..stats.worker_weights import WorkerWeights
+from .all_segments import find_helper, scores_for_all
 from .counted_ratings import (
     CountedColumns,
     Trust,
@@ -48,14 +50,18 @@ from .counted_ratings import (
     load_trust,
     weigh_workers,
 )
+from .documents import documents_rated_in
+from .gold_arrays import Floats, GoldArrays
+from .named_workers import fingerprint
+from .stopping_rules import assignments_of, stopping_facts
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 # Steps of progress: loading, standardising, averaging, storing.
 N_STAGES = 4
 
-_ARRAYS = ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete")
+_SCORES = ("raw", "z", "raw_se", "z_se", "z_low", "z_high")
+_ARRAYS = ("translation", *_SCORES, "n", "n_ratings", "is_complete")
 _COLUMNS = ("translation_id", *_ARRAYS[1:])
 # Why a worker weighs what they weigh.
 _REASONS = (
@@ -67,24 +73,6 @@ _REASONS = (
     "n_pairs",
     "n_repeats",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class GoldArrays:
-    """A run's scores, sorted by translation key; NaN for a translation without a score."""
-
-    translation: Ids
-    raw: Floats
-    z: Floats
-    raw_se: Floats
-    z_se: Floats
-    n: Ids
-    n_ratings: Ids
-    is_complete: NDArray[np.bool_]
-    signature: str
-
-    def __len__(self) -> int:
-        return len(self.translation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +100,9 @@ def build_gold(
     method: Method = "per_worker",
     minimum: int | None = None,
     test: Test = "two_way",
+    workers: Collection[int] | None = None,
+    helper: str | None = None,
+    look: Look | None = None,
     job: Job | None = None,
     progress: Progress | None = None,
 ) -> GoldRun:
@@ -119,47 +110,64 @@ def build_gold(
 
     Parameters
     ----------
-    campaign : Campaign
     method : {"per_worker", "pooled", "weighted"}
         See `segments.segment_scores`, and `weighted_scores` for the last.
     minimum : int, optional
         Ratings needed for a complete score; by default, the campaign's setting.
     test : {"two_way", "paired", "published"}
-        How systems are compared; see `systems.compare_systems`.
+        See `systems.compare_systems`.
+    workers : collection of int, optional
+        Keys of workers. Only ratings by these workers count, if they count without it.
+    helper : str, optional
+        The name of a metric with scores of all outputs, rated or not, that helps to score systems; see
+        `all_segments`.
+    look : Look, optional
+        Only the assignments that this look is about count, and all of them do.
     job : Job, optional
         At most one run is stored for a job, even if it is restarted.
-    progress : callable, optional
-        Called with the number of stages done and the total. If it raises, nothing is stored.
 
     Returns
     -------
     GoldRun
-        With a row for every translation of the campaign; incomplete ones have n and no score.
-        Only workers trusted by the evidence or by decision count; `weighted` counts the others too, by
-        what their hidden items show (see `load_trust`). Their z-scores are computed over
-        all their items in the campaign, including those for quality control. Assignments that are
-        left out (see `Trust`) count neither for scores nor for z-scores.
+        With a row for every translation of the campaign; incomplete ones have n and no score. The ratings
+        that count are those of `load_trust`. z-scores are computed over all items of a worker in the
+        campaign, including those for quality control, except in assignments that are left out (see `Trust`).
+
+    Raises
+    ------
+    HelperRefused
+        If the metric cannot help.
     """
+    metric = None if helper is None else find_helper(campaign, helper, method, test)
     report = progress or (lambda done, total: None)
     # Taken before loading, so that ratings that arrive meanwhile count as newer than the run.
     started_at = timezone.now()
     minimum = campaign.min_ratings if minimum is None else minimum
     ratings, translations = load_ratings(campaign), load_translations(campaign)
-    trust = load_trust(campaign, method)
+    trust, outputs = load_trust(campaign, method, workers), load_outputs(campaign)
     report(1, N_STAGES)
-    trusted = CountedColumns.of(ratings, trust)
+    trusted = (
+        CountedColumns.of(ratings, trust)
+        if look is None
+        else CountedColumns.rows(ratings, np.isin(ratings.assignment, assignments_of(look)))
+    )
     standardised = standardise_by_worker(trusted.score, trusted.worker)
     weights = weigh_workers(trusted, standardised.z) if method == "weighted" else None
     report(2, N_STAGES)
     gold = _average(trusted, standardised.z, translations, method, minimum, weights)
     report(3, N_STAGES)
-    outputs = load_outputs(campaign)
+    is_uneven = campaign.has_uneven_sample
+    chances = load_chances(campaign) if metric is not None or is_uneven else {}
+    for_all = None
+    if metric is not None or (is_uneven and weights is None):
+        for_all = scores_for_all(trusted, standardised.z, gold, campaign, method, metric, chances)
     run = GoldRun(
         campaign=campaign,
         created_at=started_at,
         method=method,
         minimum=minimum,
         test=test,
+        named_workers=None if workers is None else sorted(workers),
         job=job,
         n_workers=len(np.unique(ratings.worker)),
         n_workers_trusted=len(standardised.workers),
@@ -167,16 +175,29 @@ def build_gold(
         n_scored=int(gold.is_complete.sum()),
         n_incomplete=int((~gold.is_complete).sum()),
         input_digest=_digest(trusted, translations, method, minimum),
-        signature=_signature(campaign, trust, standardised, method, minimum, weights),
-        system_covariance=_as_json(
-            _covariance(trusted, standardised.z, gold, outputs, method)
-            if weights is None
-            else _weighted_systems(trusted, standardised.z, gold, outputs, weights)
+        signature=join_signatures(
+            _signature(campaign, trust, standardised, method, minimum, weights, workers, look),
+            *([for_all.signature] if for_all else []),
         ),
+        system_covariance=_as_json(
+            for_all.scores.covariance
+            if for_all
+            else _covariance(campaign, trusted, standardised.z, gold, outputs, method)
+            if weights is None
+            else _weighted_systems(
+                trusted,
+                standardised.z,
+                gold,
+                outputs,
+                weights,
+                chances,
+            )
+        ),
+        helper=for_all and for_all.as_json(),
     )
-    stored = _stored_once(run, gold, weights)
+    run = _stored_once(run, gold, weights)
     report(4, N_STAGES)
-    return stored
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +214,7 @@ def ratings_of(run: GoldRun) -> ScoredRatings | None:
     """Load the ratings behind a run; None if they, or the trusted workers, have changed since."""
     campaign = run.campaign
     ratings = load_ratings(campaign)
-    trust = load_trust(campaign, cast(Method, run.method))
+    trust = load_trust(campaign, cast(Method, run.method), run.named_workers)
     translations = load_translations(campaign)
     for counts in (trust.counts(ratings), trust.counts(ratings) & _before(run, ratings)):
         columns = CountedColumns.rows(ratings, counts)
@@ -261,6 +282,8 @@ def _gold_arrays(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> 
         z=scores(segments.z),
         raw_se=scores(segments.raw_se),
         z_se=scores(segments.z_se),
+        z_low=scores(segments.z_low),
+        z_high=scores(segments.z_high),
         n=n,
         n_ratings=n_ratings,
         is_complete=is_complete,
@@ -269,7 +292,12 @@ def _gold_arrays(segments: SegmentScores, n_ratings: Ids, translations: Ids) -> 
 
 
 def _covariance(
-    ratings: CountedColumns, z: Floats, gold: GoldArrays, outputs: OutputArrays, method: Method
+    campaign: Campaign,
+    ratings: CountedColumns,
+    z: Floats,
+    gold: GoldArrays,
+    outputs: OutputArrays,
+    method: Method,
 ) -> SystemCovariance | None:
     """Return the covariance of system scores; None if no system has a score."""
     has_score = np.isin(outputs.translation, gold.translation[gold.is_complete])
@@ -279,15 +307,18 @@ def _covariance(
     # Texts that no system produces any more do not count.
     rows = np.isin(ratings.translation, translations)
     at_output = np.searchsorted(translations, ratings.translation[rows])
+    segments = outputs.segment[first][at_output]
+    documents = documents_rated_in(campaign, segments)
     return system_covariance(
         z[rows],
         ratings.worker[rows],
         ratings.translation[rows],
-        outputs.segment[first][at_output],
+        segments if documents is None else documents,
         counts_for_gold(ratings.role[rows]),
         produced=outputs.translation[has_score],
         systems=outputs.system[has_score],
         method=method,
+        unit="segments" if documents is None else "documents",
     )
 
 
@@ -297,17 +328,23 @@ def _weighted_systems(
     gold: GoldArrays,
     outputs: OutputArrays,
     weights: WorkerWeights,
+    chances: Mapping[int, float],
 ) -> SystemCovariance | None:
-    """Return system scores from the weighted ratings of complete translations, with their covariance."""
+    """Return system scores from the weighted ratings of complete translations, with their covariance.
+
+    A rating counts less the likelier its translation was to be drawn.
+    """
     produced = np.isin(outputs.translation, gold.translation[gold.is_complete])
     if not produced.any():
         return None
     scored = np.flatnonzero(counts_for_gold(ratings.role))
     places, systems, segments = expand_ratings(ratings.translation[scored], outputs, produced)
     rows = scored[places]
-    return system_scores_weighted(
-        z[rows], ratings.worker[rows], systems, segments, weights.of(ratings.worker[rows])
-    )
+    of_ratings = weights.of(ratings.worker[rows])
+    if chances:
+        texts, places = np.unique(ratings.translation[rows], return_inverse=True)
+        of_ratings = of_ratings / np.array([chances.get(text, 1.0) for text in texts])[places]
+    return system_scores_weighted(z[rows], ratings.worker[rows], systems, segments, of_ratings)
 
 
 def _as_json(covariance: SystemCovariance | None) -> dict[str, Any] | None:
@@ -346,6 +383,8 @@ def _signature(
     method: str,
     minimum: int,
     weights: WorkerWeights | None,
+    workers: Collection[int] | None,
+    look: Look | None,
 ) -> str:
     decisions = {"reinstated": trust.n_reinstated, "excluded": trust.n_excluded}
     reasons, counts = np.unique(standardised.reasons[standardised.is_set_aside], return_counts=True)
@@ -359,10 +398,23 @@ def _signature(
         decided=[f"{n} {name}" for name, n in decisions.items() if n] or None,
         std=("worker", "ddof=1", "all items"),
         aside=aside or None,
+        sample=_sample(campaign),
+        named=None if workers is None else (len(workers), fingerprint(campaign, workers)),
         seg=method,
         min=minimum,
+        look=None if look is None else look.number,
     )
+    if (stopping := stopping_facts(campaign)) is not None:
+        facts = join_signatures(facts, stopping)
     return facts if weights is None else join_signatures(facts, weights.signature)
+
+
+def _sample(campaign: Campaign) -> tuple[object, ...] | None:
+    """Return which translations were rated, for signatures; None if chance decided alike for all."""
+    if campaign.sample_size is None or campaign.sample_choice == Campaign.SampleChoice.RANDOM:
+        return None
+    weights = ("weights=1/chance",) if campaign.has_uneven_sample else ()
+    return (campaign.sample_choice, campaign.sample_size, *weights)
 
 
 # Storing --------------------------------------------------------------------------------------
@@ -431,7 +483,7 @@ def gold_scores(run: GoldRun) -> GoldArrays:
     """Load a stored run's scores, exactly as they were computed."""
     rows = run.scores.order_by("translation_id").values_list(*_COLUMNS)
     columns = list(zip(*rows.iterator(10_000), strict=True)) or [()] * len(_COLUMNS)
-    kinds = (np.int64, *[np.float64] * 4, np.int64, np.int64, np.bool_)
+    kinds = (np.int64, *[np.float64] * len(_SCORES), np.int64, np.int64, np.bool_)
     arrays: dict[str, NDArray[Any]] = {
         # None becomes NaN.
         name: np.array(values, dtype=kind)

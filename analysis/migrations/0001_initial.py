@@ -48,6 +48,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("per_worker", "A worker's repeats averaged first"),
                             ("pooled", "Every rating counts"),
+                            ("weighted", "Weighted by what hidden items show about the worker"),
                         ],
                         default="per_worker",
                         max_length=10,
@@ -57,6 +58,19 @@ class Migration(migrations.Migration):
                     "minimum",
                     models.PositiveSmallIntegerField(
                         help_text="Ratings needed for a complete score."
+                    ),
+                ),
+                (
+                    "test",
+                    models.CharField(
+                        choices=[
+                            ("two_way", "Difference of means, over segments and workers"),
+                            ("paired", "Signed ranks by segment"),
+                            ("published", "Mann-Whitney U, as at WMT"),
+                        ],
+                        default="two_way",
+                        help_text="How systems are compared.",
+                        max_length=10,
                     ),
                 ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
@@ -72,6 +86,7 @@ class Migration(migrations.Migration):
                 ("n_incomplete", models.PositiveIntegerField()),
                 ("input_digest", models.CharField(max_length=64)),
                 ("signature", models.TextField()),
+                ("system_covariance", models.JSONField(editable=False, null=True)),
                 (
                     "campaign",
                     models.ForeignKey(
@@ -93,6 +108,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("campaign"), models.F("number"), name="gold_run_number_is_unique"
+                    ),
+                    models.UniqueConstraint(
+                        models.F("job"),
+                        condition=models.Q(("job__isnull", False)),
+                        name="job_makes_one_gold_run",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -134,6 +159,101 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("is_complete", True), ("raw__isnull", False), ("z__isnull", False)
+                            ),
+                            models.Q(("is_complete", False), ("raw", None), ("z", None)),
+                            _connector="OR",
+                        ),
+                        name="gold_score_is_complete_with_a_score",
+                    )
+                ]
+            },
+        ),
+        migrations.CreateModel(
+            name="GoldWeight",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "run_id",
+                        "worker_id",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("weight", models.FloatField(help_text="1 is the mean of all workers.")),
+                ("discrimination", models.FloatField()),
+                ("own_discrimination", models.FloatField(null=True)),
+                ("agreement", models.FloatField(null=True)),
+                ("repeat_variance", models.FloatField()),
+                ("own_repeat_variance", models.FloatField(null=True)),
+                ("n_pairs", models.PositiveIntegerField()),
+                ("n_repeats", models.PositiveIntegerField()),
+                (
+                    "run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="weights",
+                        to="analysis.goldrun",
+                    ),
+                ),
+                (
+                    "worker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gold_weights",
+                        to="hits.worker",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("weight__gte", 0)), name="gold_weight_is_not_negative"
+                    )
+                ]
+            },
+        ),
+        migrations.CreateModel(
+            name="ScoreCollection",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="score_collections",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-pk"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("name", ""), _negated=True),
+                        name="collection_name_is_not_empty",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Metric",
@@ -207,9 +327,67 @@ class Migration(migrations.Migration):
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The collection, if the scores do not belong to a campaign.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="metrics",
+                        to="analysis.scorecollection",
+                    ),
+                ),
             ],
             options={
                 "ordering": ["name", "level", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        models.F("name"),
+                        models.F("level"),
+                        condition=models.Q(("campaign__isnull", False)),
+                        name="metric_is_stored_once_for_a_campaign",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("collection"),
+                        models.F("name"),
+                        models.F("level"),
+                        condition=models.Q(("collection__isnull", False)),
+                        name="metric_is_stored_once_for_a_collection",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("campaign__isnull", False), ("collection", None)),
+                            models.Q(("campaign", None), ("collection__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="metric_is_of_a_campaign_or_a_collection",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("name", ""), _negated=True),
+                        name="metric_name_is_not_empty",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("level__in", ["segment", "system"])),
+                        name="metric_level_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("origin__in", ["uploaded", "computed"])),
+                        name="metric_origin_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("direction_confirmed_at", None), ("higher_is_better", None)),
+                            models.Q(
+                                ("direction_confirmed_at__isnull", False),
+                                ("higher_is_better__isnull", False),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="metric_direction_is_confirmed_with_a_time",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -246,9 +424,20 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("score__gte", -1.7976931348623157e308),
+                            ("score__lte", 1.7976931348623157e308),
+                        ),
+                        name="metric_score_is_finite",
+                    )
+                ]
+            },
         ),
         migrations.CreateModel(
-            name="ScoreCollection",
+            name="JudgementUpload",
             fields=[
                 (
                     "id",
@@ -257,34 +446,67 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("code", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ("name", models.CharField(max_length=100)),
+                ("file_name", models.CharField(max_length=255)),
+                ("sha256", models.CharField(max_length=64)),
+                ("n_judgements", models.PositiveIntegerField()),
+                ("table", models.JSONField()),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
-                    "owner",
+                    "campaign",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="judgement_uploads",
+                        to="hits.campaign",
+                    ),
+                ),
+                (
+                    "uploaded_by",
                     models.ForeignKey(
                         blank=True,
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="score_collections",
+                        related_name="judgement_uploads",
                         to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="judgement_uploads",
+                        to="analysis.scorecollection",
                     ),
                 ),
             ],
             options={
-                "ordering": ["-pk"],
+                "ordering": ["pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        models.F("sha256"),
+                        condition=models.Q(("campaign__isnull", False)),
+                        name="judgements_are_stored_once_for_a_campaign",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("collection"),
+                        models.F("sha256"),
+                        condition=models.Q(("collection__isnull", False)),
+                        name="judgements_are_stored_once_for_a_collection",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("campaign__isnull", False), ("collection", None)),
+                            models.Q(("campaign", None), ("collection__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="judgements_are_of_a_campaign_or_a_collection",
+                    ),
+                ],
             },
-        ),
-        migrations.AddField(
-            model_name="metric",
-            name="collection",
-            field=models.ForeignKey(
-                blank=True,
-                help_text="The collection, if the scores do not belong to a campaign.",
-                null=True,
-                on_delete=django.db.models.deletion.CASCADE,
-                related_name="metrics",
-                to="analysis.scorecollection",
-            ),
         ),
         migrations.CreateModel(
             name="GoldUpload",
@@ -361,6 +583,42 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["name", "level", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("campaign"),
+                        models.F("name"),
+                        models.F("level"),
+                        condition=models.Q(("campaign__isnull", False)),
+                        name="gold_upload_is_stored_once_for_a_campaign",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("collection"),
+                        models.F("name"),
+                        models.F("level"),
+                        condition=models.Q(("collection__isnull", False)),
+                        name="gold_upload_is_stored_once_for_a_collection",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("campaign__isnull", False), ("collection", None)),
+                            models.Q(("campaign", None), ("collection__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="gold_upload_is_of_a_campaign_or_a_collection",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("name", ""), _negated=True),
+                        name="gold_upload_name_is_not_empty",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("level__in", ["segment", "system"])),
+                        name="gold_upload_level_is_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["da", "hter", "mqm", "ranking", "other"])),
+                        name="gold_upload_kind_is_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -428,6 +686,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "judgements",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Preferences of people that metrics were also evaluated against.",
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="evaluations",
+                        to="analysis.judgementupload",
+                    ),
+                ),
+                (
                     "metrics",
                     models.ManyToManyField(related_name="evaluations", to="analysis.metric"),
                 ),
@@ -444,207 +713,37 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ["-pk"],
-            },
-        ),
-        migrations.AddConstraint(
-            model_name="goldrun",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"), models.F("number"), name="gold_run_number_is_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldrun",
-            constraint=models.UniqueConstraint(
-                models.F("job"),
-                condition=models.Q(("job__isnull", False)),
-                name="job_makes_one_gold_run",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldscore",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("is_complete", True), ("raw__isnull", False), ("z__isnull", False)),
-                    models.Q(("is_complete", False), ("raw", None), ("z", None)),
-                    _connector="OR",
-                ),
-                name="gold_score_is_complete_with_a_score",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metricscore",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("score__gte", -1.7976931348623157e308), ("score__lte", 1.7976931348623157e308)
-                ),
-                name="metric_score_is_finite",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="scorecollection",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("name", ""), _negated=True), name="collection_name_is_not_empty"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                models.F("name"),
-                models.F("level"),
-                condition=models.Q(("campaign__isnull", False)),
-                name="metric_is_stored_once_for_a_campaign",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.UniqueConstraint(
-                models.F("collection"),
-                models.F("name"),
-                models.F("level"),
-                condition=models.Q(("collection__isnull", False)),
-                name="metric_is_stored_once_for_a_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("campaign__isnull", False), ("collection", None)),
-                    models.Q(("campaign", None), ("collection__isnull", False)),
-                    _connector="OR",
-                ),
-                name="metric_is_of_a_campaign_or_a_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("name", ""), _negated=True), name="metric_name_is_not_empty"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("level__in", ["segment", "system"])),
-                name="metric_level_is_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("origin__in", ["uploaded", "computed"])),
-                name="metric_origin_is_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="metric",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("direction_confirmed_at", None), ("higher_is_better", None)),
-                    models.Q(
-                        ("direction_confirmed_at__isnull", False),
-                        ("higher_is_better__isnull", False),
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("campaign"), models.F("number"), name="evaluation_number_is_unique"
                     ),
-                    _connector="OR",
-                ),
-                name="metric_direction_is_confirmed_with_a_time",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"),
-                models.F("name"),
-                models.F("level"),
-                condition=models.Q(("campaign__isnull", False)),
-                name="gold_upload_is_stored_once_for_a_campaign",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.UniqueConstraint(
-                models.F("collection"),
-                models.F("name"),
-                models.F("level"),
-                condition=models.Q(("collection__isnull", False)),
-                name="gold_upload_is_stored_once_for_a_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("campaign__isnull", False), ("collection", None)),
-                    models.Q(("campaign", None), ("collection__isnull", False)),
-                    _connector="OR",
-                ),
-                name="gold_upload_is_of_a_campaign_or_a_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("name", ""), _negated=True),
-                name="gold_upload_name_is_not_empty",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("level__in", ["segment", "system"])),
-                name="gold_upload_level_is_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="goldupload",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["da", "hter", "mqm", "ranking", "other"])),
-                name="gold_upload_kind_is_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.UniqueConstraint(
-                models.F("campaign"), models.F("number"), name="evaluation_number_is_unique"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.UniqueConstraint(
-                models.F("collection"),
-                models.F("number"),
-                condition=models.Q(("collection__isnull", False)),
-                name="evaluation_number_is_unique_in_a_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.UniqueConstraint(
-                models.F("number"),
-                condition=models.Q(("campaign", None), ("collection", None)),
-                name="pooled_evaluation_number_is_unique",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("campaign", None), ("collection", None), _connector="OR"),
-                name="evaluation_is_not_of_campaign_and_collection",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.UniqueConstraint(
-                models.F("job"),
-                condition=models.Q(("job__isnull", False)),
-                name="job_makes_one_evaluation",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="evaluation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("number__gte", 1)), name="evaluation_number_counts_from_1"
-            ),
+                    models.UniqueConstraint(
+                        models.F("collection"),
+                        models.F("number"),
+                        condition=models.Q(("collection__isnull", False)),
+                        name="evaluation_number_is_unique_in_a_collection",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("number"),
+                        condition=models.Q(("campaign", None), ("collection", None)),
+                        name="pooled_evaluation_number_is_unique",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("campaign", None), ("collection", None), _connector="OR"
+                        ),
+                        name="evaluation_is_not_of_campaign_and_collection",
+                    ),
+                    models.UniqueConstraint(
+                        models.F("job"),
+                        condition=models.Q(("job__isnull", False)),
+                        name="job_makes_one_evaluation",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("number__gte", 1)),
+                        name="evaluation_number_counts_from_1",
+                    ),
+                ],
+            },
         ),
     ]

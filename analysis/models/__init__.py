@@ -1,12 +1,15 @@
-"""The tables of analysis: gold, the scores of metrics, and evaluations."""
+"""The tables of analysis: gold, the scores of metrics, evaluations and experiments."""
 
 from .collections import GoldUpload, JudgementUpload, ScoreCollection
 from .evaluations import Evaluation
+from .experiments import Experiment, ExperimentFile
 from .gold import GoldRun, GoldScore, GoldWeight
 from .scores import Metric, MetricCounts, MetricScore
 
 __all__ = [
     "Evaluation",
+    "Experiment",
+    "ExperimentFile",
     "GoldRun",
     "GoldScore",
     "GoldWeight",

@@ -64,9 +64,13 @@ class GoldRun(models.Model):
     # A hash of the ratings, roles and trusted workers: equal digests mean equal gold.
     input_digest = models.CharField(max_length=64)
     signature = models.TextField()
+    # Keys of the workers, if only some were named. Keys, because ids are forgotten on request.
+    named_workers = models.JSONField(null=True, editable=False)
     # Of the system scores, as the ratings may no longer be the same when they are ranked. None if no system
     # has a score, and for runs made before it was stored.
     system_covariance = models.JSONField(null=True, editable=False)
+    # The metric that helped to score systems on all segments, and how much: see `analysis.gold.all_segments`.
+    helper = models.JSONField(null=True, editable=False)
 
     objects = GoldRunQuerySet.as_manager()
 
@@ -82,6 +86,16 @@ class GoldRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} gold {self.number}"
+
+    @property
+    def helper_metric(self) -> str | None:
+        """The name of the metric that helped to score systems, if any."""
+        return None if self.helper is None else self.helper["metric"]
+
+    @property
+    def n_named_workers(self) -> int | None:
+        """How many workers the ratings come from at most, or None if nobody was named."""
+        return None if self.named_workers is None else len(self.named_workers)
 
 
 class GoldWeight(models.Model):
@@ -121,6 +135,9 @@ class GoldScore(models.Model):
     z = models.FloatField(null=True)
     raw_se = models.FloatField(null=True)
     z_se = models.FloatField(null=True)
+    # The 95 % interval of z. Empty with a single rating, and for runs made before it was stored.
+    z_low = models.FloatField(null=True)
+    z_high = models.FloatField(null=True)
     n = models.PositiveIntegerField()
     n_ratings = models.PositiveIntegerField()
     is_complete = models.BooleanField()
