@@ -9,8 +9,11 @@ from django.utils.text import slugify
 
 from hits.models import Campaign
 
+from .evaluation.result_page import TABLE_TYPES
 from .exporting import default_file_name, export
 from .models import GoldRun
+from .tables.table import Table
+from .tables.writing import content_of
 
 # Not guessed from the file name: the MIME types known to machines differ.
 EXPORT_TYPES = {
@@ -18,6 +21,10 @@ EXPORT_TYPES = {
     "tsv": "text/tab-separated-values; charset=utf-8",
     "jsonl": "application/jsonl; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
+    "wmt-qe": "application/zip",
+    "wmt-ape": "application/zip",
+    "mtme-folder": "application/zip",
+    "pearmut": "application/jsonl; charset=utf-8",
 }
 
 
@@ -36,12 +43,29 @@ def exported(*, kind: str, campaign: Campaign, format: str, **options: Any) -> F
         )
 
 
+def table_file(table: Table, format: str) -> HttpResponse:
+    """Return a table as a download: `tex`, `md` or `csv`."""
+    return _file(content_of(table, format), f"{table.name}.{format}", TABLE_TYPES[format])
+
+
 def report_file(run: GoldRun) -> HttpResponse:
     """Return the report of a run as PDF."""
     # Imported here: most responses do not need the typesetter.
     from .gold.report import make_report, report_as_pdf
 
     name = f"{slugify(run.campaign.name) or 'campaign'}-gold-{run.number}.pdf"
-    response = HttpResponse(report_as_pdf(make_report(run)), content_type="application/pdf")
+    return _file(report_as_pdf(make_report(run)), name, "application/pdf")
+
+
+def ranking_report_file(campaign: Campaign, facts: dict[str, Any]) -> HttpResponse:
+    """Return the report of a ranking by judgements as PDF."""
+    from .ranking.report import make_report, report_as_pdf
+
+    name = f"{slugify(campaign.name) or 'campaign'}-ranking.pdf"
+    return _file(report_as_pdf(make_report(campaign, facts)), name, "application/pdf")
+
+
+def _file(content: bytes, name: str, content_type: str) -> HttpResponse:
+    response = HttpResponse(content, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -8,6 +8,8 @@ from django.db.models import QuerySet
 from da_platform.jobs.kinds import JobRefused, job_kind
 from da_platform.jobs.models import Job
 from da_platform.jobs.reports import Report
+from hits.campaigns.demo import EXAMPLES_JOB, TASK_EXAMPLES_JOB
+from hits.exceptions import LookRefused
 from hits.models import Campaign
 from hits.people.access import Level, campaigns_of
 
@@ -25,11 +27,17 @@ from .evaluation.stored_evaluations import (
     options_from,
     result_of,
 )
+from .experiments.catalogue import kind_named
+from .experiments.storing import run_stored, visible_experiments
 from .exporting import export
 from .gold.agreement import measure_agreement
+from .gold.looks import look_summary, take_look
+from .gold.named_workers import WorkersRefused, keys_of
+from .gold.presentation import PresentationRefused
+from .gold.presentation_effects import has_effects, measure_presentation
 from .gold.ranking import rank_systems
 from .gold.runs import build_gold
-from .models import Evaluation, GoldRun, JudgementUpload, Metric, ScoreCollection
+from .models import Evaluation, Experiment, GoldRun, JudgementUpload, Metric, ScoreCollection
 from .ranking.results import NothingRanked, rank_by_judgements
 
 
@@ -41,11 +49,14 @@ from .ranking.results import NothingRanked, rank_by_judgements
     needs=Level.RESEARCHER,
 )
 def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
-    """Build gold. Optional arguments: `method`, `minimum` and `test`."""
+    """Build gold. Optional arguments: `method`, `minimum`, `test`, pseudonyms of the `workers` to count, and a `helper` metric."""
     assert job.campaign is not None
     run = GoldRun.objects.filter(job=job).first()
     if run is None:
-        run = build_gold(campaign=job.campaign, job=job, progress=report.progress, **job.arguments)
+        arguments = dict(job.arguments)
+        if names := arguments.pop("workers", None):
+            arguments["workers"] = keys_of(job.campaign, names)
+        run = build_gold(campaign=job.campaign, job=job, progress=report.progress, **arguments)
     counts = {name: getattr(run, name) for name in ("n_ratings", "n_scored", "n_incomplete")}
     return {"run": run.number, "signature": run.signature} | counts
 
@@ -60,14 +71,63 @@ def build_gold_job(job: Job, report: Report) -> dict[str, Any]:
 def measure_agreement_job(job: Job, report: Report) -> dict[str, Any]:
     """Measure agreement. Optional argument: `replicate`, the code of a campaign with the same translations."""
     assert job.campaign is not None
-    replicate = None
-    if code := job.arguments.get("replicate"):
-        visible = campaigns_of(job.started_by) if job.started_by else Campaign.objects.all()
-        replicate = visible.filter(code=code).first()
-        if replicate is None:
-            raise JobRefused("The second campaign does not exist, or you may not see it.")
+    replicate = _second_campaign(job, "replicate")
     agreement = measure_agreement(job.campaign, replicate=replicate, progress=report.progress)
     return agreement.as_json()
+
+
+def _second_campaign(job: Job, argument: str) -> Campaign | None:
+    """Return the campaign whose code this argument holds; None without it."""
+    if not (code := job.arguments.get(argument)):
+        return None
+    visible = campaigns_of(job.started_by) if job.started_by else Campaign.objects.all()
+    campaign = visible.filter(code=code).first()
+    if campaign is None:
+        raise JobRefused("The second campaign does not exist, or you may not see it.")
+    return campaign
+
+
+@job_kind(
+    "measure_presentation",
+    title="Measure effects of how translations were shown",
+    outcome=outcomes.presentation_measured,
+    needs_campaign=True,
+    needs=Level.RESEARCHER,
+)
+def measure_presentation_job(job: Job, report: Report) -> dict[str, Any]:
+    """Measure effects of places and of the context.
+
+    Optional arguments: `against`, the code of a campaign with gold of the same texts, and `seed`.
+    """
+    assert job.campaign is not None
+    arguments = dict(job.arguments) | {"against": _second_campaign(job, "against")}
+    try:
+        facts = measure_presentation(job.campaign, progress=report.progress, **arguments)
+    except PresentationRefused as refusal:
+        raise JobRefused(str(refusal)) from refusal
+    if not has_effects(facts):
+        raise JobRefused(
+            "Every text was shown alone. Choose a campaign for comparison that showed the same texts in another way."
+        )
+    return facts
+
+
+@job_kind(
+    "take_look",
+    title="Test whether the ranking is decided",
+    outcome=outcomes.look_taken,
+    needs_campaign=True,
+)
+def take_look_job(job: Job, report: Report) -> dict[str, Any]:
+    """Test all pairs of systems in between, and add HITs for those that need more ratings, or stop."""
+    assert job.campaign is not None
+    try:
+        look = take_look(
+            campaign=job.campaign, job=job, actor=job.started_by, progress=report.progress
+        )
+    except LookRefused as refusal:
+        raise JobRefused(str(refusal)) from refusal
+    return look_summary(look)
 
 
 @job_kind(
@@ -96,11 +156,14 @@ def rank_systems_job(job: Job, report: Report) -> dict[str, Any]:
     needs=Level.RESEARCHER,
 )
 def rank_judgements_job(job: Job, report: Report) -> dict[str, Any]:
-    """Rank the systems by the rankings of workers. Optional arguments: `runs`, `seed` and `trusted_only`."""
+    """Rank the systems by the rankings of workers.
+
+    Optional arguments: `runs`, `seed`, `trusted_only`, `lookup`, and `groups` of judges by pseudonym.
+    """
     assert job.campaign is not None
     try:
         return rank_by_judgements(job.campaign, progress=report.progress, **job.arguments)
-    except (NothingRanked, ValueError) as error:
+    except (NothingRanked, WorkersRefused, ValueError) as error:
         raise JobRefused(str(error)) from error
 
 
@@ -212,6 +275,29 @@ def evaluate_again_job(job: Job, report: Report) -> dict[str, Any]:
     }
 
 
+@job_kind(
+    "run_experiment",
+    title="Run an experiment",
+    outcome=outcomes.experiment_run,
+    needs=Level.RESEARCHER,
+)
+def run_experiment_job(job: Job, report: Report) -> dict[str, Any]:
+    """Run an experiment, whose code is in `experiment`, on its stored files."""
+    experiments = Experiment.objects.all()
+    if job.started_by:
+        experiments = visible_experiments(job.started_by)
+    experiment = experiments.filter(code=job.arguments["experiment"]).first()
+    if experiment is None:
+        raise JobRefused("This experiment does not exist, or you may not see it.")
+    result = run_stored(experiment, report.progress)
+    findings = kind_named(experiment.kind).findings(result)
+    return {
+        "experiment": str(experiment.code),
+        "findings": findings,
+        "signature": result["signature"],
+    }
+
+
 def _summary(evaluation: Evaluation) -> dict[str, Any]:
     winners = {gold.gold.name: list(gold.winners) for gold in result_of(evaluation).golds}
     return {
@@ -272,7 +358,8 @@ def compute_metrics_job(job: Job, report: Report) -> dict[str, Any]:
 def compute_targeted_job(job: Job, report: Report) -> dict[str, Any]:
     """Compute human-targeted metrics from the campaign's post-editions.
 
-    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case` and `cap`.
+    Optional arguments: `names`, `use` (metric or gold), `tokenise`, `ignore_case`, `cap` and
+    `as_edited`.
     """
     from .post_editions.measures import compute_targeted
 
@@ -306,7 +393,7 @@ def _run_of(job: Job) -> GoldRun:
     return run
 
 
-@job_kind("make_examples", title="Make example campaigns", outcome=outcomes.examples_made)
+@job_kind(EXAMPLES_JOB, title="Make example campaigns", outcome=outcomes.examples_made)
 def make_examples_job(job: Job, report: Report) -> dict[str, Any]:
     """Make the example campaigns that a fresh platform shows."""
     # Needed once in the life of a platform.
@@ -315,4 +402,15 @@ def make_examples_job(job: Job, report: Report) -> dict[str, Any]:
     if job.started_by is None:
         raise JobRefused("The examples need an admin who owns them.")
     campaigns = make_examples(actor=job.started_by, progress=report.progress)
+    return {"campaigns": [str(campaign.code) for campaign in campaigns]}
+
+
+@job_kind(TASK_EXAMPLES_JOB, title="Make examples of other tasks", outcome=outcomes.examples_made)
+def make_task_examples_job(job: Job, report: Report) -> dict[str, Any]:
+    """Make a small finished campaign of each task that the first examples do not show."""
+    from .examples.other_tasks import make_task_examples
+
+    if job.started_by is None:
+        raise JobRefused("The examples need an admin who owns them.")
+    campaigns = make_task_examples(actor=job.started_by, progress=report.progress)
     return {"campaigns": [str(campaign.code) for campaign in campaigns]}

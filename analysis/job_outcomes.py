@@ -9,6 +9,7 @@ from da_platform.jobs.kinds import Outcome
 from da_platform.jobs.models import Job
 
 from .scores.fixes import listed
+from .stats.thresholds import ALPHA
 
 Result = dict[str, Any]
 
@@ -33,6 +34,23 @@ def gold_built(job: Job, result: Result) -> Outcome:
     return Outcome(sentence, (link, _page("Evaluate metrics against it", "campaign_metrics", job)))
 
 
+def look_taken(job: Job, result: Result) -> Outcome:
+    if n_translations := result.get("n_translations"):
+        going_on = _count(result["n_wide"], "translation")
+        found = f"{result['n_wide']:,} of {_count(n_translations, 'score')} still too uncertain"
+    else:
+        going_on = _count(len(result["open_systems"]), "system")
+        n_decided = result["n_pairs"] - result["n_undecided"]
+        found = f"{n_decided:,} of {_count(result['n_pairs'], 'pair')} decided"
+    follows = (
+        "This was the last look: no more places are offered."
+        if result["is_last"]
+        else f"{going_on} go on, in {_count(result['n_hits'], 'more HIT')}."
+    )
+    sentence = f"Look {result['look']}: {found}. {follows}"
+    return Outcome(sentence, (_page("View the looks", "campaign_looks", job),))
+
+
 def agreement_measured(job: Job, result: Result) -> Outcome:
     between, within = result["between"], result["within"]
     sentence = (
@@ -41,6 +59,21 @@ def agreement_measured(job: Job, result: Result) -> Outcome:
         f"{_shown(within['pearson'])} over {_count(within['n_pairs'], 'pair')}."
     )
     return Outcome(sentence, (_page("View results", "campaign_results", job),))
+
+
+def presentation_measured(job: Job, result: Result) -> Outcome:
+    names = {"screens": "on a screen", "documents": "in a document"}
+    sentences = [
+        f"Places {where}: p = {_shown(result[name]['pvalue'])}."
+        for name, where in names.items()
+        if result[name]
+    ]
+    if context := result["context"]:
+        n_different = sum(p is not None and p < ALPHA for p in context["adjusted"])
+        sentences.append(
+            f"Against {context['against']}: {n_different} of {_count(len(context['systems']), 'system')} differ."
+        )
+    return Outcome(" ".join(sentences), (_page("View effects", "presentation_effects", job),))
 
 
 def systems_ranked(job: Job, result: Result) -> Outcome:
@@ -63,6 +96,11 @@ def judgements_ranked(job: Job, result: Result) -> Outcome:
         f"{_count(result['n_judgements'], 'judgement')}. First: {result['systems'][0]['system']}."
     )
     return Outcome(sentence, (_page("View the ranking", "campaign_ranking", job),))
+
+
+def experiment_run(job: Job, result: Result) -> Outcome:
+    address = reverse("experiment", args=[result["experiment"]])
+    return Outcome(result["findings"][0], (("View the experiment", address),))
 
 
 def evaluated(job: Job, result: Result) -> Outcome:

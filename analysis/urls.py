@@ -5,8 +5,11 @@ from .views import (
     contrasts,
     evaluations,
     examples,
+    experiments,
     likeness,
+    plans,
     post_editions,
+    presentation,
     ranking,
     report,
     results,
@@ -17,6 +20,11 @@ from .views import (
 urlpatterns = [
     path("campaigns/<uuid:code>/results/", results.results, name="campaign_results"),
     path("campaigns/<uuid:code>/results/segments/", results.segments, name="campaign_segments"),
+    path(
+        "campaigns/<uuid:code>/results/documents/",
+        results.document_scores,
+        name="campaign_documents",
+    ),
     path("campaigns/<uuid:code>/results/build/", results.build, name="build_gold"),
     path(
         "campaigns/<uuid:code>/results/pictures/<slug:name>.<slug:fmt>",
@@ -38,6 +46,13 @@ urlpatterns = [
     ),
     path("campaigns/<uuid:code>/ranking/", ranking.ranking, name="campaign_ranking"),
     path("campaigns/<uuid:code>/ranking/start/", ranking.start, name="rank_judgements"),
+    path("campaigns/<uuid:code>/ranking/report/", ranking.report, name="ranking_report"),
+    path("campaigns/<uuid:code>/ranking/report.pdf", ranking.report_pdf, name="ranking_report_pdf"),
+    path(
+        "campaigns/<uuid:code>/ranking/judgements.<slug:fmt>",
+        ranking.judgements,
+        name="ranking_judgements",
+    ),
     path(
         "campaigns/<uuid:code>/ranking/tables/<slug:name>.<slug:fmt>",
         ranking.table,
@@ -47,6 +62,20 @@ urlpatterns = [
         "campaigns/<uuid:code>/ranking/pictures/<slug:name>.<slug:fmt>",
         ranking.picture,
         name="ranking_picture",
+    ),
+    path("campaigns/<uuid:code>/presentation/", presentation.effects, name="presentation_effects"),
+    path(
+        "campaigns/<uuid:code>/presentation/start/", presentation.start, name="measure_presentation"
+    ),
+    path(
+        "campaigns/<uuid:code>/presentation/tables/<slug:name>.<slug:fmt>",
+        presentation.table,
+        name="presentation_table",
+    ),
+    path(
+        "campaigns/<uuid:code>/presentation/pictures/<slug:name>.<slug:fmt>",
+        presentation.picture,
+        name="presentation_picture",
     ),
     path("campaigns/<uuid:code>/workers/weights/", weights.worker_weights, name="worker_weights"),
     path("campaigns/<uuid:code>/report/", report.report, name="campaign_report"),
@@ -65,6 +94,26 @@ urlpatterns = [
         name="post_editions",
     ),
     path(
+        "campaigns/<uuid:code>/post-editions/import/",
+        post_editions.import_post_editions,
+        name="import_post_editions",
+    ),
+    path(
+        "campaigns/<uuid:code>/post-editions/check/",
+        post_editions.check_post_editions,
+        name="check_post_editions",
+    ),
+    path(
+        "campaigns/<uuid:code>/own-references/",
+        post_editions.own_references,
+        name="own_references",
+    ),
+    path(
+        "campaigns/<uuid:code>/own-references/gold/",
+        post_editions.bring_back_gold,
+        name="bring_back_gold",
+    ),
+    path(
         "campaigns/<uuid:code>/metrics/post-editions/",
         scores.campaign_post_editions,
         name="campaign_post_editions",
@@ -75,6 +124,9 @@ urlpatterns = [
         evaluations.campaign_evaluate,
         name="campaign_evaluate",
     ),
+    path("plan/", plans.plan_campaign, name="plan_campaign"),
+    path("plan/<slug:name>.<slug:fmt>", plans.plan_picture, name="plan_picture"),
+    path("examples/make/", examples.make, name="make_examples"),
     path("examples/remove/", examples.remove, name="remove_examples"),
     path("evaluations/", evaluations.evaluations, name="evaluations"),
     path("evaluations/across/", across.evaluations_across, name="evaluations_across"),
@@ -105,6 +157,27 @@ urlpatterns = [
         "evaluations/collections/<uuid:code>/evaluate/",
         evaluations.collection_evaluate,
         name="collection_evaluate",
+    ),
+    path("experiments/", experiments.experiments, name="experiments"),
+    path("experiments/new/<slug:kind>/", experiments.new_experiment, name="new_experiment"),
+    path("experiments/<uuid:code>/", experiments.experiment, name="experiment"),
+    path(
+        "experiments/<uuid:code>/campaign/",
+        experiments.experiment_campaign,
+        name="experiment_campaign",
+    ),
+    path(
+        "experiments/<uuid:code>/result.json", experiments.experiment_json, name="experiment_json"
+    ),
+    path(
+        "experiments/<uuid:code>/tables/<str:name>.<slug:fmt>",
+        experiments.experiment_table,
+        name="experiment_table",
+    ),
+    path(
+        "experiments/<uuid:code>/pictures/<str:name>.<slug:fmt>",
+        experiments.experiment_picture,
+        name="experiment_picture",
     ),
     path("evaluations/<uuid:code>/", evaluations.evaluation, name="evaluation"),
     path(

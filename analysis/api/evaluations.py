@@ -23,12 +23,12 @@ from hits.api.jobs import JobOut
 from hits.models import Campaign
 from hits.people.access import Level, campaign_for, user_of
 
-from ..evaluation.across import table_across, titled
+from ..evaluation.across import AcrossMeasure, table_across, titled
 from ..evaluation.contrast_page import default_names, pairs_of, with_texts
 from ..evaluation.contrasts import contrast
 from ..evaluation.pictures import pictures_of_result
 from ..evaluation.result_page import TABLE_TYPES, table_file
-from ..evaluation.results import PredictionSort, TieThreshold, Uncertainty
+from ..evaluation.results import Granularity, PredictionSort, TieThreshold, Uncertainty
 from ..evaluation.stored_evaluations import options_from, result_of
 from ..evaluation.tables import tables_of
 from ..models import Evaluation
@@ -65,7 +65,9 @@ class OptionsIn(Input):
     `per_word` divides seconds by the number of words in each segment. With `preference_points`, metrics
     are also evaluated against preferences: pairs of translations whose gold scores are this far apart.
     With `qe`, what does not significantly differ from the predictions named by `baseline` is shaded, and
-    the table of predictions is sorted by `sort`.
+    the table of predictions is sorted by `sort`. `good_enough` is a score on the scale of the gold: how well do metrics find
+    worse translations, and how many must be read to find them? With `level` `document`, scores and gold are averaged over the segments of
+    each document, and documents take the place of segments.
     """
 
     qe: bool = False
@@ -80,6 +82,8 @@ class OptionsIn(Input):
     ignore_extra: bool = False
     per_word: bool = False
     preference_points: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    good_enough: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    level: Granularity = "segment"
     baseline: Annotated[str, Field(max_length=200)] = ""
     sort: PredictionSort = "r"
 
@@ -301,6 +305,7 @@ def download_evaluation_table(
     request: HttpRequest,
     code: UUID,
     others: Query[list[UUID]] = [],  # noqa: B006
+    measure: Query[AcrossMeasure] = "pearson",
     format: Query[Literal["csv", "tex", "md"]] = "csv",
 ) -> HttpResponse:
     """Download one table of metrics over campaigns, such as those of several language pairs.
@@ -314,7 +319,8 @@ def download_evaluation_table(
     ]
     if None in evaluations:
         raise Http404("Not every campaign has an evaluation.")
-    table = table_across(titled([each for each in evaluations if each is not None]))
+    found = titled([each for each in evaluations if each is not None])
+    table = table_across(found, measure=measure)
     return HttpResponse(content_of(table, format), content_type=TABLE_TYPES[format])
 
 

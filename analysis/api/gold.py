@@ -18,17 +18,22 @@ from da_platform.numbers import known_matrix
 from hits.api.auth import Needs, Scope
 from hits.api.field_types import Input, Number, file_response
 from hits.api.jobs import JobOut
-from hits.people.access import Level, campaign_for, user_of
+from hits.people.access import Level, campaign_for, has_level, user_of
 
 from ..downloads import EXPORT_TYPES, exported
-from ..exporting.service import KINDS
+from ..exporting.service import KIND_OF_FORMAT, KINDS, TABLE_FORMATS
+from ..gold.all_segments import find_helper
+from ..gold.documents import document_rows
+from ..gold.named_workers import MOST_WORKERS, pseudonyms_of
 from ..gold.ranking import rank_systems
 from ..models import GoldRun, GoldScore
 from ..stats.systems import Test
 
+EXPORTED = (*TABLE_FORMATS, *KIND_OF_FORMAT)
+
 router = Router(tags=["Gold"])
 
-GOLD_EXPORTS = ("segments", "systems", "weights")
+GOLD_EXPORTS = ("segments", "documents", "systems", "weights")
 
 
 class GoldRunOut(Schema):
@@ -39,6 +44,10 @@ class GoldRunOut(Schema):
     minimum: int
     test: str
     created_at: datetime
+    n_named_workers: int | None
+    helper: dict[str, Any] | None = Field(
+        description="The metric that helped to score systems on all segments, and how much it helped."
+    )
     n_workers: int
     n_workers_trusted: int
     n_ratings: int
@@ -52,6 +61,29 @@ class GoldIn(Input):
     method: GoldRun.Method = GoldRun.Method.PER_WORKER
     minimum: Annotated[int, Field(ge=1, le=1_000)] | None = None
     test: GoldRun.Test = GoldRun.Test.TWO_WAY
+    workers: (
+        Annotated[
+            list[Annotated[str, Field(max_length=300)]],
+            Field(
+                min_length=1,
+                max_length=MOST_WORKERS,
+                description="Count only these workers: pseudonyms from exports or, for admins, ids.",
+            ),
+        ]
+        | None
+    ) = None
+    helper: (
+        Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=200,
+                description="A metric with scores for all outputs, to score systems on all segments if only "
+                "some were rated.",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class SegmentScoreOut(Schema):
@@ -63,15 +95,38 @@ class SegmentScoreOut(Schema):
     z: float | None
     raw_se: float | None
     z_se: float | None
+    z_low: float | None
+    z_high: float | None
     n: int
     is_complete: bool
 
 
+class DocumentScoreOut(Schema):
+    """The mean score of a system's translation of a document, over its complete segments."""
+
+    system: str
+    document: str
+    raw: float | None
+    z: float | None
+    raw_se: float | None
+    z_se: float | None
+    n_segments: int
+    n_incomplete: int
+    n_ratings: int
+    is_complete: bool
+
+    @staticmethod
+    def resolve_system(row: dict[str, Any]) -> str:
+        name: str = row["system_name"]
+        return name
+
+
 class RankedSystem(Schema):
-    """A system's score, with its 95 % interval."""
+    """A system's score, with its 95 % interval. With a helper metric, `z_rated` is the mean over rated segments alone."""
 
     system: str
     z: float
+    z_rated: float | None = None
     low: float | None
     high: float | None
     raw: float
@@ -132,6 +187,11 @@ def build_gold(request: HttpRequest, code: UUID, body: GoldIn) -> Status[Job]:
     assert isinstance(request.user, User)
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
     arguments = body.model_dump(exclude_none=True, mode="json")
+    if body.workers:
+        sees_ids = has_level(request.user, Level.ADMIN, campaign)
+        arguments["workers"] = pseudonyms_of(campaign, body.workers, by_id=sees_ids)
+    if body.helper:
+        find_helper(campaign, body.helper, body.method, body.test)
     job = start_job(
         kind="build_gold", campaign=campaign, arguments=arguments, started_by=request.user
     )
@@ -160,11 +220,24 @@ def list_gold_scores(request: HttpRequest, code: UUID, number: Number) -> QueryS
         "z",
         "raw_se",
         "z_se",
+        "z_low",
+        "z_high",
         "n",
         "is_complete",
         system=F("translation__outputs__system__name"),
         segment=F("translation__segment__name"),
     )
+
+
+@router.get(
+    "/{uuid:code}/gold/{number}/documents",
+    response=list[DocumentScoreOut],
+    auth=Needs(Scope.READ),
+)
+@paginate
+def list_document_scores(request: HttpRequest, code: UUID, number: Number) -> QuerySet[Any, Any]:
+    """List the score of every document of every system. Segments without a document are left out."""
+    return document_rows(get_gold(request, code, number))
 
 
 @router.get("/{uuid:code}/gold/{number}/ranking", response=RankingOut, auth=Needs(Scope.READ))
@@ -195,10 +268,13 @@ def download_export(
     request: HttpRequest,
     code: UUID,
     kind: Literal[KINDS],  # type: ignore[valid-type]
-    format: Query[Literal["csv", "tsv", "jsonl", "parquet"]] = "csv",
+    format: Query[Literal[EXPORTED]] = "csv",  # type: ignore[valid-type]
     run: Query[Number | None] = None,
 ) -> FileResponse:
-    """Download a table of the campaign, with pseudonyms for workers. The default run is the latest."""
+    """Download a table of the campaign, with pseudonyms for workers. The default run is the latest.
+
+    `wmt-qe` and `wmt-ape` are for post-editions: an archive of text files with one line for each.
+    """
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
     options = {"run": get_gold(request, code, run)} if run and kind in GOLD_EXPORTS else {}
     return exported(kind=kind, campaign=campaign, format=format, actor=user_of(request), **options)

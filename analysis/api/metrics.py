@@ -133,7 +133,8 @@ class PostEditionsIn(Input):
     """What to compute from post-editions: scores of metrics, or gold.
 
     Metrics need a post-edition of every output. By default, as at WMT's quality estimation tasks, case is ignored
-    and error rates above 1 count as 1.
+    and error rates above 1 count as 1. Those of the campaign that somebody else has checked are used as the checker
+    left them, unless `as_edited` is true.
     """
 
     names: list[Literal[METRIC_NAMES]] = ["TER"]  # type: ignore[valid-type]
@@ -141,6 +142,7 @@ class PostEditionsIn(Input):
     tokenise: Literal[TOKENISERS] | None = None  # type: ignore[valid-type]
     ignore_case: bool = True
     cap: bool = True
+    as_edited: bool = False
 
 
 class GoldUploadOut(Schema):

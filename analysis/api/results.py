@@ -37,7 +37,7 @@ class AgreementOut(Schema):
     """Agreement of trusted workers on z-scores: between and within workers, alpha, and by number of ratings.
 
     Also ratings per translation (`depth`), workers who differ on `repeats`, time and pay (`effort`), and how well halves
-    of the workers agree (`reliability`).
+    of the workers agree (`reliability`), and what more ratings of each translation would buy (`value`).
     """
 
     job: UUID
@@ -52,6 +52,7 @@ class AgreementOut(Schema):
     repeats: dict[str, Any] | None = None
     effort: dict[str, Any] | None = None
     reliability: list[dict[str, Any]] = []
+    value: dict[str, Any] | None = None
 
 
 class RunsIn(Input):

@@ -115,7 +115,10 @@ class Rows:
 
     def by_document(self) -> "Grouping | None":
         documents = self.alignment.documents
-        if documents is None:
+        if documents is None or all(
+            document == segment
+            for document, (_, segment) in zip(documents, self.alignment.keys, strict=True)
+        ):
             return None
         numbers = {name: number for number, name in enumerate(dict.fromkeys(documents))}
         return Grouping("document", tuple(numbers), np.array([numbers[name] for name in documents]))

@@ -92,7 +92,8 @@ def with_texts(
 ) -> list[ShownContradiction]:
     """Add texts and single ratings, which only campaigns have."""
     keys = [(row.system, row.segment) for row in contradictions]
-    texts = texts_of(evaluation.campaign, keys) if evaluation.campaign else {}
+    is_segment = result_of(evaluation).options.level == "segment"
+    texts = texts_of(evaluation.campaign, keys) if evaluation.campaign and is_segment else {}
     return [
         ShownContradiction(row, texts.get(key, Texts()))
         for row, key in zip(contradictions, keys, strict=True)

@@ -17,9 +17,16 @@ from ..stats._groups import is_constant
 from ..stats.signature import signature
 from ..stats.williams import MIN_SEGMENTS
 from .aligned_rows import Rows, Texts
+from .by_document import by_document, documents_of, lengths_by_document
 from .contrasts import Pairs, Scored, chosen_pairs, contrast, paired
+from .good_enough import good_enough, refuse_if_all_alike
 from .per_word import per_word
-from .predictions import gold_moments, prediction_comparisons, prediction_results
+from .predictions import (
+    constant_prediction,
+    gold_moments,
+    prediction_comparisons,
+    prediction_results,
+)
 from .preferences import gold_preferences, judged_preferences
 from .results import (
     Breakdown,
@@ -141,11 +148,15 @@ def evaluate(
     tasks = []
     for gold in named_golds:
         own_tables = [table for table in tables if table.gold in ("", gold.name)]
+        if options.level == "document":
+            gold, own_tables, own_texts = _by_document(gold, own_tables, texts, options)
+        else:
+            own_texts = texts
         segment_tables = [table for table in own_tables if table.level == "segment"]
         if gold.segment is not None and segment_tables:
             rows[gold.name] = Rows.of(segment_tables, gold.segment, options)
             _check_enough(gold, rows[gold.name])
-        tasks.append((gold, own_tables, rows.get(gold.name), options, texts))
+        tasks.append((gold, own_tables, rows.get(gold.name), options, own_texts))
     in_parallel = processes > 1 and len(tasks) > 1
     step = _say_nothing if in_parallel else steps.done
     results = []
@@ -153,6 +164,7 @@ def evaluate(
         results.append(gold_evaluation)
         if in_parallel:
             steps.done(_STEPS_PER_GOLD)
+    refuse_if_all_alike(results, options)
     result = EvaluationResult(
         inputs=_inputs(tables, golds, judgements),
         options=options,
@@ -162,6 +174,19 @@ def evaluate(
         judged=None if judgements is None else _judged(tables, judgements, options),
     )
     return Evaluated(result, rows)
+
+
+def _by_document(
+    gold: Gold, tables: Sequence[ScoreTable], texts: Texts | None, options: Options
+) -> tuple[Gold, list[ScoreTable], Texts | None]:
+    """Put documents in the place of segments; scores and gold of systems stay as they are."""
+    if gold.segment is None:
+        return gold, list(tables), None
+    of_systems = [table for table in tables if table.level == "system"]
+    of_segments = [table for table in tables if table.level == "segment"]
+    lengths = texts and lengths_by_document(texts, documents_of(gold.segment))
+    averaged, gold_table = by_document(of_segments, gold.segment, options)
+    return replace(gold, segment=gold_table), [*averaged, *of_systems], lengths
 
 
 def _judged(
@@ -308,6 +333,8 @@ def _evaluate_gold(
         tests=tests[1:] + at_systems.tests,
         prediction_comparisons=prediction_comparisons(rows, options),
         preferences=gold_preferences(rows, options),
+        constant=constant_prediction(rows, options),
+        good_enough=good_enough(rows, options),
     )
 
 
@@ -381,7 +408,9 @@ def _signature(
         without=sorted(options.without_systems) or None,
         extra="ignored" if options.ignore_extra else None,
         per="word" if options.per_word else None,
+        level=None if options.level == "segment" else options.level,
         preferences=options.preference_points,
+        good_enough=options.good_enough,
         judgements=None if judgements is None else len(judgements.rows),
         baseline=options.baseline or None,
         uncertainty=options.uncertainty,

@@ -56,6 +56,8 @@ def _all_parts(result: EvaluationResult) -> Iterator[Parts]:
             "tests",
             "significance",
             "densities",
+            "good-enough",
+            "flagging",
         )
         for kind in kinds:
             yield kind, name

@@ -189,6 +189,11 @@ class PostEditionsForm(forms.Form):
         label="Count error rates above 1 as 1",
         help_text="Both are usual at WMT's quality estimation tasks.",
     )
+    as_edited = forms.BooleanField(
+        required=False,
+        label="As their editors left them",
+        help_text="Otherwise, post-editions that were checked are used as the checker left them.",
+    )
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -200,6 +205,7 @@ class PostEditionsForm(forms.Form):
             "tokenise": chosen["tokenise"] or None,
             "ignore_case": chosen["ignore_case"],
             "cap": chosen["cap"],
+            "as_edited": chosen["as_edited"],
         }
 
 
@@ -247,6 +253,25 @@ class OptionsForm(forms.Form):
     per_word = forms.BooleanField(
         required=False,
         label="Seconds per word: scores and gold are times, to be divided by the words of each segment",
+    )
+    good_enough = forms.FloatField(
+        required=False,
+        label="Good enough from",
+        help_text="A score on the scale of the gold. How well do metrics find worse translations, and how many must be read?",
+    )
+    level = forms.ChoiceField(
+        choices=[
+            ("segment", "Segments"),
+            (
+                "document",
+                "Documents: scores and gold are averaged over the segments of each document",
+            ),
+        ],
+        initial="segment",
+        required=False,
+        widget=forms.RadioSelect,
+        label="Evaluate",
+        help_text="Documents must be known: from the campaign, or given with the gold.",
     )
     baseline = forms.CharField(
         required=False,
@@ -353,6 +378,8 @@ class OptionsForm(forms.Form):
             "seed": chosen["seed"],
             "per_word": chosen["per_word"],
             "preference_points": chosen["preference_points"],
+            "good_enough": chosen["good_enough"],
+            "level": chosen["level"] or "segment",
             "baseline": chosen["baseline"],
             "sort": chosen["sort"] or "r",
         }

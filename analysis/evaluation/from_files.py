@@ -8,7 +8,6 @@ from typing import cast
 
 from da_platform.files.problems import Problem, Problems
 from da_platform.files.reading import files_in
-from da_platform.forks import in_forks
 
 from ..scores.errors import ScoresRefused, refuse_if_any
 from ..scores.gold_tables import USUAL_DIRECTIONS, read_gold
@@ -126,10 +125,8 @@ def evaluate_files(
         `gold.tsv`, or with a kind and a column `hter=gold.tsv::HUMAN`.
     directions : Directions, optional
         For metrics and golds that do not declare one. Gold of the kinds `da` and `hter` has one.
-    options : Options, optional
     texts, documents : str or Path, optional
-        The text and the document of each segment, one per line, in the order of the gold's
-        segments, for results by length and by document.
+        One line per segment, in the order of the gold's, for results by length and by document.
     only : mapping, optional
         Which `language_pair`, `testset` or `reference` to read from files that hold several.
     ranks : bool
@@ -141,19 +138,12 @@ def evaluate_files(
     judgements : str or Path, optional
         Preferences of people: a table with the columns segment, better and worse.
     processes : int
-        Number of processes that read and evaluate. More than one is safe only in a program without threads.
-    progress : callable
-
-    Returns
-    -------
-    Evaluated
+        Number of processes that evaluate. More than one is safe only in a program without threads.
 
     Raises
     ------
-    DirectionsUnknown
-        Listing the directions to confirm.
-    ScoresRefused
-        Listing everything else that is wrong.
+    DirectionsUnknown, ScoresRefused
+        Listing the directions to confirm, or everything else that is wrong.
     """
     files = read_files(
         scores,
@@ -166,7 +156,6 @@ def evaluate_files(
         format=format,
         gold_format=gold_format,
         system=system,
-        processes=processes,
     )
     return evaluate(
         files.tables,
@@ -200,12 +189,11 @@ def read_files(
     format: str | None = None,
     gold_format: str | None = None,
     system: str = "",
-    processes: int = 1,
 ) -> FilesRead:
     """Read the inputs of `evaluate_files`. The parameters are the same."""
     declared = directions or Directions()
     read = partial(read_scores, only=only, format=format, system=system)
-    files = _read_all(scores, read, processes)
+    files = _read_all(scores, read)
     if not ranks:
         files = [without_ranks(file) for file in files]
     gold_files = [
@@ -235,9 +223,7 @@ def read_files(
     return FilesRead(directed, gold_tables, lengths)
 
 
-def _read_all(
-    scores: Sequence[str | Path], read: Callable[[Path], ScoreFile], processes: int
-) -> list[ScoreFile]:
+def _read_all(scores: Sequence[str | Path], read: Callable[[Path], ScoreFile]) -> list[ScoreFile]:
     """Read every file, and raise all their problems as one refusal."""
     problems = Problems()
     files = []
@@ -245,29 +231,21 @@ def _read_all(
     # Metrics score the same translations: one tuple of keys for all of them saves most of the memory, and lets
     # `align` look the keys up once.
     shared_keys: dict[tuple[Key, ...], tuple[Key, ...]] = {}
-    for file, refused, n_problems in in_forks(partial(_read_file, read), paths, processes):
-        if file is not None:
+    for path in paths:
+        try:
+            file = read(path)
+        except ScoresRefused as refusal:
+            for problem in refusal.problems:
+                problems.add(problem.file, problem.line, problem.reason, problem.fix)
+            problems.total += refusal.n_problems - len(refusal.problems)
+        else:
             tables = [
                 replace(table, keys=shared_keys.setdefault(table.keys, table.keys))
                 for table in file.tables
             ]
             files.append(replace(file, tables=tuple(tables)))
-        for problem in refused:
-            problems.add(problem.file, problem.line, problem.reason)
-        problems.total += n_problems - len(refused)
     refuse_if_any(problems)
     return files
-
-
-# A file, or the listed problems and the number of all.
-_Read = tuple[ScoreFile | None, Sequence[Problem], int]
-
-
-def _read_file(read: Callable[[Path], ScoreFile], path: Path) -> _Read:
-    try:
-        return read(path), (), 0
-    except ScoresRefused as refusal:
-        return None, refusal.problems, refusal.n_problems
 
 
 def _paths(scores: Sequence[str | Path], problems: Problems) -> list[Path]:

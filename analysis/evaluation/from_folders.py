@@ -172,7 +172,6 @@ def evaluate_folder(
         documents=test_set.documents,
         format=FORMAT,
         gold_format=FORMAT,
-        processes=processes,
     )
     options = options or Options()
     left_out = _left_out(test_set, files, {*keep, *options.without_systems})

@@ -27,6 +27,10 @@ def mended(job: Job, fixes: Sequence[Fix]) -> dict[str, Any]:
             metrics += fix.values
         elif fix.option == "baseline":
             options["baseline"] = ""
+        elif fix.option == "good_enough":
+            options["good_enough"] = None
+        elif fix.option == "level":
+            (options["level"],) = fix.values
         else:
             options[fix.option] = fix.option == "ignore_extra"
     options["without_systems"] = list(left_out)

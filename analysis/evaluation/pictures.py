@@ -3,9 +3,12 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+import numpy as np
+
 from da_platform.plots.rendering import Picture
 
 from ..plots.densities import densities
+from ..plots.flagging import flagging
 from ..plots.heat_maps import correlation_map, significance_map
 from ..plots.scatter import scatter, standardised_scatter
 from ..scores.score_tables import shown
@@ -15,6 +18,7 @@ from .aligned_rows import Rows
 from .contrasts import Scored, paired
 from .engine import Evaluated
 from .file_names import Parts, file_names
+from .good_enough import SHARES
 from .rank_changes import rank_changes
 from .results import (
     Comparison,
@@ -24,7 +28,7 @@ from .results import (
     Options,
     numbers,
 )
-from .wording import LEVEL_NAMES, MEASURE_NAMES, level_and_correction, name_of_test
+from .wording import MEASURE_NAMES, level_and_correction, level_name, name_of_test
 
 # Scatter plots drawn by default, of the best metrics under each gold.
 SCATTERS = 2
@@ -38,10 +42,15 @@ def pictures_of_result(result: EvaluationResult) -> list[Picture]:
     compared = [gold for gold in result.golds if gold.comparison is not None]
     pictures += [_between(gold) for gold in compared[:1]]
     pictures += [
+        flagging_of(gold, names["flagging", gold.gold.name])
+        for gold in result.golds
+        if gold.good_enough
+    ]
+    pictures += [
         rank_changes(
             pair.changes,
             golds=(pair.first, pair.second),
-            level=pair.level,
+            level=level_name(pair.level, result.options),
             name=names["rank-changes", pair.level, pair.first, pair.second],
         )
         for pair in result.comparisons
@@ -87,7 +96,7 @@ def significance_of(gold: GoldEvaluation, test: Comparison, options: Options, na
         winners=gold.winners_in(test.level, test.measure),
         name=name,
         gold_name=gold.gold.name,
-        measure=f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}",
+        measure=f"{MEASURE_NAMES[test.measure]}, {level_name(test.level, options)}",
         test=f"{name_of_test(test)}, {level_and_correction(test, replace(options, alpha=ALPHA))}",
     )
 
@@ -150,6 +159,20 @@ def scatter_of_golds(pair: GoldComparison, first: Rows, second: Rows, name: str)
         directions=pairs.directions,
         gold_name=pair.second,
         r=None if pair.between is None else pair.between.estimate,
+        name=name,
+    )
+
+
+def flagging_of(gold: GoldEvaluation, name: str) -> Picture:
+    """Plot how well metrics find what is not good enough."""
+    found = gold.good_enough
+    assert found is not None
+    return flagging(
+        [row.metric for row in found.rows],
+        np.array([row.found for row in found.rows], dtype=np.float64),
+        SHARES,
+        share_bad=found.share_bad,
+        gold_name=gold.gold.name,
         name=name,
     )
 

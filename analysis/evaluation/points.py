@@ -31,7 +31,9 @@ def points_of(evaluation: Evaluation, result: EvaluationResult, name: str) -> di
     gold, metric = subject
     keys = rows_of(evaluation, gold, [metric]).alignment.keys
     shown = [keys[row] for row in hovered(len(keys))]
-    texts = _texts(evaluation.campaign, shown)
+    # A document has no text of its own, though it could share its name with a segment.
+    is_segment = result.options.level == "segment"
+    texts = _texts(evaluation.campaign if is_segment else None, shown)
     points = [
         {"x": round(x, 5), "y": round(y, 5), "label": label, **texts.get(key, {})}
         for (x, y, label), key in zip(_places(make_picture()), shown, strict=True)

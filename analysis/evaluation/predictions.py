@@ -54,6 +54,21 @@ def prediction_results(rows: Rows, options: Options) -> tuple[PredictionResult, 
     )
 
 
+# No submission can have this name, which has brackets in front.
+CONSTANT = "(mean)"
+
+
+def constant_prediction(rows: Rows, options: Options) -> PredictionResult | None:
+    """Measure the errors of predicting the mean of the gold everywhere, which says nothing about quality.
+
+    Submissions do not know that mean; this is the constant with the least squared error. None if nothing predicts
+    the gold.
+    """
+    if not predicting(rows, options):
+        return None
+    return _prediction_result(CONSTANT, np.full(len(rows.gold), rows.gold.mean()), rows, options)
+
+
 def _prediction_result(
     metric: str, scores: Floats, rows: Rows, options: Options
 ) -> PredictionResult:
@@ -119,7 +134,7 @@ def prediction_comparisons(rows: Rows, options: Options) -> tuple[PredictionComp
                 measure=measure,
                 metrics=tuple(rows.metrics[i] for i in chosen),
                 pvalue=known_matrix(tests.pvalue),
-                unit="translation" if options.is_published else "segment",
+                unit="translation" if options.is_published else options.level,
                 correction=options.used_correction,
                 signature=tests.signature,
             )

@@ -10,13 +10,12 @@ from da_platform.plots.rendering import Picture
 from da_platform.plots.style import COLOURS, INK, LINE, QUIET, TWO_COLUMNS, new_figure
 
 from ..plots.heat_maps import shortened, three_places
-from .wording import LEVEL_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .results import Level, RankChange
+    from .results import RankChange
 
 ROW_INCHES = 0.17
 
@@ -25,7 +24,7 @@ def rank_changes(
     changes: Sequence[RankChange],
     *,
     golds: tuple[str, str],
-    level: Level = "segment",
+    level: str = "segment level",
     name: str = "rank-changes",
 ) -> Picture:
     """Draw a line from each metric's rank under one gold to its rank under another.
@@ -35,7 +34,8 @@ def rank_changes(
     changes : sequence of RankChange
         Metrics that no other outperforms under a gold are in bold there.
     golds : tuple of str
-    level : {"segment", "system"}
+    level : str
+        For the title.
     name : str
 
     Returns
@@ -44,7 +44,7 @@ def rank_changes(
     """
     return Picture(
         name=name,
-        title=f"Ranks of metrics by {golds[0]} and by {golds[1]}, {LEVEL_NAMES[level]}",
+        title=f"Ranks of metrics by {golds[0]} and by {golds[1]}, {level}",
         alternative=_alternative(changes, golds),
         draw=partial(_draw, changes, golds),
         size=_size(len(changes)),

@@ -10,8 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 import hits
 from da_platform.exceptions import PlatformError
+from da_platform.forks import in_forks
 from da_platform.plots.dark import follow_dark_mode
-from da_platform.plots.rendering import Format, Picture, render_pictures
+from da_platform.plots.rendering import Format, Picture
 
 from ..plots.quadrants import quadrants
 from ..scores.score_tables import shown
@@ -20,10 +21,11 @@ from ..tables.writing import escape_markdown, to_latex, to_markdown
 from .contrasts import contrast
 from .engine import Evaluated, Progress
 from .file_names import file_names, stem
+from .good_enough import reading_sentence
 from .pictures import main_maps, pictures_of, significance_maps
 from .results import Comparison, EvaluationResult, Input, PredictionComparison
 from .tables import SORT_NAMES, breakdown_csv, contradictions_table, tables_of
-from .wording import name_of_test
+from .wording import level_name, name_of_test, rows_name
 
 COLOURS = Path(hits.__file__).parent / "static" / "hits" / "colours.css"
 
@@ -38,22 +40,29 @@ class ReportRefused(PlatformError):
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A figure with its rendered files."""
+    """A figure with its rendered files, its data, and the SVG for the page, which follows dark mode."""
 
     picture: Picture
     files: dict[Format, bytes]
+    data: bytes
+    on_page: bytes
 
     @property
     def inline(self) -> SafeString:
         """The figure as HTML: inline SVG if its points have hover texts, otherwise an image."""
-        svg = follow_dark_mode(self.files["svg"])
         if self.picture.hover:
             # Text from users was escaped by the XML writer.
-            return mark_safe(svg.decode().partition("?>")[2])  # nosec B308 B703
-        encoded = base64.b64encode(svg).decode()
+            return mark_safe(self.on_page.decode().partition("?>")[2])  # nosec B308 B703
+        encoded = base64.b64encode(self.on_page).decode()
         return render_to_string(
             "analysis/_embedded_picture.html", {"encoded": encoded, "picture": self.picture}
         )
+
+
+def _draw(picture: Picture) -> tuple[dict[Format, bytes], bytes, bytes]:
+    """Return everything about a figure that takes time, for `in_forks`."""
+    files = picture.render_all()
+    return files, picture.csv(), follow_dark_mode(files["svg"])
 
 
 def write_report(
@@ -128,7 +137,7 @@ def report_files(
     result = evaluated.result
     tables, pictures = tables_of(result), pictures_of(evaluated, scatters=scatters)
     for pairs in evaluated.contrasts:
-        table = contradictions_table(contrast(pairs))
+        table = contradictions_table(contrast(pairs), result.options)
         name = stem("quadrants", *pairs.names)
         tables.append(replace(table, name=name))
         labels = [shown(key) for key in pairs.keys]
@@ -138,8 +147,8 @@ def report_files(
     data = [picture for picture in pictures if picture.name in only_data]
     pictures = [picture for picture in pictures if picture.name not in only_data]
     drawn = []
-    for picture, files in zip(pictures, render_pictures(pictures, processes), strict=True):
-        drawn.append(_Drawn(picture, files))
+    for picture, parts in zip(pictures, in_forks(_draw, pictures, processes), strict=True):
+        drawn.append(_Drawn(picture, *parts))
         progress(len(drawn), len(pictures))
     yield RESULT, result.to_json(indent=1).encode()
     for table in tables:
@@ -154,7 +163,7 @@ def report_files(
     for figure in drawn:
         for fmt, content in figure.files.items():
             yield f"figures/{figure.picture.name}.{fmt}", content
-        yield f"figures/{figure.picture.name}.csv", figure.picture.csv()
+        yield f"figures/{figure.picture.name}.csv", figure.data
     for picture in data:
         yield f"figures/{picture.name}.csv", picture.csv()
     yield TEXT, _markdown(result, tables, pictures).encode()
@@ -199,6 +208,8 @@ def findings(result: EvaluationResult) -> list[str]:
                 f"{', '.join(test.winners(result.options.alpha)) or 'none'}."
                 for test in gold.prediction_comparisons
             ]
+            if about_reading := reading_sentence(gold, result.options):
+                sentences.append(about_reading)
         elif gold.system:
             best_system = gold.system[0]
             sentences.append(
@@ -207,11 +218,11 @@ def findings(result: EvaluationResult) -> list[str]:
             )
         if gold.gold.n_without_gold:
             sentences.append(
-                f"{gold.gold.n_without_gold:,} translations have no score in {name} and were left out."
+                f"{gold.gold.n_without_gold:,} {rows_name(result.options)} have no score in {name} and were left out."
             )
         if gold.gold.n_ignored:
             sentences.append(
-                f"{gold.gold.n_ignored:,} scores for translations that are not in {name} were ignored."
+                f"{gold.gold.n_ignored:,} scores for {rows_name(result.options)} that are not in {name} were ignored."
             )
         sentences += gold.gold.notes
     for comparison in result.comparisons:
@@ -219,7 +230,7 @@ def findings(result: EvaluationResult) -> list[str]:
         n_moved = sum(metric.change != 0 for metric in changes)
         sentences.append(
             f"Between {comparison.first} and {comparison.second}, {n_moved} of {len(changes)} metrics "
-            f"change their rank at {comparison.level} level."
+            f"change their rank at {level_name(comparison.level, result.options)}."
         )
     return sentences
 
@@ -233,7 +244,7 @@ def _how(test: Comparison | None) -> str:
 def _how_predictions(test: PredictionComparison) -> str:
     if test.unit == "translation":
         return "paired bootstrap, as published"
-    return "t test by segment" + ("" if test.correction == "none" else ", Holm's correction")
+    return f"t test by {test.unit}" + ("" if test.correction == "none" else ", Holm's correction")
 
 
 def _shown(value: float | None) -> str:
@@ -248,17 +259,24 @@ def inputs_table(result: EvaluationResult) -> Table:
             text(source.role),
             text(source.level),
             text(_better(source)),
+            text(_how_read(source)),
             text(source.sha256 or "–"),
         ]
         for source in result.inputs
     ]
-    titles = ("name", "role", "level", "better", "SHA-256 of the file")
+    titles = ("name", "role", "level", "better", "how", "SHA-256 of the file")
     return Table(
         name="inputs",
         caption="Inputs",
         columns=[Column(title, is_number=False) for title in titles],
         rows=rows,
     )
+
+
+def _how_read(source: Input) -> str:
+    """Return how scores were computed or read, and the size of the models behind them."""
+    facts = source.signature.split("|")
+    return ", ".join(fact for fact in facts if fact and not fact.startswith("version:")) or "–"
 
 
 def _better(source: Input) -> str:

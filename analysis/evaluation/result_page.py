@@ -27,7 +27,7 @@ from .pictures import (
 from .results import Comparison, EvaluationResult, GoldComparison, GoldEvaluation
 from .stored_evaluations import rows_of
 from .tables import MOST_GROUPS, breakdown_csv, tables_of
-from .wording import LEVEL_NAMES, MEASURE_NAMES
+from .wording import MEASURE_NAMES, level_name
 
 # About half a page: a wider figure has a row to itself.
 WIDE_PIXELS = 700
@@ -99,7 +99,7 @@ def table_file(result: EvaluationResult, name: str, fmt: str) -> bytes | None:
 def measures_offered(result: EvaluationResult) -> dict[str, str]:
     """Return the measures whose significance map can be shown: labels by key, such as segment-pearson."""
     return {
-        key_of(test): f"{MEASURE_NAMES[test.measure]}, {LEVEL_NAMES[test.level]}"
+        key_of(test): f"{MEASURE_NAMES[test.measure]}, {level_name(test.level, result.options)}"
         for gold in result.golds
         for test in gold.all_tests
     }

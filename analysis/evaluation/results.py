@@ -23,6 +23,8 @@ Value = float | None
 Matrix = tuple[tuple[Value, ...], ...]
 GroupedBy = Literal["system", "document", "length"]
 Level = Literal["segment", "system"]
+# What is evaluated: segments, or documents in their place.
+Granularity = Literal["segment", "document"]
 Measure = Literal["pearson", "spearman", "kendall", "acc_eq", "accuracy", "spa"]
 Uncertainty = Literal["segments", "resampling", "published"]
 TieThreshold = Literal["calibrated", "cross-validated"]
@@ -30,6 +32,7 @@ TieThreshold = Literal["calibrated", "cross-validated"]
 PredictionSort = Literal["r", "mae", "rmse", "delta_avg"]
 
 UNCERTAINTIES: tuple[Uncertainty, ...] = get_args(Uncertainty)
+GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 TIE_THRESHOLDS: tuple[TieThreshold, ...] = get_args(TieThreshold)
 PREDICTION_SORTS: tuple[PredictionSort, ...] = get_args(PredictionSort)
 
@@ -68,6 +71,12 @@ class Options:
     preference_points : float or None
         Also count how often metrics prefer what people prefer: of two translations of a segment whose
         gold scores are at least this far apart, the better one.
+    good_enough : float or None
+        The gold from which a translation is good enough (where lower is better: up to which): measure how
+        well metrics and predictions find those that are not.
+    level : {"segment", "document"}
+        With `document`, scores and gold are averaged over the segments of each document, and documents take
+        the place of segments in all measures, intervals and tests.
     baseline : str
         With `qe`, the predictions that others are compared with; what does not significantly differ
         from them is shaded.
@@ -87,6 +96,8 @@ class Options:
     ignore_extra: bool = False
     per_word: bool = False
     preference_points: float | None = None
+    good_enough: float | None = None
+    level: Granularity = "segment"
     baseline: str = ""
     sort: PredictionSort = "r"
 
@@ -191,7 +202,7 @@ class PredictionComparison:
     measure: Literal["mae", "delta_avg"]
     metrics: tuple[str, ...]
     pvalue: Matrix
-    unit: Literal["translation", "segment"]
+    unit: Literal["translation", "segment", "document"]
     correction: Correction
     signature: str
 
@@ -259,6 +270,38 @@ class Preferences:
 
 
 @dataclass(frozen=True, slots=True)
+class FlaggingResult:
+    """How well one metric finds the translations that are not good enough.
+
+    `precision` is average precision. `reading`: the shares of all translations to be read, worst score first,
+    until 80, 90 and 95 % of those that are not good enough are found. `found`: the share of them found after
+    reading 0, 1, ... 100 % of all. `at_threshold`, for predictions: the share below the threshold, the
+    share found by that, and its precision.
+    """
+
+    metric: str
+    roc: Estimate
+    precision: Estimate
+    reading: tuple[Value, ...]
+    found: tuple[Value, ...]
+    at_threshold: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoodEnough:
+    """How well metrics find what is not good enough, best ROC area first."""
+
+    threshold: float
+    n: int
+    n_bad: int
+    rows: tuple[FlaggingResult, ...]
+
+    @property
+    def share_bad(self) -> float:
+        return self.n_bad / self.n
+
+
+@dataclass(frozen=True, slots=True)
 class SystemResult:
     """One metric at system level. `from_segments`: its system scores are means of segment scores.
 
@@ -308,11 +351,16 @@ class Comparison:
     level: Level = "segment"
     measure: Measure = "pearson"
     test: Literal["williams", "t", "permutation"] = "williams"
-    unit: Literal["translation", "segment", "system"] = "translation"
+    unit: Literal["translation", "segment", "document", "system"] = "translation"
     n_units: int = 0
     n_by_system: int = 0
     correction: Correction = "none"
     winners: tuple[str, ...] = ()
+
+    @property
+    def is_by_segment(self) -> bool:
+        """Whether segments, or documents in their place, are what the test takes as independent."""
+        return self.unit in ("segment", "document")
 
     @property
     def adjusted(self) -> np.ndarray:
@@ -339,6 +387,9 @@ class GoldEvaluation:
     # Evaluations stored earlier do not have these.
     prediction_comparisons: tuple[PredictionComparison, ...] = ()
     preferences: Preferences | None = None
+    # With `qe`: a prediction of the mean of the gold everywhere, as a check.
+    constant: PredictionResult | None = None
+    good_enough: GoodEnough | None = None
 
     @property
     def winners(self) -> tuple[str, ...]:

@@ -269,7 +269,7 @@ def segment_tests(
             tests,
             level="segment",
             measure=measure,
-            unit="segment" if rows.shares_segments else "translation",
+            unit=options.level if rows.shares_segments else "translation",
             options=options,
         )
         for measure, tests in measured.tests.items()
@@ -290,7 +290,7 @@ def comparison_of(
     *,
     level: Level,
     measure: Measure,
-    unit: Literal["translation", "segment", "system"],
+    unit: Literal["translation", "segment", "document", "system"],
     options: Options,
     n_units: int = 0,
     n_by_system: int = 0,

@@ -17,9 +17,11 @@ from hits.models import Campaign
 from ..models import Evaluation, JudgementUpload, Metric, ScoreCollection
 from ..stats.multiple_tests import CORRECTIONS
 from .aligned_rows import Rows
+from .by_document import by_document
 from .engine import Evaluated, Progress, evaluate, without_systems
 from .per_word import per_word
 from .results import (
+    GRANULARITIES,
     PREDICTION_SORTS,
     TIE_THRESHOLDS,
     UNCERTAINTIES,
@@ -276,6 +278,8 @@ def rows_of(evaluation: Evaluation, gold: str, metrics: Sequence[str]) -> Rows:
     tables = [without_systems(table, options.without_systems) for table in tables]
     if options.per_word:
         tables, (gold_table,) = per_word(tables, [gold_table], sources.texts)
+    if options.level == "document":
+        tables, gold_table = by_document(tables, gold_table, options)
     return Rows.of(tables, gold_table, options)
 
 
@@ -301,6 +305,7 @@ def options_from(facts: Mapping[str, Any]) -> Options:
         ("correction", CORRECTIONS),
         ("tie_threshold", TIE_THRESHOLDS),
         ("sort", PREDICTION_SORTS),
+        ("level", GRANULARITIES),
     ):
         if getattr(options, name) not in choices:
             raise EvaluationRefused(f"`{name}` must be one of: {', '.join(choices)}.")
@@ -308,6 +313,8 @@ def options_from(facts: Mapping[str, Any]) -> Options:
         raise EvaluationRefused("`n_resamples` must be at least 1, and `seed` must be at least 0.")
     if (points := options.preference_points) is not None and not 0 <= points < math.inf:
         raise EvaluationRefused("`preference_points` must be at least 0.")
+    if options.good_enough is not None and not math.isfinite(options.good_enough):
+        raise EvaluationRefused("`good_enough` must be a finite number.")
     return options
 
 

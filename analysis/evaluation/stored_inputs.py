@@ -140,13 +140,24 @@ def _sources(evaluation: Evaluation, metrics: Sequence[Metric]) -> Sources:
 
 def _gold(campaign: Campaign, choice: Choice) -> GoldTable:
     if isinstance(choice, UploadChoice):
-        return uploaded_gold(_upload(Evaluation(campaign=campaign), choice))
+        return _with_documents(
+            uploaded_gold(_upload(Evaluation(campaign=campaign), choice)), campaign
+        )
     assert isinstance(choice, GoldChoice)
     # Without the campaign's name: figures and tables have little room.
     name = f"gold {choice.run}" if choice.use == "z" else f"gold {choice.run}, raw"
     run = run_numbered(campaign, choice.run)
     # The digest of the ratings takes the place of a file's.
     return replace(_run_gold(run, choice.use), name=name, sha256=run.input_digest)
+
+
+def _with_documents(gold: GoldTable, campaign: Campaign) -> GoldTable:
+    """Add the campaign's documents to gold from a file without any."""
+    if gold.documents is not None or gold.level != "segment":
+        return gold
+    documents = dict(campaign.segments.values_list("name", "document"))
+    names = tuple(documents.get(segment, "") for _, segment in gold.keys)
+    return replace(gold, documents=names) if any(names) else gold
 
 
 def _ceiling(campaign: Campaign, choice: GoldChoice) -> tuple[GoldTable, list[ScoreTable]]:

@@ -23,7 +23,6 @@ from ..stats.soft_accuracy import MIN_SEGMENTS, soft_pairwise_accuracies
 from ..stats.system_resampling import (
     measures_by_system,
     resampled_systems,
-    system_correlations,
     system_estimates,
 )
 from ..stats.system_swaps import MOST_SPA_SWAPS, compare_by_swaps, swap_spreads
@@ -266,7 +265,7 @@ def _comparison(
     systems: SystemRows,
     measure: Measure,
     tests: UnitEstimates | WilliamsMatrix | ComparisonMatrix,
-    unit: Literal["segment", "system"],
+    unit: Literal["segment", "document", "system"],
     options: Options,
     **facts: int,
 ) -> Comparison:
@@ -351,14 +350,8 @@ def _by_segment(
         measure: np.array([_number(row) for row in published[measure]])
         for measure in SYSTEM_MEASURES
     }
-    of_r = system_correlations(
-        metrics[columns],
-        gold,
-        np.where(is_missing, np.nan, found["pearson"]),
-        higher_is_better=list(systems.flags),
-    )
-    results: dict[Measure, UnitEstimates] = {"pearson": replace(of_r, estimates=found["pearson"])}
-    for measure in SYSTEM_MEASURES[1:]:
+    results: dict[Measure, UnitEstimates] = {}
+    for measure in SYSTEM_MEASURES:
         method = METHODS.get(measure, measure)
         results[measure] = system_estimates(
             np.where(is_missing, np.nan, again[method][:, columns]),
@@ -419,7 +412,7 @@ def _mixed(
         systems,
         measure,
         replace(by_swaps, pvalue=pvalue),
-        "segment",
+        options.level,
         options,
         n_units=0 if rows is None else rows.n_segments,
         n_by_system=n_by_system,
@@ -449,7 +442,7 @@ def _soft_tests(
         tests,
         level="system",
         measure="spa",
-        unit="segment",
+        unit=options.level,
         options=options,
         n_units=rows[0].n,
     )

@@ -1,6 +1,6 @@
 """The tables of an evaluation, each with a note on the test used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -21,6 +21,7 @@ from ..tables.table import (
     text,
 )
 from .file_names import Parts, file_names
+from .good_enough import good_enough_table
 from .human_sentence import human_sentence
 from .results import (
     Breakdown,
@@ -38,11 +39,12 @@ from .results import (
     numbers,
 )
 from .wording import (
-    LEVEL_NAMES,
     MEASURE_NAMES,
     bold_sentence,
     level_and_correction,
+    level_name,
     name_of_test,
+    rows_name,
     unit_sentence,
 )
 
@@ -61,6 +63,8 @@ def tables_of(result: EvaluationResult) -> list[Table]:
             tables.append((("segment", name), segment_table(gold, result.options)))
         if gold.predictions:
             tables.append((("prediction", name), prediction_table(gold, result.options)))
+        if gold.good_enough:
+            tables.append((("good-enough", name), good_enough_table(gold, result.options)))
         if gold.preferences:
             caption = f"Preferences in {name}"
             table = preference_table(gold.preferences, caption, result.options)
@@ -70,7 +74,7 @@ def tables_of(result: EvaluationResult) -> list[Table]:
         if gold.all_tests and not result.options.is_published:
             tables.append((("tests", name), tests_table(gold, result.options)))
         tables += [
-            (("by", breakdown.by, name), breakdown_table(gold, breakdown))
+            (("by", breakdown.by, name), breakdown_table(gold, breakdown, result.options))
             for breakdown in gold.breakdowns
             if len(breakdown.groups) <= MOST_GROUPS
         ]
@@ -78,7 +82,9 @@ def tables_of(result: EvaluationResult) -> list[Table]:
         names = pair.level, pair.first, pair.second
         tables.append((("compared", *names), comparison_table(pair, result)))
         if pair.contrast is not None and pair.contrast.contradictions:
-            tables.append((("contradictions", *names), contradictions_table(pair.contrast)))
+            tables.append(
+                (("contradictions", *names), contradictions_table(pair.contrast, result.options))
+            )
     if result.judged:
         table = preference_table(result.judged, "Judgements of people", result.options)
         tables.append((("judgements",), table))
@@ -106,7 +112,7 @@ def segment_table(gold: GoldEvaluation, options: Options) -> Table:
         rows.append(cells + ([acc_eq] if has_pairs else []))
     return Table(
         name=f"segment-{gold.gold.name}",
-        caption=f"Segment-level agreement with {gold.gold.name}",
+        caption=f"{options.level.capitalize()}-level agreement with {gold.gold.name}",
         columns=_with_r(options, titles),
         rows=rows,
         note=_segment_note(gold, options, has_pairs),
@@ -121,21 +127,21 @@ def _winners(gold: GoldEvaluation, level: Level) -> dict[Measure, tuple[str, ...
 def _segment_note(gold: GoldEvaluation, options: Options, has_pairs: bool) -> str:
     facts = gold.gold
     how = "Fisher"
-    if (test := gold.comparison) is not None and test.unit == "segment":
-        how = "bootstrap of segments" if options.is_resampling else "jackknife of segments"
+    if (test := gold.comparison) is not None and test.is_by_segment:
+        how = f"{'bootstrap' if options.is_resampling else 'jackknife'} of {options.level}s"
     note = (
-        f"{_sample(gold)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
-        f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of translations with "
+        f"{_sample(gold, options)} r: Pearson correlation with {_confidence(options)} interval ({how}). "
+        f"{_tests_sentence(gold, 'segment', options)} best, worst: r over the {EXTREME_SHARE * 100:g} % of {rows_name(options)} with "
         f"the best and worst gold."
     )
     if has_pairs:
-        note += " acc_eq: pairwise accuracy within segments, with a tie threshold calibrated for each metric"
+        note += f" acc_eq: pairwise accuracy within {options.level}s, with a tie threshold calibrated for each metric"
         if options.is_published:
             note += "."
         elif options.tie_threshold == "calibrated":
-            note += " on the same translations."
+            note += f" on the same {rows_name(options)}."
         else:
-            note += ", for each half of the segments on the other half."
+            note += f", for each half of the {options.level}s on the other half."
     if any(not row.higher_is_better for row in gold.segment):
         note += " Metrics where lower is better have their signs reversed."
     if not facts.higher_is_better:
@@ -163,7 +169,7 @@ def tests_table(gold: GoldEvaluation, options: Options) -> Table:
         pvalue, n_pairs = numbers(test.pvalue), len(test.metrics) * (len(test.metrics) - 1) // 2
         rows.append(
             [
-                text(LEVEL_NAMES[test.level]),
+                text(level_name(test.level, options)),
                 text(MEASURE_NAMES[test.measure]),
                 text(name_of_test(test)),
                 count(n_pairs),
@@ -223,12 +229,17 @@ def prediction_table(gold: GoldEvaluation, options: Options) -> Table:
                 _value(segment.spearman),
             ]
         )
+    if constant := gold.constant:
+        errors = [number(constant.mae.estimate), number(constant.rmse.estimate)]
+        rest = [number(None), number(None), number(constant.delta_avg.estimate), number(None)]
+        rows.append([text(constant.metric), correlation(None), *errors, *rest])
     return Table(
         name=f"prediction-{gold.gold.name}",
         caption=f"Predictions of {gold.gold.name}",
         columns=[Column("system", is_number=False), *map(Column, titles)],
         rows=rows,
         note=_prediction_note(gold, options, options.baseline in names),
+        lines_after=frozenset({len(rows) - 2} if gold.constant else ()),
     )
 
 
@@ -250,7 +261,7 @@ def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool)
         _estimate(row, "rescaled_mae") < _estimate(row, "mae") for row in gold.predictions
     )
     least = min((_estimate(row, "mae") for row in gold.predictions), default=None)
-    note = f"{_sample(gold)} Sorted by {SORT_NAMES[options.sort]}. {bold_sentence(gold.comparison, options)}"
+    note = f"{_sample(gold, options)} Sorted by {SORT_NAMES[options.sort]}. {bold_sentence(gold.comparison, options)}"
     if gold.prediction_comparisons:
         sentence = _prediction_sentence(gold.prediction_comparisons[0], options)
         note += f" In the columns MAE and DeltaAvg: {sentence}"
@@ -258,6 +269,7 @@ def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool)
         note += (
             f" Shaded (°): not significantly different from {options.baseline} by the same test."
         )
+    note += _constant_sentence(gold)
     return note + (
         f" Errors can be gamed: rescaling predictions to the mean of "
         f"the gold and {RESCALED_SPREAD:g} of its standard deviation does not change r, but lowers "
@@ -266,9 +278,23 @@ def _prediction_note(gold: GoldEvaluation, options: Options, has_baseline: bool)
     )
 
 
+def _constant_sentence(gold: GoldEvaluation) -> str:
+    """Say how many systems have no smaller errors than a prediction that never changes."""
+    if gold.constant is None:
+        return ""
+    mean = _estimate(gold.constant, "mae")
+    n_worse = sum(_estimate(row, "mae") >= mean for row in gold.predictions)
+    return (
+        f" {gold.constant.metric}: the mean of {gold.gold.name}, predicted everywhere. The MAE of {n_worse} of "
+        f"{len(gold.predictions)} systems is not below it."
+    )
+
+
 def _prediction_sentence(test: PredictionComparison, options: Options) -> str:
     """Explain which test decides which errors are in bold."""
-    how = "t test by segment" if test.unit == "segment" else "paired bootstrap over translations"
+    how = f"t test by {test.unit}"
+    if test.unit == "translation":
+        how = f"paired bootstrap over {rows_name(options)}"
     return f"{how}, one-sided, {level_and_correction(test, options)}."
 
 
@@ -298,10 +324,11 @@ def preference_table(preferences: Preferences, caption: str, options: Options) -
         [text("ceiling"), correlation(preferences.ceiling), interval(None, None), Cell("–")]
     )
     source = (
-        f"Two translations of a segment whose gold scores are at least {options.preference_points:g} apart. "
+        f"Two translations of a {options.level} whose gold scores are at least {options.preference_points:g} apart. "
         if preferences.ties == "darr" and options.preference_points is not None
         else ""
     )
+    unit = options.level if preferences.ties == "darr" else "segment"
     return Table(
         name="preferences",
         caption=caption,
@@ -313,8 +340,8 @@ def preference_table(preferences: Preferences, caption: str, options: Options) -
         ],
         rows=rows,
         note=(
-            f"{source}n = {preferences.n:,} preferences in {preferences.n_segments:,} segments. tau: (concordant − "
-            f"discordant) / preferences, with {_confidence(options)} interval over segments (jackknife). "
+            f"{source}n = {preferences.n:,} preferences in {preferences.n_segments:,} {unit}s. tau: (concordant − "
+            f"discordant) / preferences, with {_confidence(options)} interval over {unit}s (jackknife). "
             f"{_TIE_RULES[preferences.ties]} ties: share of preferences that the metric ties. ceiling: the "
             "highest possible tau, as people may contradict each other."
         ),
@@ -342,7 +369,7 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
         rows.append(cells + ([spa] if has_spa else []))
     n = gold.gold.n_systems
     test = gold.test_of("system", "pearson")
-    how = "Fisher" if test is None or test.unit == "system" else "jackknife of segments"
+    how = "Fisher" if test is None or test.unit == "system" else f"bootstrap of {options.level}s"
     note = (
         f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation with {_confidence(options)} "
         f"interval ({how}). accuracy: share of system pairs in the same order as in the gold."
@@ -352,7 +379,7 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
     if has_spa:
         n_complete = next(row.spa.n for row in gold.system if row.spa is not None)
         note += (
-            f" SPA: soft pairwise accuracy over the {n_complete:,} segments with gold for every system "
+            f" SPA: soft pairwise accuracy over the {n_complete:,} {options.level}s with gold for every system "
             f"({options.n_resamples:,} permutations, seed {options.seed})."
         )
     return Table(
@@ -364,7 +391,7 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
     )
 
 
-def breakdown_table(gold: GoldEvaluation, breakdown: Breakdown) -> Table:
+def breakdown_table(gold: GoldEvaluation, breakdown: Breakdown, options: Options) -> Table:
     """Return r within groups, and its mean over groups in the last column."""
     titles = [*breakdown.groups, "mean"]
     rows: list[list[Cell]] = [
@@ -379,7 +406,7 @@ def breakdown_table(gold: GoldEvaluation, breakdown: Breakdown) -> Table:
         caption=f"Pearson correlation with {gold.gold.name} by {breakdown.by}",
         columns=[Column("metric", is_number=False), *map(Column, titles)],
         rows=rows,
-        note=f"{_sample(gold)} mean: unweighted mean over groups that have a correlation.",
+        note=f"{_sample(gold, options)} mean: unweighted mean over groups that have a correlation.",
         lines_after=frozenset({len(rows) - 2}),
     )
 
@@ -400,6 +427,7 @@ def comparison_table(comparison: GoldComparison, result: EvaluationResult) -> Ta
     Predictions of HTER also have their mean absolute error and its rank.
     """
     first, second, level = comparison.first, comparison.second, comparison.level
+    shown_level = result.options.level if level == "segment" else level
     golds = [gold for gold in result.golds if gold.gold.name in (first, second)]
     errors = {
         gold.gold.name: {row.metric: row.mae.estimate for row in gold.predictions}
@@ -424,10 +452,10 @@ def comparison_table(comparison: GoldComparison, result: EvaluationResult) -> Ta
         rows.append(cells)
     return Table(
         name=f"compared-{level}-{first}-{second}",
-        caption=f"{level.capitalize()}-level correlations with {first} and with {second}",
+        caption=f"{shown_level.capitalize()}-level correlations with {first} and with {second}",
         columns=[Column("metric", is_number=False), *map(Column, titles)],
         rows=rows,
-        note=_comparison_note(comparison, result.options),
+        note=_comparison_note(comparison, golds, result.options),
     )
 
 
@@ -440,10 +468,15 @@ def _error_and_rank(metric: str, errors: Mapping[str, float | None]) -> list[Cel
     return [number(error), count(rank)]
 
 
-def _comparison_note(comparison: GoldComparison, options: Options) -> str:
+def _comparison_note(
+    comparison: GoldComparison, golds: Sequence[GoldEvaluation], options: Options
+) -> str:
     note = "Ranks by r. change: ranks gained under the second gold."
     if any(row.wins_first or row.wins_second for row in comparison.changes):
-        note += f" {bold_sentence(None, options)}"
+        tests = [gold.test_of(comparison.level, "pearson") for gold in golds]
+        sentences = {bold_sentence(test, options) for test in tests}
+        # They differ if the golds have different metrics or units.
+        note += f" {sentences.pop() if len(sentences) == 1 else bold_sentence(None, options)}"
     if (between := comparison.between) is not None:
         note += (
             f" The two golds correlate at r = {correlation(between.estimate).text} over the "
@@ -452,7 +485,7 @@ def _comparison_note(comparison: GoldComparison, options: Options) -> str:
     return note
 
 
-def contradictions_table(contrast: Contrast) -> Table:
+def contradictions_table(contrast: Contrast, options: Options) -> Table:
     """Return the translations on which two scores contradict each other most."""
     first, second = contrast.first, contrast.second
     titles = [first, f"z {first}", second, f"z {second}"]
@@ -474,7 +507,7 @@ def contradictions_table(contrast: Contrast) -> Table:
         caption=f"Translations on which {first} and {second} contradict each other",
         columns=[
             Column("system", is_number=False),
-            Column("segment", is_number=False),
+            Column(options.level, is_number=False),
             *map(Column, titles),
         ],
         rows=rows,
@@ -490,11 +523,11 @@ def _value(estimate: Estimate | None, *, bold: bool = False) -> Cell:
     return correlation(None if estimate is None else estimate.estimate, bold=bold)
 
 
-def _sample(gold: GoldEvaluation) -> str:
-    """Return the number of translations, segments and systems."""
+def _sample(gold: GoldEvaluation, options: Options) -> str:
+    """Return the number of translations, segments or documents, and systems."""
     facts = gold.gold
     by = f" by {facts.n_systems} systems" if facts.n_systems > 1 else ""
-    return f"n = {facts.n:,} translations of {facts.n_segments:,} segments{by}."
+    return f"n = {facts.n:,} translations of {facts.n_segments:,} {options.level}s{by}."
 
 
 def _confidence(options: Options) -> str:

@@ -11,7 +11,16 @@ MEASURE_NAMES: dict[Measure, str] = {
     "accuracy": "pairwise accuracy",
     "spa": "soft pairwise accuracy",
 }
-LEVEL_NAMES: dict[Level, str] = {"segment": "segment level", "system": "system level"}
+
+
+def level_name(level: Level, options: Options) -> str:
+    """Return the name of a level; documents may take the place of segments."""
+    return f"{options.level if level == 'segment' else level} level"
+
+
+def rows_name(options: Options) -> str:
+    """Return what is evaluated, in the plural."""
+    return "translations" if options.level == "segment" else "translated documents"
 
 
 def name_of_test(comparison: Comparison) -> str:
@@ -33,29 +42,41 @@ def level_and_correction(comparison: Comparison | PredictionComparison, options:
 def bold_sentence(comparison: Comparison | None, options: Options) -> str:
     """Explain which test decides what is in bold."""
     bold = "Bold: not significantly outperformed by any other metric"
-    if comparison is None:
-        if options.is_published:
-            return f"{bold} (Williams test, one-sided, p < {bare(options.alpha)})."
+    if comparison is None and not options.is_published:
         return f"{bold}, as tested for each gold."
-    return f"{bold} ({name_of_test(comparison)}, one-sided, {level_and_correction(comparison, options)})."
+    if comparison is None:
+        test, level = "Williams test", f"p < {bare(options.alpha)}"
+    else:
+        test, level = name_of_test(comparison), level_and_correction(comparison, options)
+    return f"{bold} ({test}, one-sided, {level}{_as_published(comparison, options)})."
+
+
+def _as_published(comparison: Comparison | None, options: Options) -> str:
+    """Say what the published tests leave out."""
+    if not options.is_published:
+        return ""
+    if comparison is not None and comparison.level == "segment":
+        return f"; as published: all {rows_name(options)} count as independent, no correction"
+    return "; as published: no correction"
 
 
 def unit_sentence(comparison: Comparison) -> str:
     """Explain what a test takes as independent."""
-    if comparison.unit == "segment" and comparison.level == "system":
+    unit = comparison.unit
+    if comparison.is_by_segment and comparison.level == "system":
         sentence = (
-            f"Intervals resample the {comparison.n_units:,} segments, tests swap metrics segment by segment; "
+            f"Intervals resample the {comparison.n_units:,} {unit}s, tests swap metrics {unit} by {unit}; "
             "the systems stay the same."
         )
         if comparison.n_by_system:
             sentence += (
-                f" {comparison.n_by_system:,} pairs with a metric that is not a mean over segments are tested "
+                f" {comparison.n_by_system:,} pairs with a metric that is not a mean over {unit}s are tested "
                 "by system (r: Williams)."
             )
         return sentence
-    if comparison.unit == "segment":
+    if comparison.is_by_segment:
         return (
-            f"Only the {comparison.n_units:,} segments count as independent, not the translations of one "
-            "segment."
+            f"Only the {comparison.n_units:,} {unit}s count as independent, not the translations of one "
+            f"{unit}."
         )
     return ""

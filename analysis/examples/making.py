@@ -166,27 +166,35 @@ def _make_finished(actor: User, progress: Any) -> Campaign:
 
 
 def _import(actor: User) -> Campaign:
-    with TemporaryDirectory() as folder, transaction.atomic():
+    campaign = import_texts(actor, name=FINISHED_NAME, n_segments=N_SEGMENTS)
+    make_invites(campaign=campaign, n=6, actor=actor, label="Reading group")
+    return campaign
+
+
+@transaction.atomic
+def import_texts(actor: User, *, name: str, n_segments: int, **settings: Any) -> Campaign:
+    """Create an example from the first segments of the demo campaign."""
+    with TemporaryDirectory() as folder:
         for path in DEMO_FOLDER.rglob("*.txt"):
             part = Path(folder) / path.relative_to(DEMO_FOLDER)
             part.parent.mkdir(exist_ok=True)
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            part.write_text("".join(lines[:N_SEGMENTS]), encoding="utf-8")
+            part.write_text("".join(lines[:n_segments]), encoding="utf-8")
         campaign = import_campaign(
             path=Path(folder),
-            name=FINISHED_NAME,
+            name=name,
             source_language="de",
             target_language="en",
             seed=DEMO_SEED,
             pay_per_hit=Decimal("2.00"),
             currency="EUR",
             is_example=True,
+            **settings,
         ).campaign
-        campaign.created_at = timezone.now() - timedelta(days=9)
-        campaign.save(update_fields=["created_at"])
-        record("campaign created", actor=actor, campaign=campaign)
-        Recruitment.objects.create(campaign=campaign)
-    make_invites(campaign=campaign, n=6, actor=actor, label="Reading group")
+    campaign.created_at = timezone.now() - timedelta(days=9)
+    campaign.save(update_fields=["created_at"])
+    record("campaign created", actor=actor, campaign=campaign)
+    Recruitment.objects.create(campaign=campaign)
     return campaign
 
 
@@ -300,20 +308,20 @@ def _pay(campaign: Campaign, actor: User) -> None:
 
 
 def _analyse(campaign: Campaign, actor: User) -> None:
-    _run("build_gold", campaign, actor)
-    _run("measure_agreement", campaign, actor)
+    run_here("build_gold", campaign, actor)
+    run_here("measure_agreement", campaign, actor)
     for name, higher_is_better in UPLOADED.items():
         [metric] = store_uploaded_scores(
             files=[_score_file(campaign, name)], home=campaign, uploaded_by=actor
         )
         confirm_direction(metric=metric, higher_is_better=higher_is_better, actor=actor)
-    _run("compute_metrics", campaign, actor, names=COMPUTED)
+    run_here("compute_metrics", campaign, actor, names=COMPUTED)
     _store_predictions(campaign, actor)
     segment_level = Metric.objects.filter(campaign=campaign, level="segment")
     predictions = segment_level.filter(name__in=PREDICTIONS)
     others = campaign.metrics.exclude(name__in=PREDICTIONS)
-    _run("evaluate", campaign, actor, metrics=_codes(others))
-    _run(
+    run_here("evaluate", campaign, actor, metrics=_codes(others))
+    run_here(
         "evaluate",
         campaign,
         actor,
@@ -363,7 +371,7 @@ def _store_predictions(campaign: Campaign, actor: User) -> None:
         store_scores(table=table, home=campaign, source=ScoreSource(uploaded_by=actor))
 
 
-def _run(kind: str, campaign: Campaign, actor: User, **arguments: Any) -> None:
+def run_here(kind: str, campaign: Campaign, actor: User, **arguments: Any) -> None:
     """Run a job of the campaign here and now, or wait for the process that has taken it."""
     job = start_job(kind=kind, campaign=campaign, arguments=arguments, started_by=actor)
     run_job(job.pk)

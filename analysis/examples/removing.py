@@ -2,13 +2,16 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from da_platform.jobs.models import Job
-from hits.campaigns.demo import DRAFT_NAME, EXAMPLES_JOB
+from hits.campaigns.demo import DRAFT_NAME, EXAMPLES_JOB, TASK_EXAMPLES_JOB
 from hits.campaigns.drafts import discard
 from hits.exceptions import RemovalRefused
+from hits.media.storing import delete_media
 from hits.models import (
+    Answer,
     Assignment,
     Campaign,
     CampaignDraft,
@@ -16,8 +19,8 @@ from hits.models import (
     Payment,
     PaymentRun,
     PayRule,
-    Rating,
     Submission,
+    TextReport,
 )
 from hits.people.audit import record
 
@@ -26,7 +29,7 @@ EXAMPLES_REMOVED = "examples removed"
 
 def remove_examples(*, actor: User) -> int:
     """Remove all example campaigns and drafts; return how many. A second call finds nothing."""
-    if Job.objects.unfinished().filter(kind=EXAMPLES_JOB).exists():
+    if Job.objects.unfinished().filter(kind__in=[EXAMPLES_JOB, TASK_EXAMPLES_JOB]).exists():
         raise RemovalRefused("The examples are still being made. Try again in a few seconds.")
     campaigns = list(Campaign.objects.examples())
     drafts = list(CampaignDraft.objects.filter(basics__name=DRAFT_NAME))
@@ -51,6 +54,7 @@ def remove_campaign(campaign: Campaign) -> None:
         campaign.metrics,
         campaign.gold_uploads,
         campaign.gold_runs,
+        campaign.looks,
     ):
         analysed.all().delete()
     campaign.pooled_evaluations.all().delete()
@@ -59,8 +63,9 @@ def remove_campaign(campaign: Campaign) -> None:
     PayRule.objects.filter(campaign=campaign).delete()
     Submission.objects.filter(recruitment__campaign=campaign).delete()
     work = Assignment.objects.filter(hit__campaign=campaign)
-    Rating.objects.filter(assignment__in=work).delete()
-    Evidence.objects.filter(assignment__in=work).delete()
+    tables: list[type[Model]] = [*Answer.__subclasses__(), TextReport, Evidence]
+    for table in tables:
+        table._default_manager.filter(assignment__in=work).delete()
     work.delete()
     for rows in (
         campaign.participations,
@@ -72,6 +77,7 @@ def remove_campaign(campaign: Campaign) -> None:
         campaign.memberships,
     ):
         rows.all().delete()
+    delete_media(campaign)
     for name in ("recruitment", "kept_counts"):
         if row := getattr(campaign, name, None):
             row.delete()

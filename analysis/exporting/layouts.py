@@ -31,7 +31,7 @@ def mtme_rows(kind: str, run: GoldRun, score: str) -> Rows:
     if kind == "segments":
         query = every_cell(run, score)
         return query.columns, read_batches(query)
-    return _SCORE_COLUMNS, one_batch(_system_scores(run, score))
+    return _SCORE_COLUMNS, one_batch(system_scores(run, score))
 
 
 def mtme_file_name(kind: str, campaign: Campaign, format: str) -> str:
@@ -54,7 +54,7 @@ def _systems(run: GoldRun) -> list[str]:
     return list(systems.values_list("name", flat=True))
 
 
-def _system_scores(run: GoldRun, score: str) -> Batch:
+def system_scores(run: GoldRun, score: str) -> Batch:
     systems, ranking = _systems(run), rank(run)
     scores = {}
     if ranking is not None:

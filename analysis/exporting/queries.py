@@ -13,6 +13,7 @@ from django.db import connection
 from analysis.models import GoldRun
 from analysis.stats.roles import Role
 from hits.models import Campaign, Participation
+from hits.post_editing.checked import checked_editions
 
 
 class Kind(Enum):
@@ -132,8 +133,28 @@ def ratings(campaign: Campaign) -> Query:
     """Select every rating, by HIT and assignment, in the order of the items."""
     score = Column("score", Kind.INTEGER, "r.score")
     second_reference = Column("second_reference", Kind.TEXT, _SECOND_REFERENCE)
-    columns = (*_PLACE, score, *_TIMES_AND_STATE, second_reference)
+    place = Column("place", Kind.INTEGER, "r.place")
+    columns = (*_PLACE, score, *_TIMES_AND_STATE, second_reference, place)
     return _answers(campaign, "hits_rating", columns)
+
+
+def document_ratings(campaign: Campaign) -> Query:
+    """Select every score of a whole document, at the place of its run's last item."""
+    score = Column("score", Kind.INTEGER, "r.score")
+    n_segments = Column(
+        "n_segments",
+        Kind.INTEGER,
+        "(SELECT count(*) FROM hits_item n WHERE n.hit_id = i.hit_id AND n.run = i.run)",
+    )
+    columns = (*_PLACE, n_segments, score, *_TIMES_AND_STATE)
+    return _answers(campaign, "hits_documentrating", columns)
+
+
+def rating_query(campaign: Campaign, texts: tuple[Column, ...], condition: str) -> Query:
+    """Select ratings with these texts, only those under a condition in SQL."""
+    score = Column("score", Kind.INTEGER, "r.score")
+    columns = (*_PLACE, *texts, score, *_TIMES_AND_STATE)
+    return _answers(campaign, "hits_rating", columns, condition=condition)
 
 
 def post_editions(campaign: Campaign) -> Query:
@@ -147,11 +168,33 @@ def post_editions(campaign: Campaign) -> Query:
     counts = tuple(
         Column(name, Kind.INTEGER, f"r.{name}") for name in ("field_ms", "keys", "pastes", "pasted")
     )
-    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE)
-    return _answers(campaign, "hits_postedition", columns)
+    # Empty unless a trusted worker has checked it in another campaign.
+    check = (
+        Column("checked_text", Kind.TEXT, "k.text"),
+        Column("checker", Kind.WORKER, "coalesce(kw.provider || ':' || kw.external_id, '')"),
+    )
+    checks, parameters = (
+        checked_editions(campaign)
+        .values("assignment_id", "item_id", "text", "checker")
+        .query.get_compiler(connection=connection)
+        .as_sql()
+    )
+    joins = f"""
+        LEFT JOIN ({checks}) k ON k.assignment_id = a.id AND k.item_id = i.id
+        LEFT JOIN hits_worker kw ON kw.id = k.checker"""
+    columns = (*_PLACE, *texts, *counts, *_TIMES_AND_STATE, *check)
+    return _answers(campaign, "hits_postedition", columns, joins=joins, parameters=parameters)
 
 
-def _answers(campaign: Campaign, table: str, columns: tuple[Column, ...]) -> Query:
+def _answers(
+    campaign: Campaign,
+    table: str,
+    columns: tuple[Column, ...],
+    *,
+    joins: str = "",
+    parameters: Sequence[Any] = (),
+    condition: str = "",
+) -> Query:
     # A translation is rated some twenty times, so its facts are collected once.
     facts = f"""
         WITH facts (translation_id, segment_id, segment, document, second_reference, systems) AS MATERIALIZED (
@@ -174,9 +217,10 @@ def _answers(campaign: Campaign, table: str, columns: tuple[Column, ...]) -> Que
         {segments}
         JOIN hits_worker w ON w.id = a.worker_id
         LEFT JOIN hits_participation p ON p.worker_id = w.id AND p.campaign_id = c.id
-        WHERE c.id = %s
+        {joins}
+        WHERE c.id = %s {condition}
         ORDER BY h.number, a.id, i.position"""
-    return Query(columns, tables, [campaign.pk, campaign.pk], before=facts)
+    return Query(columns, tables, [campaign.pk, *parameters, campaign.pk], before=facts)
 
 
 def reports(campaign: Campaign) -> Query:
@@ -330,6 +374,38 @@ def signals(campaign: Campaign) -> Query:
     return Query(columns, tables, [campaign.pk])
 
 
+# --- answers about themselves -------------------------------------------------------------------------
+
+
+def answers(campaign: Campaign) -> Query:
+    """Select what workers answered to the questionnaire, one row for each answer."""
+    given = "jsonb_each_text(q.answers)" if _is_postgresql() else "json_each(q.answers)"
+    columns = (
+        Column("campaign", Kind.TEXT, "c.name"),
+        _WORKER,
+        Column("provider", Kind.TEXT, "w.provider"),
+        _WORKER_STATE,
+        Column(
+            "is_screened_out",
+            Kind.FLAG,
+            "CASE WHEN p.screened_out_at IS NULL THEN 0 ELSE 1 END",
+        ),
+        Column("moment", Kind.TEXT, "q.moment"),
+        Column("question", Kind.TEXT, "e.key"),
+        Column("answer", Kind.TEXT, "CAST(e.value AS TEXT)"),
+        Column("answered_at", Kind.TIME, _time("q.answered_at")),
+    )
+    tables = f"""
+        FROM hits_questionnairereply q
+        JOIN hits_participation p ON p.id = q.participation_id
+        JOIN hits_campaign c ON c.id = p.campaign_id
+        JOIN hits_worker w ON w.id = p.worker_id
+        JOIN {given} e ON TRUE
+        WHERE p.campaign_id = %s
+        ORDER BY q.id, e.key"""
+    return Query(columns, tables, [campaign.pk])
+
+
 # --- gold -----------------------------------------------------------------------------------------
 
 
@@ -345,6 +421,8 @@ def segments(run: GoldRun) -> Query:
         Column("z", Kind.NUMBER, "g.z"),
         Column("raw_se", Kind.NUMBER, "g.raw_se"),
         Column("z_se", Kind.NUMBER, "g.z_se"),
+        Column("z_low", Kind.NUMBER, "g.z_low"),
+        Column("z_high", Kind.NUMBER, "g.z_high"),
         Column("n", Kind.INTEGER, "coalesce(g.n, 0)"),
         Column("n_ratings", Kind.INTEGER, "coalesce(g.n_ratings, 0)"),
         Column("is_complete", Kind.FLAG, "coalesce(g.is_complete, %s)"),

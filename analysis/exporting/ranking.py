@@ -20,6 +20,7 @@ COLUMNS = (
     Column("z_se", Kind.NUMBER),
     Column("z_low", Kind.NUMBER),
     Column("z_high", Kind.NUMBER),
+    Column("z_rated", Kind.NUMBER),
     Column("n_segments", Kind.INTEGER),
     Column("n_incomplete", Kind.INTEGER),
     Column("n_ratings", Kind.INTEGER),
@@ -41,7 +42,7 @@ def ranking_rows(run: GoldRun) -> Batch:
     systems = System.objects.filter(campaign=run.campaign_id).order_by("pk")
     for name, n_outputs in systems.annotate(n=Count("outputs")).values_list("name", "n"):
         if name not in ranked:
-            no_scores = (None, None, None, None, None, 0, n_outputs, 0, 0, "")
+            no_scores = (*[None] * 6, 0, n_outputs, 0, 0, "")
             rows.append((run.campaign.name, None, None, name, *no_scores))
     return [list(cells) for cells in zip(*rows, strict=True)]
 
@@ -63,6 +64,7 @@ def _ranked_rows(run: GoldRun, ranking: SystemRanking) -> list[tuple]:
                     known(column[place])
                     for column in (scores.raw, scores.z, scores.z_se, scores.z_low, scores.z_high)
                 ),
+                ranking.rated_means.get(name),
                 int(scores.n_segments[place]),
                 int(ranking.n_incomplete[place]),
                 int(scores.n_ratings[place]),

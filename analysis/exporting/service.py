@@ -29,34 +29,63 @@ from da_platform.files.pseudonyms import Pseudonyms, key_fingerprint
 from hits.models import Campaign, SystemOutput
 from hits.people.audit import record
 
-from . import layouts, likeness, queries, ranking, writers
+from . import (
+    documents,
+    layouts,
+    likeness,
+    looks,
+    mtme_folder,
+    pearmut,
+    post_editions,
+    queries,
+    ranking,
+    writers,
+)
 from .batches import Batch, one_batch, read_batches
 from .metrics import METRIC_LEVELS, metric_rows
 from .queries import Column, Kind
 
 KINDS = (
     "ratings",
+    "document-ratings",
     "post-editions",
     "evidence",
     "signals",
     "reports",
+    "answers",
     "likeness",
+    "looks",
     "segments",
+    "documents",
     "systems",
     "weights",
     *METRIC_LEVELS,
 )
-GOLD_KINDS = ("segments", "systems")
+GOLD_KINDS = ("segments", "documents", "systems")
+# What the formats of others can hold.
+LAYOUT_KINDS = ("segments", "systems")
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*layouts.MTME_SCORES, "published")
-FORMATS = (*TABLE_FORMATS, *LAYOUTS)
+# Archives with a text file for each column.
+EDIT_LAYOUTS = tuple(post_editions.LAYOUTS)
+MTME_FOLDER, PEARMUT = "mtme-folder", "pearmut"
+# Formats of one kind of export only.
+KIND_OF_FORMAT = {
+    **dict.fromkeys(EDIT_LAYOUTS, "post-editions"),
+    MTME_FOLDER: "segments",
+    PEARMUT: "ratings",
+}
+FORMATS = (*TABLE_FORMATS, *LAYOUTS, *KIND_OF_FORMAT)
+_BINARY = ("parquet", *EDIT_LAYOUTS, MTME_FOLDER)
 
 _QUERIES: dict[str, Callable[["_Request"], queries.Query]] = {
     "ratings": lambda request: queries.ratings(request.campaign),
+    "document-ratings": lambda request: queries.document_ratings(request.campaign),
     "post-editions": lambda request: queries.post_editions(request.campaign),
     "evidence": lambda request: queries.evidence(request.campaign, history=request.history),
     "signals": lambda request: queries.signals(request.campaign),
     "reports": lambda request: queries.reports(request.campaign),
+    "answers": lambda request: queries.answers(request.campaign),
 }
 _WRITERS: dict[str, type[writers.Writer]] = {
     "csv": writers.CSVWriter,
@@ -65,6 +94,9 @@ _WRITERS: dict[str, type[writers.Writer]] = {
     "mtme": writers.ScoreFileWriter,
     "mtme-raw": writers.ScoreFileWriter,
     "published": writers.PublishedWriter,
+    PEARMUT: pearmut.PearmutWriter,
+    MTME_FOLDER: writers.FolderWriter,
+    **dict.fromkeys(post_editions.LAYOUTS, writers.ArchiveWriter),
 }
 
 
@@ -124,7 +156,8 @@ def export(
         A file; a folder, in which the file gets its default name; or `-` for standard output, where
         there is no sidecar.
     format : str
-        One of `FORMATS`. Those in `LAYOUTS` are for segments and systems only.
+        One of `FORMATS`. Those in `LAYOUTS` are for segments and systems only; `KIND_OF_FORMAT` says what the
+        others are for.
     run : GoldRun, optional
         The gold run; by default, the latest.
     real_ids : bool
@@ -150,8 +183,8 @@ def export(
     """
     request = _checked(_Request(kind, campaign, format, run, real_ids, history))
     target = None if str(path) == STANDARD_OUTPUT else _target(request, Path(path))
-    if target is None and format == "parquet":
-        raise ExportRefused("Parquet is a binary format. Export it to a file.")
+    if target is None and format in _BINARY:
+        raise ExportRefused(f"The format {format} is binary. Export it to a file.")
     if target is not None and not force:
         refuse_to_overwrite(target)
     if real_ids:
@@ -168,6 +201,10 @@ def default_file_name(*, kind: str, campaign: Campaign, format: str) -> str:
     if format in layouts.MTME_SCORES:
         return layouts.mtme_file_name(kind, campaign, format)
     name = slugify(campaign.name) or campaign.code.hex
+    if format in EDIT_LAYOUTS:
+        return f"{name}.{format}.zip"
+    if format in KIND_OF_FORMAT:
+        return f"{name}.{'mtme.zip' if format == MTME_FOLDER else 'pearmut.jsonl'}"
     return f"{name}.{kind}.{'txt' if format == 'published' else format}"
 
 
@@ -185,9 +222,15 @@ def _checked(request: _Request) -> _Request:
         )
     if format == "parquet" and not is_installed("pyarrow"):
         raise ExportRefused(missing_extra("pandas"))
+    if (only := KIND_OF_FORMAT.get(format, kind)) != kind:
+        raise ExportRefused(f"The format {format} is for {only}, not for {kind}.")
+    if request.real_ids and format in EDIT_LAYOUTS:
+        raise ExportRefused(f"The format {format} does not contain worker ids.")
     if request.history and kind != "evidence":
         raise ExportRefused("Only an export of evidence can include the history.")
-    if kind == "weights" and format not in LAYOUTS:
+    if format in LAYOUTS and kind not in LAYOUT_KINDS:
+        raise ExportRefused(f"The format {format} is for segments and systems, not for {kind}.")
+    if kind == "weights":
         return replace(request, run=_weighted_run(campaign, request.run))
     if request.real_ids and kind in METRIC_LEVELS:
         raise ExportRefused(f"An export of {kind} does not contain worker ids.")
@@ -195,8 +238,6 @@ def _checked(request: _Request) -> _Request:
         if request.real_ids:
             raise ExportRefused(f"An export of {kind} does not contain worker ids.")
         return replace(request, run=_chosen_run(campaign, request.run))
-    if format in LAYOUTS:
-        raise ExportRefused(f"The format {format} is for segments and systems, not for {kind}.")
     if request.run is not None:
         raise ExportRefused(f"An export of {kind} does not use a gold run.")
     return request
@@ -306,11 +347,21 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
     if request.kind in METRIC_LEVELS:
         columns, batch = metric_rows(request.kind, request.campaign)
         return columns, one_batch(batch)
+    if request.format in EDIT_LAYOUTS:
+        columns, batch = post_editions.edited_rows(request.campaign, request.format)
+        return columns, one_batch(batch)
     if request.kind == "likeness":
         return likeness.COLUMNS, one_batch(likeness.likeness_rows(request.campaign))
+    if request.kind == "looks":
+        return looks.COLUMNS, one_batch(looks.look_rows(request.campaign))
+    if request.format == PEARMUT:
+        query = pearmut.pearmut_ratings(request.campaign)
+        return query.columns, read_batches(query)
     if request.run is None:
         query = _QUERIES[request.kind](request)
         return query.columns, read_batches(query)
+    if request.format == MTME_FOLDER:
+        return mtme_folder.COLUMNS, one_batch(mtme_folder.folder_rows(request.run))
     if request.format in layouts.MTME_SCORES:
         return layouts.mtme_rows(request.kind, request.run, layouts.MTME_SCORES[request.format][0])
     if request.format == "published":
@@ -321,6 +372,8 @@ def _rows(request: _Request) -> tuple[Sequence[Column], Generator[Batch, None, N
     if request.kind == "segments":
         query = queries.segments(request.run)
         return query.columns, read_batches(query)
+    if request.kind == "documents":
+        return documents.COLUMNS, one_batch(documents.document_columns(request.run))
     return ranking.COLUMNS, one_batch(ranking.ranking_rows(request.run))
 
 
@@ -418,6 +471,8 @@ def _signature(request: _Request) -> str:
     facts: dict[str, object] = {"export": request.kind, "format": request.format}
     if request.run is not None:
         facts |= {"gold": request.run.number, "input": request.run.input_digest[:12]}
+        if request.kind == "documents":
+            facts["doc"] = "mean-of-segments"
         if request.kind == "systems":
             facts |= {"sys": "mean-of-segments", "rank": "z", "test": "mann-whitney,greater"}
     elif request.kind == "evidence":

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from math import isnan
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from da_platform.files.cells import CellCache, defuse, escape_spaces, escape_tsv, join_names
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 # Large enough to compress well, small enough to hold in memory.
 ROW_GROUP_ROWS = 100_000
 
+_LINE_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _TEXT_KINDS = {Kind.TEXT, Kind.WORKER, Kind.ASSIGNMENT}
 _FLAGS = {True: "true", False: "false"}
 
@@ -46,7 +50,7 @@ class Writer(ABC):
         return
 
 
-class _TextWriter(Writer):
+class TextWriter(Writer):
     """Encodes the cells of each column as text, and joins rows into lines."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
@@ -78,7 +82,7 @@ def _unchanged(cells: Sequence[Any]) -> Iterable[Any]:
     return cells
 
 
-class CSVWriter(_TextWriter):
+class CSVWriter(TextWriter):
     """RFC 4180, UTF-8, with formulas defused. An empty cell is a missing value."""
 
     # With this line end, the csv module quotes cells that contain CR or LF.
@@ -119,7 +123,7 @@ class TSVWriter(CSVWriter):
         return escape_tsv(super()._text(text))
 
 
-class JSONLinesWriter(_TextWriter):
+class JSONLinesWriter(TextWriter):
     """One JSON object per line."""
 
     def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
@@ -129,7 +133,7 @@ class JSONLinesWriter(_TextWriter):
 
     def _encoder(self, kind: Kind) -> Encoder:
         if kind in _TEXT_KINDS or kind is Kind.NAMES:
-            return _cached(_json_text)
+            return _cached(json_text)
         if kind is Kind.FLAG:
             return _cached(_FLAGS.__getitem__)
         if kind is Kind.TIME:
@@ -141,7 +145,7 @@ class JSONLinesWriter(_TextWriter):
         return "".join([template % row for row in rows])
 
 
-def _json_text(value: str | tuple[str, ...] | None) -> str:
+def json_text(value: Any) -> str:
     """Encode as JSON, escaping Unicode line breaks, at which some readers split lines."""
     text = json.dumps(value, ensure_ascii=False)
     for line_break in "\x85\u2028\u2029":
@@ -199,7 +203,8 @@ class ParquetWriter(Writer):
     def _write_row_group(self) -> None:
         import pyarrow as pa
 
-        if self._waiting:
+        # A batch may have no rows, and then there is no group to write.
+        if self._n_waiting:
             table = pa.Table.from_batches(self._waiting, self._schema)
             self._writer.write_table(table, row_group_size=self._n_waiting)
         self._waiting, self._n_waiting = [], 0
@@ -213,7 +218,7 @@ def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(cells, kind)
 
 
-class ScoreFileWriter(_TextWriter):
+class ScoreFileWriter(TextWriter):
     """mt-metrics-eval: a system, a tab, and a score or None on each line, without a header."""
 
     def _encoder(self, kind: Kind) -> Encoder:
@@ -223,7 +228,56 @@ class ScoreFileWriter(_TextWriter):
         return "".join([f"{system}\t{score}\n" for system, score in rows])
 
 
-class PublishedWriter(_TextWriter):
+class ArchiveWriter(Writer):
+    """A zip archive with a text file for each column: a line for each row, in the same order."""
+
+    def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
+        super().__init__(stream, columns)
+        self._lines: list[list[str]] = [[] for _ in columns]
+
+    def write(self, batch: Batch) -> None:
+        for lines, column, cells in zip(self._lines, self._columns, batch, strict=True):
+            as_line = _as_number if column.kind is Kind.NUMBER else _as_line
+            lines.extend(map(as_line, cells))
+
+    def finish(self) -> None:
+        with zipfile.ZipFile(self._stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for column, lines in zip(self._columns, self._lines, strict=True):
+                add_member(archive, column.name, "".join(f"{line}\n" for line in lines))
+
+
+class FolderWriter(Writer):
+    """A zip archive with a text file for each row: its path and its content."""
+
+    def __init__(self, stream: BinaryIO, columns: Sequence[Column]) -> None:
+        super().__init__(stream, columns)
+        self._archive = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
+
+    def write(self, batch: Batch) -> None:
+        for path, content in zip(*batch, strict=True):
+            add_member(self._archive, path, content)
+
+    def finish(self) -> None:
+        self._archive.close()
+
+
+def add_member(archive: zipfile.ZipFile, name: str, content: str) -> None:
+    # Without a time, so that the same rows give the same file.
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(member, content)
+
+
+def _as_number(cell: float) -> str:
+    return "nan" if isnan(cell) else repr(float(cell))
+
+
+def _as_line(text: str) -> str:
+    """A text on one line. Texts of campaigns have no line breaks, but those typed into a field might."""
+    return _LINE_BREAKS.sub(" ", text)
+
+
+class PublishedWriter(TextWriter):
     """The format that R wrote for the published results: 15 digits, a space after every cell."""
 
     def _encoder(self, kind: Kind) -> Encoder:

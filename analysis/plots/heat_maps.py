@@ -109,10 +109,6 @@ def significance_map(
         Stem of the files, and name of the gold.
     measure, test : str
         What is compared, and how, in words.
-
-    Returns
-    -------
-    Picture
     """
     shown_p = pvalues if adjusted is None else adjusted
     levels = significance_levels(shown_p)

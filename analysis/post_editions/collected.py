@@ -1,6 +1,7 @@
 """The post-editions that a campaign's own workers made: word by word, and how far editors agree."""
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,44 +10,61 @@ import numpy as np
 from hits.languages import is_spaced
 from hits.models import Campaign
 from hits.post_editing.arrays import EditedOutput, load_edited_outputs
-from hits.post_editing.changes import changed_spans, n_edits, units_of
+from hits.post_editing.changes import changed_spans
+
+from ..metrics.catalogue import targeted_metrics_for
+
+# What happened to a part of a text, and the wording before and after.
+Part = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class EditRow:
-    """A post-edition as the page shows it."""
+    """A post-edition as the page shows it; `check_parts` is what somebody who checked it changed."""
 
     edit: EditedOutput
     editor: str
-    n_changed: int
-    n_words: int
-    parts: list[tuple[str, str, str]]
-
-    @property
-    def share(self) -> float:
-        """Changed words for each word of the post-edition, as in TER without shifts."""
-        return self.n_changed / self.n_words if self.n_words else float(self.n_changed > 0)
+    hter: float
+    parts: list[Part]
+    checker: str
+    check_parts: list[Part]
 
     @property
     def seconds_per_word(self) -> float | None:
         n_shown = len(self.edit.shown.split()) or 1
         return None if self.edit.seconds is None else self.edit.seconds / n_shown
 
+    @property
+    def is_changed_by_check(self) -> bool:
+        return self.edit.final != self.edit.text
 
-def edit_row(edit: EditedOutput, *, spaced: bool) -> EditRow:
-    """Compare a post-edition with its output, word by word."""
-    return EditRow(
-        edit=edit,
-        editor=edit.worker_code[:8],
-        n_changed=n_edits(edit.shown, edit.text, spaced=spaced),
-        n_words=len(units_of(edit.text, spaced)),
-        parts=changed_spans(edit.shown, edit.text, spaced=spaced),
-    )
+
+def rows_of(campaign: Campaign, edits: Iterable[EditedOutput]) -> list[EditRow]:
+    """Compare post-editions with their outputs, word by word."""
+    spaced = is_spaced(campaign.target_language)
+    hter = hter_of(campaign.target_language)
+    return [
+        EditRow(
+            edit=edit,
+            editor=edit.worker_code[:8],
+            hter=hter(edit.shown, edit.final),
+            parts=changed_spans(edit.shown, edit.text, spaced=spaced),
+            checker=edit.check.checker_code[:8] if edit.check else "",
+            check_parts=changed_spans(edit.text, edit.final, spaced=spaced),
+        )
+        for edit in edits
+    ]
+
+
+def hter_of(language: str) -> Callable[[str, str], float]:
+    """Return a function of an output and its post-edition, which computes HTER as gold has it."""
+    metric = targeted_metrics_for(language)["TER"]
+    return lambda output, edited: metric.of_segment(metric.counts(output, edited))
 
 
 @dataclass(frozen=True, slots=True)
 class EditorAgreement:
-    """How far apart two editors of one output are: edits for each word of the other's text, mean over pairs."""
+    """How far apart two editors of one output are: HTER of each text against the other, mean over both ways and all pairs."""
 
     n_pairs: int
     mean: float | None
@@ -54,13 +72,13 @@ class EditorAgreement:
 
 
 def agreement_of_editors(campaign: Campaign) -> EditorAgreement:
-    """Compare the post-editions of every output that several trusted editors have edited."""
-    spaced = is_spaced(campaign.target_language)
+    """Compare the post-editions of every output that several trusted editors have edited, before any check."""
+    hter = hter_of(campaign.target_language)
     texts: defaultdict[int, list[str]] = defaultdict(list)
     for row in load_edited_outputs(campaign, trusted_only=True):
         texts[row.translation].append(row.text)
     distances = [
-        n_edits(one, other, spaced=spaced) / max(1, len(units_of(other, spaced)))
+        (hter(one, other) + hter(other, one)) / 2
         for versions in texts.values()
         for one, other in combinations(versions, 2)
     ]

@@ -1,6 +1,7 @@
 """Human-targeted metrics and editing times of a campaign's outputs, stored as metrics or as gold."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -51,6 +52,7 @@ def compute_targeted(
     tokenise: str | None = None,
     ignore_case: bool = True,
     cap: bool = True,
+    as_edited: bool = False,
     actor: User | None = None,
     progress: Progress | None = None,
 ) -> list[Metric] | list[GoldUpload]:
@@ -60,14 +62,16 @@ def compute_targeted(
     ----------
     campaign : Campaign
     post_editions : Path or RawFile, optional
-        A file as described in `read_post_editions`; by default, those that trusted editors made in the campaign. With seconds, the time of editing and the time per word
-        are stored too.
+        A file as described in `read_post_editions`; by default, those that trusted editors made in the campaign. With
+        seconds, the time of editing and the time per word are stored too.
     names : sequence of str
         Names of the built-in metrics whose human-targeted versions are computed.
     use : {"metric", "gold"}
         Metrics need a post-edition of every output. Gold is stored for those that have one.
     tokenise, ignore_case, cap
         As in `targeted_metrics_for`.
+    as_edited : bool
+        Use the campaign's post-editions as their editors left them, also those that somebody else has checked since.
     actor : User, optional
     progress : callable, optional
         Called with the number of texts done and the total.
@@ -88,7 +92,7 @@ def compute_targeted(
         names,
     )
     outputs = outputs_of(campaign)
-    edited = _read(campaign, post_editions, outputs)
+    edited = _read(campaign, post_editions, outputs, as_edited=as_edited)
     targets = _with_post_editions(outputs, edited)
     if use == "metric":
         _check_complete(outputs, edited)
@@ -99,8 +103,9 @@ def compute_targeted(
         key: len(words(text)) for key, text in zip(targets.keys, targets.translations, strict=True)
     }
     levels: Sequence[Level] = LEVELS if use == "metric" else ["segment"]
+    scored = score_outputs(targets, metrics, levels=levels, progress=progress)
     tables = [
-        *score_outputs(targets, metrics, levels=levels, progress=progress),
+        *(_signed(table, edited) for table in scored),
         *_times(targets, edited, n_words),
     ]
     with transaction.atomic():
@@ -119,12 +124,23 @@ def refuse_too_many(campaign: Campaign, names: Sequence[str]) -> None:
         )
 
 
+def _signed(table: ScoreTable, edited: PostEditions) -> ScoreTable:
+    """Say in the signature that somebody checked the post-editions."""
+    if not edited.n_checked:
+        return table
+    return replace(table, signature=f"{table.signature}|checked:{edited.n_checked}")
+
+
 def _read(
-    campaign: Campaign, post_editions: Path | RawFile | None, outputs: Outputs
+    campaign: Campaign,
+    post_editions: Path | RawFile | None,
+    outputs: Outputs,
+    *,
+    as_edited: bool,
 ) -> PostEditions:
     if post_editions is not None:
         return read_post_editions(post_editions, outputs.keys)
-    edited = collected_post_editions(campaign)
+    edited = collected_post_editions(campaign, as_edited=as_edited)
     if not edited.texts:
         raise CannotComputeMetrics(
             f"{campaign} has no post-editions by trusted editors. Collect some, or give a file."

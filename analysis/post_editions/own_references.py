@@ -6,15 +6,14 @@ same outputs against post-editions shows where: evaluate both golds, and look at
 A campaign has one reference for each segment, so every output becomes a segment of the new campaign.
 """
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from da_platform.exceptions import PlatformError
-from hits.campaigns.importing.service import ImportSummary, import_campaign
+from hits.campaigns.derived import import_rows
 from hits.models import Campaign, SystemOutput
 
 from ..evaluation.uploading import store_gold_table
@@ -23,7 +22,7 @@ from ..scores.gold_tables import campaign_gold
 from ..scores.raw_files import RawFile
 from ..scores.score_tables import GoldTable, Key
 from ..scores.storing import campaign_keys
-from .reading import read_post_editions
+from .reading import COLUMN, REFERENCE, collected_post_editions, read_post_editions
 
 
 class CannotUseOwnReferences(PlatformError):
@@ -36,53 +35,95 @@ def segment_of(key: Key) -> str:
     return f"{segment} by {system}"
 
 
-def rate_against(*, campaign: Campaign, references: Path | RawFile, name: str) -> ImportSummary:
+@dataclass(frozen=True, slots=True)
+class RatedAgainst:
+    """The new campaign, and how many outputs it rates."""
+
+    campaign: Campaign
+    n_outputs: int
+
+
+def rate_against(
+    *,
+    campaign: Campaign,
+    name: str,
+    references: Path | RawFile | None = None,
+    post_editions_of: Campaign | None = None,
+    actor: User | None = None,
+) -> RatedAgainst:
     """Create a campaign that rates outputs of another one, each against its own reference.
 
     Parameters
     ----------
     campaign : Campaign
-    references : Path or RawFile
-        A table with the columns system, segment and post_edition, as in `read_post_editions`, with one text for
-        each output that is to be rated.
     name : str
         Of the new campaign.
+    references : Path or RawFile, optional
+        A table with the columns system, segment and either reference or post_edition, with one text for each output
+        that is to be rated. Texts of outputs and sources in it are not read.
+    post_editions_of : Campaign, optional
+        Use the post-editions that trusted editors made there of outputs with the same systems and segments; the first of
+        each, where there are several.
+    actor : User, optional
 
     Returns
     -------
-    ImportSummary
+    RatedAgainst
 
     Raises
     ------
     ScoresRefused, ImportRefused, CannotUseOwnReferences
     """
-    edited = read_post_editions(references, list(campaign_keys(campaign, "segment")))
-    if edited.most > 1:
-        raise CannotUseOwnReferences(
-            f"{edited.name} has several references for one output. Keep one for each."
-        )
-    rows = SystemOutput.objects.filter(system__campaign=campaign).select_related(
-        "system", "segment", "translation"
+    texts = _own_references(campaign, references, post_editions_of)
+    rows = (
+        SystemOutput.objects.filter(system__campaign=campaign)
+        .select_related("system", "segment", "translation")
+        .order_by("segment__position", "system")
     )
-    with TemporaryDirectory() as folder:
-        table = Path(folder) / "outputs.jsonl"
-        with table.open("w", encoding="utf-8") as file:
-            for output in rows.order_by("segment__position", "system"):
-                key = output.system.name, output.segment.name
-                if key in edited.texts:
-                    row = _row(output, key, edited.texts[key][0])
-                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        return import_campaign(
-            path=table,
-            name=name,
-            source_language=campaign.source_language,
-            target_language=campaign.target_language,
-            allow_missing_translations=True,
+    keys = ((output, (output.system.name, output.segment.name)) for output in rows)
+    rated = import_rows(
+        (_row(output, key, texts[key]) for output, key in keys if key in texts),
+        like=campaign,
+        name=name,
+        actor=actor,
+        recorded={"outputs_of": campaign.name},
+    )
+    return RatedAgainst(rated, rated.segments.count())
+
+
+def _own_references(
+    campaign: Campaign, references: Path | RawFile | None, edited_in: Campaign | None
+) -> dict[Key, str]:
+    """Return one text for each output that has a reference of its own."""
+    if (references is None) == (edited_in is None):
+        raise CannotUseOwnReferences(
+            "Give either a file of references or a campaign with post-editions."
         )
+    keys = list(campaign_keys(campaign, "segment"))
+    if references is not None:
+        edited = read_post_editions(references, keys, columns=(COLUMN, REFERENCE))
+        if edited.most > 1:
+            raise CannotUseOwnReferences(
+                f"{edited.name} has several references for one output. Keep one for each."
+            )
+        return {key: texts[0] for key, texts in edited.texts.items()}
+    assert edited_in is not None
+    if edited_in.target_language != campaign.target_language:
+        raise CannotUseOwnReferences(f"{edited_in} and {campaign} have different target languages.")
+    collected = collected_post_editions(edited_in)
+    # An emptied text is no reference.
+    texts = {
+        key: collected.texts[key][0] for key in keys if any(collected.texts.get(key, [""])[:1])
+    }
+    if not texts:
+        raise CannotUseOwnReferences(
+            f"{edited_in} has no post-editions by trusted editors of outputs of {campaign}."
+        )
+    return texts
 
 
 def _row(output: SystemOutput, key: Key, reference: str) -> dict[str, str]:
-    facts = {
+    return {
         "segment": segment_of(key),
         "system": key[0],
         "translation": str(output),
@@ -90,7 +131,6 @@ def _row(output: SystemOutput, key: Key, reference: str) -> dict[str, str]:
         "reference": reference,
         "document": output.segment.document,
     }
-    return {name: text for name, text in facts.items() if text or name == "translation"}
 
 
 @transaction.atomic
@@ -143,3 +183,19 @@ def bring_back_gold(
         replace=True,
         uploaded_by=actor,
     )
+
+
+def bring_back_newest_gold(
+    *, rated: Campaign, campaign: Campaign, actor: User | None = None
+) -> GoldUpload:
+    """Store the newest gold of a campaign made by `rate_against`, as `bring_back_gold` does.
+
+    Raises
+    ------
+    CannotUseOwnReferences
+        If there is none, or the campaigns do not belong together.
+    """
+    run = rated.gold_runs.newest()
+    if run is None:
+        raise CannotUseOwnReferences(f"{rated} has no gold yet. Build it first.")
+    return bring_back_gold(run=run, campaign=campaign, actor=actor)

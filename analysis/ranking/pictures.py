@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,14 @@ from da_platform.plots.style import INK, LINE, new_figure
 
 from ..plots.heat_maps import shortened
 from .results import Facts
+from .tables import short_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    return [shortened(name) for name in short_names(names).values()]
 
 
 def range_picture(facts: Facts) -> Picture:
@@ -37,7 +43,7 @@ def range_picture(facts: Facts) -> Picture:
         for place in places[1:]:
             if systems[place]["cluster"] != systems[place - 1]["cluster"]:
                 axes.axhline(place - 0.5, color=LINE, lw=0.8)
-        axes.set_yticks(places, [shortened(row["system"]) for row in systems])
+        axes.set_yticks(places, _labels([row["system"] for row in systems]))
         axes.invert_yaxis()
         axes.set_xlabel("rank (95% of the runs)")
         return figure
@@ -70,7 +76,7 @@ def head_to_head_picture(facts: Facts) -> Picture:
         figure = new_figure(side, side)
         axes = figure.subplots()
         image = axes.imshow(shares, cmap="RdBu", vmin=0, vmax=1)
-        labels = [shortened(name) for name in names]
+        labels = _labels(names)
         axes.set_xticks(range(len(names)), labels, rotation=90)
         axes.set_yticks(range(len(names)), labels)
         figure.colorbar(image, ax=axes, shrink=0.6, label="share of wins, without ties")

@@ -1,6 +1,6 @@
 """Rank the systems of a campaign from the rankings of its workers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -8,14 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from da_platform.numbers import known, known_list, known_matrix
-from hits.models import Campaign, System
+from hits.models import Campaign, Segment, System
 from hits.ranking.arrays import load_rankings
+from hits.ranking.choice import describe
 
 from ..stats.bradley_terry import bradley_terry
-from ..stats.judgements import Judgements, Rankings, collapse, complete_tasks, expand
+from ..stats.judgements import (
+    Judgements,
+    Rankings,
+    collapse,
+    complete_tasks,
+    expand,
+    judgements_by,
+)
 from ..stats.kappa import COUNTINGS, kappa
-from ..stats.trueskill import RUNS, trueskill
+from ..stats.published_lookup import expand_as_published
+from ..stats.signature import join_signatures, signature
+from ..stats.trueskill import RUNS, Lookup, trueskill
 from ..stats.win_shares import head_to_head
+from .judge_groups import Groups, judges_by_group
+from .metrics import metric_agreement
 
 # What is stored: JSON, as the job's result.
 Facts = dict[str, Any]
@@ -31,22 +43,30 @@ def rank_by_judgements(
     runs: int = RUNS,
     seed: int | None = None,
     trusted_only: bool = True,
+    lookup: Lookup = "all",
+    groups: Groups | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Facts:
     """Return the ranking of the campaign's systems as JSON-ready facts, or raise `NothingRanked`.
 
-    The seed is the campaign's unless another is given: the same rankings give the same scores.
+    The seed is the campaign's unless another is given: the same rankings give the same scores. `lookup` is that of
+    `trueskill`. `groups` are those of judges, by pseudonym; without it, judges are grouped by how they came.
     """
     rows = _named(load_rankings(campaign, trusted_only=trusted_only), campaign)
-    judgements = expand(complete_tasks(rows))
+    is_published = lookup == "published"
+    judgements = expand_as_published(rows) if is_published else expand(complete_tasks(rows))
     if not len(judgements):
         who = "trusted worker" if trusted_only else "worker"
         raise NothingRanked(f"No {who} has ranked outputs of {campaign.name} yet.")
     seed = campaign.seed if seed is None else seed
     tell = progress or (lambda done, total: None)
-    tell(0, 2)
-    scores = trueskill(judgements, rng=np.random.default_rng(seed), runs=runs)
-    tell(1, 2)
+    tell(0, 3)
+    scores = trueskill(judgements, rng=np.random.default_rng(seed), runs=runs, lookup=lookup)
+    tell(1, 3)
+    systems, real = _systems(judgements, scores), expand(complete_tasks(rows))
+    named_segments = dict(Segment.objects.filter(campaign=campaign).values_list("pk", "name"))
+    metrics = metric_agreement(campaign, real, named_segments, systems)
+    tell(2, 3)
     return {
         "campaign": campaign.name,
         "seed": seed,
@@ -54,11 +74,20 @@ def rank_by_judgements(
         "n_judges": len(np.unique(rows.judges)),
         "n_tasks": len(np.unique(rows.tasks)),
         "n_judgements": len(judgements),
-        "systems": _systems(judgements, scores),
+        "systems": systems,
         "head_to_head": _pairs(judgements, scores.systems.tolist()),
-        "agreement": _agreement(rows),
-        "signature": scores.signature,
+        **_agreement(rows, judges_by_group(campaign, groups)),
+        "metrics": metrics,
+        "signature": join_signatures(scores.signature, _collected(campaign)),
     }
+
+
+def _collected(campaign: Campaign) -> str:
+    """Return the signature of how the outputs on a screen were chosen, where we know it."""
+    if campaign.is_archive:
+        return signature()
+    chosen = describe(campaign.output_choice, campaign.judgements_per_pair)
+    return signature(outputs=chosen, screen=campaign.outputs_per_screen)
 
 
 def _named(rows: Rankings, campaign: Campaign) -> Rankings:
@@ -109,9 +138,21 @@ def _pairs(judgements: Judgements, order: list[str]) -> Facts:
     }
 
 
-def _agreement(rows: Rankings) -> list[Facts]:
-    """Return kappa between and within judges, ours and as published."""
+def _agreement(rows: Rankings, groups: Mapping[str, list[int]]) -> Facts:
+    """Return kappa between and within judges, ours and as published: of all judges, and of each group."""
     judgements = expand(collapse(rows))
+    return {
+        "agreement": _kappas(judgements),
+        "groups": [
+            {"group": group, "n_judges": len(np.unique(own.judges)), **facts}
+            for group, judges in groups.items()
+            if len(own := judgements_by(judgements, judges))
+            for facts in _kappas(own)
+        ],
+    }
+
+
+def _kappas(judgements: Judgements) -> list[Facts]:
     return [
         {"between": between, "counting": counting, "word": result.word}
         | {

@@ -8,8 +8,10 @@ from da_platform.files.problems import Fix
 MOST_NAMED = 3
 
 IGNORE_EXTRA = Fix("ignore_extra", (), "Ignore these scores")
-NO_BASELINE = Fix("baseline", (), "Do without a baseline")
+NO_BASELINE = Fix("baseline", (), "Evaluate without a baseline")
 NOT_PER_WORD = Fix("per_word", (), "Do not divide by words")
+NOT_GOOD_ENOUGH = Fix("good_enough", (), "Evaluate without “Good enough from”")
+NOT_BY_DOCUMENT = Fix("level", ("segment",), "Evaluate segments instead")
 
 
 def leave_out_system(name: str) -> Fix:

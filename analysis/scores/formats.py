@@ -18,6 +18,7 @@ from .parsers import (
     parse_tsv,
     parse_wmt_metrics,
     parse_wmt_qe,
+    parse_wmt_qe_lines,
     parse_wmt_qe_pairs,
     role_of,
     split_qe,
@@ -33,6 +34,7 @@ PARSERS: dict[str, Parser] = {
     "wmt-metrics": parse_wmt_metrics,
     "wmt-qe": parse_wmt_qe,
     "wmt-qe-pairs": parse_wmt_qe_pairs,
+    "wmt-qe-lines": parse_wmt_qe_lines,
 }
 FORMATS = tuple(PARSERS)
 
@@ -93,6 +95,7 @@ def _candidates(lines: Sequence[str]) -> list[str]:
         "wmt-metrics": _looks_like_wmt_metrics,
         "wmt-qe": _looks_like_wmt_qe,
         "wmt-qe-pairs": _looks_like_wmt_qe_pairs,
+        "wmt-qe-lines": _looks_like_wmt_qe_lines,
     }
     return [name for name, fits in tests.items() if fits(lines)]
 
@@ -100,7 +103,9 @@ def _candidates(lines: Sequence[str]) -> list[str]:
 def _is_header(line: str, separator: str) -> bool:
     cells = line.split(separator)
     roles = {role_of(cell.strip('"')) for cell in cells}
-    return len(cells) > 1 and bool(roles & {"system", "segment"})
+    # A system could be called "doc", in a file of systems and scores.
+    names_documents = "document" in roles and not any(map(is_number, cells))
+    return len(cells) > 1 and (bool(roles & {"system", "segment"}) or names_documents)
 
 
 def _mostly(answers: Sequence[bool]) -> bool:
@@ -136,3 +141,7 @@ def _looks_like_wmt_qe_pairs(lines: Sequence[str]) -> bool:
             for row in scored
         ]
     )
+
+
+def _looks_like_wmt_qe_lines(lines: Sequence[str]) -> bool:
+    return _mostly([is_number(line.strip()) or line.strip() in _NO_SCORE for line in lines])

@@ -21,12 +21,13 @@ from .reading import (
     KeyChecker,
     chosen_rows,
     default_name,
+    level_of,
     number_in,
     open_raw,
     parse,
     read_as,
 )
-from .score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, Level, ScoreTable, shown
+from .score_tables import GOLD_KINDS, GoldKind, GoldTable, Key, ScoreTable, shown
 
 # Directions that follow from the kind of gold, unless its sign was reversed.
 USUAL_DIRECTIONS: dict[GoldKind, bool] = {"da": True, "hter": False}
@@ -80,7 +81,7 @@ def read_gold(
     if not problems.total and not any(math.isfinite(score) for score in golds.values()):
         problems.add(raw.name, None, "has no gold scores")
     refuse_if_any(problems)
-    level: Level = "segment" if "segment" in sheet.roles else "system"
+    level = level_of(sheet)
     return GoldTable(
         name=name or default_name(raw.name),
         kind=kind,
@@ -290,7 +291,7 @@ def pool_gold(golds: Sequence[GoldTable], *, names: Sequence[str] | None = None)
     ]
     origins = [name for name, gold in zip(names, golds, strict=True) for _ in gold.keys]
     documents = [
-        f"{name}{POOLING_SEPARATOR}{document}"
+        f"{name}{POOLING_SEPARATOR}{document}" if document else ""
         for name, gold in zip(names, golds, strict=True)
         for document in gold.documents or ()
     ]

@@ -49,6 +49,8 @@ class Sheet:
     roles: frozenset[str] = frozenset()
     # Directions declared in the header, by role or title.
     declared: dict[str, bool] = field(default_factory=dict)
+    # What the file says about the models behind its scores, such as their number of parameters.
+    figures: dict[str, str] = field(default_factory=dict)
 
 
 Parser = Callable[[RawFile, Problems], Sheet]
@@ -127,8 +129,9 @@ def _named_columns(
             problems.add(file, line, "has a column without a name")
         elif count > 1:
             problems.add(file, line, f"has {count} columns named {name!r}")
-    if "segment" not in names and "system" not in names:
-        problems.add(file, line, "has neither a column 'system' nor a column 'segment'")
+    if not {"segment", "system", "document"} & set(names):
+        reason = "has neither a column 'system' nor a column 'segment' or 'document'"
+        problems.add(file, line, reason)
     if "score" in names and (titles := _metric_titles(names)):
         listed = ", ".join(map(repr, titles))
         problems.add(
@@ -190,6 +193,9 @@ def _json_cells(
             cells[names[title]] = value if isinstance(value, str) else repr(value)
     return cells
 
+
+# The first lines of submissions to WMT's QE tasks: bytes on disk, parameters, and models in the ensemble.
+MODEL_FIGURES = ("bytes", "parameters", "models")
 
 # Formats without a header ---------------------------------------------------------------------
 
@@ -267,21 +273,34 @@ def parse_wmt_qe(raw: RawFile, problems: Problems) -> Sheet:
 
 
 def parse_wmt_qe_pairs(raw: RawFile, problems: Problems) -> Sheet:
-    """Parse lines of language pair, QE system, segment number and score, after a header of numbers."""
+    """Parse lines of language pair, QE system, segment number and score, after figures about the model."""
     return _four_cells(
-        raw, problems, ("language_pair", "metric", "segment", "score"), skips_header=True
+        raw, problems, ("language_pair", "metric", "segment", "score"), figures=MODEL_FIGURES
     )
 
 
+def parse_wmt_qe_lines(raw: RawFile, problems: Problems) -> Sheet:
+    """Parse gold of WMT QE: a score per line. The first line is segment 0, as in submissions."""
+    sheet = Sheet(roles=frozenset({"segment", "score"}))
+    for number, line in raw.lines(problems):
+        if line is None:
+            continue
+        sheet.rows.append((number, {"segment": str(number - 1), "score": line.strip()}))
+    return sheet
+
+
 def _four_cells(
-    raw: RawFile, problems: Problems, names: tuple[str, ...], *, skips_header: bool = False
+    raw: RawFile, problems: Problems, names: tuple[str, ...], *, figures: Sequence[str] = ()
 ) -> Sheet:
+    """Parse rows of four cells, after at most one line for each of the `figures`."""
     sheet = Sheet(roles=frozenset(names))
     for number, line in raw.lines(problems):
         if line is None:
             continue
         cells = split_qe(line)
-        if skips_header and not sheet.rows and len(cells) == 1 and is_number(cells[0]):
+        is_figure = not sheet.rows and len(cells) == 1 and is_number(cells[0])
+        if is_figure and len(sheet.figures) < len(figures):
+            sheet.figures[figures[len(sheet.figures)]] = cells[0]
             continue
         if len(cells) != len(names):
             problems.add(raw.name, number, f"has {len(cells)} cells, not {len(names)}")

@@ -112,7 +112,9 @@ def read_scores(
     if not columns and not problems.total:
         problems.add(raw.name, None, "has no scores")
     refuse_if_any(problems)
-    level: Level = "segment" if "segment" in sheet.roles else "system"
+    level = level_of(sheet)
+    if facts := choices | sheet.figures:
+        how = signature(**facts)
     tables = [
         ScoreTable(
             name=metric,
@@ -122,11 +124,29 @@ def read_scores(
             higher_is_better=_direction(metric, column, directions),
             sha256=raw.sha256,
             signature=how,
+            document_of=_documents_in(sheet, rows),
         )
         for metric, column in columns.items()
     ]
-    notes = tuple(f"{name}: 1 is best" for name, column in columns.items() if column.is_ranks)
-    return ScoreFile(tuple(tables), format, raw.sha256, _suggestions(tables, format), notes)
+    notes = [f"{name}: 1 is best" for name, column in columns.items() if column.is_ranks]
+    if sheet.figures:
+        notes += [f"{name}: {_listed(sheet.figures)}" for name in columns]
+    return ScoreFile(tuple(tables), format, raw.sha256, _suggestions(tables, format), tuple(notes))
+
+
+def _documents_in(sheet: Sheet, rows: Iterable[Row]) -> dict[str, str] | None:
+    """Return the document of each segment, if the file says so."""
+    if not {"segment", "document"} <= sheet.roles:
+        return None
+    return {cells["segment"]: cells["document"] for _, cells in rows}
+
+
+def _listed(figures: Mapping[str, str]) -> str:
+    """Say what a file says about its models, such as `583,891,109 parameters`."""
+    return ", ".join(
+        f"{int(value):,} {name}" if value.isdigit() else f"{name} {value}"
+        for name, value in figures.items()
+    )
 
 
 def read_as(system: str, only: Mapping[str, str]) -> dict[str, str]:
@@ -212,6 +232,15 @@ def format_of(raw: RawFile, format: str | None, problems: Problems) -> str:
     return format
 
 
+def segment_role(sheet: Sheet) -> str:
+    """Return the column that names what was scored: segments, or else documents; empty for whole systems."""
+    return next((role for role in ("segment", "document") if role in sheet.roles), "")
+
+
+def level_of(sheet: Sheet) -> Level:
+    return "segment" if segment_role(sheet) else "system"
+
+
 def parse(raw: RawFile, format: str | None, problems: Problems) -> tuple[str, Sheet]:
     """Return the format and the rows of a file, adding the problems of its lines."""
     format = format_of(raw, format, problems)
@@ -264,7 +293,7 @@ class KeyChecker:
 
     def __init__(self, sheet: Sheet, system: str, file: str, problems: Problems) -> None:
         self._names_systems = "system" in sheet.roles
-        self._has_segments = "segment" in sheet.roles
+        self._role = segment_role(sheet)
         self._system = system
         self._file = file
         self._problems = problems
@@ -273,12 +302,12 @@ class KeyChecker:
 
     def key(self, line: int, cells: Mapping[str, str]) -> Key:
         system = cells["system"] if self._names_systems else self._system
-        segment = cells["segment"] if self._has_segments else ""
+        segment = cells[self._role] if self._role else ""
         # Files have a million rows, but few names: look before calling.
         if self._names_systems and system not in self._systems:
             self._check("system", system, self._systems, line)
-        if self._has_segments and segment not in self._segments:
-            self._check("segment", segment, self._segments, line)
+        if self._role and segment not in self._segments:
+            self._check(self._role, segment, self._segments, line)
         return system, segment
 
     def _check(self, role: str, name: str, checked: set[str], line: int) -> None:

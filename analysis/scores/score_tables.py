@@ -1,7 +1,7 @@
 """Tables of metric scores and gold, and their alignment row by row."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -56,6 +56,8 @@ class ScoreTable:
     gold : str
         The only gold to evaluate them against, by name; empty for any. Workers' scores are kept from
         gold that contains them.
+    document_of : mapping of segments to documents, or None
+        Needed only if the gold is of documents and the scores are of segments.
     """
 
     name: str
@@ -66,6 +68,7 @@ class ScoreTable:
     sha256: str = ""
     signature: str = ""
     gold: str = ""
+    document_of: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         _check_parallel(self.keys, self.scores)

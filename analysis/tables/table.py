@@ -33,12 +33,13 @@ class Column:
     """A title, and whether the column holds numbers, which are right-aligned.
 
     `parts` names the parts of a value, such as the two ends of an interval; in CSV, each has its own
-    column.
+    column. `is_upright`: in LaTeX the title stands on its side, so that many columns fit.
     """
 
     title: str
     is_number: bool = True
     parts: tuple[str, ...] = ()
+    is_upright: bool = False
 
     @property
     def data_titles(self) -> list[str]:
@@ -130,11 +131,15 @@ def correlation(value: float | None, *, bold: bool = False) -> Cell:
     return Cell(cell.text.replace("0.", ".", 1), value, bold)
 
 
-def interval(low: float | None, high: float | None) -> Cell:
-    """Return a cell with the two ends of an interval, for a column with the parts `ENDS`."""
+def interval(low: float | None, high: float | None, places: int | None = None) -> Cell:
+    """Return a cell with the two ends of an interval, for a column with the parts `ENDS`.
+
+    They are shown as correlations, or as numbers with so many decimal places.
+    """
     if low is None or high is None:
         return Cell(NOTHING)
-    return Cell(f"[{correlation(low).text}, {correlation(high).text}]", (low, high))
+    ends = [correlation(end) if places is None else number(end, places) for end in (low, high)]
+    return Cell(f"[{ends[0].text}, {ends[1].text}]", (low, high))
 
 
 def count(value: int) -> Cell:

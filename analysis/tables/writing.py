@@ -2,7 +2,7 @@
 
 import re
 
-from .table import Cell, Table
+from .table import Cell, Column, Table
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -23,6 +23,8 @@ _LATEX = {
     "–": "--",
     "…": r"\dots{}",
     "≤": r"$\leq$",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
 }
 _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
@@ -49,10 +51,13 @@ def _one_line(text: str) -> str:
 def to_latex(table: Table) -> str:
     r"""Return a `table` environment with booktabs rules; needs `\usepackage{booktabs}`."""
     layout = "".join("r" if column.is_number else "l" for column in table.columns)
-    titles = " & ".join(escape_latex(column.title) for column in table.columns)
+    titles = " & ".join(map(_latex_title, table.columns))
     has_shades = any(cell.shaded for row in table.rows for cell in row)
+    has_upright = any(column.is_upright for column in table.columns)
+    packages = {"booktabs": True, "colortbl": has_shades, "graphicx": has_upright}
+    needed = " and ".join(rf"\usepackage{{{name}}}" for name in packages if packages[name])
     lines = [
-        r"% Needs \usepackage{booktabs}." + (r" And \usepackage{colortbl}." if has_shades else ""),
+        f"% Needs {needed}.",
         r"\begin{table}",
         r"\centering",
         *([r"\footnotesize"] if len(table.rows) > ROWS_AT_NORMAL_SIZE else []),
@@ -74,6 +79,11 @@ def to_latex(table: Table) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _latex_title(column: Column) -> str:
+    title = escape_latex(column.title)
+    return rf"\rotatebox{{90}}{{{title}}}" if column.is_upright else title
 
 
 def _latex_cell(cell: Cell) -> str:

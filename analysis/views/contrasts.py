@@ -73,7 +73,8 @@ def contradictions(request: HttpRequest, code: UUID) -> HttpResponse:
 def contrast_picture(request: HttpRequest, code: UUID, fmt: str) -> HttpResponse:
     evaluation = _evaluation(request, code)
     pairs = _pairs(request, evaluation)
-    return drawn_file("quadrants", fmt, lambda: picture_of(pairs))
+    use = request.GET.get("for", "")
+    return drawn_file("quadrants", fmt, lambda: picture_of(pairs), use=use)
 
 
 def _evaluation(request: HttpRequest, code: UUID) -> Evaluation:

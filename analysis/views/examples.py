@@ -1,16 +1,25 @@
-"""Remove the example campaigns, after a confirmation."""
+"""Make more example campaigns, or remove all of them after a confirmation."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from hits.campaigns.demo import DRAFT_NAME
+from da_platform.jobs.running import start_job
+from hits.campaigns.demo import DRAFT_NAME, TASK_EXAMPLES_JOB
 from hits.exceptions import RemovalRefused
 from hits.models import Campaign, CampaignDraft
 from hits.people.access import for_admins, user_of
 
 from ..examples.removing import remove_examples
+
+
+@require_POST
+@for_admins
+def make(request: HttpRequest) -> HttpResponse:
+    """Make an example of each task that the first examples do not show, in a job."""
+    job = start_job(kind=TASK_EXAMPLES_JOB, started_by=user_of(request))
+    return redirect("job", job.code)
 
 
 @require_http_methods(["GET", "POST"])

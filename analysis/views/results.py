@@ -1,5 +1,6 @@
 """Pages for a campaign's results: segment scores, systems, agreement, figures and exports."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -14,12 +15,22 @@ from da_platform.jobs.models import Job
 from da_platform.jobs.running import start_job
 from da_platform.plots.responses import drawn_file
 from hits.models import Campaign
-from hits.people.access import Visitor, campaigns_of, for_campaign_researchers
+from hits.people.access import (
+    Level,
+    Visitor,
+    campaigns_of,
+    for_campaign_researchers,
+    has_level,
+)
+from hits.task_kinds import kind_of
 
 from ..downloads import exported
 from ..exporting import ExportRefused
-from ..exporting.service import TABLE_FORMATS
-from ..gold.report import enough_ratings
+from ..exporting.service import KIND_OF_FORMAT, TABLE_FORMATS
+from ..gold import documents
+from ..gold.all_segments import HelperRefused, find_helper, helpers_of
+from ..gold.named_workers import MOST_WORKERS, WorkersRefused, pseudonyms_of
+from ..gold.report import enough_ratings, helped
 from ..gold.results import (
     AGREEMENT_PICTURES,
     SORTABLE,
@@ -35,19 +46,36 @@ from ..models import GoldRun
 
 EXPORTS = {
     "segments": "Segment scores",
+    "documents": "Document scores",
     "systems": "System ranking",
     "ratings": "Ratings",
+    "document-ratings": "Scores of whole documents",
     "post-editions": "Post-editions",
     "evidence": "Worker evidence",
     "signals": "Input signals",
     "reports": "Reported texts",
+    "answers": "Answers about themselves",
     "likeness": "Likeness to metrics",
+    "looks": "Looks at pairs of systems",
     "weights": "Weights of workers",
     "metrics": "Metric scores of segments",
     "system-metrics": "Metric scores of systems",
 }
-RUN_EXPORTS = ("segments", "systems", "weights")
+RUN_EXPORTS = ("segments", "documents", "systems", "weights")
 SEGMENTS_PER_PAGE = 50
+# The headers of the sortable columns.
+SEGMENT_COLUMNS = {
+    "segment": "Segment",
+    "system": "System",
+    "z": "z",
+    "raw": "Raw",
+    "n": "Ratings",
+}
+DOCUMENT_COLUMNS = {"document": "Document"} | {
+    name: label for name, label in SEGMENT_COLUMNS.items() if name != "segment"
+}
+assert SEGMENT_COLUMNS.keys() == SORTABLE.keys()
+assert DOCUMENT_COLUMNS.keys() == documents.SORTABLE.keys()
 RUNS_SHOWN = 10
 
 
@@ -70,8 +98,26 @@ class GoldForm(forms.Form):
         help_text="A campaign with other ratings of the same translations, to see how many ratings are enough.",
     )
 
+    workers = forms.CharField(
+        required=False,
+        max_length=MOST_WORKERS * 40,
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        label="Only these workers",
+        help_text="For a study: one worker on each line, by pseudonym as in the exports or, for admins, by id. Leave blank for all workers who count.",
+    )
+
+    helper = forms.ChoiceField(
+        required=False,
+        label="Metric that helps to score systems",
+        help_text="If only some of the outputs were rated, a metric with scores for all of them makes system scores more precise.",
+    )
+
     def __init__(self, campaign: Campaign, user: Visitor, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        helper = self.fields["helper"]
+        assert isinstance(helper, forms.ChoiceField)
+        helper.choices = [("", "None"), *((name, name) for name in helpers_of(campaign))]
+        self._campaign, self._sees_ids = campaign, has_level(user, Level.ADMIN, campaign)
         replicate = self.fields["replicate"]
         assert isinstance(replicate, forms.ModelChoiceField)
         replicate.queryset = (
@@ -86,19 +132,38 @@ class GoldForm(forms.Form):
     def clean_test(self) -> str:
         return self.cleaned_data["test"] or GoldRun.Test.TWO_WAY
 
+    def clean(self) -> dict[str, Any] | None:
+        values = super().clean()
+        if values and values.get("helper") and "method" in values and "test" in values:
+            try:
+                find_helper(self._campaign, values["helper"], values["method"], values["test"])
+            except HelperRefused as refusal:
+                self.add_error("helper", str(refusal))
+        return values
+
+    def clean_workers(self) -> list[str]:
+        """Return the pseudonyms of the workers."""
+        if not (text := self.cleaned_data["workers"]):
+            return []
+        try:
+            return pseudonyms_of(self._campaign, text.split("\n"), by_id=self._sees_ids)
+        except WorkersRefused as refusal:
+            raise forms.ValidationError(list(map(str, refusal.problems))) from None
+
 
 @require_GET
 @for_campaign_researchers
 def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show a gold run: the systems it ranks, and the agreement of the workers behind it."""
-    if campaign.task == Campaign.Task.RANK:
-        return redirect("campaign_ranking", campaign.code)
+    if (page := kind_of(campaign).results_page) != "campaign_results":
+        return redirect(page, campaign.code)
     run = run_of(campaign, request.GET.get("run"))
     if run is None and request.GET.get("run"):
         raise Http404("Gold run not found.")
     run_results = Results(run) if run else None
     ranking = run_results.ranking if run_results and run_results.run.n_scored else None
     agreement = latest_agreement(campaign)
+    knows_documents = documents.has_documents(campaign)
     context = {
         "campaign": campaign,
         "run": run,
@@ -106,6 +171,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "ranked": ranking.rows if ranking else [],
         "pictures": run_results.pictures() if run_results else {},
         "ranking": ranking,
+        "helped": helped(run.helper) if run else [],
         "agreement": agreement,
         "agreement_pictures": agreement_pictures(agreement, campaign) if agreement else [],
         "enough_ratings": enough_ratings(agreement.result or {}) if agreement else [],
@@ -115,8 +181,11 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "export_kinds": [
             (kind, label)
             for kind, label in EXPORTS.items()
-            if kind != "weights" or (run and run.method == GoldRun.Method.WEIGHTED)
+            if (kind != "weights" or (run and run.method == GoldRun.Method.WEIGHTED))
+            and (kind != "documents" or knows_documents)
+            and (kind != "document-ratings" or campaign.scores_documents)
         ],
+        "has_documents": knows_documents,
         "form": GoldForm(
             campaign,
             request.user,
@@ -146,10 +215,35 @@ def segments(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "page": Paginator(rows, SEGMENTS_PER_PAGE).get_page(request.GET.get("page")),
         "systems": campaign.systems.order_by("name").values_list("name", flat=True),
         "filters": filters,
-        "columns": _sortable(sort),
+        "columns": _sortable(sort, SEGMENT_COLUMNS),
         "table_formats": TABLE_FORMATS,
     }
     return render(request, "analysis/segments.html", context)
+
+
+@require_GET
+@for_campaign_researchers
+def document_scores(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """List the score of every document of a run, sorted and filtered."""
+    run = run_of(campaign, request.GET.get("run"))
+    if run is None:
+        raise Http404("Gold run not found.")
+    filters = {name: request.GET.get(name, "") for name in ("system", "search")}
+    sort = request.GET.get("sort", "document")
+    rows = documents.document_rows(
+        run, sort=sort, **{name: _plain(value) for name, value in filters.items()}
+    )
+    context = {
+        "campaign": campaign,
+        "run": run,
+        "page": Paginator(rows, SEGMENTS_PER_PAGE).get_page(request.GET.get("page")),
+        "systems": campaign.systems.order_by("name").values_list("name", flat=True),
+        "filters": filters,
+        "columns": _sortable(sort, DOCUMENT_COLUMNS),
+        "table_formats": TABLE_FORMATS,
+        "has_documents": documents.has_documents(campaign),
+    }
+    return render(request, "analysis/documents.html", context)
 
 
 def _plain(text: str) -> str:
@@ -157,10 +251,8 @@ def _plain(text: str) -> str:
     return text.replace("\x00", "")
 
 
-def _sortable(sort: str) -> list[dict[str, Any]]:
+def _sortable(sort: str, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the column headers, each with its current order and the order its link selects."""
-    labels = {"segment": "Segment", "system": "System", "z": "z", "raw": "Raw", "n": "Ratings"}
-    assert labels.keys() == SORTABLE.keys()
     current, is_descending = sort.removeprefix("-"), sort.startswith("-")
     order = "descending" if is_descending else "ascending"
     return [
@@ -181,11 +273,20 @@ def build(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Start jobs that build gold and measure agreement."""
     form = GoldForm(campaign, request.user, request.POST)
     if not form.is_valid():
-        messages.error(request, "Gold was not built. Enter how many ratings a score needs.")
+        reasons = (form.errors.get(name, ()) for name in ("workers", "helper"))
+        reason = " ".join(str(reason) for each in reasons for reason in each)
+        reason = reason or "Enter how many ratings a score needs."
+        messages.error(request, f"Gold was not built. {reason}")
         return redirect("campaign_results", campaign.code)
     assert isinstance(request.user, User)
     arguments = dict(form.cleaned_data)
     replicate = arguments.pop("replicate")
+    # What was left blank is no argument.
+    arguments = {
+        name: value
+        for name, value in arguments.items()
+        if value or name not in ("workers", "helper")
+    }
     job = start_job(
         kind="build_gold",
         campaign=campaign,
@@ -223,7 +324,7 @@ def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> Ht
 @for_campaign_researchers
 def download(request: HttpRequest, campaign: Campaign, kind: str, fmt: str) -> HttpResponseBase:
     """Return a table of the campaign as a file, with pseudonyms for workers."""
-    if kind not in EXPORTS or fmt not in TABLE_FORMATS:
+    if kind not in EXPORTS or fmt not in (*TABLE_FORMATS, *KIND_OF_FORMAT):
         raise Http404("Export not found.")
     run = run_of(campaign, request.GET.get("run"))
     options = {"run": run} if run and kind in RUN_EXPORTS else {}

@@ -59,6 +59,11 @@ class Command(BaseCommand):
             help="with post-editions: leave error rates above 1 as they are",
         )
         parser.add_argument(
+            "--as-edited",
+            action="store_true",
+            help="with post-editions of the campaign: use the editors' texts, even if they have been checked",
+        )
+        parser.add_argument(
             "--tokenise",
             metavar="NAME",
             choices=TOKENISERS,
@@ -101,7 +106,7 @@ class Command(BaseCommand):
 
 def _check(options: dict[str, Any]) -> None:
     if options["post_editions"] is None:
-        for name in ("gold", "case_sensitive", "uncapped"):
+        for name in ("gold", "case_sensitive", "uncapped", "as_edited"):
             if options[name]:
                 raise CommandError(f"--{name.replace('_', '-')} needs --post-editions.")
     if options["gold"] and (options["out"] or options["json"]):
@@ -122,6 +127,7 @@ def _compute(
         tokenise=tokenise,
         ignore_case=not options["case_sensitive"],
         cap=not options["uncapped"],
+        as_edited=options["as_edited"],
         progress=move,
     )
 

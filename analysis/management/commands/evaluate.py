@@ -1,5 +1,6 @@
 """Evaluate metrics or quality predictions from files against gold from files."""
 
+import math
 import os
 import shlex
 from collections.abc import Iterator
@@ -22,7 +23,12 @@ from analysis.evaluation import (
 )
 from analysis.evaluation.engine import Progress
 from analysis.evaluation.report import PAGE, check_folder, findings
-from analysis.evaluation.results import PREDICTION_SORTS, TIE_THRESHOLDS, UNCERTAINTIES
+from analysis.evaluation.results import (
+    GRANULARITIES,
+    PREDICTION_SORTS,
+    TIE_THRESHOLDS,
+    UNCERTAINTIES,
+)
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.fixes import IGNORE_EXTRA
 from analysis.scores.formats import FORMATS
@@ -201,6 +207,19 @@ def _add_measures(parser: CommandParser) -> None:
         help="the scores predict the gold (quality estimation): measure errors too",
     )
     parser.add_argument(
+        "--good-enough",
+        type=float,
+        metavar="SCORE",
+        help="the lowest gold that is good enough (for HTER, the highest): how well do metrics find "
+        "the other translations, and how many must be read?",
+    )
+    parser.add_argument(
+        "--level",
+        choices=GRANULARITIES,
+        default=DEFAULTS.level,
+        help="evaluate documents instead of segments: means over the segments of each document, or scores of documents",
+    )
+    parser.add_argument(
         "--per-word",
         action="store_true",
         help="scores and gold are seconds: divide them by the words of each segment (needs --texts)",
@@ -253,7 +272,7 @@ def _add_reading(parser: CommandParser) -> None:
     parser.add_argument(
         "--documents",
         metavar="FILE",
-        help="document of each segment, one per line, for results by document",
+        help="document of each segment, one per line, for results by document and --level document",
     )
     for name, what in (("--format", "score"), ("--gold-format", "gold")):
         parser.add_argument(
@@ -345,6 +364,8 @@ def _options(options: dict[str, Any]) -> Options:
         raise CommandError("--resamples must be at least 1, and --seed must be at least 0.")
     if (points := options["preferences"]) is not None and not 0 <= points < float("inf"):
         raise CommandError("--preferences must be at least 0.")
+    if (score := options["good_enough"]) is not None and not math.isfinite(score):
+        raise CommandError("--good-enough must be a finite number.")
     return Options(
         qe=options["qe"],
         alpha=options["alpha"],
@@ -357,6 +378,8 @@ def _options(options: dict[str, Any]) -> Options:
         without_systems=tuple(dict.fromkeys(options["without"])),
         ignore_extra=options["ignore_extra"],
         per_word=options["per_word"],
+        good_enough=options["good_enough"],
+        level=options["level"],
         preference_points=options["preferences"],
         baseline=options["baseline"],
         sort=options["sort"],

@@ -39,7 +39,21 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"campaign": campaign.name, **facts}))
             return
-        self.stdout.write("\n".join([*enough_ratings(facts), *_table(facts["curve"])]))
+        lines = [*enough_ratings(facts), *_table(facts["curve"]), *_values(facts["value"])]
+        self.stdout.write("\n".join(lines))
+
+
+def _values(value: dict[str, Any] | None) -> list[str]:
+    """Return what more ratings of each translation would buy."""
+    if value is None:
+        return []
+    names = ("n_ratings", "reliability", "ceiling", "difference_error", "error_on_segments")
+    titles = ("ratings", "reliability", "ceiling", "se of systems", "on segments")
+    lines = ["More ratings would buy:", " ".join(f"{title:>13}" for title in titles)]
+    for row in value["rows"]:
+        cells = ("-" if row[name] is None else f"{row[name]:.3f}" for name in names)
+        lines.append(" ".join(f"{cell:>13}" for cell in cells))
+    return lines
 
 
 def _table(curve: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.gold.ranking import SystemRanking, rank_systems
+from analysis.gold.report import helped
 from analysis.models import GoldRun
 from analysis.stats.systems import SystemScores
 from da_platform.numbers import known_list, known_matrix
@@ -49,10 +50,11 @@ def _find_run(campaign: Campaign, number: int | None) -> GoldRun:
 
 def _facts(run: GoldRun, ranking: SystemRanking) -> dict[str, Any]:
     scores, comparison = ranking.scores, ranking.comparison
-    columns = {
+    columns: dict[str, Any] = {
         "system": scores.systems,
         "cluster": ranking.clusters,
         "z": scores.z,
+        "z_rated": [ranking.rated_means.get(name) for name in scores.systems.tolist()],
         "z_low": scores.z_low,
         "z_high": scores.z_high,
         "raw": scores.raw,
@@ -94,6 +96,7 @@ def _page(run: GoldRun, ranking: SystemRanking) -> str:
         )
     lines.append("Every system above a line significantly beats every one below it")
     lines.append(f"({ranking.test_in_words}).")
+    lines += helped(run.helper)
     if n_incomplete := int(ranking.n_incomplete.sum()):
         lines.append(f"{n_incomplete} outputs have too few ratings and are left out.")
     lines.append(f"Signature: {ranking.signature}")

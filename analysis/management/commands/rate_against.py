@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.post_editions.own_references import bring_back_gold, rate_against
+from analysis.post_editions.own_references import bring_back_newest_gold, rate_against
 from da_platform.exceptions import PlatformError
 from hits.management.base import campaign_named
 from hits.models import Campaign
@@ -26,7 +26,12 @@ class Command(BaseCommand):
             "--references",
             type=Path,
             metavar="FILE",
-            help="create it: a table with the columns system, segment and post_edition",
+            help="create it: a table with the columns system, segment and reference (or post_edition)",
+        )
+        step.add_argument(
+            "--post-editions-of",
+            metavar="CAMPAIGN",
+            help="create it, with the post-editions that trusted editors made in this campaign",
         )
         step.add_argument(
             "--gold", action="store_true", help="store its newest gold as gold of the campaign"
@@ -38,18 +43,19 @@ class Command(BaseCommand):
             if options["gold"]:
                 self._bring_back(campaign, campaign_named(options["name"]))
                 return
-            summary = rate_against(
-                campaign=campaign, references=options["references"], name=options["name"]
+            edited_in = options["post_editions_of"]
+            rated = rate_against(
+                campaign=campaign,
+                references=options["references"],
+                post_editions_of=campaign_named(edited_in) if edited_in else None,
+                name=options["name"],
             )
         except PlatformError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"Created {summary.campaign}: {summary.campaign.segments.count():,} outputs, each with its own reference."
+            f"Created {rated.campaign}: {rated.n_outputs:,} outputs, each with its own reference."
         )
 
     def _bring_back(self, campaign: Campaign, rated: Campaign) -> None:
-        run = rated.gold_runs.newest()
-        if run is None:
-            raise CommandError(f"{rated} has no gold yet. Run build_gold first.")
-        gold = bring_back_gold(run=run, campaign=campaign)
+        gold = bring_back_newest_gold(rated=rated, campaign=campaign)
         self.stdout.write(f"Stored gold {gold.name} of {campaign}: {gold.n_scores:,} scores.")

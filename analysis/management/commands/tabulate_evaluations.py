@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analysis.evaluation.across import TitledResult, table_across
+from analysis.evaluation.across import ACROSS_MEASURES, TitledResult, table_across
 from analysis.evaluation.report import RESULT
 from analysis.evaluation.results import EvaluationResult
 from analysis.tables.writing import content_of
@@ -37,14 +37,22 @@ class Command(CommandWithExamples):
             help=f"folders written by evaluate, or {RESULT} files; a column is titled by its folder",
         )
         parser.add_argument(
+            "--measure",
+            choices=ACROSS_MEASURES,
+            default="pearson",
+            help="what the table shows; errors only of evaluations with --qe (default: %(default)s)",
+        )
+        parser.add_argument(
             "--format", choices=FORMATS, default="md", help="Markdown (default), LaTeX or CSV"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         results = [_read(path) for path in options["reports"]]
-        table = table_across(results)
+        table = table_across(results, measure=options["measure"])
         if not table.rows:
-            raise CommandError("None of these evaluations has segment scores.")
+            raise CommandError(
+                f"None of these evaluations has segment scores with {options['measure']}."
+            )
         self.stdout.write(content_of(table, options["format"]).decode(), ending="")
 
 

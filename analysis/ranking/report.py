@@ -1,0 +1,186 @@
+"""The report on a ranking by judgements: methods, agreement, systems and figures, for a paper's appendix."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q
+from django.utils import timezone
+
+from da_platform.plots.rendering import Picture
+from hits.languages import name_of
+from hits.models import Assignment, Campaign, Participation
+
+from ..stats.ranking_control import AGAINST_P, ENOUGH_DEGRADED, FEWEST_AGAINST
+from ..stats.thresholds import RELIABLE_P
+from ..tables.table import Table, number
+from ..tables.typesetting import table_as_json, typeset
+from .pictures import PICTURES
+from .results import Facts
+from .tables import tables_of
+
+TEMPLATE = Path(__file__).with_name("report.typ")
+
+
+@dataclass(frozen=True, slots=True)
+class RankingReport:
+    """What the page and the PDF show. `methods` are the paragraphs of a methods section."""
+
+    campaign: Campaign
+    facts: Facts
+    methods: list[str]
+    tables: list[Table]
+    pictures: list[Picture]
+    at: datetime
+
+
+def make_report(campaign: Campaign, facts: Facts) -> RankingReport:
+    """Return the report on a ranking, which `with_direct_assessment` may have put next to gold."""
+    paragraphs = [
+        _collecting(campaign, facts),
+        _trusting(campaign),
+        _scoring(facts),
+        _agreeing(facts),
+        _measuring(facts),
+    ]
+    return RankingReport(
+        campaign=campaign,
+        facts=facts,
+        methods=list(filter(None, paragraphs)),
+        tables=list(tables_of(facts).values()),
+        pictures=[make(facts) for make in PICTURES.values()],
+        at=timezone.now(),
+    )
+
+
+# The text -------------------------------------------------------------------------------------
+
+
+def _collecting(campaign: Campaign, facts: Facts) -> str:
+    languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
+    judges = "trusted judges" if facts["trusted_only"] else "judges"
+    counts = (
+        f"{facts['n_tasks']:,} ranking tasks by {facts['n_judges']:,} {judges} gave "
+        f"{facts['n_judgements']:,} pairwise judgements, expanded over systems that share an output."
+    )
+    if campaign.is_archive:
+        return (
+            f"The outputs of {len(facts['systems'])} systems for translation from {languages} were compared by "
+            f"relative ranking; the rankings were imported. {counts}"
+        )
+    above = {
+        Campaign.Shows.REFERENCE: "next to the reference",
+        Campaign.Shows.SOURCE: "next to the source",
+        Campaign.Shows.BOTH: "next to the source and the reference",
+        Campaign.Shows.NOTHING: "without source or reference",
+    }[Campaign.Shows(campaign.effective_shows)]
+    chosen = {
+        Campaign.OutputChoice.RANDOM: "at random",
+        Campaign.OutputChoice.UNDECIDED: "so that systems with overlapping rank ranges came first",
+    }[Campaign.OutputChoice(campaign.output_choice)]
+    target = campaign.judgements_per_pair
+    until = f", until each pair of systems had {target:,} judgements" if target else ""
+    return (
+        f"Judges ranked up to {campaign.outputs_per_screen} outputs of one segment, translated from {languages}, from "
+        f"best (1) to worst, {above}; ties were allowed, and each judge saw the outputs in another random order. Outputs that "
+        "differ only in case, punctuation and white space were shown once. Outputs were chosen "
+        f"{chosen}{until}. {_work(campaign)} {counts} HITs were built with seed {campaign.seed}."
+    )
+
+
+def _work(campaign: Campaign) -> str:
+    counted = Assignment.objects.counted().filter(hit__campaign=campaign)
+    work = counted.aggregate(
+        n=Count("pk"),
+        people=Count("worker", distinct=True),
+        first=Min("submitted_at"),
+        last=Max("submitted_at"),
+    )
+    when = f" between {work['first']:%d %B %Y} and {work['last']:%d %B %Y}" if work["n"] else ""
+    return f"{_count(work['people'], 'worker')} submitted {_count(work['n'], 'HIT')}{when}."
+
+
+def _trusting(campaign: Campaign) -> str:
+    if campaign.is_archive:
+        return "There were no hidden outputs; judges counted unless those who collected the rankings left them out."
+    people = campaign.participations.filter(
+        worker__in=Assignment.objects.counted().filter(hit__campaign=campaign).values("worker")
+    ).aggregate(
+        **{
+            name: Count("pk", filter=Q(trust=trust))
+            for name, trust in (
+                ("passed", Participation.Trust.RELIABLE),
+                ("failed", Participation.Trust.UNRELIABLE),
+                ("unproven", Participation.Trust.UNPROVEN),
+            )
+        }
+    )
+    return (
+        "One screen in three repeated another, in another order and with one output degraded. A judge was considered "
+        "reliable if they ranked degraded outputs last, alone, more often than by chance (exact test over all of "
+        f"the judge's screens, p < {RELIABLE_P:g}), and unreliable if p > {AGAINST_P:g} after {FEWEST_AGAINST} "
+        f"screens or if {ENOUGH_DEGRADED} screens were not enough. {_count(people['passed'], 'judge')} passed, "
+        f"{people['failed']:,} did not, and {people['unproven']:,} were unproven."
+    )
+
+
+def _scoring(facts: Facts) -> str:
+    n_clusters = len({row["cluster"] for row in facts["systems"]})
+    return (
+        "Systems were scored by TrueSkill with the parameters of WMT15; the score is the mean over independent runs (see "
+        "the signature). Rank ranges leave out the best and worst 2.5% of the runs. A cluster ends below a system whose worst "
+        "rank is better than the best of everyone below; there are "
+        f"{_count(n_clusters, 'cluster')} of {_count(len(facts['systems']), 'system')}. Pairs of systems were also "
+        "compared by a two-sided sign test without ties."
+    )
+
+
+def _agreeing(facts: Facts) -> str:
+    sentences = []
+    for row in facts["agreement"]:
+        if row["counting"] == "strict" and row["kappa"] is not None:
+            who = (
+                "Different judges" if row["between"] == "inter" else "Judges and their own repeats"
+            )
+            sentences.append(
+                f"{who} agree with kappa = {row['kappa']:.3f} ({row['word']}, as in Landis and Koch) over "
+                f"{_count(row['n_comparable'], 'comparison')} of the same two outputs."
+            )
+    return " ".join(sentences)
+
+
+def _measuring(facts: Facts) -> str:
+    metrics = facts.get("metrics") or {}
+    if not metrics.get("n_preferences"):
+        return ""
+    text = (
+        f"{metrics['share_ties']:.1%} of the judgements are ties. As judges contradict each other, no metric can have a "
+        f"tau above {metrics['ceiling']:.3f} on the others."
+    )
+    if metrics["segments"]:
+        best = metrics["segments"][0]
+        text += f" The highest of {_count(len(metrics['segments']), 'metric')} is {number(best['tau']).text} ({best['metric']})."
+    return text
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+# The PDF --------------------------------------------------------------------------------------
+
+
+def report_as_pdf(report: RankingReport) -> bytes:
+    """Typeset the report as PDF."""
+    return typeset(TEMPLATE, _as_json(report), report.pictures)
+
+
+def _as_json(report: RankingReport) -> dict[str, Any]:
+    return {
+        "name": report.campaign.name,
+        "at": f"{report.at:%d %B %Y %H:%M} UTC",
+        "signature": report.facts["signature"],
+        "methods": report.methods,
+        "tables": [table_as_json(table) for table in report.tables],
+    }
