@@ -23,9 +23,10 @@ DESCRIPTION = "/api/v1/openapi.json"
 PAGE_SIZE = 1000
 POLL_SECONDS = 0.5
 FINISHED = ("done", "failed", "cancelled")
+# Operations that create a campaign, large ones in a job.
+CREATING = {"create_campaign", "start_campaign_of_experiment"}
 # Operations that answer with campaigns.
-CAMPAIGNS = {
-    "create_campaign",
+CAMPAIGNS = CREATING | {
     "duplicate_campaign",
     "get_campaign",
     "list_campaigns",
@@ -94,6 +95,10 @@ class Campaign(Record):
     def segments(self, *, run: int | None = None) -> "pandas.DataFrame":
         """The score of each system's output for each segment in a gold run, or in the latest."""
         return self._export("segments", run=run)
+
+    def documents(self, *, run: int | None = None) -> "pandas.DataFrame":
+        """The score of each document of each system in a gold run, or in the latest."""
+        return self._export("documents", run=run)
 
     def systems(self, *, run: int | None = None) -> "pandas.DataFrame":
         """The ranking of a gold run, or of the latest: scores, intervals, wins and clusters."""
@@ -226,7 +231,7 @@ class Client:
                 for file in (value if isinstance(value, list | tuple) else [value])
             ]
             response = self._send(operation.method, path, files=files, **content)
-        if operation.name == "create_campaign" and response.status_code == 202:
+        if operation.name in CREATING and response.status_code == 202:
             # A job reads large files; its result names the campaign.
             return self.get_campaign(self.wait(_read(response))["result"]["campaign"])
         return self._with_frames(operation, _read(response))
