@@ -8,17 +8,22 @@ from tempfile import TemporaryDirectory
 
 from .table import print_table, read_rows
 
-# Not among them: partitions, pooling and row_sizes, which compare designs, builtin_metrics, and trust, which takes
+# Not among them: planner, which takes five minutes, stopping, which takes twenty, partitions, pooling and row_sizes, which compare designs, builtin_metrics, and trust, which takes
 # half an hour.
 USUAL = (
+    "starting",
     "import_and_build",
     "degradation",
     "rating",
+    "editing",
+    "documents",
     "load",
     "gold_from_ratings",
     "weighted_gold",
+    "weighting",
     "metric_significance",
     "metric_evaluation",
+    "system_tests",
     "gold_in_database",
     "exporting",
     "rankings",

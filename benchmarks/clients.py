@@ -165,9 +165,19 @@ def bare_requests(url: str, desk: Desk) -> Iterator[Request]:
 
 
 def _bodies(desk: Desk) -> Iterator[str]:
+    for answer in answers_at(desk):
+        yield urlencode(answer)
+
+
+def answers_at(desk: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the page sends for each item of a HIT: ratings, or edits with what was counted meanwhile."""
     for position, item in enumerate(desk["items"], start=1):
-        rating = {"position": position, "item": item, "score": position}
-        yield urlencode(rating | {"elapsed_ms": 40, "active_ms": 30})
+        answer = {"position": position, "item": item, "elapsed_ms": 40, "active_ms": 30}
+        if "texts" in desk:
+            edit = {"text": f"{desk['texts'][position - 1]} indeed", "field_ms": 20}
+            yield answer | edit | {"keys": 7, "pastes": 0, "pasted": 0}
+        else:
+            yield answer | {"score": position}
 
 
 def post(url: str, cookies: str, body: str) -> bytes:

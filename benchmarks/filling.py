@@ -142,6 +142,7 @@ def _fill_items(ratings: Columns) -> None:
         number=hits,
         size=HIT_ITEMS,
         places_left=0,
+        part=1,
         is_archived=False,
     )
     partners = ratings["partners"][first].tolist()
@@ -151,6 +152,7 @@ def _fill_items(ratings: Columns) -> None:
         hit_id=items // HIT_ITEMS + 1,
         code=codes(),
         position=first % HIT_ITEMS + 1,
+        screen=first % HIT_ITEMS + 1,
         role=ratings["roles"][first],
         translation_id=ratings["translations"][first] + 1,
         text="",

@@ -95,7 +95,6 @@ def evaluate_all(folder: str, report: str) -> dict[str, float]:
         directions=Directions(higher=["en-de.mqm"], otherwise=True),
         texts=Path(folder, "sources", "en-de.txt"),
         documents=Path(folder, "documents", "en-de.docs"),
-        processes=os.cpu_count() or 1,
     )
     moments.append(time.perf_counter())
     systems = {system for table in files.tables for system, _ in table.keys}

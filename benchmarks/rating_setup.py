@@ -9,6 +9,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import CharField, F
+from django.db.models.functions import Cast
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -27,6 +29,8 @@ from tests.evaluations import make_gold_run
 from tests.factories import make_campaign, make_translations
 from tests.people import client_of
 
+from .clients import answers_at
+
 N_HITS = 10
 # A title, the cookies to open the page with, and its address.
 Page = tuple[str, str, str]
@@ -41,12 +45,15 @@ FILL = """
 """
 
 
-def prepare(n_ratings: int, with_pages: bool) -> dict[str, Any]:
+def prepare(n_ratings: int, with_pages: bool, settings: dict[str, str]) -> dict[str, Any]:
     """Make a campaign with HITs of 100 items and store this many ratings of finished HITs."""
     # With many ratings it counts as large, as a campaign with that many HITs would.
     min_ratings = LARGE // N_HITS if n_ratings // 100 > LARGE else 100
-    campaign = make_campaign(hit_size=100, min_ratings=min_ratings)
+    campaign = make_campaign(hit_size=100, min_ratings=min_ratings, **settings)
     make_translations(campaign, n_segments=N_HITS * 35)
+    # Documents of seven segments.
+    number = (F("position") - 1) / 7
+    campaign.segments.update(document=Cast(number, CharField(max_length=20)))
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
     fill(campaign, n_ratings)
@@ -130,17 +137,21 @@ def make_desks(n_desks: int) -> list[dict[str, Any]]:
 
 
 def desk_of(assignment: Assignment) -> dict[str, Any]:
-    return {
+    items = items_of(assignment.hit_id)
+    desk = {
         "url": reverse("rate", args=[assignment.code]),
         "cookies": cookies_of(assignment.worker),
-        "items": item_codes(assignment.hit_id),
+        "items": [code for code, _ in items],
     }
+    is_edited = assignment.hit.campaign.task == Campaign.Task.EDIT
+    return desk | ({"texts": [text for _, text in items]} if is_edited else {})
 
 
 @cache
-def item_codes(hit_id: int) -> list[str]:
+def items_of(hit_id: int) -> list[tuple[str, str]]:
+    """The codes and texts of a HIT's items."""
     items = Item.objects.filter(hit=hit_id).order_by("position")
-    return [str(code) for code in items.values_list("code", flat=True)]
+    return [(str(code), text) for code, text in items.values_list("code", "text")]
 
 
 def pages_of(campaign: Campaign, rated: Assignment) -> list[dict[str, str]]:
@@ -195,8 +206,7 @@ def count_queries(assignment: Assignment) -> dict[int, int]:
     client.cookies.load(cookies_of(assignment.worker))
     desk = desk_of(assignment)
     n_queries = {}
-    for position, code in enumerate(desk["items"], start=1):
-        sent = {"position": position, "item": code, "score": 50, "elapsed_ms": 9, "active_ms": 8}
+    for position, sent in enumerate(answers_at(desk), start=1):
         with CaptureQueriesContext(connection) as queries:
             answer = client.post(desk["url"], sent, headers={"Host": "127.0.0.1"})
         assert answer.status_code == 200, answer.content

@@ -36,10 +36,16 @@ def environment(database_url: str) -> dict[str, str]:
     )
 
 
-def prepare_database(url: str, n_ratings: int, *, with_pages: bool = False) -> dict[str, Any]:
+def prepare_database(
+    url: str, n_ratings: int, *, with_pages: bool = False, **settings: str
+) -> dict[str, Any]:
     """Fill the database; add what the main pages show only if they are opened, since that takes a while."""
     prepared: dict[str, Any] = in_own_process(
-        prepare, environment=environment(url), n_ratings=n_ratings, with_pages=with_pages
+        prepare,
+        environment=environment(url),
+        n_ratings=n_ratings,
+        with_pages=with_pages,
+        settings=settings,
     )
     return prepared
 
