@@ -1,5 +1,6 @@
 """Every address of the platform, read from the URL configuration."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -57,5 +58,6 @@ def walk(patterns: list[Any], prefix: str = "") -> Iterator[tuple[str, URLPatter
 
 @cache
 def api_schema() -> dict[str, Any]:
-    """The OpenAPI schema, which takes half a second to make."""
-    return dict(api.get_openapi_schema())
+    """The OpenAPI schema as its readers get it; it takes half a second to make."""
+    schema: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema()))
+    return schema

@@ -5,6 +5,7 @@ import pytest
 import time_machine
 from django.db import connection, transaction
 from hypothesis import settings as hypothesis_settings
+from xdist.scheduler import LoadGroupScheduling
 
 from tests.migrated import migrated_database
 from tests.postgres import postgres_database, postgres_server
@@ -13,6 +14,26 @@ from tests.simulators.prolific import SECRET, TOKEN, ProlificSimulator
 # Tests must not fail on a busy machine.
 hypothesis_settings.register_profile("platform", deadline=None)
 hypothesis_settings.load_profile("platform")
+
+
+class ByFile(LoadGroupScheduling):
+    """Gives the tests of a file to one process, so that what they share is set up once; groups come first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = super()._split_scope(nodeid)
+        return nodeid.partition("::")[0] if group == nodeid else group
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    if config.option.dist != "loadgroup":
+        return None
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let groups, the longest units of work, come first, so that all processes end at the same time."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 @pytest.fixture(scope="session")

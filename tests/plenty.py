@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -12,19 +14,23 @@ from django.utils import timezone
 
 from analysis.evaluation.stored_evaluations import evaluate_campaign, evaluate_collection
 from analysis.evaluation.uploading import GoldReading, store_uploaded_gold
+from analysis.gold.presentation import as_json
 from analysis.gold.runs import build_gold
-from analysis.models import Evaluation, GoldRun, Metric, ScoreCollection
+from analysis.models import Evaluation, Experiment, GoldRun, Metric, ScoreCollection
 from analysis.ranking.results import rank_by_judgements
 from analysis.scores.gold_tables import campaign_gold
 from analysis.scores.raw_files import RawFile
 from analysis.scores.score_tables import ScoreTable
 from analysis.scores.storing import ScoreSource, store_scores
 from analysis.stats.judgements import Rankings
+from analysis.stats.presentation import place_effect
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job, start_job
 from hits.campaigns.building import build_hits
 from hits.campaigns.lifecycle import change_status
 from hits.campaigns.simulation import Behaviour, simulate_workers
+from hits.media.detecting import FileType
+from hits.media.storing import store_media
 from hits.models import (
     ApiToken,
     Assignment,
@@ -33,6 +39,7 @@ from hits.models import (
     DeviceSighting,
     ImportReport,
     InputSignals,
+    Item,
     Membership,
     Payment,
     PaymentRun,
@@ -42,12 +49,15 @@ from hits.models import (
 )
 from hits.people.audit import record
 from hits.people.tokens import make_token
+from hits.questionnaires.answering import store_reply
 from hits.rating.reports import report_text
 from hits.recruiting.invites import make_invites
 from hits.workers.trust import weigh_pending
 from tests.addresses import Address, addresses
 from tests.evaluations import gold_lines, make_collection
+from tests.experiments import make_experiment
 from tests.factories import make_campaign, make_translations, make_worker
+from tests.media import png
 from tests.paying import confirm
 from tests.people import make_person
 
@@ -62,6 +72,15 @@ class Plenty:
     collection: ScoreCollection
     admin: User
     superuser: User
+
+    @property
+    def experiment(self) -> Experiment:
+        return Experiment.objects.latest("pk")
+
+    @property
+    def item(self) -> Item:
+        items = Item.objects.filter(hit__campaign=self.campaign)
+        return items.exclude(translation__segment__media=None).earliest("pk")
 
     @property
     def assignment(self) -> Assignment:
@@ -125,8 +144,10 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
     Membership.objects.create(user=admin, campaign=campaign, level="admin")
     # Few enough for one page of segments.
     make_translations(campaign, n_segments=12, n_systems=2 * n)
+    campaign.segments.update(document="news")
     build_hits(campaign=campaign)
     change_status(campaign=campaign, to=Campaign.Status.OPEN)
+    _add_media(campaign, n)
     mends = [["A.txt", number, "removed U+007F"] for number in range(1, n + 1)]
     ImportReport.objects.create(
         campaign=campaign, options={"clean": True}, notes=["a note"], n_mends=n, mends=mends
@@ -137,8 +158,11 @@ def make_plenty(n: int, *, admin: User, superuser: User) -> Plenty:
     for _ in range(n):
         CampaignDraft.objects.create(owner=superuser, basics=BASICS)
     _add_ranking(campaign)
+    _add_effects(campaign)
     _add_results(campaign, n)
     _add_jobs(campaign, admin, n)
+    for number in range(n):
+        make_experiment(admin, f"Words {number}")
     return Plenty(campaign, _make_collections(admin, n), admin, superuser)
 
 
@@ -157,12 +181,26 @@ def _add_paid_work(campaign: Campaign, admin: User, n: int) -> None:
     for assignment in Assignment.objects.submitted().filter(hit__campaign=campaign):
         InputSignals.objects.create(assignment=assignment, items=[[3, 1, 0, 0, 0]] * 40)
         report_text(assignment=assignment, position=1, reason="other")
+    for participation in campaign.participations.all():
+        store_reply(participation=participation, moment="before", answers={"native_language": "de"})
     run = campaign.payment_runs.latest("pk")
     run.payments.update(state=Payment.State.UNKNOWN, settled_at=run.confirmed_at)
     fields: dict[str, Any] = {"campaign": campaign, "created_by": admin, "amount": 1}
     for assignment in Assignment.objects.filter(hit__campaign=campaign)[:n]:
         PayRule.objects.create(kind="flat", reason="For speed", **fields)
         PayRule.objects.create(kind="adjustment", reason="A gap", assignment=assignment, **fields)
+
+
+def _add_media(campaign: Campaign, n: int) -> None:
+    """Segments whose source is a picture."""
+    types = {f"{number}.png": FileType("image", "image/png") for number in range(n)}
+    with TemporaryDirectory() as folder:
+        for name in types:
+            (Path(folder) / name).write_bytes(png())
+        files = store_media(campaign, Path(folder), types)
+    for segment, file in zip(campaign.segments.all(), files.values(), strict=False):
+        segment.media = file
+        segment.save(update_fields=["media"])
 
 
 def _add_arrivals(campaign: Campaign, admin: User, n: int) -> None:
@@ -201,9 +239,10 @@ def _add_ranking(campaign: Campaign) -> None:
     """A finished ranking by judgements: two judges who rank two systems on ten segments."""
     first, second = campaign.systems.values_list("pk", flat=True)[:2]
     tasks = np.repeat(np.arange(20), 2)
+    segments = np.array(campaign.segments.values_list("pk", flat=True)[:10])
     judged = Rankings(
         tasks=tasks,
-        segments=tasks // 2,
+        segments=segments[tasks // 2],
         judges=tasks % 2,
         systems=np.tile([first, second], 20),
         outputs=np.tile([0, 1], 20),
@@ -220,6 +259,23 @@ def _add_ranking(campaign: Campaign) -> None:
         state=Job.State.DONE,
         finished_at=timezone.now(),
         result=facts,
+    )
+
+
+def _add_effects(campaign: Campaign) -> None:
+    """Finished effects of places on a screen, of two outputs on each of ten screens."""
+    rng = np.random.default_rng(1)
+    effect = place_effect(
+        rng.normal(size=20), np.tile([1, 2], 10), np.repeat(np.arange(10), 2), rng=rng
+    )
+    nothing = {"documents": None, "context": None}
+    facts = {"screens": as_json(effect), "signature": effect.signature, "campaign": campaign.name}
+    Job.objects.create(
+        kind="measure_presentation",
+        campaign=campaign,
+        state=Job.State.DONE,
+        finished_at=timezone.now(),
+        result=facts | nothing,
     )
 
 
@@ -283,19 +339,26 @@ def _make_collections(admin: User, n: int) -> ScoreCollection:
 WORDS: dict[str, dict[str, Any]] = {
     "plan_payments": {"kind": "bonus", "way": "hand"},
     "preview_practice": {"step": 1},
+    "preview_media": {"part": "source"},
     "preview_item": {"number": 1, "position": 1},
     "preview_finish": {"number": 1},
     "preview_done": {"number": 1},
     "worker_picture": {"name": "degraded-pairs", "format": "csv"},
     "held_picture": {"format": "csv"},
     "likeness_picture": {"fmt": "csv"},
+    "presentation_table": {"name": "screen-places", "fmt": "csv"},
+    "presentation_picture": {"name": "screen-places", "fmt": "csv"},
     "ranking_table": {"name": "ranking", "fmt": "csv"},
     "ranking_picture": {"name": "rank-ranges", "fmt": "csv"},
     "result_picture": {"name": "system-ranking", "fmt": "csv"},
     "result_export": {"kind": "ratings", "fmt": "csv"},
     "evaluation_picture": {"name": "between-metrics", "fmt": "csv"},
     "evaluation_contrast_picture": {"fmt": "csv"},
+    "plan_picture": {"name": "power", "fmt": "csv"},
     "evaluations_across_file": {"fmt": "csv"},
+    "new_experiment": {"kind": "words"},
+    "experiment_table": {"name": "word-tags", "fmt": "csv"},
+    "experiment_picture": {"name": "calibration-1", "fmt": "csv"},
 }
 
 
@@ -324,6 +387,8 @@ def _value(key: str, address: Address, plenty: Plenty) -> Any:
         return {"name": table_name(plenty), "fmt": "csv"}[key]
     if address.name == "evaluation_points":
         return {"name": f"scatter-m1-gold-{plenty.gold.number}"}.get(key, plenty.evaluation.code)
+    if key == "fmt":
+        return "csv"
     if key == "pk":
         return plenty.membership.user.pk
     if key == "membership":
@@ -333,6 +398,8 @@ def _value(key: str, address: Address, plenty: Plenty) -> Any:
     if address.is_of_a_campaign:
         return plenty.campaign.code
     owner = next(
-        name for name in ("draft", "collection", "evaluation", "job") if name in address.name
+        name
+        for name in ("draft", "collection", "experiment", "evaluation", "job")
+        if name in address.name
     )
     return getattr(plenty, owner).code

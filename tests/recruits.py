@@ -8,10 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.models import Assignment, Campaign, Recruitment
-from hits.rating.practice import practice_for
+from hits.rating.practice import Check, practice_for
 from hits.recruiting.arrivals import save_recruitment
 from hits.recruiting.providers.prolific import ProlificForm
 from hits.recruiting.studies import create_study, publish_study
+from hits.task_kinds import kind_of
 from tests.factories import make_hits, rate_items
 from tests.simulators.prolific import ProlificSimulator, Session
 
@@ -57,13 +58,21 @@ def follow(client: Client, url: str) -> Any:
     return client.get(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
 
+def _check_of(campaign: Campaign) -> Check:
+    kind = kind_of(campaign)
+    practice = practice_for(campaign.target_language, kind.practice_task(campaign))
+    check: Check = kind.check_of(practice)
+    return check
+
+
 def right_answer(campaign: Campaign) -> str:
-    return practice_for(campaign.target_language, campaign.task).check.right
+    return _check_of(campaign).right
 
 
 def wrong_answer(campaign: Campaign) -> str:
-    options = practice_for(campaign.target_language, campaign.task).check.options
-    return next(option for option in options if option != right_answer(campaign))
+    return next(
+        option for option in _check_of(campaign).options if option != right_answer(campaign)
+    )
 
 
 def take_hit(client: Client, campaign: Campaign) -> Any:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.subprocesses import output_of, run_python
+
 ROOT = Path(__file__).parents[1]
 APPS = ("da_platform", "hits", "analysis")
 # These put the parts together: they may import everything, and nothing may import them.
@@ -173,6 +175,15 @@ def test_the_statistics_need_only_numpy_and_scipy():
     assert process.returncode == 0, process.stderr
     refused = subprocess.run([*command, "django"], capture_output=True, text=True, env={})
     assert "No module named 'django'" in refused.stderr
+
+
+def test_a_web_process_loads_heavy_packages_only_when_it_needs_them():
+    """Each would add some 30 MB, and a quarter of a second to every start."""
+    names = ("scipy.special", "scipy.sparse", "scipy.stats", "matplotlib", "pandas", "sacrebleu")
+    program = "import sys, da_platform.wsgi; print(*sys.modules)"
+    loaded = set(output_of(run_python("-c", program, DA_DEBUG="1")).split())
+    assert "analysis.stats.systems" in loaded
+    assert not loaded & {*names, "numba"}
 
 
 def test_the_architecture_page_names_existing_code():

@@ -28,7 +28,7 @@ from tests.simulated_crowds import (
     open_demo,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("end to end")]
 
 # Correlation of means of N ratings with means of N others (Graham, Baldwin and Mathur, NAACL 2015).
 PUBLISHED_CURVE = {2: 0.60, 5: 0.76, 10: 0.86, 15: 0.91, 40: 0.97}
@@ -103,6 +103,7 @@ def metric_table(campaign: Campaign, gold: dict[int, float]) -> dict[str, float]
     return table
 
 
+@pytest.mark.slow
 def test_two_honest_collections_give_the_published_curve(tmp_path, capsys):
     """Single ratings correlate at 0.41, and means of N ratings as published."""
     folder = demo_excerpt(tmp_path, n_segments=35)

@@ -140,6 +140,7 @@ def test_make_run_serves_the_demo_and_restarts_quickly(clone: Path):
     with make_run(clone, port) as first:
         first.seconds_to_first_answer(INSTALL_SECONDS)
         path = worker_path(first.output)
+        assert f"http://127.0.0.1:{port}{path}" in first.output
         assert "Log in as admin with the password" in first.output
         assert "<form" in first.get(path)
     assert "Traceback" not in first.output

@@ -18,7 +18,7 @@ from django.urls import reverse
 from analysis.models import Evaluation
 from hits.models import Campaign
 from tests.addresses import Address
-from tests.api.test_access import BODIES, OPERATIONS
+from tests.api.test_access import BODIES, OPERATIONS, read_to_end
 from tests.factories import make_campaign
 from tests.people import browser_of, make_person
 from tests.plenty import WORDS, Plenty, make_plenty, path_of, staff_addresses
@@ -73,8 +73,8 @@ def page_statuses(
     client: Client, plenty: Plenty, own_campaign: Campaign, *methods: str
 ) -> dict[str, int]:
     return {
-        f"{method} {address.name}": client.generic(
-            method, under(own_campaign, path_of(address, plenty), plenty)
+        f"{method} {address.name}": read_to_end(
+            client.generic(method, under(own_campaign, path_of(address, plenty), plenty))
         ).status_code
         for address in PAGES
         for method in methods
@@ -85,11 +85,13 @@ def api_statuses(
     client: Client, plenty: Plenty, own_campaign: Campaign, *methods: str
 ) -> dict[str, int]:
     return {
-        f"{method.upper()} {path}": client.generic(
-            method.upper(),
-            under(own_campaign, api_path(path, plenty), plenty),
-            json.dumps(BODIES.get(name, {"higher_is_better": True})),
-            content_type="application/json",
+        f"{method.upper()} {path}": read_to_end(
+            client.generic(
+                method.upper(),
+                under(own_campaign, api_path(path, plenty), plenty),
+                json.dumps(BODIES.get(name, {"higher_is_better": True})),
+                content_type="application/json",
+            )
         ).status_code
         for name, method, path in CALLS
         if not methods or method in methods

@@ -13,9 +13,12 @@ pytestmark = pytest.mark.slow
 DEMO = CHECKOUT / "examples" / "demo-de-en" / "campaign"
 # Tests to repeat on PostgreSQL: constraints, conditional updates, raw SQL and claims of payments.
 SHARED_TESTS = [
+    "analysis/test_document_scores.py",
     "analysis/test_export_signals.py",
     "analysis/test_export_tables.py",
     "analysis/test_score_storing.py",
+    "hits/test_checking_post_editions.py::test_checked_texts_are_what_gold_and_exports_use",
+    "hits/test_checking_post_editions.py::test_nobody_checks_a_text_of_their_own",
     "hits/test_constraints.py",
     "hits/test_deciding.py",
     "hits/test_guards.py",

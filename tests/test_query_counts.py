@@ -49,10 +49,12 @@ LISTS = {
     "api_tokens": 6,
     "campaign_results": 16,
     "campaign_segments": 10,
+    "campaign_documents": 10,
     "campaign_report": 20,
     "campaign_metrics": 12,
     "campaign_evaluate": 10,
     "evaluations": 10,
+    "experiments": 6,
     "evaluate_pooled": 6,
     "evaluations_across": 8,
     "evaluation_contrast": 24,
@@ -64,17 +66,17 @@ LISTS = {
 }
 # Pages about one thing. Their queries must not grow either.
 NOT_LISTS = {
-    "campaign_ranking", "post_editions", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
-    "campaign_instructions", "campaign_worker_texts", "campaign_cost", "pay_assignment", "preview_landing",
-    "preview_privacy", "preview_instructions", "preview_practice", "preview_check", "preview_item",
-    "preview_finish", "preview_done", "new_collection", "job", "health", "password_change",
+    "campaign_ranking", "presentation_effects", "campaign_looks", "ranking_report", "plan_campaign", "import_collection", "post_editions", "own_references", "draft_basics", "draft_files", "campaign_overview", "campaign_live", "campaign_settings",
+    "campaign_instructions", "campaign_worker_texts", "campaign_questionnaire", "campaign_cost", "pay_assignment", "preview_landing",
+    "preview_privacy", "preview_questions", "preview_instructions", "preview_practice", "preview_check", "preview_item",
+    "preview_finish", "preview_done", "new_collection", "new_experiment", "experiment", "job", "health", "password_change",
     "two_step", "password_change_done", "remove_examples",
 }  # fmt: skip
 # Plots, tables and other files.
 FILES = {
-    "ranking_table", "ranking_picture", "campaign_worker_texts_file", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
+    "presentation_table", "presentation_picture", "ranking_table", "ranking_picture", "ranking_report_pdf", "ranking_judgements", "campaign_worker_texts_file", "campaign_questionnaire_file", "preview_media", "worker_picture", "held_picture", "likeness_picture", "payment_list", "people_list", "payment_ledger", "result_picture", "result_export",
     "campaign_report_pdf", "evaluation_json", "evaluation_table", "evaluation_picture", "evaluation_contradictions", "evaluation_contrast_picture",
-    "evaluation_points", "job_progress",
+    "evaluation_points", "job_progress", "experiment_json", "experiment_table", "experiment_picture", "plan_picture",
 }  # fmt: skip
 # They redirect to another page.
 REDIRECTS = {
@@ -118,7 +120,7 @@ def operations() -> dict[str, dict[str, Any]]:
 
 
 def is_paged(operation: dict[str, Any]) -> bool:
-    content = operation["responses"][200]["content"].get("application/json", {})
+    content = operation["responses"]["200"]["content"].get("application/json", {})
     return "/Paged" in content.get("schema", {}).get("$ref", "")
 
 
@@ -131,6 +133,7 @@ def api_path(path: str, plenty: Plenty) -> str:
         "kind": "ratings" if "/exports" in path else "bonus",
         "way": "hand",
         "metric": plenty.metric.code,
+        "experiment": plenty.experiment.code,
         "number": plenty.evaluation.number if of_evaluation else plenty.gold.number,
         "name": _name_of_file(path, plenty),
         "person": plenty.membership.user.pk,
@@ -145,10 +148,14 @@ def api_path(path: str, plenty: Plenty) -> str:
 
 
 def _name_of_file(path: str, plenty: Plenty) -> str:
+    if "/experiments" in path:
+        return "word-tags" if "/tables" in path else "calibration-1"
+    if "/presentation" in path:
+        return "screen-places"
+    if "/judgements" in path:
+        return "ranking" if "/tables" in path else "rank-ranges"
     if "/tables" in path:
         return table_name(plenty)
-    if "/judgements" in path:
-        return "rank-ranges"
     return "between-metrics" if "/evaluations" in path else "system-ranking"
 
 

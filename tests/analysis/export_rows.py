@@ -51,6 +51,8 @@ def make_gold(campaign: Campaign | None = None, *, seed: int = 1, **fields: Any)
             z=z if is_complete else None,
             raw_se=2.5 if is_complete else None,
             z_se=0.25 if is_complete else None,
+            z_low=z - 0.5 if is_complete else None,
+            z_high=z + 0.5 if is_complete else None,
             n=15 + place if is_complete else 3,
             n_ratings=16 + place if is_complete else 4,
             is_complete=is_complete,

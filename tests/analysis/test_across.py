@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from analysis.evaluation.across import TitledResult, table_across
 from analysis.evaluation.engine import evaluate
+from analysis.evaluation.results import Options
 from analysis.evaluation.stored_evaluations import result_of
 from tests.analysis.evaluation_tables import gold_table, metric
 from tests.api.callers import caller
@@ -37,6 +38,33 @@ def test_every_column_has_its_correlations_and_winners(results):
     assert rows["good"][2].value == np.mean([cell.value for cell in rows["good"][:2]])
     assert rows["poor"][1].text == rows["new"][0].text == rows["poor"][2].text == "–"
     assert "cs-en 100, de-en 100" in table.note and "Holm" in table.note
+
+
+def test_errors_have_the_lowest_mean_first():
+    options = Options(qe=True, n_resamples=10)
+    result = evaluate([metric("poor", 4), metric("good", 0.3)], [gold_table("da")], options=options)
+    (gold,) = result.result.golds
+    for measure in ("mae", "rmse"):
+        table = table_across([TitledResult("cs-en", result.result)], measure=measure)
+        assert [row[0].value for row in table.rows] == ["good", "poor"]
+        errors = {row.metric: getattr(row, measure).estimate for row in gold.predictions}
+        assert [row[1].value for row in table.rows] == [errors["good"], errors["poor"]]
+        assert "Lower is better" in table.note and ("Bold" in table.note) == (measure == "mae")
+
+
+def test_areas_are_those_of_evaluations_that_ask_what_is_good_enough():
+    options = Options(good_enough=0, n_resamples=10)
+    tables = [metric("poor", 4), metric("good", 0.3)]
+    asked = evaluate(tables, [gold_table("da")], options=options).result
+    found = asked.golds[0].good_enough
+    assert found is not None
+    for measure in ("roc", "precision"):
+        table = table_across([TitledResult("cs-en", asked)], measure=measure)
+        values = {row.metric: getattr(row, measure).estimate for row in found.rows}
+        assert [(row[0].value, row[1].value) for row in table.rows] == list(values.items())
+        assert "Bold" not in table.note and "Lower" not in table.note
+    other = evaluate(tables, [gold_table("da")]).result
+    assert not table_across([TitledResult("cs-en", other)], measure="roc").rows
 
 
 def test_several_golds_have_a_column_each():
@@ -83,6 +111,10 @@ def test_page_and_api_have_the_same_table():
     best = result_of(evaluations[0]).golds[0].segment[0]
     assert float(rows[0]["cs-en"]) == best.pearson.estimate
     assert client.get(page, {"evaluation": ["x"]}).status_code == 404
+    content_of_kendall = client.get(file, {"evaluation": codes, "measure": "kendall"}).content
+    (row, *_) = csv.DictReader(io.StringIO(content_of_kendall.decode()))
+    kendalls = {each.metric: each.kendall for each in result_of(evaluations[0]).golds[0].segment}
+    assert float(row["cs-en"]) == kendalls[row["metric"]].estimate
     assert client.get(file).url == page
     campaigns = [evaluation.campaign for evaluation in evaluations]
     ada = caller("researcher", campaigns[0])
@@ -90,3 +122,5 @@ def test_page_and_api_have_the_same_table():
     assert ada.get(path).status_code == 404
     bob = caller("researcher")
     assert bob.get(path).content == content
+    assert bob.get(f"{path}&measure=kendall").content == content_of_kendall
+    assert bob.get(f"{path}&measure=x").status_code == 422

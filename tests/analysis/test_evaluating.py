@@ -8,11 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from analysis.evaluation import EvaluationResult, Options, evaluate
+from analysis.evaluation import EvaluationResult, Options, evaluate, report
 from analysis.evaluation.aligned_rows import lengths_of
 from analysis.evaluation.file_names import file_names
 from analysis.evaluation.pictures import pictures_of
-from analysis.evaluation.report import report_files
 from analysis.evaluation.result_page import shown_pictures, shown_tables, table_file
 from analysis.scores.errors import ScoresRefused
 from analysis.scores.score_tables import GoldTable, ScoreTable
@@ -340,7 +339,9 @@ def test_fifths_with_too_few_translations_have_no_r(n, is_shown):
 # Names of files -------------------------------------------------------------------------------
 
 
-def test_names_that_differ_only_in_case_or_signs_get_different_files():
+def test_names_that_differ_only_in_case_or_signs_get_different_files(monkeypatch):
+    # Drawing takes seconds, and the names do not depend on it.
+    monkeypatch.setattr(report, "_draw", lambda picture: ({"svg": b"<svg/>"}, b"", b""))
     tables = [metric(name, 0.3, seed=i) for i, name in enumerate(("BLEU", "bleu", "C 22", "C-22"))]
     other = np.random.default_rng(5).normal(size=len(keys()))
     golds = [gold_table("DA"), gold_table("da", scores=other)]
@@ -356,7 +357,7 @@ def test_names_that_differ_only_in_case_or_signs_get_different_files():
         assert repr(gold.segment[0].pearson.estimate) in text
     displayed = shown_pictures(result) + shown_tables(result)
     assert {item.name for item in displayed} <= set(names.values()) | {"between-metrics"}
-    written = [name for name, _ in report_files(evaluated, scatters=["BLEU", "bleu"])]
+    written = [name for name, _ in report.report_files(evaluated, scatters=["BLEU", "bleu"])]
     assert len(set(written)) == len(written)
 
 

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from analysis.examples.making import FINISHED_NAME, make_examples
+from analysis.examples.other_tasks import TASK_EXAMPLES, missing_task_examples
 from analysis.examples.removing import remove_examples
 from analysis.gold.ranking import rank_systems
 from da_platform.jobs.models import Job
@@ -13,6 +14,7 @@ from hits.campaigns.demo import (
     DEMO_NAME,
     DRAFT_NAME,
     EXAMPLES_JOB,
+    TASK_EXAMPLES_JOB,
     make_first_admin,
     prepare_demo_campaign,
     start_examples,
@@ -155,3 +157,23 @@ def test_a_job_makes_them_once(examples):
 
 def test_only_admins_may_remove_them():
     assert client_of("researcher").get(reverse("remove_examples")).status_code == 403
+
+
+def test_examples_of_other_tasks_are_made_once_on_request_and_removed_with_the_others(examples):
+    browser = browser_of(examples)
+    assert "Add examples of other tasks" in browser.get(reverse("home")).content.decode()
+    browser.post(reverse("make_examples"))
+    job = Job.objects.get(kind=TASK_EXAMPLES_JOB)
+    run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.error, job.state) == ("", "done")
+    made = Campaign.objects.filter(name__in=[example.name for example in TASK_EXAMPLES])
+    assert {campaign.status for campaign in made} == {"closed"}
+    for campaign in made:
+        verdicts = campaign.participations.values_list("worker__external_id", "trust")
+        assert all(trust != "unreliable" for name, trust in verdicts if "honest" in name)
+    assert missing_task_examples() == []
+    assert "Add examples of other tasks" not in browser.get(reverse("home")).content.decode()
+    remove_examples(actor=examples)
+    assert not Campaign.objects.examples().exists()
+    assert not Assignment.objects.filter(hit__campaign__in=made).exists()

@@ -74,7 +74,7 @@ def test_an_admin_gets_real_ids(run, tmp_path):
         (("segments", "News", "x.csv", "--run", "7"), "has no gold run 7. Choose from: 1."),
         (("ratings", "News", "x.csv", "--real-ids"), "Only an admin"),
         (("ratings", "News", "x.csv", "--real-ids", "--actor", "eve"), "no user named 'eve'"),
-        (("ratings", "News", "-", "--format", "parquet"), "Parquet is a binary format"),
+        (("ratings", "News", "-", "--format", "parquet"), "format parquet is binary"),
     ],
 )
 def test_bad_arguments_are_refused_with_the_reason(run, tmp_path, monkeypatch, arguments, message):

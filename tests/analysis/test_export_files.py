@@ -19,7 +19,8 @@ from tests.factories import make_campaign, make_hits
 pytestmark = pytest.mark.django_db
 TABLES = ("csv", "tsv", "jsonl", "parquet")
 LAYOUTS = (*TABLES, "mtme", "mtme-raw", "published")
-ALL = [(kind, format) for kind in ("ratings", "evidence") for format in TABLES]
+ALL = [(kind, format) for kind in ("ratings", "document-ratings", "evidence") for format in TABLES]
+ALL += [("documents", format) for format in TABLES]
 ALL += [(kind, format) for kind in ("segments", "systems") for format in LAYOUTS]
 
 
@@ -47,7 +48,7 @@ def test_the_sidecar_describes_the_file(run, tmp_path, kind, format):
     assert settings == {"degradation": "published", "trust_rule": "published", "drift": "count"}
     assert meta["platform_version"] == __version__
     assert meta["signature"].startswith(f"export:{kind}|format:{format}|")
-    assert ("gold_run" in meta) == (kind in {"segments", "systems"})
+    assert ("gold_run" in meta) == (kind in {"segments", "documents", "systems"})
 
 
 def test_the_sidecar_names_the_gold_run(run, tmp_path):
@@ -165,7 +166,7 @@ def test_impossible_exports_are_refused(run, tmp_path):
     assert "not for evidence" in refused(**order | {"kind": "evidence", "format": "published"})
     assert "gold run" in refused(**order, run=run)
     assert "history" in refused(**order, history=True)
-    assert "Parquet" in refused(**order | {"format": "parquet", "path": "-"})
+    assert "parquet is binary" in refused(**order | {"format": "parquet", "path": "-"})
     assert list(tmp_path.iterdir()) == []
 
 

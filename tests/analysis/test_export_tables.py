@@ -86,6 +86,7 @@ def expected_ratings(campaign) -> list[dict]:
             "hold_reason": row.assignment.hold_reason,
             "is_left_out_by_drift": False,
             "second_reference": "",
+            "place": row.place,
         }
         for row in rows
     ]
@@ -241,8 +242,8 @@ def test_exported_segments_match_the_database_with_incomplete_ones_marked(tmp_pa
     ]
     for row in rows:
         score = gold[row["system"], row["segment"]]
-        names = ("raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete")
-        unrated = (None, None, None, None, 0, 0, False)
+        names = ("raw", "z", "raw_se", "z_se", "z_low", "z_high", "n", "n_ratings", "is_complete")
+        unrated = (*[None] * 6, 0, 0, False)
         stored = tuple(getattr(score, name) for name in names) if score else unrated
         assert tuple(row[name] for name in names) == stored
     incomplete = [row for row in rows if not row["is_complete"]]
@@ -284,7 +285,7 @@ def test_systems_are_ranked_with_unrated_ones_last(tmp_path, format):
         "rank": None,
         "cluster": None,
         "system": "unrated",
-        **dict.fromkeys(("raw", "z", "z_se", "z_low", "z_high")),
+        **dict.fromkeys(("raw", "z", "z_se", "z_low", "z_high", "z_rated")),
         **{"n_segments": 0, "n_incomplete": 1, "n_ratings": 0, "wins": 0, "test": ""},
     }
 
@@ -346,7 +347,7 @@ def test_csv_rows_end_with_crlf_and_contain_no_comments(rated, tmp_path):
     content = (tmp_path / "r.csv").read_bytes().decode()
     first, _, rows = content.partition("\r\n")
     assert first.startswith("campaign,hit,") and rows.count("\r\n") == 81
-    assert {len(cells) for cells in csv.reader(io.StringIO(content, newline=""))} == {22}
+    assert {len(cells) for cells in csv.reader(io.StringIO(content, newline=""))} == {23}
 
 
 def test_a_worker_without_participation_counts_as_unproven(rated, tmp_path):

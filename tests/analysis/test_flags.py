@@ -3,7 +3,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from analysis.stats.flags import (
-    FASTEST_HIT_SECONDS,
     LONGEST_EQUAL_RUN,
     AssignmentColumns,
     RatingColumns,
@@ -11,6 +10,7 @@ from analysis.stats.flags import (
     flag_workers,
 )
 from analysis.stats.roles import Role
+from analysis.stats.thresholds import FASTEST_HIT_SECONDS
 
 GOOD = [(20, Role.BAD_REFERENCE), (60, Role.GENUINE), (58, Role.REPEAT), (95, Role.REFERENCE)]
 

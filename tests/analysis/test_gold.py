@@ -70,6 +70,8 @@ def test_a_score_is_the_mean_over_trusted_workers_with_repeats_averaged_first(ca
     score = GoldScore.objects.get(run=run, translation=repeated)
     assert_allclose([score.raw, score.z], means.mean(axis=0), rtol=1e-12)
     assert_allclose([score.raw_se, score.z_se], stats.sem(means), rtol=1e-12)
+    interval = stats.t.interval(0.95, len(means) - 1, score.z, score.z_se)
+    assert_allclose([score.z_low, score.z_high], interval, rtol=1e-9)
     assert (score.n, score.n_ratings) == (len(by_worker), 2 * len(by_worker))
     assert run.n_workers == 7 and run.n_workers_trusted == len(by_worker)
 
@@ -100,7 +102,18 @@ def test_the_same_ratings_give_the_same_gold_to_the_last_bit(campaign):
     assert (first.number, second.number) == (1, 2)
     assert first.input_digest == second.input_digest and first.signature == second.signature
     scores, again = gold_scores(first), gold_scores(second)
-    for name in ("translation", "raw", "z", "raw_se", "z_se", "n", "n_ratings", "is_complete"):
+    for name in (
+        "translation",
+        "raw",
+        "z",
+        "raw_se",
+        "z_se",
+        "z_low",
+        "z_high",
+        "n",
+        "n_ratings",
+        "is_complete",
+    ):
         assert getattr(scores, name).tobytes() == getattr(again, name).tobytes(), name
 
 

@@ -5,6 +5,7 @@ import pytest
 from django.urls import reverse
 from numpy.testing import assert_allclose
 
+from analysis.evaluation.results import Options
 from analysis.evaluation.stored_evaluations import (
     GoldChoice,
     evaluate_again,
@@ -108,6 +109,21 @@ def test_workers_are_not_compared_with_gold_that_contains_them(run, metric):
     full, held_out = result.golds
     assert [row.metric for row in full.segment] == ["noisy"]
     assert len(held_out.segment) == 3
+
+
+def test_workers_are_rows_of_documents_too(run, metric):
+    for segment in run.campaign.segments.all():
+        segment.document = f"doc{segment.position // 4}"
+        segment.save(update_fields=["document"])
+    evaluation = evaluate_campaign(
+        campaign=run.campaign,
+        golds=[GoldChoice(run.number, human=True)],
+        options=Options(level="document"),
+    )
+    (gold,) = result_of(evaluation).golds
+    assert {row.metric for row in gold.segment} == {"noisy", "one worker", "mean of 2 workers"}
+    assert gold.gold.n_segments == run.campaign.segments.values("document").distinct().count()
+    assert len(rows_of(evaluation, gold.gold.name, ["one worker"]).gold) == gold.gold.n
 
 
 def test_changed_ratings_are_refused(run):

@@ -30,6 +30,14 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
         "Gold 1 has scores of 1 translation, from 30",
     ),
     "measure_agreement": ({"between": COUNTS, "within": COUNTS}, "r = 0.50 over 12 pairs"),
+    "measure_presentation": (
+        {
+            "screens": {"pvalue": 0.25},
+            "documents": None,
+            "context": {"against": "alone", "systems": ["A", "B"], "adjusted": [0.01, 0.4]},
+        },
+        "Places on a screen: p = 0.25. Against alone: 1 of 2 systems differ.",
+    ),
     "rank_systems": ({"systems": [{"system": "A", "cluster": 1}]}, "First: A."),
     "rank_judgements": (
         {"systems": [{"system": "A", "cluster": 1}], "n_judgements": 7},
@@ -39,9 +47,11 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     "evaluate_collection": ({"evaluation": CODE}, "The evaluation is finished."),
     "evaluate_pooled": ({"evaluation": CODE, "winners": {}}, "The evaluation is finished."),
     "evaluate_again": ({"evaluation": CODE, "is_same": True}, "identical"),
+    "run_experiment": ({"experiment": CODE, "findings": ["A wins.", "B loses."]}, "A wins."),
     "compute_metrics": ({"metrics": [{"name": "BLEU", "level": "segment"}]}, "Scores of BLEU"),
     "compute_targeted": ({"stored": ["HTER", "PET"]}, "Scores of HTER"),
     "export": ({"n_rows": 2, "path": "/tmp/x.csv"}, "Wrote 2 rows to /tmp/x.csv."),
+    "make_task_examples": ({"campaigns": [CODE]}, "1 example campaign"),
     "make_examples": ({"campaigns": [CODE, CODE]}, "2 example campaigns"),
     "weigh_evidence": ({"n_weighed": 3, "n_failed": 1}, "3 assignments. 1 could not"),
     "recompute_workers": (
@@ -52,6 +62,21 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     "sync_submissions": ({"n_changed": 1}, "1 submission changed."),
     "raise_places": ({"n_places": 40}, "40 places"),
     "build_hits": ({"n_hits": 2}, "The campaign has 2 HITs."),
+    "add_round": (
+        {"n_hits": 2, "n_pairs": 3, "n_undecided": 1},
+        "Added 2 HITs for 3 pairs of systems that lacked judgements. 1 pair of systems cannot be told apart yet.",
+    ),
+    "take_look": (
+        {
+            "look": 2,
+            "n_pairs": 3,
+            "n_undecided": 1,
+            "is_last": False,
+            "open_systems": ["A", "B"],
+            "n_hits": 4,
+        },
+        "Look 2: 2 of 3 pairs decided. 2 systems go on, in 4 more HITs.",
+    ),
     "import_campaign": ({"campaign": CODE, "name": "News"}, "Imported News."),
     "import_collection": ({"campaign": CODE, "name": "News"}, "Imported News."),
     "pay": ({"paid": "3.00", "states": {"sent": 2}}, "Paid 3.00"),

@@ -5,10 +5,12 @@ import signal
 import threading
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 import time_machine
 from billiard.exceptions import SoftTimeLimitExceeded
+from celery.beat import Scheduler
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
@@ -18,7 +20,7 @@ from django.utils import timezone
 from analysis.models import GoldRun
 from analysis.nightly import campaigns_with_news
 from analysis.tasks import do_nightly_chores
-from da_platform.celery import app
+from da_platform.celery import Clock, app
 from da_platform.jobs import reports as reporting
 from da_platform.jobs.kinds import JobRefused
 from da_platform.jobs.limits import thread_limits
@@ -40,6 +42,7 @@ from tests.decisions import exclude, let_evidence_decide, reinstate
 from tests.factories import make_campaign, make_hits, make_translations, make_worker
 from tests.people import make_person
 from tests.subprocesses import run_python
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -474,6 +477,24 @@ def test_provider_events_are_kept_as_long_as_they_may_be_repeated(capsys):
 def test_the_schedule_runs_the_nightly_chores():
     assert app.conf.beat_schedule["nightly"]["task"] == do_nightly_chores.name
     assert "forgetting" not in app.conf.beat_schedule
+
+
+def test_the_clock_of_a_worker_is_a_thread_that_sends_what_is_due(tmp_path, monkeypatch):
+    sent: list[str] = []
+    monkeypatch.setattr(Scheduler, "apply_async", lambda self, entry, **_: sent.append(entry.task))
+    schedule = {"signs": {"task": "operation.give_sign", "schedule": 0.01}}
+    monkeypatch.setitem(app.conf, "beat_schedule", schedule)
+    worker = SimpleNamespace(
+        app=app, schedule_filename=str(tmp_path / "due"), scheduler=None, steps=[]
+    )
+    clock = Clock(worker, clock=True)
+    clock.include(worker)
+    assert clock.obj and isinstance(clock.obj, threading.Thread)
+    clock.start(worker)
+    eventually(lambda: "operation.give_sign" in sent)
+    clock.stop(worker)
+    assert not clock.obj.is_alive()
+    assert not Clock(worker).include_if(worker)
 
 
 @pytest.fixture

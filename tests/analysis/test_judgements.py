@@ -17,8 +17,9 @@ from analysis.stats.judgements import (
     without_inferred,
 )
 from analysis.stats.kappa import kappa
+from analysis.stats.published_lookup import _hash, expand_as_published, outcomes_found
 from analysis.stats.rank_ranges import rank_ranges
-from analysis.stats.trueskill import trueskill
+from analysis.stats.trueskill import LOOKUPS, trueskill
 from analysis.stats.win_shares import head_to_head, sign_test
 
 
@@ -231,3 +232,54 @@ def test_bradley_terry_stays_finite_if_a_system_always_wins():
     # By symmetry s and -s with 8 (1 - p(2s)) + 0.5 = p(s): solved by hand to three places.
     s = result.strengths[0]
     assert_allclose(8 * (1 - 1 / (1 + np.exp(-2 * s))) + 0.5, 1 / (1 + np.exp(-s)), atol=1e-8)
+
+
+def test_the_published_lookup_splits_pairs_whose_hashes_collide_by_the_order_shown():
+    """In a Python 2 set of eight slots A and I collide, and A comes first if it was added first; A and B do not."""
+    assert _hash("a") == 12416037344  # as in any session of Python 2 on 64 bits
+    assert (_hash("A") % 8, _hash("B") % 8) == (_hash("I") % 8, 3)
+    judgements = expand(
+        ranked(
+            ("alice", 1, {"A": 1, "I": 2, "B": 3}),
+            ("alice", 2, {"I": 1, "A": 2}),
+            ("alice", 3, {"I": 1, "A": 1}),
+            ("alice", 4, {"B": 1, "A": 2}),
+        )
+    )
+    a, b, i = (judgements.names.tolist().index(name) for name in "ABI")
+    wins, ties, losses = outcomes_found(judgements)
+    # A first: only the task that showed A first. I first: the two others.
+    assert (wins[a, i], ties[a, i], losses[a, i]) == (1, 0, 0)
+    assert (wins[i, a], ties[i, a], losses[i, a]) == (1, 1, 0)
+    # A and B are found whatever the order.
+    assert (wins[a, b], losses[a, b], wins[b, a], losses[b, a]) == (1, 1, 1, 1)
+
+
+def test_without_collisions_the_published_lookup_finds_everything():
+    judgements = contest()
+    found = outcomes_found(judgements)
+    wins, ties = judgements.counts()
+    for array, expected in zip(found, (wins, ties, wins.T), strict=True):
+        assert_allclose(array, expected, rtol=0)
+    published, ours = (
+        trueskill(judgements, rng=np.random.default_rng(3), runs=2, lookup=lookup)
+        for lookup in LOOKUPS
+    )
+    assert_allclose(published.mus, ours.mus, rtol=0)
+    with pytest.raises(ValueError, match="`lookup` must be"):
+        trueskill(judgements, rng=np.random.default_rng(3), runs=2, lookup="others")
+
+
+def test_a_task_done_twice_at_once_is_read_as_one_task_twice_in_the_published_way():
+    """Five outputs of three and of three systems: C(6,2) = 15 judgements, twice, instead of 3 and 3."""
+    task = ("alice", 7, {"A": 1, "B": 2, "C": 3})
+    once = ranked(task, ("alice", 8, {"A": 1, "B": 1}))
+    assert len(expand_as_published(once)) == 4
+    twice = expand_as_published(ranked(task, task, ("alice", 8, {"A": 1, "B": 1})))
+    assert len(twice) == 1 + 2 * 15
+    a, b, c = 0, 1, 2
+    wins, ties = twice.counts()
+    # Each of A's two ranks against each of B's, twice; and each system once against itself, twice.
+    assert (wins[a, b], wins[b, c], ties[a, a]) == (8, 8, 4)
+    others = [("bob", segment, {"A": 1, "B": 2}) for segment in range(4)]
+    assert len(expand_as_published(ranked(task, *others, task))) == 3 + 4 + 3

@@ -18,7 +18,6 @@ from analysis.stats.soft_accuracy import soft_pairwise_accuracies
 from analysis.stats.system_resampling import (
     measures_by_system,
     resampled_systems,
-    system_correlations,
     system_estimates,
 )
 from analysis.stats.system_swaps import compare_by_swaps, swap_spreads
@@ -177,7 +176,6 @@ def systems(n_systems, n_segments, gap, rng):
 def test_measures_of_systems_hold_their_level(n_systems, n_segments, gap):
     rng = np.random.default_rng(n_systems)
     rejected = {}
-    covered, estimates = [], []
     for _ in range(500):
         metrics, gold = systems(n_systems, n_segments, gap, rng)
         means, gold_means = metrics.mean(axis=2), gold.mean(axis=1)
@@ -198,13 +196,8 @@ def test_measures_of_systems_hold_their_level(n_systems, n_segments, gap):
                 higher_is_better=(True, True),
             )
             rejected.setdefault(measure, []).extend(rejections(result.pvalue))
-        estimates.append(found["pearson"])
-        covered.append(system_correlations(metrics, gold, found["pearson"]).intervals())
     for measure, flags in rejected.items():
         assert 3 <= share(flags) <= 7, measure
-    # r of noisy means is lower than that of endless segments: the interval is about its expected value.
-    expected = np.tanh(np.arctanh(estimates).mean(axis=0))
-    assert 93 <= share([(low < expected) & (expected < high) for low, high in covered]) <= 99
 
 
 @pytest.mark.parametrize(("n_systems", "n_segments", "gap"), [(6, 100, 0.1), (10, 100, 0.12)])
@@ -223,21 +216,78 @@ def test_intervals_of_soft_accuracy_cover(n_systems, n_segments, gap):
     assert 93 <= share((low < expected) & (expected < high)) <= 97
 
 
-def test_intervals_of_the_order_of_systems_are_wide_enough():
-    rng = np.random.default_rng(8)
-    estimates, covered = [], []
-    for _ in range(300):
-        metrics, gold = systems(12, 100, 0.12, rng)
-        found = measures_by_system(metrics.mean(axis=2), gold.mean(axis=1), "accuracy").estimates
-        resampled = resampled_systems(metrics, gold, rng=rng, n_resamples=200)["accuracy"]
-        result = system_estimates(
-            resampled, "accuracy", found, n=66, n_segments=100, higher_is_better=(True, True)
+# The spread of the quality of systems, and how far each metric is off for each system.
+WORLDS = {
+    "hard to tell apart": (10, 100, 0.3, 0.1),
+    "easy to tell apart": (10, 100, 1.5, 0.05),
+    "many segments": (15, 400, 0.4, 0.05),
+}
+
+
+def random_systems(n_systems, n_segments, spread, error, rng):
+    """Yield the scores of two metrics and gold for the same systems, again and again."""
+    quality = spread * rng.normal(size=n_systems)
+    seen = quality + error * rng.normal(size=(2, n_systems))
+    shape = (n_systems, n_segments)
+    while True:
+        hardness = rng.normal(size=n_segments)
+        gold = quality[:, None] + 0.7 * hardness + 0.7 * rng.normal(size=shape)
+        by_segment, by_translation = (
+            np.where(rng.random(s) < 0.5, 0.5, 2) for s in (n_segments, shape)
         )
-        estimates.append(found)
-        covered.append(result.intervals())
-    expected = np.mean(estimates, axis=0)
-    # A bootstrap adds the noise of segments a second time, so that these intervals are a little too wide.
-    assert share([(low <= expected) & (expected <= high) for low, high in covered]) >= 93
+        one = seen[0][:, None] + 0.5 * hardness + by_segment * rng.normal(size=shape)
+        other = (
+            seen[1][:, None]
+            + 2 * rng.normal(size=n_segments)
+            + by_translation * rng.normal(size=shape)
+        )
+        yield np.stack([one, other]), gold
+
+
+def intervals_of_systems(metrics, gold, rng):
+    """Return estimate, low and high of both metrics for each measure, on the scale of the interval."""
+    means, gold_means = metrics.mean(axis=2), gold.mean(axis=1)
+    resampled = resampled_systems(metrics, gold, rng=rng, n_resamples=200)
+    found = {}
+    for measure in (*METHODS, "accuracy"):
+        estimates = measures_by_system(means, gold_means, measure).estimates
+        result = system_estimates(
+            resampled[measure],
+            measure,
+            estimates,
+            n=len(gold),
+            n_segments=gold.shape[1],
+            higher_is_better=(True, True),
+        )
+        found[measure] = np.stack([estimates, *result.intervals()])
+    found["pearson"] = np.arctanh(found["pearson"])
+    spa = soft_pairwise_accuracies(metrics, gold, rng=rng, n_resamples=200)
+    found["spa"] = np.array([(each.estimate, each.low, each.high) for each in spa]).T
+    return found
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_intervals_at_system_level_cover(world):
+    rng = np.random.default_rng(13)
+    covered = {}
+    for _ in range(30):
+        samples = random_systems(*WORLDS[world], rng)
+        found = [intervals_of_systems(*next(samples), rng) for _ in range(40)]
+        for measure in found[0]:
+            estimates, low, high = np.stack([each[measure] for each in found], axis=1)
+            # About the expected value with so many segments: noise lowers the agreement of system means.
+            expected = estimates.mean(axis=0)
+            covered.setdefault(measure, []).append((low <= expected) & (expected <= high))
+    # 2,400 intervals, but of 30 worlds with two metrics: the standard error is about half a percent.
+    print(world, {measure: share(flags) for measure, flags in covered.items()})
+    for measure, flags in covered.items():
+        # Near 1, measures of the order of systems take few values, and their intervals are a little too wide.
+        is_coarse = world == "easy to tell apart" and measure in (
+            "spearman",
+            "kendall_b",
+            "accuracy",
+        )
+        assert 93 <= share(flags) <= (98.5 if is_coarse else 97), measure
 
 
 def test_systems_as_the_unit_hold_their_level():

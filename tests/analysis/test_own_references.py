@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from analysis.evaluation.stored_evaluations import (
     GoldChoice,
@@ -11,10 +13,14 @@ from analysis.evaluation.stored_evaluations import (
     result_of,
 )
 from analysis.models import GoldUpload
+from analysis.post_editions.importing import import_post_editions
 from analysis.post_editions.own_references import bring_back_gold, segment_of
 from analysis.scores.storing import campaign_keys
-from hits.models import Campaign, SystemOutput
+from hits.campaigns.editing import duplicate_campaign
+from hits.models import AuditEntry, Campaign, SystemOutput
+from tests.api.callers import caller
 from tests.evaluations import make_gold_run, make_scored_campaign
+from tests.people import client_of, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -84,3 +90,81 @@ def test_several_references_for_one_output_are_refused(campaign, references):
     with pytest.raises(CommandError, match="several references for one output"):
         make(references)
     assert not Campaign.objects.filter(name="own").exists()
+
+
+def edited_copy(campaign, references):
+    """The same outputs in a campaign for post-editing, with post-editions of all."""
+    copy = duplicate_campaign(campaign=campaign, name="edited", actor=make_person("superuser"))
+    copy.task, copy.hit_size = "edit", 20
+    copy.save(update_fields=["task", "hit_size"])
+    import_post_editions(campaign=copy, source=references)
+    return copy
+
+
+def references_of(rated):
+    return dict(rated.segments.values_list("name", "reference"))
+
+
+def test_post_editions_of_another_campaign_serve_as_references(campaign, references):
+    edited_copy(campaign, references)
+    call_command("rate_against", "generic", "--name", "own", "--post-editions-of", "edited")
+    make_again = campaign.name, "--name", "from file", "--references", str(references)
+    call_command("rate_against", *make_again)
+    by_campaign, by_file = (
+        references_of(Campaign.objects.get(name=name)) for name in ("own", "from file")
+    )
+    assert by_campaign == by_file and len(by_file) == 28
+    with pytest.raises(CommandError, match="no post-editions by trusted editors"):
+        call_command("rate_against", "generic", "--name", "x", "--post-editions-of", "own")
+
+
+def test_a_table_of_outputs_with_a_column_of_references_will_do(campaign, tmp_path):
+    lines = ["system\tsegment\ttranslation\treference"]
+    lines += [
+        "\t".join([*key, "what the system wrote", f"reference of {key[0]}"])
+        for key in campaign_keys(campaign, "segment")
+    ]
+    path = tmp_path / "outputs.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    rated = make(path)
+    for key in campaign_keys(campaign, "segment"):
+        assert references_of(rated)[segment_of(key)] == f"reference of {key[0]}"
+
+
+def test_the_page_creates_the_campaign_and_brings_its_gold_back(campaign, references):
+    copy = edited_copy(campaign, references)
+    client, url = client_of("superuser"), reverse("own_references", args=[campaign.code])
+    assert str(copy.code) in client.get(url).content.decode()
+    nothing = client.post(url, {"own-name": "own"})
+    assert nothing.status_code == 422 and "Give either a file or a campaign" in (
+        nothing.content.decode()
+    )
+    sent = {"own-name": "own", "own-post_editions_of": copy.code}
+    answer = client.post(url, sent, follow=True)
+    assert "28 outputs, each with its own reference" in answer.content.decode()
+    rated = Campaign.objects.get(name="own")
+    assert AuditEntry.objects.filter(campaign=rated, action="campaign created").exists()
+    taken = client.post(url, sent)
+    assert taken.status_code == 422 and "already exists" in taken.content.decode()
+    make_gold_run(rated)
+    gold_url = reverse("bring_back_gold", args=[campaign.code])
+    assert client.post(gold_url, {"back-rated": copy.code}).status_code == 422
+    client.post(gold_url, {"back-rated": rated.code})
+    assert GoldUpload.objects.get(campaign=campaign).name == "own gold 1 (z)"
+
+
+def test_the_api_creates_the_campaign_and_brings_its_gold_back(campaign, references):
+    ada = caller("superuser", campaign)
+    path = f"/api/v1/campaigns/{campaign.code}/own-references"
+    file = SimpleUploadedFile("edits.tsv", references.read_bytes())
+    answer = ada.client.post(path, {"file": file, "name": "own"})
+    assert (answer.status_code, answer.json()["n_outputs"]) == (201, 28)
+    rated = Campaign.objects.get(code=answer.json()["code"])
+    body = {"rated": str(rated.code)}
+    early = ada.post(f"/campaigns/{campaign.code}/own-references/gold", body)
+    assert early.status_code == 409 and "has no gold yet" in early.json()["detail"]
+    make_gold_run(rated)
+    gold = ada.post(f"/campaigns/{campaign.code}/own-references/gold", body)
+    assert (gold.status_code, gold.json()["n_scores"]) == (201, 28)
+    neither = ada.client.post(path, {"name": "other"})
+    assert neither.status_code == 409 and "Give either" in neither.json()["detail"]

@@ -17,7 +17,8 @@ from analysis.plots.heat_maps import (
 )
 from analysis.plots.scatter import MOST_HOVERED, scatter, standardised_scatter
 from analysis.stats.quality_estimation import rescale_predictions
-from da_platform.plots.rendering import Picture, render_pictures
+from da_platform.forks import in_forks
+from da_platform.plots.rendering import Picture
 from da_platform.plots.style import style
 from da_platform.plots.svg import SVG
 
@@ -197,7 +198,8 @@ def test_pictures_drawn_in_parallel_are_the_same():
         rank_changes([same_place], golds=("x", "y")),
         correlation_map(["a", "b"], np.array([[1, 0.5], [0.5, 1]])),
     ]
-    assert list(render_pictures(pictures, 2)) == list(render_pictures(pictures, 1))
+    alone, in_parallel = (list(in_forks(Picture.render_all, pictures, n)) for n in (1, 2))
+    assert in_parallel == alone
 
 
 def test_names_and_numbers_are_shortened_for_pictures_only():

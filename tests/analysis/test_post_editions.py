@@ -276,8 +276,16 @@ def test_the_command_stores_metrics_or_gold(campaign, tmp_path, capsys):
 
 def test_collected_post_editions_become_hter_and_times(campaign, monkeypatch):
     edits = [
-        SimpleNamespace(systems=("system-a", "system-b"), segment="segment-1", text=text, seconds=s)
-        for text, s in (("one text", 10), ("another one", None))
+        SimpleNamespace(
+            systems=("system-a", "system-b"),
+            segment="segment-1",
+            text=text,
+            final=text,
+            check=None,
+            worker_code=editor,
+            seconds=seconds,
+        )
+        for editor, text, seconds in (("alice", "one text", 10), ("bob", "another one", None))
     ]
     monkeypatch.setattr(reading, "load_edited_outputs", lambda campaign, trusted_only: iter(edits))
     client = client_of("researcher")

@@ -169,6 +169,23 @@ def test_a_submission_can_name_the_language_pair_after_model_sizes():
     assert file.tables[0].keys == (("", "0"), ("", "1"))
 
 
+def test_figures_about_the_models_are_kept_as_notes_and_in_the_signature():
+    file = read("2048\n583891109\n6\nen-cs\tEnsemble\t0\t0.5\nen-cs\tEnsemble\t1\t0.25\n")
+    assert file.notes == ("Ensemble: 2,048 bytes, 583,891,109 parameters, 6 models",)
+    assert file.tables[0].signature.startswith("bytes:2048|parameters:583891109|models:6|")
+    with pytest.raises(ScoresRefused, match="line 4: has 1 cells, not 4"):
+        read("1\n2\n3\n4\n" + "en-cs\tEnsemble\t0\t0.5\n" * 1, format="wmt-qe-pairs")
+
+
+def test_gold_with_a_score_per_line_counts_segments_from_0():
+    file = read("0.5\n-1.25\n3\n")
+    assert file.format == "wmt-qe-lines"
+    assert file.tables[0].keys == (("", "0"), ("", "1"), ("", "2"))
+    assert file.tables[0].scores.tolist() == [0.5, -1.25, 3]
+    with pytest.raises(ScoresRefused, match="line 2: has no score"):
+        read("0.5\n\n3\n", format="wmt-qe-lines")
+
+
 # Directions -----------------------------------------------------------------------------------
 
 

@@ -117,6 +117,7 @@ def test_every_table_that_marks_winners_names_the_test():
     assert expected in by_name["segment-gold"].note
     assert "25 segments count as independent" in by_name["segment-gold"].note
     assert "permutation by segment, one-sided" in by_name["system-gold"].note
+    assert expected in by_name["compared-segment-gold-two"].note
     segments = by_name["segment-gold"]
     assert segments.rows[0][0] == Cell("good", "good", bold=True)
     assert "Metrics where lower is better have their signs reversed." in segments.note
@@ -132,7 +133,11 @@ def test_the_published_tables_name_fisher_and_williams():
     }
     assert set(by_name) == {"segment-gold", "system-gold", "by-system-gold"}
     note = by_name["segment-gold"].note
-    assert "interval (Fisher)" in note and "(Williams test, one-sided, p < .05)" in note
+    assert (
+        "interval (Fisher)" in note and "(Williams test, one-sided, p < .05; as published" in note
+    )
+    assert "all translations count as independent, no correction" in note
+    assert "as published: no correction" in by_name["system-gold"].note
 
 
 def test_the_table_of_tests_counts_significant_pairs_before_and_after_correction():
@@ -145,3 +150,16 @@ def test_the_table_of_tests_counts_significant_pairs_before_and_after_correction
     n_raw, n_adjusted = ([row[i].value for row in table.rows] for i in (4, 5))
     assert all(raw >= adjusted for raw, adjusted in zip(n_raw, n_adjusted, strict=True))
     assert table.rows[0][7].text == "good"
+
+
+def test_upright_titles_are_rotated_in_latex_and_named_among_its_needs():
+    table = Table(
+        name="t",
+        caption="C",
+        columns=[Column("system", is_number=False), Column("A_1", is_upright=True)],
+        rows=[[Cell("A_1"), Cell("1")]],
+    )
+    latex = to_latex(table)
+    assert r"system & \rotatebox{90}{A\_1} \\" in latex
+    assert latex.startswith(r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.")
+    assert "rotatebox" not in to_markdown(table)

@@ -26,10 +26,17 @@ FOR_RESEARCHERS = {
     "compute_targeted",
     "confirm_direction",
     "download_evaluation_picture",
+    "download_experiment_picture",
+    "download_experiment_table",
     "download_evaluation_table",
     "download_export",
+    "download_judgements",
     "download_picture",
+    "download_presentation_picture",
+    "download_presentation_table",
     "download_ranking_picture",
+    "download_ranking_report",
+    "download_ranking_table",
     "download_report",
     "download_table",
     "add_gold",
@@ -40,15 +47,20 @@ FOR_RESEARCHERS = {
     "get_campaign",
     "get_contrast",
     "get_evaluation",
+    "get_experiment",
     "get_forecast",
+    "list_looks",
     "get_gold",
     "get_judgement_ranking",
+    "get_presentation_effects",
     "get_job",
     "get_ranking",
     "list_campaigns",
     "list_evaluation_pictures",
     "list_evaluations",
+    "list_experiments",
     "list_gold",
+    "list_document_scores",
     "list_gold_scores",
     "list_jobs",
     "list_metric_scores",
@@ -57,19 +69,27 @@ FOR_RESEARCHERS = {
     "list_tables",
     "list_uploaded_gold",
     "measure_agreement",
+    "measure_presentation",
     "rank_judgements",
+    "start_experiment_on_files",
     "retry_job",
 }
+# A plan is about no campaign, unless it names one that the caller may see.
+FOR_ALL_STAFF = {"plan_campaign"}
 # Closed to admins of one campaign.
 FOR_SUPERUSERS = {"get_person", "give_part", "invite_person", "list_people"}
 FOR_SUPERUSERS |= {"set_active", "take_part_away"}
-FOR_PLATFORM_ADMINS = {"create_campaign"}
+FOR_ADMINS_OF_ALL = {"start_campaign_of_experiment"}
+FOR_PLATFORM_ADMINS = {"create_campaign", "import_collection"}
+# Without a file they are refused before permissions are checked.
+NEED_A_FILE = FOR_PLATFORM_ADMINS | {"import_post_editions", "rate_against"}
 # Valid bodies, for operations that check the body before the caller.
 BODIES = {
     "set_status": {"status": "open"},
     "duplicate_campaign": {"name": "Copy"},
     "set_instructions": {"instructions": ""},
     "set_worker_texts": {"texts": {}},
+    "save_questionnaire": {"questionnaire": {}},
     "add_rule": {"kind": "flat", "amount": "1", "reason": "Thanks"},
     "confirm_plan": {"kind": "approve", "way": "hand", "digest": "0" * 64, "total": "1"},
     "mark_as_paid": {"total": "1", "reference": "transfer"},
@@ -80,6 +100,9 @@ BODIES = {
     "invite_person": {"username": "alice", "level": "admin"},
     "set_active": {"is_active": False},
     "save_recruiting": {"provider": "link"},
+    "bring_back_gold": {"rated": NOBODY},
+    "check_post_editions": {"name": "Check"},
+    "start_campaign_of_experiment": {},
     "decide": {"choice": "exclude", "workers": [NOBODY], "reason": "Why", "seen": "x"},
     "preview_decision": {"choice": "exclude", "workers": [NOBODY]},
     "preview_held_hits": {"choice": "count", "hits": [NOBODY]},
@@ -105,7 +128,16 @@ def call(client: Caller, name: str, method: str, path: str, campaign: Campaign) 
     fields = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
     address = path.format(**{field: values.get(field, NOBODY) for field in fields})
     body = json.dumps(BODIES.get(name, {}))
-    return client.client.generic(method.upper(), address, body, content_type="application/json")
+    return read_to_end(
+        client.client.generic(method.upper(), address, body, content_type="application/json")
+    )
+
+
+def read_to_end(answer: Any) -> Any:
+    """Read a download as a server does, which then closes the file, and return the answer."""
+    if answer.streaming:
+        b"".join(answer)
+    return answer
 
 
 @pytest.fixture(scope="module")
@@ -133,15 +165,16 @@ def is_as_listed(answer: Any, who: str, name: str, path: str, campaign: Campaign
         return status == 401
     if who == "a superuser whose token has no scope":
         return status == 403
+    if name in FOR_ALL_STAFF:
+        return status == 200 and campaign.name not in answer.content.decode()
     if who == "an outsider" or who.endswith("elsewhere"):
         # For them the campaign does not exist; the body may be refused before that is checked.
         is_hidden = status in (404, 422)
         return is_hidden if "/campaigns/" in path else campaign.name not in answer.content.decode()
-    if who == "a researcher here" and name in FOR_PLATFORM_ADMINS:
-        # Missing files are refused before permissions are checked.
+    if who == "a researcher here" and name in NEED_A_FILE:
         return status in (403, 422)
     closed_to_researchers = who == "a researcher here" and name not in FOR_RESEARCHERS
-    if closed_to_researchers or name in FOR_SUPERUSERS:
+    if closed_to_researchers or name in FOR_SUPERUSERS | FOR_ADMINS_OF_ALL:
         return status == 403
     return status not in (401, 403) and status < 500
 

@@ -8,6 +8,9 @@ from django.conf import settings
 DOCS = Path(settings.BASE_DIR) / "docs"
 GALLERY = DOCS / "gallery.md"
 FOLDER = DOCS / "images"
+# What a command draws (`benchmarks.adaptive_ranking`), not screenshots.
+FIGURES = {"adaptive-ranking"}
+
 # The suffixes of a page's four screenshots.
 LOOKS = {"": "light", "-dark": "dark", "-phone": "phone", "-phone-dark": "phone, dark"}
 
@@ -17,10 +20,15 @@ WORKERS = {
     "practice": "A practice item with feedback on the score",
     "rate": "A HIT: the reference in gray, the translation in black, a slider",
     "rate-arabic": "The same in a right-to-left language",
+    "in-documents": "A HIT in documents: earlier segments stay in view",
+    "side-by-side": "A HIT with several outputs on one screen",
+    "rank": "A HIT that ranks outputs from best to worst",
+    "edit": "A HIT that corrects outputs",
     "done": "The end of a HIT, with its completion code",
 }
 ADMINS = {
     "campaigns": "All campaigns and their progress",
+    "plan": "A plan: what it takes to tell systems apart, and what that costs",
     "new-campaign": "A new campaign, step by step",
     "preview": "A preview of what workers will see",
     "cost": "The expected cost, before the campaign starts",
@@ -39,6 +47,9 @@ RESEARCHERS = {
     "results": "The ranking of systems",
     "segments": "The scores of all translations",
     "report": "The report, also available as PDF",
+    "ranking": "Systems ranked by judgements, with TrueSkill and clusters",
+    "post-editions": "Post-editions, word by word",
+    "effects": "Whether the place on a screen or in a document changes ratings",
     "metrics": "Metrics and their directions",
     "evaluations": "All evaluations",
     "evaluation": "A metric evaluation, with significance tests and tables",

@@ -18,6 +18,7 @@ from hits.models import Campaign
 from hits.workers.trust import weigh_pending
 from tests.browser.opening import Visitor
 from tests.factories import make_campaign, make_hits, make_translations
+from tests.looked_at import made_up_look
 from tests.people import browser_of, make_person
 from tests.plenty import Plenty, make_plenty, path_of, staff_addresses
 
@@ -77,6 +78,8 @@ def _other_states(plenty: Plenty) -> list[tuple[str, str]]:
     unreliable = busy.participations.order_by("pk").filter(trust="unreliable")[0].worker
     unbuilt = make_campaign()
     make_translations(unbuilt, n_segments=28)
+    looked_at = make_campaign(n_looks=3)
+    made_up_look(looked_at)
     nothing = f"{reverse('campaign_workers', args=[unbuilt.code])}?search=nobody"
     practice = reverse("preview_practice", args=[plenty.campaign.code, 1])
     return [
@@ -85,6 +88,8 @@ def _other_states(plenty: Plenty) -> list[tuple[str, str]]:
         ("no results yet", reverse("campaign_results", args=[unbuilt.code])),
         ("no metrics yet", reverse("campaign_metrics", args=[unbuilt.code])),
         ("next step: build", reverse("campaign_overview", args=[unbuilt.code])),
+        ("looks", reverse("campaign_looks", args=[looked_at.code])),
+        ("looks on the overview", reverse("campaign_overview", args=[looked_at.code])),
         ("some unreliable", reverse("campaign_workers", args=[busy.code])),
         ("unreliable", reverse("campaign_worker", args=[busy.code, unreliable.code])),
         ("preview of feedback", f"{practice}?score=3"),

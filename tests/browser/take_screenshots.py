@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 from pytest_django.live_server_helper import LiveServer  # noqa: E402
 
 from analysis.evaluation.stored_evaluations import evaluate_collection  # noqa: E402
+from analysis.examples.other_tasks import make_task_examples  # noqa: E402
 from analysis.models import ScoreCollection  # noqa: E402
 from da_platform.jobs.models import Job  # noqa: E402
 from da_platform.jobs.running import run_job, start_job  # noqa: E402
@@ -59,7 +60,7 @@ STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 DESK: dict[str, Any] = {"viewport": {"width": 1200, "height": 1000}, **STILL}
 # For pages with plots further down.
 TALL: dict[str, Any] = DESK | {"viewport": {"width": 1200, "height": 1400}}
-TALL_PAGES = {"worker", "results", "evaluation", "report"}
+TALL_PAGES = {"worker", "results", "ranking", "evaluation", "report"}
 # Pages for workers fit a smaller window.
 WINDOW: dict[str, Any] = {"viewport": {"width": 900, "height": 700}, **STILL}
 PHONE: dict[str, Any] = {
@@ -199,6 +200,7 @@ def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> N
     pages["segments"] += "?sort=-z&state=complete"
     pages |= {
         "campaigns": reverse("home"),
+        "plan": reverse("plan_campaign"),
         "worker": reverse("campaign_worker", args=[campaign.code, busiest_worker(campaign).code]),
         "new-campaign": reverse("new_campaign"),
         "preview": reverse("preview_item", args=[campaign.code, 1, 3]),
@@ -210,11 +212,28 @@ def take_staff(photographer: Photographer, campaign: Campaign, admin: User) -> N
         "evaluation": reverse("evaluation", args=[campaign.evaluations.get().code]),
         "api": reverse("api_reference"),
     }
+    pages |= pages_of_other_tasks(admin)
     for name, path in pages.items():
         desk = TALL if name in TALL_PAGES else DESK
         for ending, page in photographer.of_staff(admin, path, desk):
             arrange(page, name, is_phone="phone" in ending)
             keep(page, f"{name}{ending}")
+
+
+def pages_of_other_tasks(admin: User) -> dict[str, str]:
+    """Screens of workers and results, from the examples of other tasks."""
+    in_documents, side_by_side, ranking, editing = (
+        campaign.code for campaign in make_task_examples(actor=admin)
+    )
+    return {
+        "in-documents": reverse("preview_item", args=[in_documents, 1, 4]),
+        "side-by-side": reverse("preview_item", args=[side_by_side, 1, 2]),
+        "rank": reverse("preview_item", args=[ranking, 1, 2]),
+        "edit": reverse("preview_item", args=[editing, 1, 3]),
+        "ranking": reverse("campaign_ranking", args=[ranking]),
+        "effects": reverse("presentation_effects", args=[side_by_side]),
+        "post-editions": reverse("post_editions", args=[editing]),
+    }
 
 
 def arrange(page: Page, name: str, *, is_phone: bool) -> None:

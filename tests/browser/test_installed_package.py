@@ -100,7 +100,7 @@ class Served:
 
     @property
     def worker_path(self) -> str:
-        match = re.search(r"http://127\.0\.0\.1:\d+(/work/[0-9a-f-]+/)", self.output)
+        match = re.search(re.escape(self.site) + r"(/work/[0-9a-f-]+/)", self.output)
         assert match, self.output
         return match[1]
 

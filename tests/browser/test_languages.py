@@ -37,6 +37,8 @@ def test_an_arabic_campaign_is_right_to_left_everywhere(page: Page):
     page.locator("a.button").click()
     expect_language(page.locator("#statement"), "ar", "rtl")
     expect_language(page.locator("#text-above"), "ar", "rtl")
+    # The page's script has run, so nothing moves any more.
+    expect(page.locator("#slider")).to_be_focused()
     page.mouse.click(*slider_place(page, 90))
     page.locator("#next").click()
     expect_language(page.locator(".feedback"), "ar", "rtl")

@@ -62,6 +62,9 @@ LINE_IS_ON_TOP = """(text, share) => {
   return text.contains(document.elementFromPoint(x, y));
 }"""
 
+# A transition that is under way does not stop when the visitor starts to prefer less motion.
+END_TRANSITIONS = "document.getAnimations().forEach((animation) => animation.cancel())"
+
 
 @pytest.fixture(autouse=True)
 def a_refused_page_is_expected(complaints: Complaints) -> None:
@@ -72,6 +75,7 @@ def axe_violations(page: Page, only: Sequence[str] = AXE_TAGS) -> list[str]:
     """The violations that axe finds in light mode, and those of contrast in dark mode."""
     # Otherwise colours would be measured in the middle of a transition.
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.evaluate(END_TRANSITIONS)
     page.evaluate(AXE_SCRIPT)
     light = page.evaluate(RUN_AXE, {"runOnly": list(only)})
     page.emulate_media(color_scheme="dark")

@@ -2,12 +2,20 @@
 
 from typing import Any
 
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment
+from hits.campaigns.building import build_hits
+from hits.campaigns.lifecycle import change_status
+from hits.campaigns.simulation import simulate_workers
+from hits.models import Assignment, Campaign
+from hits.post_editing.checking import check_post_editions
+from hits.post_editing.simulated import Editor
+from hits.workers.trust import update_evidence
 from tests.browser.campaigns import make_hits_between
 from tests.browser.opening import PHONE, Complaints, Visitor, rating_address
 from tests.browser.rating import expect_position, expect_saved
+from tests.browser.staff_pages import staff_context
 from tests.browser.test_looks import axe_violations
 from tests.factories import make_hits
 
@@ -98,10 +106,52 @@ def test_texts_from_right_to_left_are_edited_by_touch_on_a_narrow_phone(visitor:
     expect(page.locator("#next")).to_be_disabled()
     page.locator("#edit").fill("نص آخر")
     page.locator("#next").tap()
+    for position in range(3, 21):
+        expect_position(page, position)
+        page.locator("#no-change").tap()
+    page.wait_for_url("**/finish/")
+    texts = shown_texts(assignment)
+    assert stored_texts(assignment) == [texts[0], "نص آخر", *texts[2:]]
+    page.get_by_role("button").last.tap()
+    page.wait_for_url("**/done/")
+
+
+def test_somebody_else_checks_post_editions(visitor: Visitor) -> None:
+    edited = make_hits(**EDITING, n_segments=28, shows="source")
+    simulate_workers(
+        campaign=edited,
+        crowd={Editor.CAREFUL: 3},
+        hits_per_worker=2,
+        seed=1,
+        after_hit=lambda assignment: update_evidence(assignment=assignment),
+    )
+    check = check_post_editions(campaign=edited, name="check").campaign
+    build_hits(campaign=check)
+    change_status(campaign=check, to=Campaign.Status.OPEN)
+    page, assignment = visitor.open_hit(check)
+    page.goto(reverse("instructions", args=[check.code]))
+    expect(page.locator("main")).to_contain_text("somebody has corrected already")
+    page.goto(rating_address(assignment))
+    expect_position(page, 1)
+    assert axe_violations(page) == []
+    expect(page.locator("#text-above")).to_have_count(0)
+    expect(page.locator("#edit")).to_have_value(shown_texts(assignment)[0])
+    page.keyboard.type("Better ")
+    page.keyboard.press("Control+Enter")
+    expect_position(page, 2)
+    page.locator("#no-change").click()
     expect_position(page, 3)
     expect_saved(page)
     texts = shown_texts(assignment)
-    assert stored_texts(assignment) == [texts[0], "نص آخر"]
+    assert stored_texts(assignment) == [f"Better {texts[0]}", texts[1]]
+    # The page of the campaign whose texts were checked.
+    staff = staff_context(visitor, "superuser").new_page()
+    for width in (1280, 360):
+        staff.set_viewport_size({"width": width, "height": 900})
+        staff.goto(reverse("post_editions", args=[edited.code]))
+        expect(staff.locator("main")).to_contain_text("post-editions have been checked")
+        assert axe_violations(staff) == []
+        assert staff.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_in_chinese_the_browser_knows_where_words_end(visitor: Visitor) -> None:

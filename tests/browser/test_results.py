@@ -44,7 +44,8 @@ def test_a_researcher_goes_from_ratings_to_a_printed_report(page: Page, campaign
     build(page)
     page.goto(reverse("campaign_results", args=[campaign.code]))
     expect(page.get_by_role("heading", name="Gold 1")).to_be_visible()
-    rows = page.get_by_role("table").get_by_role("row")
+    systems = page.get_by_role("region", name="Systems from best to worst")
+    rows = systems.get_by_role("row")
     expect(rows).to_have_count(1 + campaign.systems.count())
     assert page.locator("figure img").count() > 0
     for picture in page.locator("figure img").all():

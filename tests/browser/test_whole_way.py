@@ -93,9 +93,17 @@ def submit_by_keys(page: Page) -> None:
     expect(page.get_by_role("heading", name="Thank you!")).to_be_visible()
 
 
+# Consent, instructions, three practice items of three taps each, and the question of two.
+TAPS_TO_THE_FIRST_ITEM = 13
+COUNT_TAPS = """addEventListener("pointerup", (event) => {
+  if (event.isTrusted) sessionStorage.setItem("taps", 1 + Number(sessionStorage.getItem("taps")));
+}, true);"""
+
+
 def test_a_hit_can_be_done_by_touch_on_a_narrow_phone(visitor: Visitor):
     campaign = make_hits()
     page = visitor.open_context(**PHONE).new_page()
+    page.add_init_script(COUNT_TAPS)
     page.goto(campaign.get_absolute_url())
     expect_to_fit(page, "dl.facts")
     page.get_by_role("button").tap()
@@ -111,6 +119,7 @@ def test_a_hit_can_be_done_by_touch_on_a_narrow_phone(visitor: Visitor):
     page.get_by_label(right_answer(campaign), exact=True).tap()
     page.get_by_role("button").tap()
     expect_to_fit(page, "#rating-form")
+    assert page.evaluate("Number(sessionStorage.getItem('taps'))") == TAPS_TO_THE_FIRST_ITEM
     rate_by_finger(page)
     expect_to_fit(page, "textarea")
     page.get_by_role("button").tap()

@@ -9,7 +9,15 @@ from .scenarios import close_stages
 _numbers = count(1)
 
 
-@pytest.fixture(scope="session", params=list(DATABASES))
+@pytest.fixture(
+    scope="package",
+    params=[
+        "sqlite",
+        "postgres",
+        # Behind a pooler the statements are the same; `make check` runs them there too.
+        pytest.param("pooled", marks=pytest.mark.slow),
+    ],
+)
 def make_database(request: pytest.FixtureRequest) -> Iterator[MakeDatabase]:
     with DATABASES[request.param]() as make:
         yield make

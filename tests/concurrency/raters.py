@@ -44,7 +44,7 @@ class Rater:
 
     def rate_hit(
         self, desk: Desk, *, is_over: Callable[[], bool] = lambda: False
-    ) -> Iterator[tuple[int, int]]:
+    ) -> Iterator[tuple[int, Any]]:
         """Rate a HIT to its end or until `is_over`; yield each position and score that the server confirms."""
         if is_over():
             return
@@ -52,7 +52,7 @@ class Rater:
         while items and not is_over():
             item = items.pop(min(items))
             answer = json.loads(self._retry(desk, "POST", partial(self._rating, item)))
-            yield answer["saved"], answer["score"]
+            yield answer["saved"], self._stored(answer)
             items |= {item["position"]: item for item in answer["items"]}
 
     def _rating(self, item: dict[str, Any]) -> str:
@@ -61,11 +61,18 @@ class Rater:
             {
                 "position": item["position"],
                 "item": item["item"],
-                "score": self.rng.randint(0, 100),
                 "elapsed_ms": 40,
                 "active_ms": 30,
+                **self._answer(item),
             }
         )
+
+    def _answer(self, item: dict[str, Any]) -> dict[str, Any]:
+        return {"score": self.rng.randint(0, 100)}
+
+    def _stored(self, answer: dict[str, Any]) -> Any:
+        """What the server says is stored."""
+        return answer["score"]
 
     def _retry(self, desk: Desk, method: str, make_body: Callable[[], str]) -> bytes:
         while True:
@@ -98,3 +105,30 @@ class Rater:
         self.connection = None
         self.n_failures += 1
         time.sleep(RETRY_SECONDS)
+
+
+class EditingRater(Rater):
+    """Edits one text after another, in other words with each attempt."""
+
+    def _answer(self, item: dict[str, Any]) -> dict[str, Any]:
+        counts = {"field_ms": 20, "keys": 9, "pastes": 0, "pasted": 0}
+        return {"text": f"{item['text']} {self.rng.random()}", **counts}
+
+    def _stored(self, answer: dict[str, Any]) -> Any:
+        return answer["text"]
+
+
+def as_text(ranks: dict[str, int]) -> str:
+    """Return the ranks of a screen as a text that can be compared."""
+    return json.dumps(ranks, sort_keys=True)
+
+
+class RankingRater(Rater):
+    """Ranks one screen after another, otherwise with each attempt."""
+
+    def _answer(self, item: dict[str, Any]) -> dict[str, Any]:
+        ranks = {output["code"]: self.rng.randint(1, 5) for output in item["outputs"]}
+        return {f"rank-{code}": rank for code, rank in ranks.items()}
+
+    def _stored(self, answer: dict[str, Any]) -> Any:
+        return as_text(answer["ranks"])

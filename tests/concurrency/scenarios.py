@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,6 +24,7 @@ from typing import Any
 import django
 
 from .databases import ROOT, platform_environment
+from .raters import as_text
 
 Facts = dict[str, Any]
 # What each process does. It gets its number and a function that waits for the others.
@@ -170,6 +172,144 @@ def double_click() -> Facts:
     return {"returned": returned, "stored": list(ratings.values_list("score", flat=True))}
 
 
+def edit_double_click() -> Facts:
+    """8 processes edit the same 20 texts of one assignment, each in its own words, and submit it."""
+    campaign = _make_edits(n_hits=1, min_ratings=1)
+    assignment = take_assignment(campaign=campaign, worker=make_worker())
+    assert assignment is not None
+    items = list(assignment.hit.items.order_by("position"))
+
+    def act(number: int, meet: Callable[[], object]) -> list[Any]:
+        returned: list[Any] = []
+        for item in items:
+            meet()
+            saved = save_edit(
+                assignment=assignment,
+                position=item.position,
+                item_code=item.code,
+                text=f"{item.text} by {number}",
+                keys=number,
+            )
+            returned.append([saved.text, saved.is_new])
+        meet()
+        mine = Assignment.objects.get(pk=assignment.pk)
+        returned.append([submit_assignment(assignment=mine).completion_code, False])
+        return returned
+
+    returned = together(8, act)
+    edits = PostEdition.objects.filter(assignment=assignment).order_by("item__position")
+    return {
+        "returned": returned,
+        "stored": [[edit.text, edit.keys] for edit in edits],
+        "shown": [item.text for item in items],
+        **_stored(campaign),
+    }
+
+
+def rank_double_click() -> Facts:
+    """8 processes rank the same screens of one assignment, each in its own way or not at all, and submit it."""
+    campaign = _make_rankings(min_ratings=1, hit_size=12)
+    assignment = take_assignment(campaign=campaign, worker=make_worker())
+    assert assignment is not None
+    codes = _codes_by_screen(assignment)
+
+    def act(number: int, meet: Callable[[], object]) -> list[Any]:
+        returned: list[Any] = []
+        for screen, outputs in codes.items():
+            meet()
+            # The first process skips; the others give ranks that only they give.
+            ranks = {code: 1 + (place * number + number) % 5 for place, code in enumerate(outputs)}
+            returned.append(
+                save_ranking(
+                    assignment=assignment,
+                    position=screen,
+                    ranks=ranks if number else {},
+                    skip="" if number else "hard",
+                    elapsed_ms=number,
+                )
+            )
+        meet()
+        mine = Assignment.objects.get(pk=assignment.pk)
+        returned.append(submit_assignment(assignment=mine).completion_code)
+        return returned
+
+    returned = together(8, act)
+    stored: dict[int, list[Any]] = {}
+    ranks = Rank.objects.filter(assignment=assignment).order_by("item__position")
+    for row in ranks.select_related("item"):
+        facts = [row.rank, row.skip, row.elapsed_ms, row.place]
+        stored.setdefault(row.item.screen, []).append(facts)
+    return {
+        "returned": returned,
+        "stored": list(stored.values()),
+        "n_outputs": [len(outputs) for outputs in codes.values()],
+        **_stored(campaign),
+    }
+
+
+def _codes_by_screen(assignment: "Assignment") -> dict[int, list[Any]]:
+    codes: dict[int, list[Any]] = {}
+    for item in assignment.hit.items.order_by("position"):
+        codes.setdefault(item.screen, []).append(item.code)
+    return codes
+
+
+def add_rounds_at_once() -> Facts:
+    """4 processes add HITs for pairs of systems that lack judgements."""
+    campaign = _make_rankings(min_ratings=1, hit_size=3, judgements_per_pair=2)
+    n_before = campaign.hits.count()
+    Campaign.objects.update(judgements_per_pair=12)
+
+    def act(number: int, meet: Callable[[], object]) -> list[str]:
+        meet()
+        try:
+            return [str(add_round(campaign=campaign).n_hits)]
+        except CannotBuildHITs as refusal:
+            return [str(refusal)]
+
+    outcomes = sum(together(4, act), [])
+    return {
+        "outcomes": outcomes,
+        "n_before": n_before,
+        "numbers": list(campaign.hits.order_by("number").values_list("number", flat=True)),
+        "n_again": add_round(campaign=campaign).n_hits,
+    }
+
+
+def look_at_once() -> Facts:
+    """4 processes take a look while 4 others submit what they were too late with."""
+    campaign = make_looked_at()
+    late = [_finished(campaign, at=timezone.now() - timedelta(days=2)) for _ in range(4)]
+    release_expired()
+    collect(campaign)
+
+    def act(number: int, meet: Callable[[], object]) -> list[Any]:
+        meet()
+        if number < 4:
+            # A submission that is not weighed yet is waited for, so the look has to begin first.
+            time.sleep(0.1 + 0.1 * number)
+            submit_assignment(assignment=Assignment.objects.get(pk=late[number].pk))
+            return []
+        try:
+            return [take_look(campaign=campaign).number]
+        except LookRefused as refusal:
+            return [str(refusal)]
+
+    outcomes = sum(together(8, act), [])
+    look = campaign.looks.get()
+    seen = look.assignments.all()
+    return {
+        "outcomes": outcomes,
+        "n_seen": look.assignments.count(),
+        "n_counted": look.result["n_assignments"],
+        "n_seen_after": seen.filter(submitted_at__gt=look.began_at).count(),
+        "n_submitted": Assignment.objects.submitted().filter(pk__in=[a.pk for a in late]).count(),
+        "numbers": list(campaign.hits.order_by("number").values_list("number", flat=True)),
+        "parts": sorted(set(campaign.hits.values_list("part", flat=True))),
+        "ratings": sorted({row["n_ratings"] for row in campaign.gold_runs.values("n_ratings")}),
+    }
+
+
 def submit_at_once() -> Facts:
     """8 processes submit the same 5 finished assignments."""
     campaign = _make_campaign(n_hits=1, min_ratings=5)
@@ -261,20 +401,48 @@ def build_at_once() -> Facts:
 
 def prepare_desks() -> Facts:
     """Not a race: 60 workers take a HIT of 100 items to rate over HTTP."""
-    campaign = _make_campaign(n_hits=1, min_ratings=60, hit_size=100)
+    return {"desks": _desks(_make_campaign(n_hits=1, min_ratings=60, hit_size=100))}
+
+
+def _desks(campaign: "Campaign") -> list[tuple[str, str]]:
     desks = []
     for _ in range(60):
         worker = make_worker()
         assignment = take_assignment(campaign=campaign, worker=worker)
         assert assignment is not None
         desks.append((reverse("rate", args=[assignment.code]), cookies_of(worker)))
-    return {"desks": desks}
+    return desks
 
 
 def stored_ratings() -> Facts:
     """Not a race either: all ratings, by the URL of their rating page."""
     rows = Rating.objects.values_list("assignment__code", "item__position", "score")
     return {"ratings": [(reverse("rate", args=[code]), *values) for code, *values in rows]}
+
+
+def prepare_editing_desks() -> Facts:
+    """Not a race: 60 workers take a HIT of 100 texts to edit over HTTP."""
+    return {"desks": _desks(_make_edits(n_hits=1, min_ratings=60, hit_size=100))}
+
+
+def stored_edits() -> Facts:
+    """Not a race either: all post-editions, by the URL of their page."""
+    rows = PostEdition.objects.values_list("assignment__code", "item__position", "text")
+    return {"ratings": [(reverse("rate", args=[code]), *values) for code, *values in rows]}
+
+
+def prepare_ranking_desks() -> Facts:
+    """Not a race: 60 workers take a HIT of 30 screens to rank over HTTP."""
+    return {"desks": _desks(_make_rankings(min_ratings=60, hit_size=30))}
+
+
+def stored_rankings() -> Facts:
+    """Not a race either: the ranks of each screen by code, by the URL of its page."""
+    rows = Rank.objects.values_list("assignment__code", "item__screen", "item__code", "rank")
+    screens: dict[tuple[str, int], dict[str, int]] = {}
+    for code, screen, item, rank in rows:
+        screens.setdefault((reverse("rate", args=[code]), screen), {})[str(item)] = rank
+    return {"ratings": [(*screen, as_text(ranks)) for screen, ranks in screens.items()]}
 
 
 def renew_at_once() -> Facts:
@@ -478,6 +646,21 @@ def _make_campaign(*, n_hits: int, min_ratings: int, hit_size: int = 40) -> "Cam
     return make_hits(n_segments=n_translations // 2, hit_size=hit_size, min_ratings=min_ratings)
 
 
+def _make_edits(*, n_hits: int, min_ratings: int, hit_size: int = 20) -> "Campaign":
+    n_translations = n_hits * hit_size * 7 // 10
+    return make_hits(
+        n_segments=n_translations // 2,
+        hit_size=hit_size,
+        min_ratings=min_ratings,
+        task="edit",
+        shows="source",
+    )
+
+
+def _make_rankings(*, min_ratings: int, hit_size: int, **fields: Any) -> "Campaign":
+    return ranking_campaign(n_segments=10, min_ratings=min_ratings, hit_size=hit_size, **fields)
+
+
 def _take_overdue(campaign: "Campaign") -> None:
     yesterday = timezone.now() - timedelta(days=1)
     for _ in range(16):
@@ -508,11 +691,24 @@ if __name__ == "__main__":
     from django.utils import timezone
 
     import analysis.management.commands.add_scores  # noqa: F401  (once, for all children)
+    from analysis.gold.looks import take_look
     from analysis.models import Metric, MetricScore
     from hits.campaigns.building import build_hits
     from hits.campaigns.editing import edit_campaign
-    from hits.exceptions import CannotBuildHITs
-    from hits.models import Assignment, AuditEntry, Campaign, Item, Rating, Worker
+    from hits.exceptions import CannotBuildHITs, LookRefused
+    from hits.models import (
+        Assignment,
+        AuditEntry,
+        Campaign,
+        Item,
+        PostEdition,
+        Rank,
+        Rating,
+        Worker,
+    )
+    from hits.post_editing.saving import save_edit
+    from hits.ranking.rounds import add_round
+    from hits.ranking.saving import save_ranking
     from hits.rating.assignments import release_expired, submit_assignment, take_assignment
     from hits.rating.places import settle_unproven, unsettled_hits
     from hits.workers.held_hits import count_held, discard_held, discard_overdue
@@ -528,6 +724,8 @@ if __name__ == "__main__":
         rate_items,
     )
     from tests.holds import do_held_hit
+    from tests.looked_at import collect, make_looked_at
+    from tests.ranking.campaigns import ranking_campaign
     from tests.scored_hits import pair_script, reader, weighed_hit
 
     carry_out_orders()

@@ -1,4 +1,4 @@
-"""Ratings that the server has acknowledged are stored, even if it is killed."""
+"""Ratings, edits and rankings that the server has acknowledged are stored, even if it is killed."""
 
 import multiprocessing
 import random
@@ -13,7 +13,7 @@ from tests.subprocesses import kill
 from tests.waiting import eventually
 
 from .databases import platform_environment
-from .raters import Desk, Rater
+from .raters import Desk, EditingRater, RankingRater, Rater
 from .scenarios import run_scenario
 from .servers import Server, running_server
 
@@ -29,18 +29,28 @@ RATINGS_BETWEEN_KILLS = 2
 
 # `make soak` does the same behind a pooler.
 @pytest.mark.parametrize("make_database", ["sqlite", "postgres"], indirect=True)
-def test_no_acknowledged_rating_is_lost_or_doubled_by_kills(database_url):
-    desks = [Desk(*desk) for desk in run_scenario("prepare_desks", database_url)["desks"]]
+@pytest.mark.parametrize(
+    ("make_desks", "stored_answers", "kind"),
+    [
+        pytest.param("prepare_desks", "stored_ratings", Rater, id="ratings"),
+        pytest.param("prepare_editing_desks", "stored_edits", EditingRater, id="edits"),
+        pytest.param("prepare_ranking_desks", "stored_rankings", RankingRater, id="rankings"),
+    ],
+)
+def test_no_acknowledged_answer_is_lost_or_doubled_by_kills(
+    database_url, make_desks, stored_answers, kind
+):
+    desks = [Desk(*desk) for desk in run_scenario(make_desks, database_url)["desks"]]
     # With --preload, killed processes are replaced quickly.
     with running_server(platform_environment(database_url), "--preload") as server:
-        crew = Crew(server.port, desks)
+        crew = Crew(server.port, desks, kind)
         n_kills = kill_again_and_again(server, crew)
         acknowledged, n_failures = crew.finish()
 
     assert n_kills == N_KILLS
     assert n_failures >= N_KILLS / 4, "the kills hardly met a request"
     assert len(acknowledged) >= N_KILLS
-    stored = [tuple(rating) for rating in run_scenario("stored_ratings", database_url)["ratings"]]
+    stored = [tuple(rating) for rating in run_scenario(stored_answers, database_url)["ratings"]]
     assert max(Counter(rating[:2] for rating in stored).values()) == 1
     assert set(acknowledged) <= set(stored)
     # Each rater may have stopped before the answer to one stored rating.
@@ -50,7 +60,7 @@ def test_no_acknowledged_rating_is_lost_or_doubled_by_kills(database_url):
 class Crew:
     """Raters in separate processes, who rate HIT after HIT until they are stopped."""
 
-    def __init__(self, port: int, desks: list[Desk]) -> None:
+    def __init__(self, port: int, desks: list[Desk], kind: type[Rater] = Rater) -> None:
         context = multiprocessing.get_context("spawn")
         self.is_over = context.Event()
         self.outcomes: Any = context.Queue()
@@ -59,6 +69,7 @@ class Crew:
             context.Process(
                 target=rate_many,
                 args=(
+                    kind,
                     port,
                     desks[i::N_RATERS],
                     i,
@@ -79,7 +90,7 @@ class Crew:
         enough = self.n_acknowledged.value + RATINGS_BETWEEN_KILLS
         eventually(lambda: self.n_acknowledged.value >= enough or not self.is_at_work())
 
-    def finish(self) -> tuple[list[tuple[str, int, int]], int]:
+    def finish(self) -> tuple[list[tuple[str, int, Any]], int]:
         """Stop all raters; return the acknowledged ratings and the number of failed requests."""
         self.is_over.set()
         outcomes = [self.outcomes.get(timeout=30) for _ in self.processes]
@@ -91,9 +102,15 @@ class Crew:
 
 
 def rate_many(
-    port: int, desks: list[Desk], seed: int, is_over: Event, n_acknowledged: Any, outcomes: Any
+    kind: type[Rater],
+    port: int,
+    desks: list[Desk],
+    seed: int,
+    is_over: Event,
+    n_acknowledged: Any,
+    outcomes: Any,
 ) -> None:
-    rater = Rater(port, random.Random(seed))
+    rater = kind(port, random.Random(seed))
     acknowledged = []
     for desk in desks:
         for position, score in rater.rate_hit(desk, is_over=is_over.is_set):

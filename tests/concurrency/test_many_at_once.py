@@ -32,6 +32,63 @@ def test_8_processes_double_clicking_100_items_leave_100_rows(database_url):
     assert all(returned == facts["stored"] for returned in facts["returned"])
 
 
+def test_8_processes_editing_20_texts_leave_one_post_edition_of_each(database_url):
+    facts = run_scenario("edit_double_click", database_url)
+    texts = [text for text, _ in facts["stored"]]
+    assert len(texts) == 20
+    # The text, the counts and the answer are those of one and the same process.
+    for place, (shown, (text, number)) in enumerate(
+        zip(facts["shown"], facts["stored"], strict=True)
+    ):
+        assert text == f"{shown} by {number}"
+        answers = [returned[place] for returned in facts["returned"]]
+        assert {answer for answer, _ in answers} == {text}
+        assert [is_new for _, is_new in answers].count(True) == 1
+        assert answers[number] == [text, True]
+    assert len({returned[-1][0] for returned in facts["returned"]} - {""}) == 1
+    assert (facts["statuses"], facts["places_left"]) == (["submitted"], [0])
+
+
+def test_8_processes_ranking_12_screens_store_whole_screens_of_one_of_them(database_url):
+    facts = run_scenario("rank_double_click", database_url)
+    assert facts["n_outputs"] == [len(rows) for rows in facts["stored"]] == [3] * 12
+    for place, rows in enumerate(facts["stored"]):
+        # The ranks, the reason and the time are those of one and the same process, and it alone was told that they are new.
+        [number] = {elapsed for _, _, elapsed, _ in rows}
+        ranks = [1 + (output * number + number) % 5 for output in range(3)]
+        assert [rank for rank, *_ in rows] == (ranks if number else [None] * 3)
+        assert {skip for _, skip, *_ in rows} == {"" if number else "hard"}
+        assert sorted(shown for *_, shown in rows) == [1, 2, 3]
+        are_new = [returned[place] for returned in facts["returned"]]
+        assert are_new == [process == number for process in range(8)]
+    assert len({returned[-1] for returned in facts["returned"]} - {""}) == 1
+    assert (facts["statuses"], facts["places_left"][:1]) == (["submitted"], [0])
+
+
+def test_4_processes_adding_a_round_add_it_once(database_url):
+    facts = run_scenario("add_rounds_at_once", database_url)
+    n_added = [int(outcome) for outcome in facts["outcomes"] if outcome.isdigit()]
+    # The others came too late: nothing was lacking any more, or other HITs had been added meanwhile.
+    assert sorted(n_added)[:-1] == [0] * (len(n_added) - 1) and max(n_added) > 0
+    assert all("added to" in outcome for outcome in facts["outcomes"] if not outcome.isdigit())
+    n_hits = facts["n_before"] + max(n_added)
+    assert facts["numbers"] == list(range(1, n_hits + 1)) and facts["n_again"] == 0
+
+
+def test_4_processes_taking_a_look_take_one_whatever_is_submitted_meanwhile(database_url):
+    facts = run_scenario("look_at_once", database_url)
+    # Some may have come when it was concluded already.
+    assert 1 in facts["outcomes"]
+    assert all(outcome == 1 or "not due yet" in outcome for outcome in facts["outcomes"])
+    assert facts["n_seen"] == facts["n_counted"] > 0 and facts["n_seen_after"] == 0
+    assert facts["n_submitted"] == 4
+    assert facts["parts"] == [1, 2] and facts["numbers"] == list(
+        range(1, len(facts["numbers"]) + 1)
+    )
+    # However often its gold was computed, it was from the same ratings.
+    assert len(facts["ratings"]) == 1
+
+
 def test_8_processes_submitting_get_one_completion_code(database_url):
     facts = run_scenario("submit_at_once", database_url)
     assert all(returned == facts["stored"] for returned in facts["returned"])

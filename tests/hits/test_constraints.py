@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from analysis.models import (
     Evaluation,
+    Experiment,
+    ExperimentFile,
     GoldRun,
     GoldScore,
     GoldUpload,
@@ -30,19 +32,25 @@ from hits.models import (
     Assignment,
     Campaign,
     DeviceSighting,
+    DocumentRating,
+    EditionToCheck,
     Evidence,
     Invite,
     Item,
+    Look,
+    MediaFile,
     Membership,
     Participation,
     Payment,
     PaymentRun,
     PayRule,
     ProviderEvent,
+    QuestionnaireReply,
     Rank,
     RateCount,
     Rating,
     Recruitment,
+    SampleChance,
     Segment,
     Submission,
     System,
@@ -72,6 +80,10 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_name_is_not_empty": (Campaign, 0, {"name": ""}),
     "campaign_task_is_known": (Campaign, 0, {"task": "guess"}),
     "campaign_shows_is_known": (Campaign, 0, {"shows": "all"}),
+    "campaign_presentation_is_known": (Campaign, 0, {"presentation": "film"}),
+    "campaign_presents_ratings_only": (Campaign, 0, {"presentation": "side", "task": "rank"}),
+    "campaign_runs_are_2_to_20_segments": (Campaign, 0, {"run_length": 21}),
+    "campaign_scores_documents_it_shows": (Campaign, 0, {"scores_documents": True}),
     "campaign_status_is_known": (Campaign, 0, {"status": "gone"}),
     "campaign_hit_size_is_possible": (Campaign, 0, {"hit_size": 0}),
     "campaign_is_closed_if_archive": (Campaign, 0, {"is_archive": True}),
@@ -81,8 +93,24 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_drift_is_known": (Campaign, 0, {"drift": "never"}),
     "campaign_limit_per_worker_is_positive": (Campaign, 0, {"max_hits_per_worker": 0}),
     "campaign_sample_is_not_empty": (Campaign, 0, {"sample_size": 0}),
+    "campaign_sample_choice_is_known": (Campaign, 0, {"sample_choice": "best"}),
     "campaign_needs_a_rating": (Campaign, 0, {"min_ratings": 0}),
     "campaign_shows_2_to_5_outputs": (Campaign, 0, {"outputs_per_screen": 6}),
+    "campaign_output_choice_is_known": (Campaign, 0, {"output_choice": "best"}),
+    "campaign_needs_a_judgement_per_pair": (Campaign, 0, {"judgements_per_pair": 0}),
+    "campaign_looks_are_possible": (Campaign, 0, {"n_looks": 1}),
+    "campaign_goal_of_looks_is_known": (Campaign, 0, {"looks_goal": "all"}),
+    "campaign_width_of_looks_is_positive": (Campaign, 0, {"looks_width": 0}),
+    "campaign_level_of_looks_is_a_chance": (Campaign, 0, {"looks_alpha": 0}),
+    "campaign_least_chance_is_a_chance": (Campaign, 0, {"looks_least_chance": 1}),
+    "campaign_spending_of_looks_is_known": (Campaign, 0, {"looks_spending": "all"}),
+    "campaign_is_stopped_by_looks": (Campaign, 0, {"stopped_at": NOW}),
+    "look_number_is_unique": (Look, 2, {"number": "=number"}),
+    "look_is_the_only_one_under_way": (Look, 1, {"campaign_id": "=campaign_id"}),
+    "look_is_the_only_last_one": (Look, 3, {"campaign_id": "=campaign_id"}),
+    "look_number_counts_from_1": (Look, 0, {"number": 0}),
+    "look_share_is_a_share": (Look, 0, {"share": 0}),
+    "look_is_last_once_concluded": (Look, 0, {"is_last": True}),
     "campaign_seed_is_not_negative": (Campaign, 0, {"seed": -1}),
     "campaign_pay_is_not_negative": (Campaign, 0, {"pay_per_hit": -1}),
     "campaign_cap_is_not_negative": (Campaign, 0, {"spending_cap": -1}),
@@ -100,18 +128,24 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "segment_name_is_unique": (Segment, 1, {"name": "=name"}),
     "segment_position_counts_from_1": (Segment, 0, {"position": 0}),
     "segment_name_is_not_empty": (Segment, 0, {"name": ""}),
-    "segment_has_a_text": (Segment, 0, {"source": "", "reference": ""}),
+    "segment_has_a_text": (Segment, 1, {"source": "", "reference": ""}),
+    "segment_captions_belong_to_media": (Segment, 0, {"media": None}),
+    "media_name_is_unique": (MediaFile, 1, {"name": "=name"}),
+    "media_kind_is_known": (MediaFile, 0, {"kind": "smell"}),
     "translation_is_unique_in_its_segment": (Translation, 1, {"fingerprint": "=fingerprint"}),
+    "sample_chance_is_a_probability": (SampleChance, 0, {"chance": 1.5}),
     "system_has_one_output_per_segment": (SystemOutput, 1, {"system_id": "=system_id"}),
     "hit_number_is_unique": (HIT, 1, {"number": "=number"}),
     "hit_number_counts_from_1": (HIT, 0, {"number": 0}),
     "hit_size_is_possible": (HIT, 0, {"size": 201}),
+    "hit_part_counts_from_1": (HIT, 0, {"part": 0}),
     "hit_places_are_not_negative": (HIT, 0, {"places_left": -1}),
     "item_position_is_unique": (Item, 1, {"position": "=position", "screen": 1}),
     "item_is_genuine_once_in_a_hit": (Item, 1, {"translation_id": "=translation_id"}),
     "item_has_one_qc_item": (Item, -1, {"partner_id": "=partner_id"}),
     "item_position_is_in_the_hit": (Item, 0, {"position": 201}),
     "item_screen_is_in_the_hit": (Item, 0, {"screen": 2}),
+    "item_run_is_in_the_hit": (Item, 0, {"run": 2}),
     "item_role_is_known": (Item, -1, {"role": 4}),
     "item_has_a_partner_unless_genuine": (Item, -1, {"partner": None}),
     "item_is_not_its_own_partner": (Item, -1, {"partner": models.F("pk")}),
@@ -122,6 +156,8 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "participation_check_has_two_tries": (Participation, 0, {"n_check_tries": 3}),
     "participation_trust_is_known": (Participation, 0, {"trust": "hoped"}),
     "participation_decision_has_a_reason": (Participation, 0, {"decision": "excluded"}),
+    "worker_replies_once": (QuestionnaireReply, 1, {"moment": "=moment"}),
+    "reply_moment_is_known": (QuestionnaireReply, 0, {"moment": "during"}),
     "assignment_is_once_per_worker_and_hit": (Assignment, 1, {"worker_id": "=worker_id"}),
     "worker_has_one_assignment_in_progress": (Assignment, 3, {"worker_id": "=worker_id"}),
     "assignment_completion_code_is_unique": (
@@ -142,9 +178,12 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "evidence_is_weighed_once_for_each_hit": (Evidence, 1, {"assignment_id": "=assignment_id"}),
     "evidence_origin_is_known": (Evidence, 0, {"origin": "hearsay"}),
     "rating_is_0_to_100": (Rating, 0, {"score": 101}),
+    "rating_place_counts_from_1": (Rating, 0, {"place": 0}),
+    "document_rating_is_0_to_100": (DocumentRating, 0, {"score": 101}),
     "rank_is_at_least_1_unless_skipped": (Rank, 0, {"rank": None}),
     "rank_skip_is_known": (Rank, 0, {"rank": None, "skip": "tired"}),
     "rank_place_counts_from_1": (Rank, 0, {"place": 0}),
+    "edition_is_checked_once_in_a_campaign": (EditionToCheck, 1, {"item_id": "=item_id"}),
     "text_is_reported_once": (TextReport, 1, {"item_id": "=item_id"}),
     "text_report_reason_is_known": (TextReport, 0, {"reason": "boredom"}),
     "recruitment_provider_is_known": (Recruitment, 0, {"provider": "post"}),
@@ -198,6 +237,8 @@ BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
         {"campaign_id": "=campaign_id"},
     ),
     "collection_name_is_not_empty": (ScoreCollection, 0, {"name": ""}),
+    "experiment_name_is_not_empty": (Experiment, 0, {"name": ""}),
+    "experiment_has_one_file_at_a_position": (ExperimentFile, 1, {"position": "=position"}),
     "gold_upload_is_stored_once_for_a_campaign": (GoldUpload, 1, {"name": "=name"}),
     "gold_upload_is_stored_once_for_a_collection": (GoldUpload, 3, {"name": "=name"}),
     "gold_upload_is_of_a_campaign_or_a_collection": (GoldUpload, 0, {"campaign_id": None}),
@@ -230,15 +271,36 @@ def campaign() -> Campaign:
             completion_code=name,
         )
         update_evidence(assignment=assignment)
+    for moment in ("before", "after"):
+        reply = QuestionnaireReply(participation=campaign.participations.latest("pk"))
+        reply.moment = moment
+        reply.save()
+    files = [
+        MediaFile.objects.create(campaign=campaign, name=name, kind="image", n_bytes=1)
+        for name in ("a.png", "b.png")
+    ]
+    first = campaign.segments.order_by("pk").first()
+    Segment.objects.filter(pk=first.pk).update(media=files[0], captions=files[1])
     # Of any item: the constraints know nothing of tasks.
+    DocumentRating.objects.create(
+        assignment=assignment, item=assignment.hit.items.latest("position"), score=50
+    )
     Rank.objects.create(
         assignment=assignment, item=assignment.hit.items.latest("position"), rank=1, place=1
     )
+    for item in assignment.hit.items.order_by("position")[:2]:
+        EditionToCheck.objects.create(
+            translation=item.translation, assignment=assignment, item=item
+        )
+    EditionToCheck.objects.update(translation=item.translation)
     for position in (1, 2):
         report_text(assignment=assignment, position=position, reason="other")
     # The third place on the first HIT, then the second HIT.
     for _ in range(2):
         take_assignment(campaign=campaign, worker=make_worker())
+    SampleChance.objects.create(
+        translation=campaign.segments.earliest("pk").translations.first(), chance=0.5
+    )
     make_gold_runs(campaign)
     give_sign("alice")
     make_evaluations(campaign)
@@ -246,6 +308,10 @@ def campaign() -> Campaign:
     make_recruits(campaign)
     make_metrics(campaign)
     make_payments(campaign)
+    make_looks(campaign)
+    experiment = Experiment.objects.create(kind="words", name="Words")
+    for position in (0, 1):
+        ExperimentFile.objects.create(experiment=experiment, position=position, compressed=b"")
     return campaign
 
 
@@ -261,6 +327,16 @@ def make_recruits(campaign: Campaign) -> None:
         ProviderEvent.objects.create(provider="prolific", event_id=name)
         RateCount.objects.create(key=name, began_at=NOW)
         DeviceSighting.objects.create(campaign=campaign, worker=worker, kind="cookie", mark="m")
+
+
+def make_looks(campaign: Campaign) -> None:
+    """A look under way and a last look in each of two campaigns."""
+    other = make_campaign(is_open=False)
+    facts: dict[str, Any] = {"concluded_at": NOW, "is_last": True}
+    for number, (where, fields) in enumerate(
+        ((campaign, {}), (other, {}), (other, facts), (campaign, facts)), start=1
+    ):
+        Look.objects.create(campaign=where, number=number, share=0.5, **fields)
 
 
 def make_payments(campaign: Campaign) -> None:

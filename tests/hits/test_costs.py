@@ -1,6 +1,7 @@
 """The estimated cost of a campaign, compared with a calculation by hand."""
 
 import io
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -8,6 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from hits.campaigns.costs import Cost, count_hits, estimate_before_import
+from hits.campaigns.importing.service import CheckSummary
 from hits.models import Campaign
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.people import client_of
@@ -60,9 +62,10 @@ def test_before_the_import_it_costs_the_same_as_after():
     stored = make_hits(n_segments=30, pay_per_hit="1.00", min_ratings=10)
     names = ("pay_per_hit", "min_ratings", "task", "hit_size", "degradation")
     draft = Campaign(**{name: getattr(stored, name) for name in names})
-    estimate = estimate_before_import(draft, 60)
+    found = CheckSummary(["a", "b"], 30, 60, False, [], 0, [])
+    estimate = estimate_before_import(draft, found)
     assert estimate and (estimate.n_hits, estimate.total) == (3, Decimal("79.80"))
-    assert estimate_before_import(draft, 3) is None
+    assert estimate_before_import(draft, replace(found, n_outputs=3)) is None
     page = client_of("admin").get(reverse("campaign_cost", args=[stored.code])).content.decode()
     assert '<span data-out="total">79.80</span>' in page
 

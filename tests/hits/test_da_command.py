@@ -57,6 +57,22 @@ def test_a_first_start_needs_no_settings_and_later_ones_do_not_change_them(tmp_p
     assert file.read_text() == "DA_DEBUG=0\n"
 
 
+@pytest.mark.parametrize("port", ["70000", "0", "-5", "eight", ""])
+def test_what_is_not_a_port_is_refused_in_one_sentence(port):
+    with pytest.raises(SystemExit) as refused:
+        command.main(["run", "--port", port])
+    assert str(refused.value).startswith(f'"{port}" is not a port. Choose a number between')
+
+
+def test_a_port_that_only_root_may_use_is_refused(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("socket.socket.bind", refuse)
+    with pytest.raises(SystemExit, match="Only an administrator may use port 80"):
+        command.main(["run", "--port", "80"])
+
+
 def test_an_installation_keeps_its_data_in_the_users_folder(tmp_path):
     packages = tmp_path / "site-packages" / "da_platform"
     (packages / "shipped").mkdir(parents=True)

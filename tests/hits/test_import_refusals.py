@@ -77,7 +77,7 @@ CASES = [
     ("doubled-key.jsonl", "doubled-key.jsonl", 2, "column 'system' appears 2 times"),
     ("missing-key.jsonl", "missing-key.jsonl", 2, "has no column 'system'"),
     ("too-deep.jsonl", "too-deep.jsonl", 2, "cannot be read as JSON"),
-    ("unknown-ending.dat", "unknown-ending.dat", None, "name it .tsv, .csv, .jsonl or .xml"),
+    ("unknown-ending.dat", "unknown-ending.dat", None, "name it .tsv, .csv, .jsonl, .json or .xml"),
     ("not-closed.xml", "not-closed.xml", 26, "is not XML: mismatched tag"),
     ("broken-utf8.xml", "broken-utf8.xml", 12, "is not XML: not well-formed"),
     ("entities.xml", "entities.xml", 2, "document type or an entity"),

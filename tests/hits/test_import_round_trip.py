@@ -125,7 +125,7 @@ def stored_texts(campaign: Campaign) -> Texts:
     "write",
     [write_plain_text, write_mt_metrics_eval, write_tsv, write_csv, write_jsonl, write_wmt_xml],
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(texts=campaigns(), merges=st.booleans())
 def test_texts_survive_the_import_exactly(
     write: Callable[[Path, Texts], Path], texts: Texts, merges: bool

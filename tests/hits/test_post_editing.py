@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
@@ -18,6 +19,7 @@ from hits.post_editing.saving import save_edit
 from hits.post_editing.simulated import Editor
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.rating.joining import take_part
+from hits.workers.pictures import pictures_of
 from hits.workers.sides import sides_of
 from hits.workers.trust import update_evidence
 from tests.factories import make_campaign, make_hits, make_worker
@@ -188,6 +190,17 @@ def test_careless_editors_are_caught_and_careful_ones_trusted():
     )
     assert (side.weight, side.stance) == ("holds", Stance.FOR)
     assert side.text.startswith("Of 40 texts:")
+    pictures = {picture.name: picture for picture in pictures_of(careful)}
+    assert {"repairs", "how-edited", "repeats"} <= pictures.keys()
+    assert "degraded-pairs" not in pictures
+    assert not careful.evidence.last().has_time_flag, "twenty texts take less than a hundred"
+    counts = careful.evidence.last().details
+    assert pictures["how-edited"].columns[1:3] == ("typed", "unchanged")
+    assert sum(row[1] for row in pictures["how-edited"].rows) == counts["typed"]
+    brought_back = [row[1] for row in pictures["repairs"].rows]
+    assert len(brought_back) == careful.evidence.last().n_pairs
+    assert np.mean(brought_back) == pytest.approx(-careful.evidence.last().mean_difference)
+    assert min(brought_back) >= -100 and max(brought_back) == 100
     rows = list(load_edited_outputs(campaign, trusted_only=True))
     assert rows and {row.is_trusted for row in rows} == {True}
     assert all(row.systems and row.seconds for row in rows)

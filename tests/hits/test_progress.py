@@ -22,14 +22,19 @@ from tests.factories import make_hits, make_worker, rate_items
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def campaign():
+@pytest.fixture(scope="module")
+def shared_campaign(shared_rows: None) -> Campaign:
     """A campaign with trusted, discarded and unproven work."""
     campaign = make_hits(n_segments=28, min_ratings=3, hit_size=40)
     crowd = {Behaviour.HONEST: 4, Behaviour.RANDOM: 2, Behaviour.CONSTANT: 1}
     simulate_workers(campaign=campaign, crowd=crowd, hits_per_worker=2, seed=5)
     weigh_pending()
     return campaign
+
+
+@pytest.fixture
+def campaign(shared_campaign: Campaign) -> Campaign:
+    return Campaign.objects.get(pk=shared_campaign.pk)
 
 
 def recounted(campaign: Campaign) -> Counter[str]:

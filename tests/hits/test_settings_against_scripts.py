@@ -272,7 +272,7 @@ def test_the_settings_page_puts_the_checkboxes_together():
     page, form = answer.content.decode(), answer.context["form"]
     fields = [name for name in form.fields if form[name].widget_type != "checkbox"]
     boxes = [name for name in form.fields if form[name].widget_type == "checkbox"]
-    assert boxes == ["records_signals", "has_canary", "shows_gray_references"]
+    assert boxes == ["records_signals", "has_canary", "scores_documents", "shows_gray_references"]
     assert max(page.index(f'name="{name}"') for name in fields) < min(
         page.index(f'name="{name}"') for name in boxes
     )

@@ -3,13 +3,18 @@
 import gzip
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.urls import reverse
 
 from analysis.stats.judgements import complete_tasks, expand
-from hits.archives import import_collection
+from da_platform.jobs.models import Job
+from da_platform.jobs.running import run_job
+from hits.archives import import_collection, rankings
 from hits.exceptions import ImportRefused
 from hits.models import Campaign, Rank, SystemOutput
 from hits.ranking.arrays import load_rankings
+from tests.api.callers import caller
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +104,92 @@ def test_what_is_exported_can_be_imported_again(tmp_path, ending, format):
     assert "alice" not in path.read_text()
     copy = imported(path, format, name="copy").campaign
     assert n_judgements(copy) == n_judgements(original) == 3
+
+
+def upload(name, text):
+    return SimpleUploadedFile(name, text.encode())
+
+
+@pytest.fixture
+def uploads(tmp_path, settings):
+    settings.UPLOADS_DIR = tmp_path
+
+
+def run_the_job():
+    job = Job.objects.get(kind="import_collection")
+    run_job(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def test_a_collection_is_imported_from_the_page_by_a_job(admin_client, uploads):
+    page = reverse("import_collection")
+    assert "Appraise: rankings" in admin_client.get(page).text
+    basics = {"name": "ranked", "source_language": "de", "target_language": "en"}
+    sent = basics | {"format": "appraise-rankings", "trust": "evidence"}
+    missing = admin_client.post(page, sent)
+    assert missing.status_code == 422 and "required" in missing.text
+    answer = admin_client.post(page, sent | {"collection": upload("a.xml", XML)})
+    job = run_the_job()
+    assert answer.url == reverse("job", args=[job.code])
+    assert job.state == Job.State.DONE, job.error
+    campaign = Campaign.objects.get(name="ranked")
+    assert campaign.task == "rank" and n_judgements(campaign) == 3
+    again = admin_client.post(page, sent | {"collection": upload("a.xml", XML)})
+    assert again.status_code == 422 and "There is a campaign with this name." in again.text
+
+
+def test_workers_can_be_named_in_a_file_and_bad_files_end_in_problems(admin_client, uploads):
+    page = reverse("import_collection")
+    sent = {
+        "name": "ranked",
+        "source_language": "de",
+        "target_language": "en",
+        "format": "wmt-rankings",
+        "trust": "listed",
+    }
+    assert (
+        "Choose this file"
+        in admin_client.post(page, sent | {"collection": upload("a.csv", PAIRS)}).text
+    )
+    admin_client.post(
+        page,
+        sent | {"collection": upload("a.csv", PAIRS), "trusted": upload("who.txt", "judge1\n")},
+    )
+    assert run_the_job().state == Job.State.DONE
+    assert Campaign.objects.get(name="ranked").participations.get().decision == "reinstated"
+    Job.objects.all().delete()
+    bad = upload("b.csv", PAIRS.replace(",2,1\n", ",x,1\n"))
+    admin_client.post(page, sent | {"name": "bad", "trust": "all", "collection": bad})
+    job = run_the_job()
+    assert job.state == Job.State.FAILED and "whole number" in str(job.problems)
+
+
+def test_a_collection_is_imported_and_written_by_the_api(uploads):
+    api = caller("superuser")
+    form = {
+        "name": "ranked",
+        "source_language": "de",
+        "target_language": "en",
+        "format": "wmt-rankings",
+        "file": upload("a.csv", PAIRS),
+    }
+    answer = api.client.post("/api/v1/campaigns/archives", form)
+    assert answer.status_code == 202, answer.text
+    run_the_job()
+    campaign = Campaign.objects.get(name="ranked")
+    address = f"/api/v1/campaigns/{campaign.code}/judgements/rankings"
+    written = b"".join(api.client.get(address).streaming_content).decode()
+    assert written.splitlines()[0] == PAIRS.splitlines()[0] and "A+B,1" in written
+    xml = b"".join(api.client.get(address, {"format": "xml"}).streaming_content)
+    assert xml.count(b"<ranking-task") == 1
+    unknown = api.client.post("/api/v1/campaigns/archives", form | {"colour": "red"})
+    assert unknown.status_code == 422
+
+
+def test_a_file_that_unpacks_to_too_much_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(rankings, "MAX_BYTES", 500)
+    path = tmp_path / "rankings.xml.gz"
+    path.write_bytes(gzip.compress(XML.encode()))
+    with pytest.raises(ImportRefused, match="more than 500 bytes"):
+        imported(path, "appraise-rankings")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.ranking.results import rank_by_judgements
-from analysis.ranking.tables import head_to_head_table, systems_table
+from analysis.ranking.tables import head_to_head_table, opinions_table, short_names, systems_table
 from analysis.stats import trueskill as module
 from analysis.tables.writing import to_latex
 from da_platform.jobs.models import Job
@@ -52,8 +52,14 @@ def test_systems_are_ranked_in_clusters_with_the_wins_behind_them(campaign):
     assert [row["system"] for row in facts["systems"]] == ["A", "B", "C"]
     assert facts["n_judgements"] == 120 and facts["systems"][0]["expected_wins"] == 1.0
     assert rank_by_judgements(campaign, runs=5)["systems"] == facts["systems"]
-    latex = to_latex(systems_table(facts))
-    assert r"\midrule" in latex and "1.000" in latex
+    table = systems_table(facts)
+    # The form of WMT15's table 6: the number of a cluster next to its first system, and a line below its last.
+    assert [column.title for column in table.columns] == ["#", "score", "range", "system"]
+    assert [row[0].text for row in table.rows] == ["1", "2", "3"]
+    latex = to_latex(table)
+    assert latex.count(r"\midrule") == 3 and "& $-$" in latex
+    assert "Expected wins" in opinions_table(facts).note
+    assert r"$\ddagger$" in to_latex(head_to_head_table(facts))
     shares = head_to_head_table(facts).rows[1]
     # In the row of B, the column of A: A was always ranked above.
     assert shares[1].text == "1.0‡" and shares[1].bold
@@ -103,3 +109,13 @@ def test_the_examples_in_the_documentation_are_correct():
     page = Path(__file__).parents[2] / "docs" / "relative-ranking.md"
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted > 5 and result.failed == 0
+
+
+def test_names_of_files_of_wmt_are_short_in_tables_and_whole_in_csv():
+    names = ["newstest2015.online-B.0.fi-en.txt", "newstest2015.uedin-jhu.4106.fi-en.txt"]
+    assert list(short_names(names).values()) == ["online-B", "uedin-jhu"]
+    assert short_names([*names, "mine"])["mine"] == "mine"
+    assert short_names([*names, "mine"])[names[0]] == names[0]
+    # Two submissions with one name keep their numbers.
+    twice = [names[1], "newstest2015.uedin-jhu.4107.fi-en.txt"]
+    assert list(short_names(twice).values()) == twice

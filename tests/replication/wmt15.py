@@ -5,14 +5,12 @@ import gzip
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-import numpy as np
 from defusedxml import ElementTree
 
-from analysis.stats.judgements import SKIPPED, Judgements, Rankings, rankings
+from analysis.stats.judgements import Rankings, rankings
 
 # Task, segment, judge, system, output, rank.
 Row = tuple[int, int, str, str, int, int]
@@ -39,28 +37,14 @@ class Official:
 
 @dataclass(slots=True)
 class Collected:
-    """What the file holds for a language pair.
-
-    Ten tasks were done twice by one judge. The conversion behind the official rankings joined the outputs of
-    both times to one task, and read that task twice; `joined` is this reading.
-    """
+    """What the file holds for a language pair."""
 
     n_hits: int = 0
     n_tasks: int = 0
     rows: list[Row] = field(default_factory=list)
-    joined: list[tuple[str, str, int]] = field(default_factory=list)
 
     def rankings(self) -> Rankings:
         return rankings(*zip(*self.rows, strict=True))
-
-    def joined_judgements(self) -> Judgements:
-        """Return the judgements behind the official rankings: 542,732 in all, as the paper prints."""
-        first, second, outcomes = zip(*self.joined, strict=True)
-        names, codes = np.unique([*first, *second], return_inverse=True)
-        zeros = np.zeros(len(first), dtype=np.int64)
-        return Judgements(
-            names, *np.split(codes, 2), np.array(outcomes), zeros == 1, zeros, zeros, zeros
-        )
 
 
 @cache
@@ -78,19 +62,12 @@ def collected_rankings(path: Path) -> dict[str, Collected]:
 def _add(hit: Element, collected: Collected) -> None:
     collected.n_hits += 1
     for task in hit.iter("ranking-task"):
-        results = list(task.iter("ranking-result"))
-        for result in results:
+        for result in task.iter("ranking-result"):
             collected.n_tasks += 1
             collected.rows += [
                 (collected.n_tasks, int(task.get("id", "")), result.get("user", ""), *output)
                 for output in _outputs(result)
             ]
-        outputs = [output for result in results for output in _outputs(result)]
-        collected.joined += len(results) * [
-            (system, other, (other_rank > rank) - (other_rank < rank))
-            for (system, _, rank), (other, _, other_rank) in combinations(outputs, 2)
-            if not rank == other_rank == SKIPPED
-        ]
 
 
 def _outputs(result: Element) -> list[tuple[str, int, int]]:
