@@ -136,10 +136,10 @@ class _Block:
 
 @dataclass(slots=True)
 class _Hand:
-    """The runs of one HIT: those shown twice, pairs by two systems, and the others."""
+    """The runs of one HIT: those shown twice, with what is shown again; pairs by two systems, and the others."""
 
     size: int
-    copied: list[Run] = field(default_factory=list)
+    copied: list[tuple[Run, Run]] = field(default_factory=list)
     pairs: list[tuple[Run, Run]] = field(default_factory=list)
     single: list[Run] = field(default_factory=list)
     used: set[int] = field(default_factory=set)
@@ -151,10 +151,34 @@ class _Hand:
     def takes(self, run: Run) -> bool:
         return self.used.isdisjoint(run.translations)
 
-    def add(self, kind: list[Run], run: Run, *, times: int = 1) -> None:
-        kind.append(run)
+    @property
+    def shown_again(self) -> list[Run]:
+        return [again for _, again in self.copied]
+
+    def add(self, run: Run) -> None:
+        self.single.append(run)
         self.used.update(run.translations)
-        self.n_free -= times * len(run)
+        self.n_free -= len(run)
+
+    def add_twice(self, run: Run) -> None:
+        self.copied.append((run, run))
+        self.used.update(run.translations)
+        self.n_free -= 2 * len(run)
+
+    def add_copy(self, length: int, rng: np.random.Generator) -> bool:
+        """Show the beginning of a run again instead of a run of this length, as often as the HIT has copies.
+
+        Otherwise the short runs that fill up HITs would never be hidden, and their length would tell.
+        """
+        n_shown = 2 * (len(self.copied) + len(self.pairs)) + len(self.single)
+        longer = [run for run in self.single if len(run) >= length]
+        if not longer or rng.random() >= len(self.copied) / n_shown:
+            return False
+        run = longer[rng.integers(len(longer))]
+        self.single.remove(run)
+        self.copied.append((run, run.part(0, length)))
+        self.n_free -= length
+        return True
 
 
 def plan_runs(
@@ -171,22 +195,27 @@ def plan_runs(
         If there are too few translations for one HIT.
     """
     rng = np.random.default_rng([seed, 0])
-    queue = _Queue([runs[place] for place in rng.permutation(len(runs)).tolist()], rng)
+    queue = _Queue(runs, rng)
     number = 0
     while queue:
         number += 1
-        hand = _deal(queue, size, recipe)
-        _fill_up(hand, runs, recipe)
         rng = np.random.default_rng([seed, number])
+        hand = _Hand(size)
+        _deal(queue, hand, recipe, rng)
+        if hand.n_free:
+            # The last HIT has runs of other HITs, too.
+            _deal(_Queue(runs, rng), hand, recipe, rng)
+        if hand.n_free:
+            _fill_up(hand, runs)
         yield _plan_hit(hand, recipe, degrade=degrade, rng=rng)
 
 
 class _Queue:
-    """Runs that are in no HIT yet, in random order."""
+    """Runs to choose from, in random order."""
 
-    def __init__(self, runs: list[Run], rng: np.random.Generator) -> None:
+    def __init__(self, runs: Sequence[Run], rng: np.random.Generator) -> None:
         self._rng = rng
-        self._runs = dict(enumerate(runs))
+        self._runs = dict(enumerate(runs[place] for place in rng.permutation(len(runs)).tolist()))
         self._next = -1
         self._by_span: defaultdict[Hashable, list[int]] = defaultdict(list)
         for number, run in self._runs.items():
@@ -223,25 +252,33 @@ class _Queue:
         self._next -= 1
 
 
-def _deal(queue: _Queue, size: int, recipe: Recipe) -> _Hand:
-    """Take the runs of one HIT out of the queue."""
-    hand = _Hand(size)
-    while not recipe.is_enough(hand.copied, size):
+def _deal(queue: _Queue, hand: _Hand, recipe: Recipe, rng: np.random.Generator) -> None:
+    """Take runs out of the queue until the HIT is full or no more of them fit."""
+    while not recipe.is_enough(hand.shown_again, hand.size):
         run = queue.take(lambda run: hand.takes(run) and 2 * len(run) <= hand.n_free)
         if run is None:
             break
-        hand.add(hand.copied, run, times=2)
+        hand.add_twice(run)
     _deal_pairs(queue, hand)
-    while hand.n_free:
-        run = queue.take(lambda run: hand.takes(run) and len(run) <= hand.n_free)
-        if run is None:
-            run = queue.take(hand.takes)
-            if run is None:
-                break
-            queue.put_back(run.part(hand.n_free, len(run)))
-            run = run.part(0, hand.n_free)
-        hand.add(hand.single, run)
-    return hand
+    while run := queue.take(hand.takes) if hand.n_free else None:
+        if len(run) <= hand.n_free:
+            hand.add(run)
+        else:
+            _deal_last(queue, run, hand, rng)
+
+
+def _deal_last(queue: _Queue, run: Run, hand: _Hand, rng: np.random.Generator) -> None:
+    """Take a short run, or the beginning of this one, because it is too long for the places left; or a copy."""
+    short = queue.take(lambda other: hand.takes(other) and len(other) <= hand.n_free)
+    last = short or run.part(0, hand.n_free)
+    if hand.add_copy(len(last), rng):
+        left = [run, short]
+    else:
+        hand.add(last)
+        left = [run if short else run.part(len(last), len(run))]
+    for other in left:
+        if other:
+            queue.put_back(other)
 
 
 def _deal_pairs(queue: _Queue, hand: _Hand) -> None:
@@ -257,26 +294,12 @@ def _deal_pairs(queue: _Queue, hand: _Hand) -> None:
             hand.n_free -= len(run)
 
 
-def _fill_up(hand: _Hand, runs: Sequence[Run], recipe: Recipe) -> None:
-    """Fill a HIT with runs that other HITs have too: whole ones that fit first, then parts."""
-    if not hand.n_free:
-        return
-    if not hand.copied:
-        raise CannotCompose("There are no translations.")
+def _fill_up(hand: _Hand, runs: Sequence[Run]) -> None:
+    """Fill a HIT with stretches of runs that are partly in it."""
     for run in runs:
-        if recipe.is_enough(hand.copied, hand.size):
-            break
-        if hand.takes(run) and 2 * len(run) <= hand.n_free:
-            hand.add(hand.copied, run, times=2)
-    for run in runs:
-        if len(run) <= hand.n_free and hand.takes(run):
-            hand.add(hand.single, run)
-    for run in runs:
-        if not hand.n_free:
-            return
         for part in _free_parts(run, hand.used):
             if hand.n_free:
-                hand.add(hand.single, part.part(0, min(len(part), hand.n_free)))
+                hand.add(part.part(0, min(len(part), hand.n_free)))
     if hand.n_free:
         raise CannotCompose(
             f"A HIT of {hand.size} items needs {len(hand.used) + hand.n_free} different translations; "
@@ -300,9 +323,9 @@ def _plan_hit(
     hand: _Hand, recipe: Recipe, *, degrade: Degrader, rng: np.random.Generator
 ) -> list[PlannedItem]:
     blocks = [_Block(run) for run in hand.single]
-    for run in hand.copied:
+    for run, again in hand.copied:
         genuine = _Block(run)
-        hidden = _Block(run, _degraded_texts(run, recipe, degrade, rng), genuine, twin=genuine)
+        hidden = _Block(again, _degraded_texts(again, recipe, degrade, rng), genuine, twin=genuine)
         blocks += [genuine, hidden]
     for one, other in hand.pairs:
         first = _Block(one)

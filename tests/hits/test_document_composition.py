@@ -93,7 +93,7 @@ def test_a_run_is_shown_in_one_piece_and_in_the_order_of_its_document(campaign):
 
 @given(campaign=campaigns)
 @settings(max_examples=60, deadline=None)
-def test_a_copy_repeats_a_whole_run_far_away_with_half_of_it_degraded(campaign):
+def test_a_copy_repeats_a_run_from_its_beginning_far_away_with_half_of_it_degraded(campaign):
     _, hits, size = planned(campaign)
     for hit in hits:
         by_position = {item.position: item for item in hit}
@@ -106,6 +106,7 @@ def test_a_copy_repeats_a_whole_run_far_away_with_half_of_it_degraded(campaign):
             partners = [by_position[item.partner] for item in items]
             assert [p.translation for p in partners] == [item.translation for item in items]
             assert len({p.run for p in partners}) == 1
+            assert partners[0].position == min(i.position for i in hit if i.run == partners[0].run)
             assert all(p.role == Role.GENUINE for p in partners)
             roles = Counter(item.role for item in items)
             assert roles[Role.BAD_REFERENCE] == -(-len(items) // 2)
@@ -159,6 +160,20 @@ def test_runs_of_every_length_are_copied():
     hits = list(plan_runs(runs, size=100, seed=5, degrade=spoil))
     copied = Counter(len(items) for hit in hits for items in runs_in(hit) if items[0].partner)
     assert set(copied) >= {1, 2, 3, 5, 8, 9, 10}
+
+
+def test_short_runs_that_fill_a_hit_are_copies_as_often_as_others():
+    n_shown, n_copies = Counter(), Counter()
+    for seed in range(150):
+        runs = make_runs([8] * 20, n_systems=2, length=10)
+        for hit in plan_runs(runs, size=100, seed=seed, degrade=spoil):
+            for items in runs_in(hit):
+                is_short = len(items) < 8
+                n_shown[is_short] += 1
+                n_copies[is_short] += items[0].partner is not None
+    assert n_shown[True] > 500
+    shares = [n_copies[is_short] / n_shown[is_short] for is_short in (True, False)]
+    assert 0.6 < shares[0] / shares[1] < 1.7
 
 
 def test_the_same_seed_gives_the_same_hits():
