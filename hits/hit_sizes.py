@@ -12,7 +12,7 @@ MOST_BEYOND_A_SET = 5
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes that HITs of a task can have, in screens."""
+    """The sizes that HITs of a task can have, in screens. Each task names its own: see `task_facts`."""
 
     set_size: int
     min_sets: int
@@ -59,24 +59,6 @@ MAX_HIT_SIZE = RATING_SIZES.largest
 
 # Items between an item and its hidden partner where documents or several outputs are shown.
 ITEMS_BETWEEN = 40
-
-# Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
-RANKING_SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
-# An edit takes several times as long as a rating, so its HITs are shorter.
-EDITING_SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
-
-# The sizes of each task, by the values of `Campaign.Task`.
-SIZES = {
-    "reference": RATING_SIZES,
-    "source": RATING_SIZES,
-    "fluency": RATING_SIZES,
-    "rank": RANKING_SIZES,
-    "edit": EDITING_SIZES,
-}
-
-
-def sizes_of(task: str) -> Sizes:
-    return SIZES.get(task, RATING_SIZES)
 
 
 def items_between(size: int) -> int:

@@ -5,7 +5,7 @@ answers, how an answer is read and saved, what the hidden items say about a work
 answers. Everything else is shared: claiming, leases, the queue in the browser, submission, trust, payments.
 
 This module knows only the tables, so that every package can ask for a campaign's kind. The kinds themselves, one
-module each in `hits.asking`, build on all the others and are loaded when they are first needed.
+module each in `hits.asking`, build on all the others; `task_facts` finds them when they are first needed.
 """
 
 from abc import ABC, abstractmethod
@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
-from importlib import import_module
 from typing import Any, ClassVar, Protocol
 
 from django.db.models import Q
@@ -23,21 +21,7 @@ from django.db.models import Q
 from analysis.stats.thresholds import FASTEST_HIT_SECONDS, MINIMUM_PAIRS
 
 from .models import HIT, Answer, Assignment, Campaign, Participation
-
-# The module of each task's kind, by the values of `Campaign.Task`.
-MODULES = {
-    Campaign.Task.REFERENCE_ADEQUACY: "hits.asking.rating",
-    Campaign.Task.SOURCE_ADEQUACY: "hits.asking.rating",
-    Campaign.Task.FLUENCY: "hits.asking.rating",
-    Campaign.Task.RANK: "hits.asking.ranking",
-    Campaign.Task.EDIT: "hits.asking.post_editing",
-}
-
-# And of ratings that are not shown one at a time, by the values of `Campaign.Presentation`.
-PRESENTED = {
-    Campaign.Presentation.DOCUMENT: "hits.asking.in_documents",
-    Campaign.Presentation.SIDE_BY_SIDE: "hits.asking.side_by_side",
-}
+from .task_facts import TaskFacts, facts_of, kinds
 
 Sent = Mapping[str, str]
 ShownItem = dict[str, object]
@@ -91,12 +75,23 @@ class Judged:
 class TaskKind(ABC):
     """A kind of task. Most methods have the rule for one item on a screen as their default."""
 
+    # The tasks of this kind, as campaigns store them, and how their translations are shown.
+    tasks: ClassVar[tuple[TaskFacts, ...]]
+    presentation: ClassVar[str] = Campaign.Presentation.ALONE.value
     # The table of the answers, one row for each item of a HIT.
     answers: ClassVar[type[Answer]]
     # The pages of one screen, and of one screen of practice.
     template: ClassVar[str]
     practice_template: ClassVar[str]
     seconds_per_screen: ClassVar[float]
+    # Whether a screen holds several items. The kind then sends what is ahead with `save`.
+    has_large_screens: ClassVar[bool] = False
+    # Whether the pages have a place for pictures, sounds and videos.
+    shows_media: ClassVar[bool] = False
+    # Simulated workers where nobody says otherwise.
+    usual_crowd: ClassVar[str] = "honest=10,random=5"
+    # The numbers about a worker that only this kind has.
+    worker_facts_template: ClassVar[str] = "hits/_worker_facts_pairs.html"
     # The name of the page that shows what came of it.
     results_page: ClassVar[str] = "campaign_results"
     # One answer of each screen, as all of a screen arrive together.
@@ -120,9 +115,13 @@ class TaskKind(ABC):
     def n_answers(self, assignment: Assignment) -> int:
         return self.answers._default_manager.filter(assignment=assignment).count()
 
-    @abstractmethod
     def n_ahead(self, assignment: Assignment) -> int:
         """Return how many screens the browser holds at once: never an item together with its partner."""
+        return self.items_ahead(assignment.hit.campaign.task, assignment.hit.size)
+
+    def items_ahead(self, task: str, size: int) -> int:
+        """Return the same where each screen holds one item, for HITs of this size."""
+        return facts_of(task).sizes.n_ahead(size)
 
     @abstractmethod
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
@@ -229,19 +228,13 @@ class TaskKind(ABC):
         """Let a simulated worker answer every screen, from this time on; return when the last was done."""
 
 
-@cache
-def _load(module: str) -> TaskKind:
-    kind: TaskKind = import_module(module).KIND
-    return kind
-
-
 def kind_of(campaign: Campaign) -> TaskKind:
     """Return what the campaign asks of its workers: its task, as it is shown."""
-    if module := PRESENTED.get(Campaign.Presentation(campaign.presentation)):
-        return _load(module)
-    return kind_of_task(campaign.task)
+    kind: TaskKind = kinds()[campaign.presentation, campaign.task]
+    return kind
 
 
 def kind_of_task(task: str) -> TaskKind:
     """Return the kind of a task that is shown one screen at a time."""
-    return _load(MODULES[Campaign.Task(task)])
+    kind: TaskKind = kinds()[Campaign.Presentation.ALONE.value, task]
+    return kind

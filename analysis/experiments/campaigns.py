@@ -11,7 +11,8 @@ from da_platform.jobs.models import Job
 from hits.campaigns.drafts import import_uploads, storable
 from hits.campaigns.forms import BasicsForm
 from hits.campaigns.uploads import Upload, keep_files
-from hits.models import Campaign, CampaignDraft, usual_settings
+from hits.models import Campaign, CampaignDraft
+from hits.task_facts import facts_of, usual_settings
 
 from ..models import Experiment
 from .base import ExperimentRefused, Result
@@ -48,7 +49,7 @@ class CampaignForm(BasicsForm):
         task = self.fields["task"]
         assert isinstance(task, forms.ChoiceField)
         task.choices = [
-            (value, value.label)
+            (value, facts_of(value).label)
             for value in TASKS
             if self.has_sources or value != Campaign.Task.SOURCE_ADEQUACY
         ]

@@ -12,6 +12,7 @@ from da_platform.plots.rendering import Picture
 from hits.languages import name_of
 from hits.models import Assignment, AssignmentQuerySet, Campaign, Look, Participation
 from hits.questionnaires.counting import ReplyCounts, count_answers
+from hits.task_facts import facts_of
 
 from ..models import GoldRun
 from ..stats.thresholds import (
@@ -189,12 +190,7 @@ def _work(run: GoldRun) -> Work:
 
 def _collecting(report: CampaignReport) -> str:
     campaign, work, people = report.campaign, report.work, report.people
-    criterion = {
-        Campaign.Task.REFERENCE_ADEQUACY: "how adequately it expresses the meaning of the reference",
-        Campaign.Task.SOURCE_ADEQUACY: "how adequately it expresses the meaning of the source",
-        Campaign.Task.FLUENCY: "how fluent it is",
-        Campaign.Task.EDIT: "how much of it editors kept",
-    }[Campaign.Task(campaign.task)]
+    criterion = facts_of(campaign.task).criterion
     languages = f"{name_of(campaign.source_language)} to {name_of(campaign.target_language)}"
     when = (
         f" between {work.first:%d %B %Y} and {work.last:%d %B %Y}"

@@ -45,9 +45,9 @@ from ..models import (
     SHORTEST_RUN,
     Campaign,
     ImportReport,
-    usual_settings,
 )
 from ..people.access import Level, campaign_for, campaigns_of, has_level, user_of
+from ..task_facts import known_tasks, usual_settings
 from .auth import Needs, Scope, own_campaign
 from .field_types import Input, Line, Money, Name, Text, Total
 from .jobs import JobOut
@@ -161,7 +161,7 @@ class CampaignIn(Input):
     name: Name
     source_language: Name
     target_language: Name
-    task: Campaign.Task = Campaign.Task.REFERENCE_ADEQUACY
+    task: Literal[tuple(known_tasks())] = Campaign.Task.REFERENCE_ADEQUACY.value  # type: ignore[valid-type]
     reference: Text = ""
     second_reference: Text = ""
     clean: bool = False

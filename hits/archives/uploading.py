@@ -16,7 +16,9 @@ from da_platform.jobs.running import start_job
 
 from ..campaigns.forms import SeveralFilesField
 from ..campaigns.uploads import Upload, folder_of, keep_files
-from ..models import Campaign, CampaignDraft
+from ..models import Campaign, CampaignDraft, Rating
+from ..task_facts import known_tasks
+from ..task_kinds import kind_of_task
 from .service import FORMATS, RANKING_READERS
 
 FORMAT_LABELS = {
@@ -48,9 +50,9 @@ class CollectionForm(forms.Form):
     )
     task = forms.ChoiceField(
         choices=[
-            choice
-            for choice in Campaign.Task.choices
-            if choice[0] not in (Campaign.Task.RANK, Campaign.Task.EDIT)
+            (task, facts.label)
+            for task, facts in known_tasks().items()
+            if kind_of_task(task).answers is Rating
         ],
         required=False,
         help_text="For ratings: what workers were asked. Ignored for rankings.",

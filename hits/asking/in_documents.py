@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 
 class DocumentKind(RatingKind):
+    presentation = Campaign.Presentation.DOCUMENT.value
     template = "hits/rate_in_document.html"
     # Reading on takes less time than starting again, but the score of the whole takes some.
     seconds_per_screen = 12
 
-    def n_ahead(self, assignment: Assignment) -> int:
-        return n_ahead_in_documents(assignment.hit.size)
+    def items_ahead(self, task: str, size: int) -> int:
+        return n_ahead_in_documents(size)
 
     def page_context(self, assignment: Assignment, screen: ShownItem) -> dict[str, Any]:
         return {"earlier": earlier_in_run(assignment, screen)}

@@ -10,11 +10,13 @@ from django.utils.translation import get_language, gettext
 
 from analysis.stats.thresholds import FASTEST_HIT_SECONDS
 
+from ..hit_sizes import Sizes
 from ..languages import is_spaced
 from ..models import Assignment, Campaign, Participation, PostEdition
 from ..post_editing.saving import MAX_LENGTH, SavedEdit, as_one_line, read_edit, save_edit
 from ..rating import desk
 from ..rating.practice import Check
+from ..task_facts import TaskFacts
 from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
@@ -30,7 +32,26 @@ PRACTICE_TASKS: dict[str, str] = {
 }
 
 
+# An edit takes several times as long as a rating, so its HITs are shorter.
+SIZES = Sizes(set_size=5, min_sets=4, max_sets=20, default=20)
+
+
 class PostEditingKind(TaskKind):
+    tasks = (
+        TaskFacts(
+            Campaign.Task.EDIT.value,
+            "Post-editing",
+            Campaign.Shows.REFERENCE.value,
+            "how much of it editors kept",
+            SIZES,
+            can_choose_what_it_shows=True,
+            # A post-edition is expensive, and one is enough for HTER.
+            usual_ratings=1,
+            order=3,
+        ),
+    )
+    shows_media = True
+    usual_crowd = "careful=8,lazy=2,pasting=2"
     answers = PostEdition
     template = "hits/edit.html"
     practice_template = "hits/practice_edit.html"
@@ -40,9 +61,6 @@ class PostEditingKind(TaskKind):
     def least_seconds(self, campaign: Campaign) -> float:
         # That of a hundred texts, for those of this HIT.
         return FASTEST_HIT_SECONDS * campaign.hit_size / 100
-
-    def n_ahead(self, assignment: Assignment) -> int:
-        return desk.n_ahead(assignment.hit.size, Campaign.Task.EDIT)
 
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
         return desk.shown_items(assignment, first=first, last=last)

@@ -7,19 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Max, Q
 
-from ..hit_sizes import RANKING_SIZES
+from ..hit_sizes import Sizes
 from ..models import HIT, Assignment, Campaign, Participation, Rank
 from ..ranking.forms import RANKS, is_unranked, read_ranking
 from ..ranking.practice import judge_ranking, practice_outputs
 from ..ranking.saving import SavedRanking, save_ranking, stored_ranks
 from ..ranking.screens import shown_screens
+from ..task_facts import RANKING_SETTINGS, TaskFacts
 from ..task_kinds import Judged, Place, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
     from ..campaigns.planning import HITPlan
 
 
+# Three ranking tasks, as at WMT: the last or the first of a set shows the outputs of the other again.
+SIZES = Sizes(3, 1, 10, default=3, has_large_screens=True)
+
+
 class RankingKind(TaskKind):
+    tasks = (
+        TaskFacts(
+            Campaign.Task.RANK.value,
+            "Relative ranking of several outputs",
+            Campaign.Shows.BOTH.value,
+            "how it compares with other outputs of the same segment",
+            SIZES,
+            RANKING_SETTINGS,
+            can_choose_what_it_shows=True,
+            # Rankings are about systems, not about single outputs.
+            usual_ratings=1,
+            order=4,
+        ),
+    )
+    has_large_screens = True
+    worker_facts_template = "hits/_worker_facts_ranking.html"
     answers = Rank
     template = "hits/rank.html"
     practice_template = "hits/practice_ranking.html"
@@ -38,9 +59,6 @@ class RankingKind(TaskKind):
     def n_screens(self, hit: HIT) -> int:
         last: int = hit.items.aggregate(last=Max("screen"))["last"]
         return last
-
-    def n_ahead(self, assignment: Assignment) -> int:
-        return RANKING_SIZES.n_ahead(assignment.hit.size)
 
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
         return shown_screens(assignment, first=first, last=last)

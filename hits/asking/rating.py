@@ -9,6 +9,7 @@ from ..models import SCORE_MAX, SCORE_MIN, Assignment, Campaign, Participation, 
 from ..rating import desk
 from ..rating.forms import ScoreForm, read_answer
 from ..rating.saving import SavedRating, save_rating
+from ..task_facts import LOOK_SETTINGS, PRESENTATION_SETTINGS, TaskFacts
 from ..task_kinds import Judged, Sent, ShownItem, TaskKind, TextCounts
 
 if TYPE_CHECKING:
@@ -16,16 +17,43 @@ if TYPE_CHECKING:
 
 # The choices of the slider in browsers without JavaScript.
 SCORES = range(SCORE_MIN, SCORE_MAX + 1)
+SETTINGS = (*PRESENTATION_SETTINGS, *LOOK_SETTINGS)
+
+TASKS = (
+    TaskFacts(
+        Campaign.Task.REFERENCE_ADEQUACY.value,
+        "Adequacy against the reference",
+        Campaign.Shows.REFERENCE.value,
+        "how adequately it expresses the meaning of the reference",
+        settings=SETTINGS,
+        order=0,
+    ),
+    TaskFacts(
+        Campaign.Task.SOURCE_ADEQUACY.value,
+        "Adequacy against the source (bilingual)",
+        Campaign.Shows.SOURCE.value,
+        "how adequately it expresses the meaning of the source",
+        settings=SETTINGS,
+        order=1,
+    ),
+    TaskFacts(
+        Campaign.Task.FLUENCY.value,
+        "Fluency",
+        Campaign.Shows.NOTHING.value,
+        "how fluent it is",
+        settings=SETTINGS,
+        order=2,
+    ),
+)
 
 
 class RatingKind(TaskKind):
+    tasks = TASKS
+    shows_media = True
     answers = Rating
     template = "hits/rate.html"
     practice_template = "hits/practice.html"
     seconds_per_screen = 12
-
-    def n_ahead(self, assignment: Assignment) -> int:
-        return desk.n_ahead(assignment.hit.size)
 
     def screens(self, assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
         return desk.shown_items(assignment, first=first, last=last)

@@ -61,7 +61,7 @@ PARTS = ("sys_id", "sid", "tst", "rid")
 
 TYPES = {role: name for name, role in ROLES.items()}
 # The published files' abbreviations of adequacy and fluency.
-KINDS = {
+KINDS: dict[str, str] = {
     Campaign.Task.REFERENCE_ADEQUACY: "ad",
     Campaign.Task.SOURCE_ADEQUACY: "ad",
     Campaign.Task.FLUENCY: "fl",
@@ -125,7 +125,7 @@ def export_batch(
 
     Workers are pseudonymous unless `real_ids` is set.
     """
-    if Campaign.Task(campaign.task) not in KINDS:
+    if campaign.task not in KINDS:
         raise CannotBuildHITs(
             f"{campaign.name}: a batch for Mechanical Turk can only hold ratings."
         )
@@ -161,7 +161,7 @@ def _row(
     languages = [
         campaign.source_language,
         campaign.target_language,
-        KINDS[Campaign.Task(campaign.task)],
+        KINDS[campaign.task],
     ]
     facts = {
         "HITId": hit.name,

@@ -11,8 +11,9 @@ from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
 from da_platform.files.mending import ENCODINGS
 from da_platform.files.texts import fault_in_name, fault_in_text
 
-from ..hit_sizes import SET_SIZE, sizes_of
-from ..models import RATING_TASKS, SEED_LIMIT, Campaign, usual_settings
+from ..hit_sizes import SET_SIZE
+from ..models import SEED_LIMIT, Campaign
+from ..task_facts import SOME_HAVE, facts_of, sizes_of, usual_settings
 from .editing import EDITABLE, UNTIL_TAKEN_REBUILDS, why_fixed
 from .importing.plain_text import without_common_parts
 from .uploads import Upload
@@ -100,19 +101,6 @@ HINTS = {
 }
 
 
-# The tasks that have these settings.
-TASKS_WITH = {
-    "presentation": RATING_TASKS,
-    "run_length": RATING_TASKS,
-    "scores_documents": RATING_TASKS,
-    "outputs_per_screen": (*RATING_TASKS, Campaign.Task.RANK),
-    "output_choice": (Campaign.Task.RANK,),
-    "judgements_per_pair": (Campaign.Task.RANK,),
-    "n_looks": RATING_TASKS,
-    "looks_alpha": RATING_TASKS,
-    "looks_spending": RATING_TASKS,
-    "looks_least_chance": RATING_TASKS,
-}
 # A form may leave these out.
 OPTIONAL = (
     "presentation",
@@ -150,9 +138,8 @@ class CampaignFields(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, tasks in TASKS_WITH.items():
-            if self.instance.task not in tasks:
-                self.fields.pop(name, None)
+        for name in SOME_HAVE.difference(facts_of(self.instance.task).settings):
+            self.fields.pop(name, None)
         if "hit_size" in self.fields:
             sizes = sizes_of(self.instance.task)
             unit = "screens" if sizes.has_large_screens else "items"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from analysis.stats.thresholds import MINIMUM_PAIRS
 
-from ..hit_sizes import sizes_of
 from ..models import Campaign
+from ..task_facts import sizes_of
 from .composition import EditingLayout, Layout, PlannedItem, References, choose_layout, plan_hits
 from .material import Material, load_material
 
@@ -49,7 +49,10 @@ def plan_material(
 def rating_layout(campaign: Campaign, n_translations: int) -> Layout:
     """Return the layout of the campaign's HITs, or raise `CannotCompose`."""
     return choose_layout(
-        n_translations, hit_size=campaign.hit_size, references=_hidden_references(campaign)
+        n_translations,
+        hit_size=campaign.hit_size,
+        references=_hidden_references(campaign),
+        sizes=sizes_of(campaign.task),
     )
 
 

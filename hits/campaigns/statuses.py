@@ -18,6 +18,7 @@ from ..models import (
     System,
     Translation,
 )
+from ..task_facts import facts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class CampaignStatus:
 
     @property
     def task_label(self) -> str:
-        return str(Campaign.Task(self.task).label)
+        return facts_of(self.task).label
 
     @property
     def is_public(self) -> bool:

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from da_platform.files.mending import ENCODINGS
 from hits.campaigns.importing import MAX_LISTED, ImportSummary
 from hits.models import Campaign
+from hits.task_facts import known_tasks
 
 
 class HelpFormatter(DjangoHelpFormatter, argparse.RawDescriptionHelpFormatter):
@@ -48,7 +49,7 @@ def add_campaign_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--task",
-        choices=Campaign.Task.values,
+        choices=list(known_tasks()),
         default=Campaign.Task.REFERENCE_ADEQUACY.value,
         help="what workers do: rate adequacy against the reference (default) or the source, or fluency, or edit",
     )

@@ -20,13 +20,10 @@ from .campaigns import (
     LONGEST_RUN,
     MAX_LEASE_MINUTES,
     MOST_OUTPUTS,
-    RATING_TASKS,
     SEED_LIMIT,
     SHORTEST_RUN,
-    SHOWN_BY_TASK,
     Campaign,
     new_seed,
-    usual_settings,
 )
 from .counts import KeptCounts
 from .document_ratings import DocumentRating
@@ -82,11 +79,9 @@ __all__ = [
     "DEFAULT_RUN_LENGTH",
     "DocumentRating",
     "LONGEST_RUN",
-    "RATING_TASKS",
     "SHORTEST_RUN",
     "MAX_LEASE_MINUTES",
     "SEED_LIMIT",
-    "SHOWN_BY_TASK",
     "Campaign",
     "SampleChance",
     "Segment",
@@ -94,7 +89,6 @@ __all__ = [
     "SystemOutput",
     "Translation",
     "new_seed",
-    "usual_settings",
     "KeptCounts",
     "CampaignDraft",
     "Evidence",

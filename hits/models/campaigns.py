@@ -2,6 +2,7 @@
 
 import secrets
 import uuid
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -20,8 +21,9 @@ from analysis.stats.thresholds import (
     MOST_LOOKS,
 )
 
-from ..hit_sizes import MAX_HIT_SIZE, sizes_of
+from ..hit_sizes import MAX_HIT_SIZE
 from ..languages import closest_language, validate_language_code
+from ..task_facts import facts_of, kinds, task_choices
 
 if TYPE_CHECKING:
     from .texts import Segment
@@ -64,12 +66,14 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 class Campaign(models.Model):
     """One collection effort: what is rated, how, by how many workers, and for how much pay."""
 
-    class Task(models.TextChoices):
-        REFERENCE_ADEQUACY = "reference", "Adequacy against the reference"
-        SOURCE_ADEQUACY = "source", "Adequacy against the source (bilingual)"
-        FLUENCY = "fluency", "Fluency"
-        EDIT = "edit", "Post-editing"
-        RANK = "rank", "Relative ranking of several outputs"
+    class Task(StrEnum):
+        """The tasks that code refers to by name; `task_facts` knows all, with their labels."""
+
+        REFERENCE_ADEQUACY = "reference"
+        SOURCE_ADEQUACY = "source"
+        FLUENCY = "fluency"
+        EDIT = "edit"
+        RANK = "rank"
 
     class Shows(models.TextChoices):
         """What workers see next to a translation."""
@@ -144,7 +148,9 @@ class Campaign(models.Model):
     name = models.CharField(max_length=100, unique=True)
     source_language = models.CharField(max_length=35, validators=[validate_language_code])
     target_language = models.CharField(max_length=35, validators=[validate_language_code])
-    task = models.CharField(max_length=9, choices=Task.choices, default=Task.REFERENCE_ADEQUACY)
+    task = models.CharField(
+        max_length=20, choices=task_choices, default=Task.REFERENCE_ADEQUACY.value
+    )
     shows = models.CharField(
         max_length=9,
         choices=Shows.choices,
@@ -344,10 +350,7 @@ class Campaign(models.Model):
         ordering = ["-created_at", "-pk"]
         constraints = [
             models.CheckConstraint(name="campaign_name_is_not_empty", condition=~Q(name="")),
-            models.CheckConstraint(
-                name="campaign_task_is_known",
-                condition=Q(task__in=["reference", "source", "fluency", "edit", "rank"]),
-            ),
+            models.CheckConstraint(name="campaign_has_a_task", condition=~Q(task="")),
             models.CheckConstraint(
                 name="campaign_shows_is_known",
                 condition=Q(shows__in=["", "reference", "source", "both", "nothing"]),
@@ -479,11 +482,12 @@ class Campaign(models.Model):
         return reverse("landing", args=[self.code])
 
     def clean(self) -> None:
-        if self.shows and self.task in RATING_TASKS:
+        facts = facts_of(self.task)
+        if self.shows and not facts.can_choose_what_it_shows:
             raise ValidationError(
                 "Only post-editing can choose what is shown: rating says so by its task."
             )
-        if self.presentation != self.Presentation.ALONE and self.task not in RATING_TASKS:
+        if (self.presentation, self.task) not in kinds() and facts.value:
             raise ValidationError(
                 {"presentation": "Only ratings are given in documents or side by side."}
             )
@@ -498,7 +502,7 @@ class Campaign(models.Model):
                     "scores_documents": "Only what is shown in its document has a score for the whole."
                 }
             )
-        is_plain = self.task in RATING_TASKS and self.presentation == self.Presentation.ALONE
+        is_plain = "n_looks" in facts.settings and self.presentation == self.Presentation.ALONE
         if self.n_looks and not is_plain:
             raise ValidationError(
                 {
@@ -514,13 +518,14 @@ class Campaign(models.Model):
             raise ValidationError(
                 {"sample_choice": "HITs are added to rankings later, so metrics cannot choose."}
             )
-        if self.has_media and self.presentation == self.Presentation.SIDE_BY_SIDE:
+        kind = kinds().get((self.presentation, self.task))
+        if self.has_media and kind and not kind.shows_media:
             raise ValidationError(
                 {"presentation": "Pictures, sounds and videos cannot be shown side by side yet."}
             )
         # Not a validator of the field, because it depends on the task.
-        if not self.is_archive and self.hit_size not in (sizes := sizes_of(self.task)):
-            raise ValidationError({"hit_size": sizes.refusal})
+        if not self.is_archive and self.hit_size not in facts.sizes:
+            raise ValidationError({"hit_size": facts.sizes.refusal})
 
     @property
     def has_uneven_sample(self) -> bool:
@@ -539,7 +544,7 @@ class Campaign(models.Model):
     @property
     def effective_shows(self) -> str:
         """What workers see next to a translation: one of `Shows`."""
-        return self.shows or SHOWN_BY_TASK[self.task]
+        return self.shows or facts_of(self.task).shows
 
     @property
     def shows_references(self) -> bool:
@@ -573,32 +578,3 @@ class Campaign(models.Model):
         if self.effective_shows == self.Shows.NOTHING:
             return ""
         return segment.reference if self.shows_references else segment.source
-
-
-RATING_TASKS = (
-    Campaign.Task.REFERENCE_ADEQUACY,
-    Campaign.Task.SOURCE_ADEQUACY,
-    Campaign.Task.FLUENCY,
-)
-
-
-# A post-edition is expensive, and one is enough for HTER. Rankings are about systems, not about single outputs.
-ONCE_IS_ENOUGH = (Campaign.Task.EDIT, Campaign.Task.RANK)
-
-
-def usual_settings(task: str) -> dict[str, int]:
-    """The settings whose usual value depends on the task."""
-    return {
-        "hit_size": sizes_of(task).default,
-        "min_ratings": 1 if task in ONCE_IS_ENOUGH else MINIMUM_RATINGS,
-    }
-
-
-# What workers see next to a translation where the campaign does not say.
-SHOWN_BY_TASK: dict[str, str] = {
-    Campaign.Task.REFERENCE_ADEQUACY: Campaign.Shows.REFERENCE,
-    Campaign.Task.SOURCE_ADEQUACY: Campaign.Shows.SOURCE,
-    Campaign.Task.FLUENCY: Campaign.Shows.NOTHING,
-    Campaign.Task.RANK: Campaign.Shows.BOTH,
-    Campaign.Task.EDIT: Campaign.Shows.REFERENCE,
-}

@@ -3,20 +3,15 @@
 import json
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
-from ..hit_sizes import (
-    MOST_BEYOND_A_SET,
-    RATING_SIZES,
-    SET_SIZE,
-    SIZES,
-    n_ahead_in_documents,
-    sizes_of,
-)
-from ..models import HIT, SHOWN_BY_TASK, Assignment, Campaign, Recruitment, Worker
+from ..hit_sizes import MOST_BEYOND_A_SET, SET_SIZE
+from ..models import HIT, Assignment, Campaign, Recruitment, Worker
+from ..task_facts import kinds, known_tasks
 from ..task_kinds import Place, ShownItem, TaskKind, kind_of
 
 # The most items sent ahead, so that a worker can continue while the network is down.
@@ -27,17 +22,6 @@ def place_of(assignment: Assignment) -> Place:
     return kind_of(assignment.hit.campaign).place_of(assignment)
 
 
-def n_ahead(size: int, task: str = Campaign.Task.REFERENCE_ADEQUACY) -> int:
-    """Return how many items the browser holds at once: never an item together with its partner."""
-    return sizes_of(task).n_ahead(size)
-
-
-# Written in SQL because every rating runs this query: building it with the ORM takes ten times as
-# long as running it.
-_BY_TASK = " ".join(f"WHEN '{task}' THEN '{shown}'" for task, shown in SHOWN_BY_TASK.items())
-_SHOWS = (
-    f"CASE campaign.shows WHEN '' THEN CASE campaign.task {_BY_TASK} END ELSE campaign.shows END"
-)
 # Whether an item is the last of several segments of a document. SQLite and PostgreSQL find each in an index.
 ENDS_RUN = """(
     EXISTS (
@@ -48,43 +32,66 @@ ENDS_RUN = """(
         WHERE later.hit_id = item.hit_id AND later.position = item.position + 1 AND later.run = item.run
     )
 )"""
-# The gray text, and the source if both are shown.
-_GRAY = f"""
-    CASE {_SHOWS} WHEN 'source' THEN segment.source WHEN 'nothing' THEN '' ELSE segment.reference END,
-    CASE {_SHOWS} WHEN 'both' THEN segment.source ELSE '' END
-"""
-# What kind of media the source is, with a mark if it has captions; null for a text.
-_MEDIA = f"""
-    CASE WHEN segment.media_id IS NOT NULL AND {_SHOWS} IN ('source', 'both') THEN (
-        SELECT media.kind FROM hits_mediafile media WHERE media.id = segment.media_id
-    ) || CASE WHEN segment.captions_id IS NULL THEN '' ELSE '+' END END
-"""
-# What is sent about an item. Only a campaign that scores documents says which segment is a run's last.
-_ITEM = f"""
-    item.code, item.position, item.text, {_GRAY}, item.run,
-    CASE WHEN campaign.scores_documents THEN {ENDS_RUN} END, {_MEDIA}
-"""
+# Columns of an item.
 N_OF_ITEM = 8
-_HOW_FAR_AHEAD = " ".join(
-    [
-        f"WHEN campaign.presentation = '{Campaign.Presentation.DOCUMENT}' AND hit.size = {size} "
-        f"THEN {n_ahead_in_documents(size)}"
-        for size in RATING_SIZES
-    ]
-    # With several outputs on a screen, the kind of task sends what is ahead.
-    + [f"WHEN campaign.presentation = '{Campaign.Presentation.SIDE_BY_SIDE}' THEN NULL"]
-    + [
-        f"WHEN campaign.task = '{task}' AND hit.size = {size} THEN {sizes.n_ahead(size)}"
-        for task, sizes in SIZES.items()
-        if not sizes.has_large_screens
-        for size in sizes
-    ]
-)
+
+
+class _Queries(NamedTuple):
+    own_desk: str
+    shown_items: str
+
+
+@cache
+def queries() -> _Queries:
+    """Return the queries of the desk, which depend on the kinds of task that there are.
+
+    Written in SQL because every rating runs the first: building it with the ORM takes ten times as long as
+    running it.
+    """
+    by_task = " ".join(
+        f"WHEN '{task.value}' THEN '{task.shows}'" for task in known_tasks().values()
+    )
+    shows = (
+        f"CASE campaign.shows WHEN '' THEN CASE campaign.task {by_task} END ELSE campaign.shows END"
+    )
+    # The gray text, and the source if both are shown. What kind of media the source is, with a mark if it has
+    # captions; null for a text. Only a campaign that scores documents says which segment is a run's last.
+    item = f"""
+        item.code, item.position, item.text,
+        CASE {shows} WHEN 'source' THEN segment.source WHEN 'nothing' THEN '' ELSE segment.reference END,
+        CASE {shows} WHEN 'both' THEN segment.source ELSE '' END,
+        item.run, CASE WHEN campaign.scores_documents THEN {ENDS_RUN} END,
+        CASE WHEN segment.media_id IS NOT NULL AND {shows} IN ('source', 'both') THEN (
+            SELECT media.kind FROM hits_mediafile media WHERE media.id = segment.media_id
+        ) || CASE WHEN segment.captions_id IS NULL THEN '' ELSE '+' END END
+    """
+    return _Queries(
+        _OWN_DESK.format(item=item, how_far_ahead=_how_far_ahead()), _SHOWN_ITEMS.format(item=item)
+    )
+
+
+def _how_far_ahead() -> str:
+    """How far from the item that is rated the next one is that the browser does not hold yet.
+
+    Null where a screen holds several items: the kind of task then sends what is ahead.
+    """
+    cases = []
+    for (presentation, task), kind in kinds().items():
+        if not kind.has_large_screens:
+            sizes = known_tasks()[task].sizes
+            by_size = " ".join(f"WHEN {size} THEN {kind.items_ahead(task, size)}" for size in sizes)
+            cases.append(
+                f"WHEN campaign.presentation = '{presentation}' AND campaign.task = '{task}' "
+                f"THEN CASE hit.size {by_size} END"
+            )
+    return " ".join(cases)
+
+
 _OWN_DESK = f"""
     SELECT assignment.id, assignment.hit_id, assignment.status, assignment.started_at, hit.size,
            worker.id, campaign.id, campaign.code, campaign.task, campaign.shows, campaign.presentation,
            campaign.scores_documents, campaign.outputs_per_screen, recruitment.provider, recruitment.settings,
-           {_ITEM}
+           {{item}}
     FROM hits_assignment assignment
     JOIN hits_worker worker ON worker.id = assignment.worker_id
     JOIN hits_hit hit ON hit.id = assignment.hit_id
@@ -93,13 +100,13 @@ _OWN_DESK = f"""
       ON recruitment.campaign_id = campaign.id AND recruitment.provider = worker.provider
       AND recruitment.provider <> '{Recruitment.Provider.LINK.value}'
     LEFT JOIN hits_item item
-      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE {_HOW_FAR_AHEAD} END
+      ON item.hit_id = assignment.hit_id AND item.position = %s + CASE {{how_far_ahead}} END
     LEFT JOIN hits_translation translation ON translation.id = item.translation_id
     LEFT JOIN hits_segment segment ON segment.id = translation.segment_id
     WHERE assignment.code = %s AND worker.code = %s
 """
-_SHOWN_ITEMS = f"""
-    SELECT {_ITEM}
+_SHOWN_ITEMS = """
+    SELECT {item}
     FROM hits_item item
     JOIN hits_translation translation ON translation.id = item.translation_id
     JOIN hits_segment segment ON segment.id = translation.segment_id
@@ -141,7 +148,7 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
     """
     parameters: list[Any] = [position, *_stored_codes(code, worker_code)]
     with connection.cursor() as cursor:
-        cursor.execute(_OWN_DESK, parameters)
+        cursor.execute(queries().own_desk, parameters)
         row = cursor.fetchone()
     if row is None:
         return None
@@ -175,7 +182,7 @@ def own_desk(code: UUID, *, worker_code: UUID, position: int) -> OwnDesk | None:
 def shown_items(assignment: Assignment, *, first: int, last: int) -> list[ShownItem]:
     """Return the items at these positions as the browser gets them, in one query."""
     with connection.cursor() as cursor:
-        cursor.execute(_SHOWN_ITEMS, [assignment.hit_id, first, last])
+        cursor.execute(queries().shown_items, [assignment.hit_id, first, last])
         return [_as_shown(*row) for row in cursor.fetchall()]
 
 

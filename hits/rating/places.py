@@ -30,8 +30,8 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from ..hit_sizes import sizes_of
 from ..models import HIT, Assignment, Campaign, Participation, Payment, PaymentRun, PayRule, Worker
+from ..task_facts import sizes_of
 from ..task_kinds import kind_of
 
 # The pass rate to assume before anyone has been judged: about half the workers of WMT13 passed.

@@ -16,9 +16,10 @@ from analysis.stats.thresholds import RELIABLE_P
 from da_platform.plots.responses import picture_file
 
 from ..exceptions import DecisionRefused
-from ..models import Campaign, Participation
+from ..models import Campaign, Participation, Rank
 from ..people.access import for_campaign_admins, user_of
 from ..questionnaires.counting import answers_of
+from ..task_kinds import kind_of
 from ..workers.deciding import (
     BATCH,
     Choice,
@@ -111,10 +112,12 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
     participation = participation_of(campaign, worker)
     row = worker_rows(campaign, [participation])[0]
     evidence = row.evidence
+    kind = kind_of(campaign)
     signs = trusted_signs(campaign) if evidence else None
     flags = flags_in_words(evidence, signs) if evidence else []
     context = {
         "campaign": campaign,
+        "kind": kind,
         "row": row,
         "participation": participation,
         "evidence": evidence,
@@ -126,7 +129,7 @@ def campaign_worker(request: HttpRequest, campaign: Campaign, worker: UUID) -> H
             for flag in flags
             if flag.name in OTHER_FLAGS
             # Ranks have no mean.
-            and (flag.name != "scrs" or campaign.task != Campaign.Task.RANK)
+            and (flag.name != "scrs" or kind.answers is not Rank)
         ],
         "pictures": _pictures(participation) if evidence else [],
         "assignments": assignments_of(participation)[:MAX_ROWS],

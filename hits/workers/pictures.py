@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from analysis.stats.worker_agreement import scores_beside_others
 from da_platform.plots.rendering import Picture
 
-from ..hit_sizes import sizes_of
 from ..languages import is_spaced
 from ..models import Assignment, Campaign, Item, Participation
 from ..rating.arrays import load_worker_assignments
+from ..task_facts import sizes_of
 from ..task_kinds import kind_of
 from .overlap import overlap_measures
 from .plots import (

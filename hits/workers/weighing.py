@@ -143,7 +143,7 @@ def _load_texts(
         items |= Item.objects.filter(hit__in=assignments["hit"].tolist(), role=Role.REFERENCE.value)
     gray = "reference" if campaign.shows_references else "source"
     rows = list(items.order_by().values_list("pk", "text", f"translation__segment__{gray}"))
-    has_gray = campaign.task != Campaign.Task.FLUENCY
+    has_gray = campaign.effective_shows != Campaign.Shows.NOTHING
     return (
         {pk: text for pk, text, _ in rows},
         {pk: gray_text if has_gray else "" for pk, _, gray_text in rows},

@@ -6,8 +6,8 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page, Route, expect
 
+from hits.hit_sizes import RATING_SIZES
 from hits.models import Assignment
-from hits.rating.desk import n_ahead
 from hits.recruiting.visitors import COOKIE
 from tests.browser.opening import Complaints, Visitor, assignment_of, rating_address, worker_cookie
 from tests.browser.rating import (
@@ -92,7 +92,7 @@ def test_a_network_that_returns_during_an_attempt_is_used_at_once(hit):
 
 def test_the_page_waits_when_it_runs_out_of_items(hit):
     page, assignment = hit
-    n_sent = n_ahead(assignment.hit.size)
+    n_sent = RATING_SIZES.n_ahead(assignment.hit.size)
     page.context.set_offline(True)
     rate_by_keys(page, SCORES[:n_sent])
     expect(page.locator("#save-state")).to_have_text(re.compile("The next text will appear"))

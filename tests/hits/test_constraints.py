@@ -78,7 +78,7 @@ ALICE, BOB = "alice", "bob"
 # from that field of the previous row, so that the two collide.
 BAD_CHANGES: dict[str, tuple[type[models.Model], int, dict[str, Any]]] = {
     "campaign_name_is_not_empty": (Campaign, 0, {"name": ""}),
-    "campaign_task_is_known": (Campaign, 0, {"task": "guess"}),
+    "campaign_has_a_task": (Campaign, 0, {"task": ""}),
     "campaign_shows_is_known": (Campaign, 0, {"shows": "all"}),
     "campaign_presentation_is_known": (Campaign, 0, {"presentation": "film"}),
     "campaign_presents_ratings_only": (Campaign, 0, {"presentation": "side", "task": "rank"}),

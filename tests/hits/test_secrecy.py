@@ -23,12 +23,12 @@ from django.utils.html import escape
 from scipy import stats
 
 from hits.campaigns.composition import Layout, References, Role, plan_hits
-from hits.hit_sizes import HIT_SIZES
+from hits.hit_sizes import HIT_SIZES, RATING_SIZES
 from hits.models import HIT, Assignment, Campaign, Item, Participation, Worker
-from hits.rating import desk
 from hits.rating.assignments import submit_assignment, take_assignment
 from hits.rating.canary import Canary, canary_of
 from hits.recruiting.visitors import COOKIE, remember_worker
+from hits.task_facts import sizes_of
 from hits.task_kinds import kind_of_task
 from tests.audit_log import empty_audit_log
 from tests.documents.campaigns import document_campaign
@@ -447,8 +447,8 @@ def test_the_browser_never_holds_an_item_and_its_partner(size, references):
         abs(item.position - item.partner) for hit in plan for item in hit if item.partner
     )
     # The browser holds positions p to p + n_ahead - 1.
-    assert desk.n_ahead(size) <= min(distances)
-    assert desk.n_ahead(size) >= 11, "ten items can be rated without a connection"
+    assert RATING_SIZES.n_ahead(size) <= min(distances)
+    assert RATING_SIZES.n_ahead(size) >= 11, "ten items can be rated without a connection"
 
 
 def test_no_response_contains_a_pair(observed):
@@ -456,7 +456,7 @@ def test_no_response_contains_a_pair(observed):
     by_code = {str(item.code): item for item, _ in sightings}
     for _, sighting in sightings:
         window = [by_code[fields["item"]] for fields in items_in(sighting.page)]
-        assert len(window) <= desk.n_ahead(campaign.hit_size, campaign.task)
+        assert len(window) <= sizes_of(campaign.task).n_ahead(campaign.hit_size)
         pks = {item.pk for item in window}
         assert not [item for item in window if item.partner_id in pks]
 

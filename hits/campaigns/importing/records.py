@@ -19,7 +19,8 @@ from da_platform.files.problems import Fix, Problems
 from da_platform.files.texts import fault_in_name, fault_in_text, has_c1_control, is_mendable
 
 from ...media.detecting import FileType
-from ...models import SHOWN_BY_TASK, Campaign
+from ...models import Campaign
+from ...task_facts import facts_of
 
 # Up to this many bytes of text stay in memory.
 SPOOL_BYTES = 16_000_000
@@ -66,7 +67,7 @@ class ReadingOptions:
     @property
     def _shown(self) -> str:
         # An unknown task needs nothing; it is refused with the other settings.
-        return self.shows or SHOWN_BY_TASK.get(self.task, "")
+        return self.shows or facts_of(self.task).shows
 
 
 def checked_text(

@@ -17,9 +17,10 @@ from da_platform.files.reading import printable
 from da_platform.files.texts import fault_in_name, fault_in_text
 from hits.exceptions import ImportRefused, QuestionsRefused
 
-from ...models import Campaign, ImportReport, usual_settings
+from ...models import Campaign, ImportReport
 from ...people.audit import record
 from ...questionnaires.questions import read_questionnaire
+from ...task_facts import kinds, usual_settings
 from .detection import find_reader
 from .records import Draft, ReadingOptions
 from .storing import store
@@ -226,8 +227,8 @@ def _check_media(campaign: Campaign, draft: Draft, problems: Problems) -> None:
     """Refuse media where the pages of the task have no place for them."""
     if not draft.media_types:
         return
-    is_beside = campaign.presentation == Campaign.Presentation.SIDE_BY_SIDE
-    if campaign.task == Campaign.Task.RANK or is_beside:
+    kind = kinds().get((campaign.presentation, campaign.task))
+    if kind and not kind.shows_media:
         reason = "media cannot be shown in rankings and side by side yet; show one output at a time"
         problems.add("", None, reason)
 

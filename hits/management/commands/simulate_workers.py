@@ -2,6 +2,7 @@ import json
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,13 +11,14 @@ from da_platform.exceptions import PlatformError
 from hits.campaigns.simulation import is_for_people, simulate_workers
 from hits.management.base import CommandWithExamples, campaign_named, progress_bar
 from hits.models import Campaign
-from hits.task_kinds import kind_of, kind_of_task
+from hits.task_facts import known_tasks
+from hits.task_kinds import TaskKind, kind_of, kind_of_task
 
-RATERS = ", ".join(kind_of_task(Campaign.Task.REFERENCE_ADEQUACY).behaviours)
-EDITORS = ", ".join(kind_of_task(Campaign.Task.EDIT).behaviours)
+# The kinds of workers of each task.
+KNOWN = {task: list(kind_of_task(task).behaviours) for task in known_tasks()}
 
 
-USUAL, USUAL_EDITORS = "honest=10,random=5", "careful=8,lazy=2,pasting=2"
+ALL_NAMES = list(dict.fromkeys(chain.from_iterable(KNOWN.values())))
 
 
 def crowd_of(text: str) -> Counter[str]:
@@ -24,8 +26,10 @@ def crowd_of(text: str) -> Counter[str]:
     crowd: Counter[str] = Counter()
     for part in text.split(","):
         name, _, count = part.strip().partition("=")
-        if name not in f"{RATERS}, {EDITORS}".split(", "):
-            raise ArgumentTypeError(f"{name!r} is not a kind of worker. Choose from: {RATERS}.")
+        if not any(name in names for names in KNOWN.values()):
+            raise ArgumentTypeError(
+                f"{name!r} is not a kind of worker. Choose from: {', '.join(ALL_NAMES)}."
+            )
         if not count.isdecimal():
             raise ArgumentTypeError(f"{part.strip()!r}: write a number, as in {name}=10.")
         crowd[name] += int(count)
@@ -38,9 +42,18 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+def kinds_by_task() -> str:
+    tasks: dict[str, list[str]] = {}
+    for task, names in KNOWN.items():
+        tasks.setdefault(", ".join(names), []).append(task)
+    return "\n".join(f"kinds for {', '.join(own)}: {names}" for names, own in tasks.items())
+
+
 class Command(CommandWithExamples):
     help = "Let simulated workers rate an open campaign, through the same services as real ones."
-    examples = f"kinds: {RATERS}\nof editors: {EDITORS}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
+    examples = (
+        f"{kinds_by_task()}\n\nexample: simulate_workers demo --crowd honest=12,random=4 --seed 1"
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("campaign", help="the campaign's name")
@@ -48,7 +61,7 @@ class Command(CommandWithExamples):
             "--crowd",
             type=crowd_of,
             metavar="KIND=N,...",
-            help=f"how many workers of each kind (default: {USUAL}; editors: {USUAL_EDITORS})",
+            help=f"how many workers of each kind (default: {TaskKind.usual_crowd}, or what suits the task)",
         )
         parser.add_argument(
             "--hits", type=whole_number, default=1, help="HITs per worker (default: 1)"
@@ -73,8 +86,7 @@ class Command(CommandWithExamples):
                 "theirs. Nothing was done. Use --even-if-real to do it anyway."
             )
         behaviours = kind_of(campaign).behaviours
-        is_edited = campaign.task == Campaign.Task.EDIT
-        crowd = options["crowd"] or crowd_of(USUAL_EDITORS if is_edited else USUAL)
+        crowd = options["crowd"] or crowd_of(kind_of(campaign).usual_crowd)
         if unknown := set(crowd) - set(behaviours):
             raise CommandError(
                 f"{campaign.name} has no workers of the kind {', '.join(sorted(unknown))}. "
