@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from da_platform.exceptions import PlatformError
 from da_platform.numbers import known, known_list
@@ -162,10 +162,10 @@ def measure_agreement(
     Parameters
     ----------
     campaign : Campaign
-        Its seed determines the intervals and splits, so the same ratings give the same numbers.
+        Its seed determines the splits, so the same ratings give the same numbers.
     replicate : Campaign, optional
-        A campaign with other ratings of the same translations, to compare means of N ratings with. Without
-        it, they are compared with means of N other ratings of the same campaign.
+        A campaign with other ratings of the same translations, to compare means of N ratings with; workers of
+        both count in the first only. Without it, they are compared with means of N other ratings of the same campaign.
     progress : callable, optional
         Called with the number of stages done and the total.
 
@@ -184,19 +184,20 @@ def measure_agreement(
     all_ratings = load_ratings(campaign)
     ratings = _trusted(all_ratings, campaign)
     z = standardise_by_worker(ratings.score, ratings.worker).z
+    segments = _segments(campaign, ratings.translation)
     report(1, N_STAGES)
     genuine = counts_for_gold(ratings.role)
     columns = (ratings.worker[genuine], ratings.translation[genuine])
-    between = inter_annotator_agreement(z[genuine], *columns, rng=rng)
+    between = inter_annotator_agreement(z[genuine], *columns, segments=segments[genuine])
     report(2, N_STAGES)
     within, repeats = _within(ratings, z)
     report(3, N_STAGES)
     z_once, _, units = average_repeats(z[genuine], *columns)
-    alpha = krippendorff_alpha(z_once, units, rng=rng)
+    alpha = krippendorff_alpha(z_once, units, segments=_segments(campaign, units))
     report(4, N_STAGES)
     collection, moments = _collection(ratings, z)
-    collection = replace(collection, segments=_segments(campaign, collection))
-    other = None if replicate is None else _replicate(campaign, replicate)
+    collection = replace(collection, segments=_segments(campaign, collection.translations))
+    other = None if replicate is None else _replicate(campaign, replicate, ratings.worker)
     reliability = [
         measure_reliability(campaign, method=method, ratings=all_ratings) for method in METHODS
     ]
@@ -245,7 +246,9 @@ def _within(ratings: RatingArrays, z: NDArray[np.float64]) -> tuple[Agreement, R
     tests = repeat_tests(pairs.differences[is_repeat], ratings.worker[rows])
     has_enough = tests.n_pairs >= MINIMUM_PAIRS
     return (
-        intra_annotator_agreement(z[pairs.partner_rows[is_repeat]], z[rows]),
+        intra_annotator_agreement(
+            z[pairs.partner_rows[is_repeat]], z[rows], workers=ratings.worker[rows]
+        ),
         Repeats(
             n_workers=int(has_enough.sum()),
             n_differ=int((has_enough & (tests.pvalue < RELIABLE_P)).sum()),
@@ -267,18 +270,25 @@ def _collection(
     return Collection(scores=raw, z=z_once, translations=units), moments
 
 
-def _segments(campaign: Campaign, collection: Collection) -> NDArray[np.int64]:
-    """Return the segment of each rating: translations of one segment vary together."""
+def _segments(campaign: Campaign, translations: ArrayLike) -> NDArray[np.int64]:
+    """Return the segment of each translation: translations of one segment vary together."""
     rows = Translation.objects.filter(segment__campaign=campaign).order_by("pk")
     pairs = list(rows.values_list("pk", "segment_id").iterator(10_000))
     keys, segments = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return segments[np.searchsorted(keys, np.asarray(collection.translations))]
+    return segments[np.searchsorted(keys, np.asarray(translations))]
 
 
-def _replicate(campaign: Campaign, replicate: Campaign) -> Collection:
-    """Return the ratings of another campaign for the texts that both have, under this campaign's keys."""
+def _replicate(
+    campaign: Campaign, replicate: Campaign, workers: NDArray[np.int64]
+) -> Collection:
+    """Return the ratings of another campaign for the texts that both have, under this campaign's keys.
+
+    Those of the first campaign's `workers` are left out: a worker would agree with their own earlier ratings.
+    """
     ratings = _trusted(load_ratings(replicate), replicate)
     z = standardise_by_worker(ratings.score, ratings.worker).z
+    # Without z, a rating is not used.
+    z = np.where(np.isin(ratings.worker, workers), np.nan, z)
     collection, _ = _collection(ratings, z)
     own = {(segment, text): pk for pk, segment, text in _texts(campaign)}
     keys = {pk: own.get((segment, text)) for pk, segment, text in _texts(replicate)}
@@ -286,8 +296,8 @@ def _replicate(campaign: Campaign, replicate: Campaign) -> Collection:
     is_shared = np.array([pk is not None for pk in translations], dtype=np.bool_)
     if not is_shared.any():
         raise ReplicateRefused(
-            f"{replicate} has no trusted ratings of the translations of {campaign}. A replicate "
-            "needs segments of the same names with the same texts."
+            f"{replicate} has no trusted ratings of the translations of {campaign} by other workers. A replicate "
+            f"needs segments of the same names with the same texts, and workers who did not rate {campaign}."
         )
     return Collection(
         scores=np.asarray(collection.scores)[is_shared],

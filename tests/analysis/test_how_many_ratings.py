@@ -62,6 +62,18 @@ def test_only_equal_texts_of_equal_segments_are_compared(campaign, replicate):
         measure_agreement(campaign, replicate=replicate)
 
 
+def test_workers_of_both_campaigns_do_not_replicate_themselves(campaign):
+    with pytest.raises(ReplicateRefused, match="by other workers"):
+        measure_agreement(campaign, replicate=rated("the same workers", 4))
+    shared = make_hits(name="shared", n_segments=35, hit_size=100, min_ratings=3)
+    for seed in (4, 5):
+        simulate_workers(campaign=shared, crowd={Behaviour.HONEST: 2}, seed=seed)
+    weigh_pending()
+    everyone = measure_agreement(shared).depth.mean
+    n_of_others = measure_agreement(campaign, replicate=shared).curve.n_translations[0]
+    assert everyone > 1 and n_of_others > 0
+
+
 def test_ratings_repeats_time_and_pay_are_counted(campaign):
     Rating.objects.update(active_ms=3_000)
     agreement = measure_agreement(campaign)
