@@ -225,7 +225,7 @@ def measure_systems(systems: SystemRows, rows: Rows | None, options: Options) ->
 
 
 def _published_estimates(systems: SystemRows, options: Options) -> dict[Measure, list[Estimate]]:
-    """Fisher's and exact binomial intervals, as if systems were a sample of many."""
+    """Fisher's and exact binomial intervals, as if systems, and all pairs of them, were independent."""
     facts = [{"higher_is_better": flag, "confidence": options.confidence} for flag in systems.flags]
     columns = list(zip(systems.scores, facts, strict=True))
     truth = systems.truth
@@ -289,8 +289,9 @@ def _resampled(
 ) -> SystemMeasures:
     """Intervals and tests that resample segments, or with systems as the unit where there are none."""
     by_segment = _by_segment(systems, rows, published, options)
+    unsegmented = _estimates_by_system(systems, published, options)
     spreads = _spreads(systems, rows, options) if rows is not None and (by_segment or soft) else {}
-    estimates, tests = dict(published), []
+    estimates, tests = dict(unsegmented), []
     for measure in SYSTEM_MEASURES:
         is_resampled = measure in by_segment and all(systems.are_means)
         by_system = None if is_resampled else _by_system(systems, measure)
@@ -299,7 +300,7 @@ def _resampled(
                 new if is_mean else old
                 for new, old, is_mean in zip(
                     estimates_of(by_segment[measure], options.confidence),
-                    published[measure],
+                    unsegmented[measure],
                     systems.are_means,
                     strict=True,
                 )
@@ -318,6 +319,26 @@ def _resampled(
     if soft is not None and "spa" in spreads:
         tests.append(_soft_tests(systems, soft, spreads["spa"], options))
     return SystemMeasures(estimates, soft, tuple(tests) if len(systems.metrics) > 1 else ())
+
+
+def _estimates_by_system(
+    systems: SystemRows, published: dict[Measure, list[Estimate]], options: Options
+) -> dict[Measure, list[Estimate]]:
+    """Return intervals with systems as the unit: Fisher's for r, the jackknife for the others.
+
+    Pairs of systems are not independent, so the exact binomial interval of accuracy is too narrow.
+    """
+    estimates = dict(published)
+    for measure in SYSTEM_MEASURES[1:]:
+        result = _by_system(systems, measure)
+        assert isinstance(result, UnitEstimates)
+        estimates[measure] = [
+            replace(known, low=row.low, high=row.high)
+            for row, known in zip(
+                estimates_of(result, options.confidence), published[measure], strict=True
+            )
+        ]
+    return estimates
 
 
 def _by_segment(

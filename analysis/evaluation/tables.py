@@ -352,7 +352,6 @@ def preference_table(preferences: Preferences, caption: str, options: Options) -
 def system_table(gold: GoldEvaluation, options: Options) -> Table:
     """Return metrics against system gold, best r first."""
     has_spa = any(row.spa is not None for row in gold.system)
-    titles = ["Spearman", "Kendall", "accuracy"] + (["SPA"] if has_spa else [])
     winners = _winners(gold, "system")
     rows = []
     for row in gold.system:
@@ -364,15 +363,15 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
             _value(row.spearman, bold=row.metric in winners["spearman"]),
             _value(row.kendall, bold=row.metric in winners["kendall"]),
             _value(row.accuracy, bold=row.metric in winners["accuracy"]),
+            interval(row.accuracy.low, row.accuracy.high),
         ]
         spa = _value(row.spa, bold=row.metric in winners["spa"])
         rows.append(cells + ([spa] if has_spa else []))
     n = gold.gold.n_systems
     test = gold.test_of("system", "pearson")
-    how = "Fisher" if test is None or test.unit == "system" else f"bootstrap of {options.level}s"
     note = (
-        f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation with {_confidence(options)} "
-        f"interval ({how}). accuracy: share of system pairs in the same order as in the gold."
+        f"n = {n} systems, {n * (n - 1) // 2} pairs. r: Pearson correlation. accuracy: share of system pairs in "
+        f"the same order as in the gold. {_system_intervals(gold, options)}"
     )
     if test is not None:
         note += f" {_tests_sentence(gold, 'system', options)}"
@@ -385,9 +384,29 @@ def system_table(gold: GoldEvaluation, options: Options) -> Table:
     return Table(
         name=f"system-{gold.gold.name}",
         caption=f"System-level agreement with {gold.gold.name}",
-        columns=_with_r(options, titles),
+        columns=[
+            *_with_r(options, ["Spearman", "Kendall", "accuracy"]),
+            Column(f"accuracy, {_confidence(options)} interval", parts=ENDS),
+            *([Column("SPA")] if has_spa else []),
+        ],
         rows=rows,
         note=note,
+    )
+
+
+def _system_intervals(gold: GoldEvaluation, options: Options) -> str:
+    """Explain the intervals of a table at system level."""
+    test = gold.test_of("system", "pearson")
+    # A single metric has no tests.
+    has_segments = any(row.spa for row in gold.system) if test is None else test.is_by_segment
+    confidence = f"{_confidence(options)} intervals"
+    if options.is_published:
+        return f"{confidence}: r Fisher, accuracy exact binomial, which takes pairs of systems as independent."
+    if has_segments:
+        return f"{confidence}: bootstrap of {options.level}s."
+    return (
+        f"{confidence}: r Fisher, accuracy jackknife over systems, as if these were drawn from many; none for a "
+        "perfect order."
     )
 
 

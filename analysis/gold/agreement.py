@@ -278,9 +278,7 @@ def _segments(campaign: Campaign, translations: ArrayLike) -> NDArray[np.int64]:
     return segments[np.searchsorted(keys, np.asarray(translations))]
 
 
-def _replicate(
-    campaign: Campaign, replicate: Campaign, workers: NDArray[np.int64]
-) -> Collection:
+def _replicate(campaign: Campaign, replicate: Campaign, workers: NDArray[np.int64]) -> Collection:
     """Return the ratings of another campaign for the texts that both have, under this campaign's keys.
 
     Those of the first campaign's `workers` are left out: a worker would agree with their own earlier ratings.

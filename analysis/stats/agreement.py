@@ -157,9 +157,7 @@ def intra_annotator_agreement(
         n_translations=len(first),
         signature=signature(
             agreement="within-workers",
-            ci=("fisher", confidence)
-            if workers is None
-            else ("jackknife", "workers", confidence),
+            ci=("fisher", confidence) if workers is None else ("jackknife", "workers", confidence),
         ),
     )
 

@@ -36,14 +36,13 @@ from .signature import signature
 from .significance import ComparisonMatrix, comparison_matrix, metric_pairs
 
 Method = Literal["pearson", "spearman", "kendall_b"]
-Scale = Literal["fisher", "plain"]
+Scale = Literal["fisher", "plain", "share"]
 Unit = Literal["segment", "system"]
 
 # A variance needs at least two segments.
 MIN_SEGMENTS = 2
 # Correlations nearer to 1 are 1 but for rounding.
 LARGEST = 1 - 1e-15
-SMALLEST_SLOPE = 1e-15
 # Up to this many segments, rank correlations are computed again without each of them. With more, the first-order
 # approximation differs from that by less than a few percent, and is faster by the number of segments.
 FEW_SEGMENTS = 50
@@ -60,8 +59,9 @@ class UnitEstimates:
         Higher is better; NaN for a metric without an estimate.
     covariance : ndarray, shape (n_metrics, n_metrics)
         Of the estimates on `scale`.
-    scale : {"fisher", "plain"}
-        Correlations are compared as Fisher's z, which has nearly the same spread everywhere.
+    scale : {"fisher", "plain", "share"}
+        Correlations are compared as Fisher's z, which has nearly the same spread everywhere; shares of pairs in the
+        right order as Fisher's z of the share in the right order less the share in the wrong one.
     n : int
         Number of translations.
     n_units : int
@@ -71,6 +71,8 @@ class UnitEstimates:
     higher_is_better : tuple of bool
     how : str
         How the covariance was computed, for signatures.
+    largest : float
+        What stands for a correlation of 1, which has no finite z.
     """
 
     measure: str
@@ -82,19 +84,23 @@ class UnitEstimates:
     limits: tuple[float, float]
     higher_is_better: tuple[bool, ...]
     how: str
+    largest: float = LARGEST
 
     def intervals(self, confidence: float = 0.95) -> Floats:
-        """Return the lower and upper ends of t intervals, shape (2, n_metrics); NaN if unknown."""
+        """Return the lower and upper ends of t intervals, shape (2, n_metrics); NaN if unknown.
+
+        An order without a mistake, which leaving out a segment cannot change, has no interval.
+        """
         check_between("confidence", confidence, 0, 1)
         if self.n_units < MIN_SEGMENTS:
             return np.full((2, len(self.estimates)), np.nan)
         quantile = float(scipy.special.stdtrit(self.n_units - 1, (1 + confidence) / 2))
         reach = quantile * np.sqrt(np.diag(self.covariance))
-        centre = scaled(self.estimates, self.scale)
-        ends = np.stack([centre - reach, centre + reach])
-        if self.scale == "fisher":
-            ends = np.tanh(ends)
-        return np.clip(ends, *self.limits)
+        centre = scaled(self.estimates, self.scale, self.largest)
+        low, high = (_unscaled(end, self.scale) for end in (centre - reach, centre + reach))
+        ends = np.stack([np.minimum(low, self.estimates), np.maximum(high, self.estimates)])
+        is_perfect = (self.largest < LARGEST) & (np.abs(centre) >= np.arctanh(self.largest))
+        return np.where(is_perfect, np.nan, np.clip(ends, *self.limits))
 
     def compare(self) -> ComparisonMatrix:
         """Test every difference by Student's t, one-sided; a small `pvalue[i, j]` favours metric i.
@@ -103,7 +109,7 @@ class UnitEstimates:
         or 1.
         """
         first, second = metric_pairs(self.estimates)
-        centre = scaled(self.estimates, self.scale)
+        centre = scaled(self.estimates, self.scale, self.largest)
         with np.errstate(invalid="ignore"):
             difference = centre[first] - centre[second]
         variance = np.diag(self.covariance)
@@ -134,12 +140,19 @@ def _ratios(difference: Floats, variance: Floats) -> Floats:
     return np.where(varies, t, np.where(is_same, 0, np.copysign(np.inf, difference)))
 
 
-def scaled(estimates: Floats, scale: Scale) -> Floats:
+def scaled(estimates: Floats, scale: Scale, largest: float = LARGEST) -> Floats:
     """Return estimates on the scale on which they are compared."""
     if scale == "plain":
         return estimates
+    r = 2 * estimates - 1 if scale == "share" else estimates
     # A correlation of exactly 1 has no finite z.
-    return np.arctanh(np.clip(estimates, -LARGEST, LARGEST))
+    return np.arctanh(np.clip(r, -largest, largest))
+
+
+def _unscaled(values: Floats, scale: Scale) -> Floats:
+    if scale == "plain":
+        return values
+    return (np.tanh(values) + 1) / 2 if scale == "share" else np.tanh(values)
 
 
 def correlations_by_segment(
@@ -171,8 +184,8 @@ def correlations_by_segment(
     -------
     UnitEstimates
         The covariance is the jackknife [1]_ over segments of Fisher's z: from the correlations without each
-        of the segments in turn. For ranks with more than `FEW_SEGMENTS` segments it is the infinitesimal
-        jackknife: the influence of every translation, added up within segments.
+        of the segments in turn. For ranks with more than `FEW_SEGMENTS` segments, or one translation of each, it
+        is the infinitesimal jackknife: the influence of every translation, added up within segments.
 
     References
     ----------
@@ -190,12 +203,14 @@ def correlations_by_segment(
         raise ValueError(f"`segments` has {len(units)} rows for {len(np.asarray(gold))} of `gold`")
     labels, codes = factorise(units[~np.isnan(np.asarray(gold, dtype=np.float64))])
     signs = directions(higher_is_better, len(scores))
-    n_units = len(labels)
+    n_units, largest = len(labels), LARGEST
     if method == "pearson":
         estimates, without = _pearson(scores, truth, codes)
         covariance = jackknife_covariance(scaled(without, "fisher"))
     else:
-        estimates, covariance = _rank_correlations(_OF_RANKS[method], scores, truth, codes)
+        if n_units == len(truth):
+            largest = largest_of_order(method, n_units)
+        estimates, covariance = _rank_correlations(_OF_RANKS[method], scores, truth, codes, largest)
     return UnitEstimates(
         measure=method,
         estimates=estimates * signs,
@@ -206,7 +221,17 @@ def correlations_by_segment(
         limits=(-1.0, 1.0),
         higher_is_better=tuple(bool(sign > 0) for sign in signs),
         how=f"by-{unit}",
+        largest=largest,
     )
+
+
+def largest_of_order(method: str, n: int) -> float:
+    """Return what stands for a rank correlation of 1 in an order of n: half a step, two neighbours swapped, below 1.
+
+    Otherwise a metric with a perfect order would be infinitely better than one with a single mistake.
+    """
+    step = 12 / (n * (n**2 - 1)) if method == "spearman" else 4 / (n * (n - 1))
+    return min(1 - step / 2, LARGEST) if n > 2 else LARGEST
 
 
 def means_by_segment(
@@ -282,11 +307,13 @@ def _rank_correlations(
     metrics: Floats,
     gold: Floats,
     codes: Ints,
+    largest: float,
 ) -> tuple[Floats, Floats]:
     """Return the coefficient of each metric, and the covariance of their Fisher's z."""
     n_units, y = int(codes.max()) + 1, Ranks.of(gold)
     estimates, values = np.empty(len(metrics)), np.empty((len(metrics), n_units))
-    kept = [codes != unit for unit in range(n_units)] if n_units <= FEW_SEGMENTS else []
+    is_few = n_units <= FEW_SEGMENTS and n_units < len(gold)
+    kept = [codes != unit for unit in range(n_units)] if is_few else []
     gold_without = [Ranks.of(gold[chosen]) for chosen in kept]
     for i, scores in enumerate(metrics):
         estimates[i], influences = of_ranks(Ranks.of(scores), y)
@@ -301,7 +328,7 @@ def _rank_correlations(
     if kept:
         return estimates, jackknife_covariance(scaled(values, "fisher"))
     # On Fisher's scale a small change is divided by 1 - r^2.
-    slope = np.maximum(1 - estimates**2, SMALLEST_SLOPE)
+    slope = np.maximum(1 - estimates**2, 1 - largest**2)
     return estimates, covariance_of(values / slope[:, None])
 
 

@@ -14,6 +14,7 @@ from .by_segment import (
     UnitEstimates,
     correlations_by_segment,
     covariance_of,
+    largest_of_order,
     scaled,
 )
 from .meta_evaluation import checked_cube
@@ -187,17 +188,22 @@ def measures_by_system(
     agree = (agree == np.sign(truth[:, None] - truth)) & ~np.eye(len(truth), dtype=bool)
     shares = agree.sum(axis=2) / (len(truth) - 1)
     estimates = shares.mean(axis=1)
+    largest = largest_of_order("accuracy", len(truth))
+    # On the scale of shares a small change is divided by this.
+    slope = np.maximum(1 - (2 * estimates - 1) ** 2, 1 - largest**2) / 2
+    # Each system is in all pairs with the others, so it moves the share of agreeing pairs twice.
+    influences = 2 * (shares - estimates[:, None]) / len(truth)
     return UnitEstimates(
         measure=measure,
         estimates=estimates,
-        # Each system is in all pairs with the others, so it moves the share of agreeing pairs twice.
-        covariance=covariance_of(2 * (shares - estimates[:, None]) / len(truth)),
-        scale="plain",
+        covariance=covariance_of(influences / slope[:, None]),
+        scale="share",
         n=len(truth),
         n_units=len(truth),
         limits=(0.0, 1.0),
         higher_is_better=tuple(bool(sign > 0) for sign in signs),
         how="by-system",
+        largest=largest,
     )
 
 

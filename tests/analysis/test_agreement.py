@@ -195,7 +195,9 @@ def test_alpha_has_an_interval_over_segments():
 
 
 def test_a_single_segment_has_no_interval():
-    agreement = inter_annotator_agreement([1, 2, 3, 5], [1, 2, 1, 2], [1, 1, 2, 2], segments=[1] * 4)
+    agreement = inter_annotator_agreement(
+        [1, 2, 3, 5], [1, 2, 1, 2], [1, 1, 2, 2], segments=[1] * 4
+    )
     assert agreement.pearson > 0 and np.isnan([agreement.low, agreement.high]).all()
 
 

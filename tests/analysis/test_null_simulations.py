@@ -11,7 +11,7 @@ import pytest
 
 from analysis.stats.by_segment import correlations_by_segment, means_by_segment
 from analysis.stats.correlation import fisher_interval
-from analysis.stats.meta_evaluation import tie_accuracies
+from analysis.stats.meta_evaluation import pairwise_system_accuracy, tie_accuracies
 from analysis.stats.multiple_tests import holm
 from analysis.stats.segment_resampling import resampled_correlations
 from analysis.stats.soft_accuracy import soft_pairwise_accuracies
@@ -290,22 +290,38 @@ def test_intervals_at_system_level_cover(world):
         assert 93 <= share(flags) <= (98.5 if is_coarse else 97), measure
 
 
-def test_systems_as_the_unit_hold_their_level():
-    rng = np.random.default_rng(9)
-    rejected = {}
+@pytest.mark.parametrize("ties", [False, True], ids=["decimals", "ties"])
+@pytest.mark.parametrize(("n_systems", "noise"), [(15, 1.5), (20, 0.7), (20, 1.5)])
+def test_systems_as_the_unit_hold_their_level_and_cover(n_systems, noise, ties):
+    rng = np.random.default_rng([n_systems, ties])
+
+    def sample(n):
+        gold = rng.normal(size=n)
+        metrics = gold + noise * rng.normal(size=(2, n))
+        return (np.round(2 * metrics), np.round(2 * gold)) if ties else (metrics, gold)
+
+    measures = ("spearman", "kendall_b", "accuracy")
+    many = sample(2500)
+    truth = {measure: measures_by_system(*many, measure).estimates.mean() for measure in measures}
+    truth["pearson"] = np.corrcoef(np.stack([*many[0], many[1]]))[2, :2].mean()
+    rejected, covered, published = {}, {}, []
     for _ in range(1000):
-        gold = rng.normal(size=15)
-        metrics = gold + 0.7 * rng.normal(size=(2, 15))
-        for measure in ("spearman", "kendall_b", "accuracy"):
-            pvalue = measures_by_system(metrics, gold, measure).compare().pvalue
-            rejected.setdefault(measure, []).extend(rejections(pvalue))
-        rejected.setdefault("williams", []).extend(
-            rejections(williams_matrix(metrics, gold).pvalue)
-        )
-    assert 3 <= share(rejected["williams"]) <= 7
-    # With few systems, the jackknife of measures of their order is a little too careful.
-    for measure, flags in rejected.items():
-        assert 1.5 <= share(flags) <= 7, measure
+        metrics, gold = sample(n_systems)
+        for measure in measures:
+            result = measures_by_system(metrics, gold, measure)
+            low, high = result.intervals()
+            rejected.setdefault(measure, []).extend(rejections(result.compare().pvalue))
+            covered.setdefault(measure, []).extend((low < truth[measure]) & (truth[measure] < high))
+        williams = williams_matrix(metrics, gold)
+        rejected.setdefault("pearson", []).extend(rejections(williams.pvalue))
+        low, high = fisher_interval(williams.estimates[0], n_systems)
+        covered.setdefault("pearson", []).append(low < truth["pearson"] < high)
+        exact = pairwise_system_accuracy(metrics[0], gold)
+        published.append(exact.low < truth["accuracy"] < exact.high)
+    for measure in rejected:
+        assert 3 <= share(rejected[measure]) <= 7, measure
+        assert 93 <= share(covered[measure]) <= 97, measure
+    assert share(published) < 85
 
 
 def test_holm_keeps_the_chance_of_any_wrong_winner_below_five_percent():

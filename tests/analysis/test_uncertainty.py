@@ -9,10 +9,12 @@ from numpy.testing import assert_allclose
 from analysis.evaluation import EvaluationResult, Options, evaluate
 from analysis.evaluation.result_page import measures_offered, shown_pictures
 from analysis.evaluation.stored_evaluations import EvaluationRefused, options_from
+from analysis.evaluation.tables import tables_of
 from analysis.scores.score_tables import ScoreTable
 from analysis.stats.by_segment import correlations_by_segment
 from analysis.stats.correlation import correlate
 from analysis.stats.multiple_tests import holm
+from analysis.stats.system_resampling import measures_by_system
 from analysis.stats.williams import williams_matrix
 from tests.analysis.evaluation_tables import SYSTEMS, gold_scores, gold_table, keys, metric
 
@@ -118,6 +120,51 @@ def test_system_scores_without_segments_are_tested_by_system():
     assert set(tests) == {"pearson", "spearman", "kendall", "accuracy"}
     assert tests["pearson"].test == "williams" and tests["accuracy"].test == "t"
     assert {test.unit for test in tests.values()} == {"system"}
+
+
+def test_system_scores_without_segments_have_intervals_over_systems():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(size=12)
+    places = tuple((f"system {i}", "") for i in range(12))
+    gold = replace(gold_table(), level="system", keys=places, scores=truth)
+    scores = truth + rng.normal(size=(2, 12))
+    tables = [
+        ScoreTable(f"metric {i}", "system", places, row, True) for i, row in enumerate(scores)
+    ]
+    by_name = {row.metric: row for row in first_gold(tables, gold).system}
+    published = {
+        row.metric: row for row in first_gold(tables, gold, uncertainty="published").system
+    }
+    for measure, method in (("spearman",) * 2, ("kendall", "kendall_b"), ("accuracy",) * 2):
+        low, high = measures_by_system(scores, truth, method).intervals()
+        for i, table in enumerate(tables):
+            row = getattr(by_name[table.name], measure)
+            old = getattr(published[table.name], measure)
+            assert (row.low, row.high) == pytest.approx((low[i], high[i]))
+            assert (row.estimate, row.n) == (old.estimate, old.n) and row.low != old.low
+    assert by_name["metric 0"].pearson == published["metric 0"].pearson
+    (table,) = (
+        table for table in tables_of(evaluate(tables, [gold]).result) if table.name == "system-gold"
+    )
+    assert "jackknife over systems" in table.note
+    assert "accuracy, 95 % interval" in [column.title for column in table.columns]
+
+
+def test_a_perfect_order_has_no_interval():
+    truth = np.arange(12.0)
+    result = measures_by_system([truth, truth[::-1]], truth, "kendall_b")
+    assert_allclose(result.estimates, [1, -1])
+    assert np.isnan(result.intervals()).all()
+    assert result.compare().pvalue[0, 1] < 0.001
+
+
+def test_a_perfect_order_does_not_beat_an_order_with_one_mistake():
+    truth = np.arange(12.0)
+    with_mistake = truth.copy()
+    with_mistake[[3, 4]] = with_mistake[[4, 3]]
+    for measure in ("spearman", "kendall_b", "accuracy"):
+        pvalue = measures_by_system([truth, with_mistake], truth, measure).compare().pvalue
+        assert 0.05 < pvalue[0, 1] < 0.5, measure
 
 
 def test_only_pairs_with_a_metric_that_is_no_mean_are_tested_by_system():
