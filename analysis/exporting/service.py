@@ -474,7 +474,7 @@ def _signature(request: _Request) -> str:
         if request.kind == "documents":
             facts["doc"] = "mean-of-segments"
         if request.kind == "systems":
-            facts |= {"sys": "mean-of-segments", "rank": "z", "test": "mann-whitney,greater"}
+            facts |= {"sys": request.run.system_estimate, "rank": "z", "test": request.run.test}
     elif request.kind == "evidence":
         facts["rows"] = "history" if request.history else "latest"
     if request.run is None and request.kind not in METRIC_LEVELS:

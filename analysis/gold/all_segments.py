@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..stats.control_variates import N_FOLDS, Outputs, ScoresForAll, scores_for_
 from ..stats.segments import Method, counts_for_gold
 from ..stats.signature import signature
 from .counted_ratings import CountedColumns
+from .documents import documents_rated_in
 from .gold_arrays import Floats, GoldArrays
 
 # Keeps the folds apart from other draws with the campaign's seed.
@@ -112,6 +113,9 @@ def scores_for_all(
     translations, first = np.unique(np.asarray(outputs.translations), return_index=True)
     rows = np.isin(ratings.translation, translations)
     at_output = np.searchsorted(translations, ratings.translation[rows])
+    documents = documents_rated_in(campaign, np.asarray(outputs.segments))
+    if documents is not None:
+        outputs = replace(outputs, segments=documents)
     scores = scores_for_all_segments(
         z[rows],
         ratings.worker[rows],
@@ -121,6 +125,7 @@ def scores_for_all(
         outputs=outputs,
         rng=np.random.default_rng([campaign.seed, *_STREAM]),
         method=method,
+        unit="segments" if documents is None else "documents",
     )
     return HelpedScores(scores, metric)
 

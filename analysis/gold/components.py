@@ -43,6 +43,7 @@ def stored_components(campaign: Campaign) -> VarianceComponents:
     facts: Mapping[str, float] | None = ((job.result or {}) if job else {}).get("components")
     if facts is None:
         raise ComponentsRefused(
-            f"The variances of {campaign} have not been measured yet. Build its gold again first."
+            f"The variances of {campaign} have not been measured yet. Measure its agreement first; "
+            "building gold on its Results page does that too."
         )
     return VarianceComponents(**facts)

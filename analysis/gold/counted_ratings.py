@@ -1,21 +1,28 @@
 """Which ratings of a campaign count for gold, and how much."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from django.db.models import OuterRef, QuerySet, Subquery
 from numpy.typing import NDArray
 
+from da_platform.exceptions import PlatformError
 from hits.models import Campaign, Evidence, Participation
 from hits.rating.arrays import Ids, OutputArrays, RatingArrays
 from hits.rating.places import left_out_assignments
+from hits.rating.reports import excused_items_in
 
-from ..stats.quality_control import make_pairs
+from ..stats.quality_control import NO_PARTNER, make_pairs
 from ..stats.roles import Role
 from ..stats.segments import Method, counts_for_gold
 from ..stats.trust_rules import Stance, stance_of_agreement
 from ..stats.worker_weights import WorkerWeights, worker_weights
+from .gold_arrays import Floats
+
+
+class WeightsRefused(PlatformError):
+    """Ratings that cannot be weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +134,79 @@ def expand_ratings(
     )
 
 
-def weigh_workers(ratings: CountedColumns, z: NDArray[np.float64]) -> WorkerWeights:
-    """Weigh everyone who has z-scores by their hidden items, and by agreement where it can be seen."""
-    has_z = ~np.isnan(z)
-    pairs = make_pairs(
-        ratings.assignment[has_z], ratings.item[has_z], ratings.partner[has_z], z[has_z]
+@dataclass(frozen=True, slots=True)
+class HiddenItems:
+    """What the hidden items of a campaign show, from which any of its workers can be weighed."""
+
+    workers: Ids
+    drops: Floats
+    drop_workers: Ids
+    changes: Floats
+    change_workers: Ids
+    # z-scores, workers and translations of the ratings that count for scores.
+    scored: tuple[Floats, Ids, Ids]
+
+    @classmethod
+    def of(cls, ratings: CountedColumns, z: Floats) -> "HiddenItems":
+        has_z = ~np.isnan(z)
+        pairs = make_pairs(
+            ratings.assignment[has_z], ratings.item[has_z], ratings.partner[has_z], z[has_z]
+        )
+        scored = has_z & counts_for_gold(ratings.role)
+        roles, workers = ratings.role[has_z][pairs.rows], ratings.worker[has_z][pairs.rows]
+        is_degraded, is_repeat = roles == Role.BAD_REFERENCE, roles == Role.REPEAT
+        return cls(
+            workers=np.unique(ratings.worker[has_z]),
+            drops=-pairs.differences[is_degraded],
+            drop_workers=workers[is_degraded],
+            changes=pairs.differences[is_repeat],
+            change_workers=workers[is_repeat],
+            scored=(z[scored], ratings.worker[scored], ratings.translation[scored]),
+        )
+
+    def weigh(self, workers: Ids) -> WorkerWeights:
+        """Weigh these workers, by each other alone where agreement counts."""
+        return worker_weights(
+            workers,
+            drops=self.drops,
+            drop_workers=self.drop_workers,
+            changes=self.changes,
+            change_workers=self.change_workers,
+            ratings=self.scored,
+        )
+
+
+def weigh_workers(ratings: CountedColumns, z: Floats) -> WorkerWeights:
+    """Weigh everyone who has z-scores by their hidden items, and by agreement where it can be seen.
+
+    Raises
+    ------
+    WeightsRefused
+        If there are ratings, but nothing in them shows what they are worth.
+    """
+    hidden = HiddenItems.of(ratings, z)
+    weights = hidden.weigh(hidden.workers)
+    if len(weights.workers) and not weights.weights.any():
+        raise WeightsRefused(
+            "Workers cannot be weighed: none of them lowered degraded texts."
+            if len(hidden.drops)
+            else "Workers cannot be weighed: nobody who counts has rated a degraded text next to its original. "
+            "Weighted gold needs such hidden items; choose another way to average ratings."
+        )
+    return weights
+
+
+def without_reported_pairs(ratings: CountedColumns, campaign: Campaign) -> CountedColumns:
+    """Let hidden items form no pair if their worker reported one of the two texts, as in the worker's evidence."""
+    excused = excused_items_in(campaign)
+    if not excused:
+        return ratings
+    n_items = 1 + max(int(ratings.item.max(initial=0)), *(item for _, item in excused))
+    reported = np.array([assignment * n_items + item for assignment, item in excused])
+    is_excused = np.logical_or.reduce(
+        [
+            np.isin(ratings.assignment * n_items + items, reported)
+            for items in (ratings.item, np.maximum(ratings.partner, 0))
+        ]
     )
-    scored = has_z & counts_for_gold(ratings.role)
-    roles, workers = ratings.role[has_z][pairs.rows], ratings.worker[has_z][pairs.rows]
-    is_degraded, is_repeat = roles == Role.BAD_REFERENCE, roles == Role.REPEAT
-    return worker_weights(
-        ratings.worker[has_z],
-        drops=-pairs.differences[is_degraded],
-        drop_workers=workers[is_degraded],
-        changes=pairs.differences[is_repeat],
-        change_workers=workers[is_repeat],
-        ratings=(z[scored], ratings.worker[scored], ratings.translation[scored]),
-    )
+    return replace(ratings, partner=np.where(is_excused, NO_PARTNER, ratings.partner))

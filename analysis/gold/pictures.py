@@ -125,7 +125,7 @@ def system_ranking(ranking: SystemRanking) -> Picture:
         axes.set(
             yticks=places,
             yticklabels=names,
-            xlabel=f"Mean z-score, 95 % interval over {ranking.interval_over}",
+            xlabel=f"System score (z), 95 % interval over {ranking.interval_over}",
         )
         axes.invert_yaxis()
         axes.grid(axis="x")

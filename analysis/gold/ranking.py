@@ -58,6 +58,8 @@ class SystemRanking:
     # What the covariance of scores is over, and what the signed ranks are of.
     unit: Unit = "segments"
     paired_over: Unit = "segments"
+    # What system scores are, for the notes of tables and figures.
+    ranked_by: str = "mean z over segments"
 
     @property
     def test_in_words(self) -> str:
@@ -170,6 +172,18 @@ def rank_systems(
         rated_means=_means(gold.z[rows], systems) if covariance and covariance.estimate else {},
         unit=covariance.unit if covariance else "segments",
         paired_over="segments" if documents is None else "documents",
+        ranked_by=_ranked_by(run),
+    )
+
+
+def _ranked_by(run: GoldRun) -> str:
+    if run.method == GoldRun.Method.WEIGHTED:
+        return "weighted ratings, with random effects of segments"
+    if run.helper is None:
+        return "mean z over segments"
+    metric = run.helper["metric"]
+    return "mean z over all segments, " + (
+        f"corrected by {metric}" if metric else "each rated output counted by 1 / its chance"
     )
 
 

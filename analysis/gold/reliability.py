@@ -8,15 +8,22 @@ import numpy as np
 
 from da_platform.numbers import known
 from hits.models import Campaign
-from hits.rating.arrays import RatingArrays, load_outputs, load_ratings
+from hits.rating.arrays import Ids, RatingArrays, load_outputs, load_ratings
 
 from ..models import GoldRun
 from ..stats.segments import Method, counts_for_gold
 from ..stats.split_half import N_SPLITS, SplitHalf, split_half
 from ..stats.standardise import standardise_by_worker
-from .counted_ratings import CountedColumns, expand_ratings, load_trust, weigh_workers
+from .counted_ratings import (
+    CountedColumns,
+    HiddenItems,
+    expand_ratings,
+    load_trust,
+    without_reported_pairs,
+)
+from .gold_arrays import Floats
 
-METHODS: tuple[Method, ...] = ("per_worker", "weighted")
+METHODS: tuple[Method, ...] = ("per_worker", "pooled", "weighted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ def measure_reliability(
     n_splits: int = N_SPLITS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reliability | None:
-    """Correlate the scores from random halves of the workers that count; None with fewer than two.
+    """Correlate the scores from random halves of the workers that count; None with fewer than two, or if they cannot be weighed.
 
     The campaign's seed decides the splits, and they are the same for every method that counts the same
     workers.
@@ -59,18 +66,26 @@ def measure_reliability(
     scored = np.flatnonzero(counts_for_gold(columns.role) & ~np.isnan(z))
     if len(np.unique(columns.worker[scored])) < 2:
         return None
+    weigh = None
+    if method == "weighted":
+        hidden = HiddenItems.of(without_reported_pairs(columns, campaign), z)
+        if not hidden.weigh(hidden.workers).weights.any():
+            return None
+
+        def weigh(workers: Ids) -> Floats:
+            return hidden.weigh(workers).weights
+
     outputs = load_outputs(campaign)
     everything = np.ones(len(outputs), dtype=np.bool_)
     places, systems, segments = expand_ratings(columns.translation[scored], outputs, everything)
     rows = scored[places]
-    weights = weigh_workers(columns, z).of(columns.worker[rows]) if method == "weighted" else None
     halves = split_half(
         z[rows],
         columns.worker[rows],
         columns.translation[rows],
         systems,
         segments,
-        weights=weights,
+        weigh=weigh,
         method=method,
         n_splits=n_splits,
         rng=np.random.default_rng(campaign.seed),

@@ -104,8 +104,8 @@ class CampaignReport:
         if self.ranking is None:
             return ""
         return (
-            f"Systems by mean z-score, with intervals over {self.ranking.interval_over}. A line separates "
-            f"clusters ({self.ranking.test_in_words})."
+            f"Systems by {self.ranking.ranked_by}, with intervals over {self.ranking.interval_over}. A line "
+            f"separates clusters ({self.ranking.test_in_words})."
         )
 
     @property
@@ -288,11 +288,12 @@ def _scoring(report: CampaignReport) -> str:
         GoldRun.Method.WEIGHTED: "weighting each worker by how clearly they scored degraded translations lower "
         "and how closely they repeated their scores",
     }[GoldRun.Method(run.method)]
-    by, systems = (
-        ("workers who could be weighed", "weighted ratings, with random effects of segments")
+    by = (
+        "workers who could be weighed"
         if run.method == GoldRun.Method.WEIGHTED
-        else ("trusted workers", "mean z-score over segments")
+        else "trusted workers"
     )
+    systems = report.ranking.ranked_by if report.ranking else "mean z over segments"
     return (
         "Ratings were standardised per worker (mean and sample standard deviation over all of the "
         f"worker's items) and averaged per translation, {repeats}. This used {run.n_ratings:,} ratings "
@@ -477,18 +478,31 @@ def worth_of_one(value: dict[str, Any] | None) -> list[str]:
 
 def reliable_ranking(reliability: dict[str, Any]) -> str:
     """Say in words how well two halves of the workers agree; `reliability` is from `Reliability.as_json`."""
-    by = "weighted ratings" if reliability["method"] == "weighted" else "trusted workers"
+    by = {"weighted": "weighted ratings", "pooled": "trusted workers, every rating counted"}.get(
+        reliability["method"], "trusted workers"
+    )
     systems, segments = reliability["systems"], reliability["segments"]
     if systems["r"] is None:
         return f"There are too few {by} or systems to compare halves of the workers."
+    # Earlier jobs stored the range of the splits only, as `low` and `high`.
+    low, high = systems.get("range_low", systems["low"]), systems.get("range_high", systems["high"])
+    interval = (
+        f"95 % interval {systems['low']:.2f} to {systems['high']:.2f}; "
+        if "range_low" in systems and systems["low"] is not None
+        else ""
+    )
     text = (
         f"System scores from two random halves of the workers ({by}) correlate at r = {systems['r']:.2f} "
-        f"(mean of {reliability['n_splits']} splits; 95 % of them between {systems['low']:.2f} and "
-        f"{systems['high']:.2f})"
+        f"({interval}mean of {reliability['n_splits']} splits, 95 % of which lie between {low:.2f} and {high:.2f})"
     )
     if segments["r"] is not None:
         text += f", segment scores at r = {segments['r']:.2f}"
-    return f"{text}."
+    text += f". For all workers, that predicts a reliability of {systems['full']:.2f}"
+    if systems.get("full_low") is not None:
+        text += f" ({systems['full_low']:.2f} to {systems['full_high']:.2f})"
+    if segments["r"] is not None:
+        text += f", for segment scores {segments['full']:.2f}"
+    return f"{text} (Spearman-Brown)."
 
 
 def _count(n: int, noun: str) -> str:

@@ -40,7 +40,11 @@ from ..stats.system_covariance import SystemCovariance, system_covariance
 from ..stats.systems import Test
 from ..stats.thresholds import MINIMUM_PAIRS, RELIABLE_P
 from ..stats.trust_rules import rule_facts
-from ..stats.weighted_scores import segment_scores_weighted, system_scores_weighted
+from ..stats.weighted_scores import (
+    FULL_WEIGHT,
+    segment_scores_weighted,
+    system_scores_weighted,
+)
 from ..stats.worker_weights import WorkerWeights
 from .all_segments import find_helper, scores_for_all
 from .counted_ratings import (
@@ -49,6 +53,7 @@ from .counted_ratings import (
     expand_ratings,
     load_trust,
     weigh_workers,
+    without_reported_pairs,
 )
 from .documents import documents_rated_in
 from .gold_arrays import Floats, GoldArrays
@@ -137,6 +142,8 @@ def build_gold(
     ------
     HelperRefused
         If the metric cannot help.
+    WeightsRefused
+        If ratings cannot be weighed.
     """
     metric = None if helper is None else find_helper(campaign, helper, method, test)
     report = progress or (lambda done, total: None)
@@ -151,6 +158,8 @@ def build_gold(
         if look is None
         else CountedColumns.rows(ratings, np.isin(ratings.assignment, assignments_of(look)))
     )
+    if method == "weighted":
+        trusted = without_reported_pairs(trusted, campaign)
     standardised = standardise_by_worker(trusted.score, trusted.worker)
     weights = weigh_workers(trusted, standardised.z) if method == "weighted" else None
     report(2, N_STAGES)
@@ -185,6 +194,7 @@ def build_gold(
             else _covariance(campaign, trusted, standardised.z, gold, outputs, method)
             if weights is None
             else _weighted_systems(
+                campaign,
                 trusted,
                 standardised.z,
                 gold,
@@ -218,6 +228,8 @@ def ratings_of(run: GoldRun) -> ScoredRatings | None:
     translations = load_translations(campaign)
     for counts in (trust.counts(ratings), trust.counts(ratings) & _before(run, ratings)):
         columns = CountedColumns.rows(ratings, counts)
+        if run.method == GoldRun.Method.WEIGHTED:
+            columns = without_reported_pairs(columns, campaign)
         if _digest(columns, translations, run.method, run.minimum) == run.input_digest:
             z = standardise_by_worker(columns.score, columns.worker).z
             scored = counts_for_gold(columns.role)
@@ -323,6 +335,7 @@ def _covariance(
 
 
 def _weighted_systems(
+    campaign: Campaign,
     ratings: CountedColumns,
     z: Floats,
     gold: GoldArrays,
@@ -330,13 +343,14 @@ def _weighted_systems(
     weights: WorkerWeights,
     chances: Mapping[int, float],
 ) -> SystemCovariance | None:
-    """Return system scores from the weighted ratings of complete translations, with their covariance.
+    """Return system scores from all weighted ratings, with their covariance; None if no system has a score.
 
-    A rating counts less the likelier its translation was to be drawn.
+    Ratings of incomplete translations count as well, as the scores are no means over translations. A rating counts less
+    the likelier its translation was to be drawn.
     """
-    produced = np.isin(outputs.translation, gold.translation[gold.is_complete])
-    if not produced.any():
+    if not np.isin(outputs.translation, gold.translation[gold.is_complete]).any():
         return None
+    produced = np.ones(len(outputs), dtype=np.bool_)
     scored = np.flatnonzero(counts_for_gold(ratings.role))
     places, systems, segments = expand_ratings(ratings.translation[scored], outputs, produced)
     rows = scored[places]
@@ -344,7 +358,14 @@ def _weighted_systems(
     if chances:
         texts, places = np.unique(ratings.translation[rows], return_inverse=True)
         of_ratings = of_ratings / np.array([chances.get(text, 1.0) for text in texts])[places]
-    return system_scores_weighted(z[rows], ratings.worker[rows], systems, segments, of_ratings)
+    return system_scores_weighted(
+        z[rows],
+        ratings.worker[rows],
+        systems,
+        segments,
+        of_ratings,
+        documents=documents_rated_in(campaign, segments),
+    )
 
 
 def _as_json(covariance: SystemCovariance | None) -> dict[str, Any] | None:
@@ -401,7 +422,7 @@ def _signature(
         sample=_sample(campaign),
         named=None if workers is None else (len(workers), fingerprint(campaign, workers)),
         seg=method,
-        min=minimum,
+        min=minimum if weights is None else (minimum, f"full>={FULL_WEIGHT:g}"),
         look=None if look is None else look.number,
     )
     if (stopping := stopping_facts(campaign)) is not None:

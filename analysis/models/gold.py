@@ -93,6 +93,14 @@ class GoldRun(models.Model):
         return None if self.helper is None else self.helper["metric"]
 
     @property
+    def system_estimate(self) -> str:
+        """What system scores are, for signatures."""
+        facts = self.system_covariance or {}
+        if facts.get("scores") is None:
+            return "mean-of-segments"
+        return facts.get("estimate") or "weighted-ratings"
+
+    @property
     def n_named_workers(self) -> int | None:
         """How many workers the ratings come from at most, or None if nobody was named."""
         return None if self.named_workers is None else len(self.named_workers)

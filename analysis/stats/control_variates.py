@@ -22,6 +22,7 @@ from .signature import signature
 from .system_covariance import (
     RatingRows,
     SystemCovariance,
+    Unit,
     influence_of,
     rating_rows,
     rating_shares,
@@ -85,6 +86,7 @@ def scores_for_all_segments(
     rng: np.random.Generator,
     method: Method = "per_worker",
     n_folds: int = N_FOLDS,
+    unit: Unit = "segments",
 ) -> ScoresForAll:
     """Estimate the mean score of each system over all segments, of which chance had some rated.
 
@@ -98,6 +100,8 @@ def scores_for_all_segments(
     method : {"per_worker", "pooled"}
     n_folds : int
         At least 2.
+    unit : {"segments", "documents"}
+        What `segments` and `outputs.segments` are. Give documents if these were drawn.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def scores_for_all_segments(
     check_at_least("n_folds", n_folds, 2)
     ratings = rating_rows(z, workers, translations, segments, is_scored)
     rows = _rows(outputs)
-    scores = _Scores(ratings, rows, method)
+    scores = _Scores(ratings, rows, method, unit)
     folds = rng.permutation(rows.n_segments)[rows.segments] % n_folds
     plain = scores.estimate(np.zeros(n_folds), folds, "weighted-by-chance")
     facts = {"n_rated": len(rows.rated), "n_outputs": len(rows.metric)}
@@ -204,7 +208,8 @@ def _rows(outputs: Outputs) -> _Rows:
 class _Scores:
     """Estimates scores from the same ratings and outputs for any slope of the metric."""
 
-    def __init__(self, ratings: RatingRows, rows: _Rows, method: Method) -> None:
+    def __init__(self, ratings: RatingRows, rows: _Rows, method: Method, unit: Unit) -> None:
+        self._unit: Unit = unit
         self._ratings, self._rows, self._n_systems = ratings, rows, len(rows.labels)
         texts, self._texts = factorise(rows.translations[rows.rated])
         self._in_means = rating_shares(ratings, texts, method)
@@ -263,9 +268,10 @@ class _Scores:
             by_workers=influence.added_by_workers,
             n_segments=ratings.n_segments,
             n_workers=influence.n_workers,
-            signature=signature(sys=name, var=("segments", "workers")),
+            signature=signature(sys=name, var=(self._unit, "workers")),
             scores=scores,
             estimate=name,
+            unit=self._unit,
         )
 
     def _predictions(self, slopes: Floats, folds: Ints) -> tuple[Floats, Floats]:

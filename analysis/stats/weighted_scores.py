@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ._groups import blocks, counts, divide, factorise, moments, sums
+from ._groups import ROUNDING, blocks, counts, divide, factorise, moments, sums
 from ._validation import (
     Floats,
     Ints,
@@ -22,6 +22,9 @@ from .signature import signature
 from .system_covariance import SystemCovariance, equally_busy, finite_sample
 from .thresholds import MINIMUM_RATINGS
 
+# From this weight on, half of the crowd's mean, a worker counts in full towards the minimum; below it in proportion. So
+# 15 ratings by people who hardly read do not complete a translation, and 15 by ordinary workers do.
+FULL_WEIGHT = 0.5
 # A worker whose scores of genuine items spread less than this, in z, is not stretched any further.
 LEAST_SPREAD = 0.4
 # Variance of a rating over that between segments, where the ratings do not show any between segments.
@@ -46,7 +49,8 @@ def segment_scores_weighted(
     scores, z, workers, translations, weights : array_like, shape (n,)
         One row per rating that may count. Rows with a NaN in z or a weight of 0 do not.
     minimum, confidence, expected
-        As for `segments.segment_scores`; n is the number of workers whose weight is not 0.
+        As for `segments.segment_scores`. n is the number of workers, each counting by weight up to `FULL_WEIGHT`,
+        rounded down.
 
     Returns
     -------
@@ -82,13 +86,20 @@ def segment_scores_weighted(
         z_se=z_se,
         z_low=mean_z - reach * z_se,
         z_high=mean_z + reach * z_se,
-        n=counts(cells.translations, len(labels)),
+        n=_full_workers(cell_weights, cells.translations, len(labels)),
         n_ratings=counts(codes[used], len(labels)),
         incomplete=labels[:0],
         incomplete_n=np.zeros(0, dtype=np.int64),
-        signature=signature(seg="weighted", min=minimum, ci=("t", confidence)),
+        signature=signature(
+            seg="weighted", min=(minimum, f"full>={FULL_WEIGHT:g}"), ci=("t", confidence)
+        ),
     )
     return separate_incomplete(all_scores, minimum, expected)
+
+
+def _full_workers(weights: Floats, translations: Ints, n_translations: int) -> Ints:
+    full = sums(np.minimum(weights / FULL_WEIGHT, 1), translations, n_translations)
+    return np.floor(full + ROUNDING).astype(np.int64)
 
 
 class _Means:
@@ -119,8 +130,11 @@ class _Rows:
     workers: Ints
     systems: Ints
     segments: Ints
+    # What was drawn: the segments, or their documents.
+    units: Ints
     n_workers: int
     n_segments: int
+    n_units: int
 
 
 def system_scores_weighted(
@@ -129,6 +143,8 @@ def system_scores_weighted(
     systems: ArrayLike,
     segments: ArrayLike,
     weights: ArrayLike,
+    *,
+    documents: ArrayLike | None = None,
 ) -> SystemCovariance:
     """Estimate system scores from weighted ratings, with random effects of segments.
 
@@ -137,6 +153,8 @@ def system_scores_weighted(
     z, workers, systems, segments, weights : array_like, shape (n,)
         Ratings of genuine items and repeats. One that counts for several systems has a row for each. Rows
         with a NaN in z or a weight of 0 do not count.
+    documents : array_like, shape (n,), optional
+        The document of each rating's segment, if documents were drawn and not segments.
 
     Returns
     -------
@@ -144,8 +162,8 @@ def system_scores_weighted(
         With `scores`. A rating is modelled as the score of its system, plus how easy its segment is,
         plus noise; it counts by its weight. Systems rated on easier segments do not gain by that, and no
         rating is lost because its translation has few. Ratings are relative to the mean and spread of
-        the worker's genuine items. Covariances are clustered by segments and by workers, as in
-        `system_covariance`.
+        the worker's genuine items. Covariances are clustered by segments (or documents) and by workers,
+        as in `system_covariance`.
 
     References
     ----------
@@ -154,21 +172,22 @@ def system_scores_weighted(
     .. [2] Cameron, Gelbach and Miller. Robust inference with multiway clustering. Journal of Business
        and Economic Statistics 29(2), 2011.
     """
-    labels, rows = _rows(z, workers, systems, segments, weights)
+    labels, rows = _rows(z, workers, systems, segments, weights, documents)
     model = _Model(rows, len(labels))
     by_segments, by_workers, n_workers = model.covariances()
     return SystemCovariance(
         systems=labels,
         by_segments=by_segments,
         by_workers=by_workers,
-        n_segments=rows.n_segments,
+        n_segments=rows.n_units,
         n_workers=n_workers,
         signature=signature(
             sys="weighted",
             effects=("segments", f"ratio={model.ratio:.3g}"),
-            var=("segments", "workers"),
+            var=("segments" if documents is None else "documents", "workers"),
         ),
         scores=model.scores,
+        unit="segments" if documents is None else "documents",
     )
 
 
@@ -187,16 +206,27 @@ def weighted_means_of_systems(
 
 
 def _rows(
-    z: ArrayLike, workers: ArrayLike, systems: ArrayLike, segments: ArrayLike, weights: ArrayLike
+    z: ArrayLike,
+    workers: ArrayLike,
+    systems: ArrayLike,
+    segments: ArrayLike,
+    weights: ArrayLike,
+    documents: ArrayLike | None = None,
 ) -> tuple[Keys, _Rows]:
     z, weights = as_numbers("z", z, missing=True), as_numbers("weights", weights)
     workers, systems = as_keys("workers", workers), as_keys("systems", systems)
     segments = as_keys("segments", segments)
-    check_same_length(z=z, workers=workers, systems=systems, segments=segments, weights=weights)
+    units = segments if documents is None else as_keys("documents", documents)
+    check_same_length(
+        z=z, workers=workers, systems=systems, segments=segments, weights=weights, documents=units
+    )
     used = ~np.isnan(z) & (weights > 0)
     labels, system_codes = factorise(systems[used])
     worker_labels, worker_codes = factorise(workers[used])
     segment_labels, segment_codes = factorise(segments[used])
+    unit_labels, unit_codes = (
+        (segment_labels, segment_codes) if documents is None else factorise(units[used])
+    )
     by_worker = moments(z[used], worker_codes, len(worker_labels))
     spread = np.maximum(np.nan_to_num(by_worker.sd), LEAST_SPREAD)
     return labels, _Rows(
@@ -205,8 +235,10 @@ def _rows(
         worker_codes,
         system_codes,
         segment_codes,
+        unit_codes,
         len(worker_labels),
         len(segment_labels),
+        len(unit_labels),
     )
 
 
@@ -230,16 +262,16 @@ class _Model:
         self.scores: Floats = self._inverse @ right
 
     def covariances(self) -> tuple[Floats, Floats, float]:
-        """Return the covariance over segments, what workers add to it, and how many workers it rests on."""
+        """Return the covariance over segments or documents, what workers add to it, and how many workers it rests on."""
         rows = self.rows
         residuals = rows.y - self.scores[rows.systems]
         on_mean = self._on_mean()
         n_workers = equally_busy(sums(rows.weights, rows.workers, rows.n_workers))
-        by_segment = np.zeros((rows.n_segments, self.n_systems))
+        by_unit = np.zeros((rows.n_units, self.n_systems))
         by_worker = np.zeros((rows.n_workers, self.n_systems))
         by_both = np.zeros((self.n_systems, self.n_systems))
-        # The cells of workers and segments, a block at a time, as there is one for almost every rating.
-        cells, codes = factorise(rows.workers * rows.n_segments + rows.segments)
+        # The cells of workers and units, a block at a time, as there is one for almost every rating.
+        cells, codes = factorise(rows.workers * rows.n_units + rows.units)
         order = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[order], np.arange(len(cells) + 1))
         for block in blocks(len(cells)):
@@ -248,13 +280,13 @@ class _Model:
             influence = self._influence(chosen, residuals, on_mean)
             size = last - first
             totals = _totals(codes[chosen] - first, size, influence)
-            workers, segments = np.divmod(cells[first:last], rows.n_segments)
+            workers, units = np.divmod(cells[first:last], rows.n_units)
             by_both += totals.T @ totals
-            by_segment += _totals(segments, rows.n_segments, totals)
+            by_unit += _totals(units, rows.n_units, totals)
             by_worker += _totals(workers, rows.n_workers, totals)
-        of_segments = finite_sample(rows.n_segments) * by_segment.T @ by_segment
+        of_units = finite_sample(rows.n_units) * by_unit.T @ by_unit
         of_workers = finite_sample(n_workers) * by_worker.T @ by_worker
-        return of_segments, of_workers - by_both, n_workers
+        return of_units, of_workers - by_both, n_workers
 
     def _influence(self, chosen: Ints, residuals: Floats, on_mean: Floats) -> Floats:
         """Return what each of the chosen ratings adds to each system's score."""

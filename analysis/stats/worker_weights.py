@@ -74,8 +74,11 @@ class WorkerWeights:
     signature: str
 
     def of(self, workers: Keys) -> Floats:
-        """Return the weight of each rating, given its worker, who must be one of these."""
-        return self.weights[np.searchsorted(self.workers, workers)]
+        """Return the weight of each rating, given its worker; 0 for workers who were not weighed."""
+        if not len(self.workers):
+            return np.zeros(len(workers))
+        places = np.minimum(np.searchsorted(self.workers, workers), len(self.workers) - 1)
+        return np.where(self.workers[places] == workers, self.weights[places], 0.0)
 
 
 def worker_weights(

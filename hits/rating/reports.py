@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ..models import Assignment, Item, TextReport
+from django.db.models import QuerySet
+
+from ..models import Assignment, Campaign, Item, TextReport
 
 # Up to so many reported texts of a HIT are left out of its pairs. Beyond it all pairs count, so that reporting
 # every degraded text is no way to avoid being judged.
@@ -25,7 +27,15 @@ def report_text(*, assignment: Assignment, position: int, reason: str) -> None:
 
 def excused_items(assignments: Iterable[int]) -> set[tuple[int, int]]:
     """Return the reported items, as (assignment, item), that are left out of the pairs."""
-    reports = TextReport.objects.filter(assignment__in=list(assignments))
+    return _excused(TextReport.objects.filter(assignment__in=list(assignments)))
+
+
+def excused_items_in(campaign: Campaign) -> set[tuple[int, int]]:
+    """Return the same for all assignments of a campaign."""
+    return _excused(TextReport.objects.filter(assignment__hit__campaign=campaign))
+
+
+def _excused(reports: QuerySet[TextReport]) -> set[tuple[int, int]]:
     reported = set(reports.values_list("assignment_id", "item_id"))
     n_reported = Counter(assignment for assignment, _ in reported)
     return {pair for pair in reported if n_reported[pair[0]] <= MOST_EXCUSED}

@@ -5,13 +5,11 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 from numpy.testing import assert_allclose
 from scipy import stats
 
 from analysis.gold.ranking import rank_systems
 from analysis.gold.runs import build_gold, compare_runs, gold_scores
-from analysis.gold.runs import ratings_of as ratings_behind
 from analysis.models import GoldRun, GoldScore
 from analysis.stats.roles import Role
 from da_platform.jobs.models import Job
@@ -21,7 +19,6 @@ from hits.workers.trust import weigh_pending
 from tests.decisions import exclude, reinstate
 from tests.factories import make_campaign, make_hits, make_translations
 from tests.migrated import migrated_database
-from tests.people import browser_of, make_person
 from tests.subprocesses import output_of, run_python
 
 pytestmark = pytest.mark.django_db
@@ -352,47 +349,6 @@ def test_an_unknown_run_is_refused_with_a_list_of_runs(campaign):
     build_gold(campaign=campaign)
     with pytest.raises(CommandError, match=r"no gold 3\. Choose from: 1, 2\."):
         call_command("rank_systems", campaign.name, run=3)
-
-
-# Weights ---------------------------------------------------------------------------------------
-
-
-def test_weighted_gold_counts_everyone_but_those_who_disagree_with_everyone(campaign):
-    people = Participation.objects.filter(campaign=campaign)
-    unproven = people.trusted().first()
-    people.filter(pk=unproven.pk).update(trust=Participation.Trust.UNPROVEN)
-    run = build_gold(campaign=campaign, method="weighted", minimum=3)
-    counted = set(run.weights.values_list("worker", flat=True))
-    assert unproven.worker_id in counted
-    assert counted.isdisjoint(people.discarded().values_list("worker", flat=True))
-    assert sum(run.weights.values_list("weight", flat=True)) == pytest.approx(len(counted))
-    ranking = rank_systems(run)
-    assert "sys:weighted-ratings" in ranking.signature and "seg:weighted" in run.signature
-    assert all(row["low"] < row["z"] < row["high"] for row in ranking.rows)
-    assert ratings_behind(run) is not None
-
-
-def test_weighted_gold_leaves_out_who_was_excluded(campaign, admin):
-    everyone = build_gold(campaign=campaign, method="weighted")
-    person = Participation.objects.trusted().first()
-    exclude(participation=person, actor=admin, reason="two accounts")
-    run = build_gold(campaign=campaign, method="weighted")
-    assert not run.weights.filter(worker=person.worker).exists()
-    assert run.input_digest != everyone.input_digest
-
-
-def test_weights_are_shown_and_exported(campaign, client):
-    client = browser_of(make_person("superuser"))
-    empty = client.get(reverse("worker_weights", args=[campaign.code])).content.decode()
-    assert "No weights yet" in empty
-    run = build_gold(campaign=campaign, method="weighted")
-    page = client.get(reverse("worker_weights", args=[campaign.code])).content.decode()
-    heaviest = run.weights.order_by("-weight").first()
-    assert str(heaviest.worker) in page and f"{heaviest.weight:.2f}" in page
-    exported = client.get(reverse("result_export", args=[campaign.code, "weights", "csv"]))
-    lines = b"".join(exported.streaming_content).decode().splitlines()
-    assert lines[0].startswith("campaign,worker,provider,weight,discrimination")
-    assert len(lines) == 1 + run.weights.count()
 
 
 # Databases -------------------------------------------------------------------------------------

@@ -16,14 +16,17 @@ from analysis.metrics.computing import compute_metrics
 from analysis.models import GoldRun, GoldScore, MetricScore
 from da_platform.jobs.models import Job
 from da_platform.jobs.running import run_job
+from hits.campaigns.behaviours import Behaviour
 from hits.campaigns.building import build_hits
 from hits.campaigns.lifecycle import change_status
 from hits.models import Campaign
 from tests.analysis.export_rows import read_back
 from tests.api.callers import caller
+from tests.documents.campaigns import document_campaign
 from tests.factories import make_campaign, make_translations, make_worker
 from tests.people import client_of
 from tests.scored_hits import reader, weighed_hit
+from tests.simulated_crowds import collect
 
 pytestmark = pytest.mark.django_db
 
@@ -153,3 +156,15 @@ def test_report_and_export_say_so(campaign, tmp_path):
     export(kind="systems", campaign=campaign, path=tmp_path / "s.jsonl", format="jsonl", run=run)
     for row in read_back(tmp_path / "s.jsonl"):
         assert row["z_rated"] != row["z"]
+
+
+def test_systems_rated_in_documents_have_intervals_over_documents():
+    campaign = document_campaign(n_segments=50, min_ratings=3, hit_size=100)
+    collect(campaign, {Behaviour.HONEST: 6}, seed=2)
+    compute_metrics(campaign=campaign, names=["chrF"], levels=["segment"])
+    run = helped_run(campaign)
+    assert run.system_covariance["unit"] == "documents"
+    assert run.system_covariance["n_segments"] == 10
+    ranking = rank_systems(run)
+    assert ranking.interval_over == "documents and workers"
+    assert ranking.ranked_by == "mean z over all segments, corrected by chrF"

@@ -55,7 +55,7 @@ def test_with_few_segments_the_power_is_what_they_give():
 
 
 def test_variances_of_an_earlier_campaign_are_measured_with_its_agreement(earlier):
-    with pytest.raises(ComponentsRefused, match="Build its gold again first"):
+    with pytest.raises(ComponentsRefused, match="Measure its agreement first"):
         stored_components(earlier)
     run_job(start_job(kind="measure_agreement", campaign=earlier).pk)
     assert stored_components(earlier) == measure_components(earlier)

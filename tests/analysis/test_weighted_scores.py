@@ -77,6 +77,30 @@ def test_a_weight_of_zero_is_no_rating():
     assert scores.incomplete_n.tolist() == [2]
 
 
+def test_fifteen_careless_ratings_do_not_complete_a_translation():
+    rng = np.random.default_rng(RNG_SEED)
+    columns = (rng.integers(0, 100, 30), rng.normal(size=30), np.arange(30), np.repeat([7, 8], 15))
+    weights = np.repeat([0.1, 0.7], 15)
+    scores = segment_scores_weighted(*columns, weights, minimum=15)
+    assert scores.translations.tolist() == [8] and scores.n.tolist() == [15]
+    # Fifteen times a fifth of a worker.
+    assert scores.incomplete.tolist() == [7] and scores.incomplete_n.tolist() == [3]
+
+
+def test_documents_of_one_segment_change_nothing_and_longer_ones_do():
+    ratings = crowd(np.random.default_rng(RNG_SEED))
+    plain = system_scores_weighted(**ratings)
+    single, longer = (
+        system_scores_weighted(**ratings, documents=ratings["segments"] // length)
+        for length in (1, 5)
+    )
+    assert_allclose(single.by_segments, plain.by_segments)
+    assert_allclose(longer.scores, plain.scores)
+    assert (plain.n_segments, longer.n_segments) == (N_SEGMENTS, N_SEGMENTS // 5)
+    assert longer.unit == "documents" and "var:documents,workers" in longer.signature
+    assert not np.allclose(longer.by_segments, plain.by_segments)
+
+
 def test_systems_on_easier_segments_do_not_gain():
     """Both systems are equally good, but one was rated mostly where every translation is good."""
     rng = np.random.default_rng(3)

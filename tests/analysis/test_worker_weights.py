@@ -82,6 +82,11 @@ def test_workers_who_are_not_asked_about_do_not_matter():
     assert_allclose(few.weights, more.weights)
 
 
+def test_workers_who_were_not_weighed_weigh_nothing():
+    weights = weigh({ALICE: [1.0]}, {})
+    assert weights.of(np.array([ALICE, 0, 99])).tolist() == [1.0, 0.0, 0.0]
+
+
 def test_keys_of_another_kind_are_refused():
     with pytest.raises(ValueError, match="one kind"):
         worker_weights([1, 2], drops=[1.0], drop_workers=["1"], changes=[], change_workers=[])

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.gold.all_segments import HelperRefused
+from analysis.gold.counted_ratings import WeightsRefused
 from analysis.gold.named_workers import WorkersRefused, keys_of, read_worker_file
 from analysis.gold.report import helped
 from analysis.gold.runs import N_STAGES, build_gold
@@ -98,7 +99,7 @@ class Command(BaseCommand):
                     helper=options["helper"],
                     progress=lambda done, total: advance(1),
                 )
-            except HelperRefused as refusal:
+            except (HelperRefused, WeightsRefused) as refusal:
                 raise CommandError(str(refusal)) from None
         if options["json"]:
             facts = {name: getattr(run, name) for name in FACTS}
@@ -111,12 +112,16 @@ def _named(run: GoldRun) -> str:
     return "" if run.n_named_workers is None else f", {run.n_named_workers} of whom were named"
 
 
+def _who(run: GoldRun) -> str:
+    return "weighed" if run.method == GoldRun.Method.WEIGHTED else "trusted"
+
+
 def _page(run: GoldRun) -> str:
     n_translations = run.n_scored + run.n_incomplete
     lines = [
         f"Gold {run.number} of {run.campaign}: {run.n_scored} of {n_translations} translations "
         f"have the {run.minimum} ratings they need.",
-        f"It is based on {run.n_ratings} ratings by {run.n_workers_trusted} trusted workers "
+        f"It is based on {run.n_ratings} ratings by {run.n_workers_trusted} {_who(run)} workers "
         f"out of {run.n_workers}{_named(run)}.",
         *helped(run.helper),
         f"Signature: {run.signature}",
