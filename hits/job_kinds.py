@@ -13,6 +13,7 @@ from . import job_outcomes as outcomes
 from .archives import Judgement, import_collection
 from .campaigns.building import build_hits
 from .campaigns.importing import import_campaign
+from .campaigns.importing.mending import mended_import
 from .models import ApiToken, Assignment, Campaign, PaymentRun
 from .payments.sending import pay_run
 from .people.audit import record
@@ -113,7 +114,12 @@ def add_round_job(job: Job, report: Report) -> dict[str, Any]:
     return asdict(summary)
 
 
-@job_kind("import_campaign", title="Import a campaign", outcome=outcomes.campaign_imported)
+@job_kind(
+    "import_campaign",
+    title="Import a campaign",
+    outcome=outcomes.campaign_imported,
+    mend=mended_import,
+)
 def import_campaign_job(job: Job, report: Report) -> dict[str, Any]:
     """Import a campaign from local files; the arguments are those of `import_campaign`."""
     name = job.arguments["name"]

@@ -45,6 +45,7 @@ urlpatterns = [
     path("campaigns/new/<uuid:code>/files/", new_campaign.files, name="draft_files"),
     path("campaigns/new/<uuid:code>/settings/", new_campaign.settings, name="draft_settings"),
     path("campaigns/new/<uuid:code>/check/", new_campaign.check, name="draft_check"),
+    path("campaigns/new/<uuid:code>/mend/", new_campaign.mend_files, name="draft_mend"),
     path("campaigns/new/<uuid:code>/discard/", new_campaign.discard, name="discard_draft"),
     path("campaigns/<uuid:code>/", campaigns.campaign_overview, name="campaign_overview"),
     path("campaigns/<uuid:code>/workers/", workers.campaign_workers, name="campaign_workers"),

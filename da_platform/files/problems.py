@@ -15,11 +15,13 @@ class Fix:
     """A change to one option that avoids a problem, such as leaving out a system.
 
     `values` are the names it is about; `label` says in a few words what it does or is about.
+    `needs_choice` if only a person can know the option's value, such as an encoding.
     """
 
     option: str
     values: tuple[str, ...]
     label: str
+    needs_choice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,21 @@ class FilesRefused(PlatformError):
     @property
     def fixes_by_option(self) -> dict[str, str]:
         """Describe what each option is about, such as "clean": "byte order marks (2)"."""
-        found: dict[str, list[str]] = {}
+        found: dict[str, Counter[str]] = {}
         for fix, n in self.fixes.items():
-            found.setdefault(fix.option, []).append(f"{fix.label} ({n:,})")
-        return {option: ", ".join(found[option]) for option in found}
+            found.setdefault(fix.option, Counter())[fix.label] += n
+        return {
+            option: ", ".join(f"{label} ({n:,})" for label, n in counts.items())
+            for option, counts in found.items()
+        }
+
+    @property
+    def values_by_option(self) -> dict[str, list[str]]:
+        """The names that each option is about, such as "ignore_columns": ["score"]."""
+        found: dict[str, list[str]] = {}
+        for fix in self.fixes:
+            found.setdefault(fix.option, []).extend(fix.values)
+        return {option: list(dict.fromkeys(values)) for option, values in found.items()}
 
 
 @dataclass

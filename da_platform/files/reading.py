@@ -24,7 +24,7 @@ LEADS_OUT = "is a link to a place outside the campaign's folder"
 # Options of an import, and what they mend.
 _FIXED_MARKS = Fix("clean", (), "byte order marks")
 _FIXED_LINE_ENDS = Fix("clean", (), "files with CR LF line ends")
-_FIXED_BYTES = Fix("encoding", (), "lines that are not UTF-8")
+_FIXED_BYTES = Fix("encoding", (), "lines that are not UTF-8", needs_choice=True)
 
 # Line number and text without the line end; None if the line could not be read.
 Line = tuple[int, str | None]

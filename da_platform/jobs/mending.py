@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 from django.contrib.auth.models import User
 
-from ..files.problems import Fix
 from .kinds import JobRefused, kind_named
 from .models import Job
+from .refusals import fix_of
 from .running import start_job
 
 
@@ -14,9 +14,9 @@ def start_mended(job: Job, numbers: Collection[int], actor: User) -> Job:
     """Start a job like a failed one, with the fixes of some of its problems (their numbers, from 0)."""
     mend = kind_named(job.kind).mend
     fixes = [
-        Fix(**problem["fix"] | {"values": tuple(problem["fix"]["values"])})
+        fix_of(problem["fix"])
         for number, problem in enumerate(job.problems)
-        if problem["fix"] and number in numbers
+        if number in numbers and problem["fix"] and not problem["fix"].get("needs_choice")
     ]
     if mend is None or job.state != Job.State.FAILED or not fixes:
         raise JobRefused("Choose at least one change, or start the job again from its own page.")

@@ -58,6 +58,12 @@ class Job(models.Model):
     problems = models.JSONField(
         default=list, blank=True, help_text="What was refused, each problem with its fix, if any."
     )
+    n_problems = models.PositiveIntegerField(default=0, help_text="Listed or not.")
+    fixes = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Every fix of its problems, listed or not, with how many it would avoid.",
+    )
     traceback = models.TextField(blank=True, help_text="For admins only.")
 
     objects = JobQuerySet.as_manager()

@@ -9,7 +9,6 @@ import json
 import logging
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from billiard.exceptions import SoftTimeLimitExceeded  # type: ignore[import-untyped]
@@ -23,6 +22,7 @@ from ..files.problems import FilesRefused
 from .kinds import JobRefused, kind_named
 from .models import MAX_ATTEMPTS, Job, JobQuerySet
 from .recovering import recover
+from .refusals import NO_PROBLEMS, problems_of
 from .reports import UNEXPECTED, JobCancelled, JobTookTooLong, Report, appended, log_line
 from .sending import send
 
@@ -92,7 +92,7 @@ def restart(job: Job, actor: User | None = None) -> Job:
         heartbeat_at=timezone.now(),
         result=None,
         error="",
-        problems=[],
+        **NO_PROBLEMS,
         traceback="",
         log=appended(_signed("Retried", actor)),
     )
@@ -166,8 +166,7 @@ def _outcome(job: Job, report: Report) -> dict[str, Any]:
         # Raised by Celery's time limit in code that does not report.
         return _failure(str(JobTookTooLong()))
     except FilesRefused as error:
-        problems = [asdict(problem) for problem in error.problems]
-        return _failure(str(error)) | {"problems": problems}
+        return _failure(str(error)) | problems_of(error)
     except PlatformError as error:
         return _failure(str(error))
     except Exception:

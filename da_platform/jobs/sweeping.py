@@ -10,6 +10,7 @@ from ..broker import queue_lengths
 from ..queues import JOBS
 from .models import Job
 from .recovering import GIVEN_UP, is_stale, recover
+from .refusals import NO_PROBLEMS
 from .reports import UNEXPECTED
 
 # Jobs handled in one sweep; the others wait for the next.
@@ -47,7 +48,7 @@ def drop_old_details(*, at: datetime | None = None) -> int:
     old = Job.objects.filter(state=Job.State.FAILED, finished_at__lt=limit)
     return old.exclude(traceback="", error__in=_PLAIN).update(
         traceback="",
-        problems=[],
+        **NO_PROBLEMS,
         error=Case(
             When(error__in=_PLAIN, then=F("error")),
             default=Value(NO_LONGER_KEPT),

@@ -6,9 +6,11 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 
 from analysis.stats.thresholds import MINIMUM_PAIRS, MINIMUM_RATINGS
 from da_platform.files.mending import ENCODINGS
+from da_platform.files.problems import FilesRefused
 from da_platform.files.texts import fault_in_name, fault_in_text
 
 from ..hit_sizes import SET_SIZE
@@ -19,6 +21,8 @@ from .importing.plain_text import without_common_parts
 from .uploads import Upload
 
 MAX_INSTRUCTIONS = 10_000
+# Options of an import that need no further choice.
+MENDING_OPTIONS = ("clean", "allow_empty_translations", "allow_missing_translations")
 
 LABELS = {
     "hit_size": "Items per HIT",
@@ -383,6 +387,32 @@ class FilesForm(forms.Form):
                 )
             },
         }
+
+
+class RepairForm(forms.Form):
+    """Only those options of an import that would help with refused files, already chosen where they can be."""
+
+    def __init__(self, refusal: FilesRefused, options: dict[str, Any]) -> None:
+        super().__init__(
+            auto_id="repair_%s", initial=options | dict.fromkeys(MENDING_OPTIONS, True)
+        )
+        offered = FilesForm().fields
+        for name, what in refusal.fixes_by_option.items():
+            self.fields[name] = offered[name]
+            self.fields[name].help_text = what
+        names = [
+            *options.get("ignore_columns", []),
+            *refusal.values_by_option.get("ignore_columns", []),
+        ]
+        self.initial["ignore_columns"] = ", ".join(names)
+        self.initial["encoding"] = options.get("encoding", "")
+
+
+def chosen_repairs(posted: QueryDict) -> dict[str, Any]:
+    """Return the options that a `RepairForm` was sent with."""
+    form = FilesForm(posted, has_files=True)
+    form.full_clean()
+    return {name: value for name, value in form.options().items() if name in posted and value}
 
 
 def _system_uploads(files: list[UploadedFile]) -> list[Upload]:

@@ -16,6 +16,8 @@ from da_platform.jobs.kinds import JobRefused, Outcome, known_kinds
 from da_platform.jobs.models import Job
 from da_platform.sessions import asked_by_a_script
 
+from ..campaigns.forms import FilesForm
+from ..models import CampaignDraft
 from ..people.access import Level, for_members, has_level, user_of
 from ..people.job_access import cancel_job, may_change, mend_job, retry_job, visible_jobs
 
@@ -99,8 +101,8 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
     is_unfinished = job.finished_at is None
     is_changeable = may_change(request.user, job)
     outcome = _outcome(job)
-    more = [line.strip() for line in job.error.splitlines() if line.startswith("  … and ")]
-    n_more = more[0] if job.problems and more else ""
+    problems = _with_each_fix_once(job.problems)
+    draft = CampaignDraft.objects.filter(job_code=job.code, owner=user_of(request)).first()
     context = {
         "job": job,
         "problem": problem,
@@ -115,13 +117,36 @@ def _show(request: HttpRequest, job: Job, *, problem: str = "", status: int = 20
         else [],
         # The problems are listed below it.
         "error": job.error.partition("\n")[0] if job.problems else job.error,
-        "n_more": n_more,
+        "problems": problems,
+        "n_more": max(0, job.n_problems - len(problems)),
+        # The draft's own page mends files, and goes on from there.
+        "draft": draft if job.state == Job.State.FAILED else None,
         "can_mend": is_changeable
+        and draft is None
         and _can_be_mended(job)
-        and any(problem["fix"] for problem in job.problems),
+        and any(problem["offer"] for problem in problems),
         "traceback": job.traceback if request.user.is_superuser else "",
     }
     return render(request, "hits/job.html", context, status=status)
+
+
+def _with_each_fix_once(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each problem the label of what would avoid it, unless an earlier problem offers the same."""
+    seen, rows = [], []
+    for problem in problems:
+        fix = problem["fix"]
+        is_offered = fix and not fix.get("needs_choice") and fix not in seen
+        seen.append(fix)
+        rows.append(problem | {"offer": _label(fix) if is_offered else ""})
+    return rows
+
+
+def _label(fix: dict[str, Any]) -> str:
+    """Name the option of an import as its own pages do; other fixes have a label that says what they do."""
+    field = FilesForm().fields.get(fix["option"])
+    return (
+        f"{field.label}: {', '.join([*fix['values']]) or fix['label']}" if field else fix["label"]
+    )
 
 
 def _can_be_mended(job: Job) -> bool:

@@ -9,13 +9,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from da_platform.files.problems import FilesRefused
 from da_platform.jobs.models import Job
+from da_platform.jobs.refusals import refusal_of
 from hits.exceptions import ImportRefused
 
 from ..campaigns import drafts
 from ..campaigns.costs import estimate_before_import
 from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
-from ..campaigns.forms import BasicsForm, FilesForm, SettingsForm
+from ..campaigns.forms import BasicsForm, FilesForm, RepairForm, SettingsForm, chosen_repairs
+from ..campaigns.importing.service import CheckSummary
 from ..campaigns.importing.tables import COLUMNS_IN_WORDS
 from ..campaigns.uploads import keep_files
 from ..models import Campaign, CampaignDraft
@@ -37,7 +40,8 @@ def _page(
     request: HttpRequest, template: str, draft: CampaignDraft | None, step: int, **context: Any
 ) -> HttpResponse:
     context |= {"draft": draft, "steps": STEPS, "step": step}
-    context["fixes"] = _labelled_fixes(context.get("refusal"))
+    if (refusal := context.get("refusal")) and draft and refusal.fixes:
+        context["repair"] = RepairForm(refusal, draft.options)
     status = 422 if request.method == "POST" else 200
     return render(request, template, context, status=status)
 
@@ -64,12 +68,9 @@ def basics(request: HttpRequest, code: UUID | None = None) -> HttpResponse:
 def files(request: HttpRequest, code: UUID) -> HttpResponse:
     """Upload files, or show what is wrong with them by file and line."""
     draft = _own_draft(request, code)
-    form = FilesForm(
-        request.POST if request.method == "POST" else None,
-        request.FILES if request.method == "POST" else None,
-        initial=_shown_options(draft),
-        has_files=bool(draft.files),
-    )
+    form = _empty_files_form(draft)
+    if request.method == "POST":
+        form = FilesForm(request.POST, request.FILES, has_files=bool(draft.files))
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
@@ -82,6 +83,12 @@ def files(request: HttpRequest, code: UUID) -> HttpResponse:
             return redirect("draft_settings", draft.code)
         except ImportRefused as error:
             refusal = error
+    return _files_page(request, draft, form, refusal)
+
+
+def _files_page(
+    request: HttpRequest, draft: CampaignDraft, form: FilesForm, refusal: ImportRefused | None
+) -> HttpResponse:
     return _page(
         request,
         "hits/new_campaign_files.html",
@@ -93,15 +100,27 @@ def files(request: HttpRequest, code: UUID) -> HttpResponse:
     )
 
 
-def _shown_options(draft: CampaignDraft) -> dict[str, Any]:
-    return draft.options | {"ignore_columns": ", ".join(draft.options.get("ignore_columns", []))}
+def _empty_files_form(draft: CampaignDraft) -> FilesForm:
+    ignored = ", ".join(draft.options.get("ignore_columns", []))
+    return FilesForm(initial=draft.options | {"ignore_columns": ignored})
 
 
-def _labelled_fixes(refusal: ImportRefused | None) -> list[tuple[str, str]]:
-    """Return the label of each option that would help, and with what."""
-    fixes = refusal.fixes_by_option if refusal else {}
-    fields = FilesForm().fields
-    return [(str(fields[option].label), fixes[option]) for option in fixes]
+@require_POST
+@for_admins
+def mend_files(request: HttpRequest, code: UUID) -> HttpResponse:
+    """Keep the uploaded files, add the options that would help, and go on from there."""
+    draft = _own_draft(request, code)
+    draft.options |= chosen_repairs(request.POST)
+    draft.save(update_fields=["options"])
+    if draft.settings:
+        if not is_small(draft):
+            begin_import(draft=draft, actor=user_of(request))
+        return redirect("draft_check", draft.code)
+    try:
+        check_draft(draft)
+    except ImportRefused as refusal:
+        return _files_page(request, draft, _empty_files_form(draft), refusal)
+    return redirect("draft_settings", draft.code)
 
 
 @require_http_methods(["GET", "POST"])
@@ -126,7 +145,8 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
     draft = _own_draft(request, code)
     if not draft.files or not draft.settings:
         return redirect("draft_files" if not draft.files else "draft_settings", draft.code)
-    summary = refusal = None
+    summary: CheckSummary | None = None
+    refusal: FilesRefused | None = None
     try:
         if request.method == "POST":
             begin_import(draft=draft, actor=user_of(request))
@@ -142,6 +162,8 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         refusal = error
     shown = Campaign(**draft.basics, **draft.settings)
     job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
+    if job and refusal is None:
+        refusal = refusal_of(job, ImportRefused)
     return _page(
         request,
         "hits/new_campaign_check.html",

@@ -19,6 +19,7 @@ SAME = {
     "draft_files": "create_campaign",
     "draft_settings": "create_campaign",
     "draft_check": "create_campaign",
+    "draft_mend": "create_campaign",
     "discard_draft": "create_campaign",
     "campaign_overview": "get_campaign",
     "campaign_live": "get_forecast",

@@ -19,6 +19,7 @@ from hits.campaigns.importing import import_campaign
 from hits.exceptions import ImportRefused
 from hits.models import AuditEntry, Campaign, CampaignDraft, ImportReport, SystemOutput
 from tests.api.callers import caller
+from tests.hits.defective_sets import LAYOUTS, make_set
 from tests.people import client_of, make_person
 
 pytestmark = pytest.mark.django_db
@@ -187,6 +188,30 @@ def test_named_columns_of_a_table_are_ignored(tmp_path):
     assert summary.n_outputs == 1
 
 
+# Ten pairs, in both directions, several scripts and all layouts of published sets.
+PAIRS = ["de-en", "en-de", "cs-en", "en-cs", "es-en", "fr-en", "ru-en", "en-ru", "zh-en", "en-zh"]
+MORE = [("en-he", "plain"), ("he-en", "pairs"), ("hi-en", "plain"), ("en-hi", "sgml")]
+MORE += [("ja-en", "plain"), ("en-ja", "sgml"), ("en-pl", "jsonl")]
+SETS = [(pair, layout) for pair in PAIRS for layout in LAYOUTS] + MORE
+
+
+@pytest.mark.parametrize(("pair", "layout"), SETS)
+def test_every_pair_and_layout_of_a_defective_set_is_refused_then_mended(tmp_path, pair, layout):
+    made = make_set(tmp_path, pair, layout)
+    languages = {name: made.options[name] for name in ("source_language", "target_language")}
+    with pytest.raises(ImportRefused) as caught:
+        import_campaign(path=made.path, name="News", **languages)
+    needed = {"clean"} | ({"encoding"} if made.options["encoding"] else set())
+    assert set(caught.value.fixes_by_option) == needed
+    summary = import_campaign(path=made.path, name="News", **made.options)
+    assert {system: texts_of(system) for system in made.outputs} == made.outputs
+    found = {mend.what for mend in summary.mends}
+    assert made.mends <= found
+    assert any(what.startswith("changed CR LF") for what in found)
+    encoding = made.options["encoding"]
+    assert any(f" as {encoding}, not UTF-8" in what for what in found) == bool(encoding)
+
+
 # Missing translations --------------------------------------------------------------------------
 
 
@@ -263,11 +288,14 @@ def test_the_page_offers_the_options_and_shows_what_was_mended(uploads):
     code = CampaignDraft.objects.get().code
     files = reverse("draft_files", args=[code])
     page = client.post(files, {"package": zipped(DEFECTS)}).content.decode()
-    assert "<strong>Clean the texts</strong>: byte order marks (1)" in page
-    assert "<strong>Encoding of what is not UTF-8</strong>: lines that are not UTF-8 (2)" in page
+    assert "byte order marks (1)" in page and "lines that are not UTF-8 (2)" in page
+    assert 'id="repair_clean"' in page and 'id="repair_encoding"' in page
     # The files are kept: only the options have to be chosen.
-    options = {"clean": "on", "encoding": "windows-1252"}
-    assert client.post(files, options).url == reverse("draft_settings", args=[code])
+    mend = reverse("draft_mend", args=[code])
+    page = client.post(mend, {"clean": "on", "encoding": ""}).content.decode()
+    assert "lines that are not UTF-8 (2)" in page and "repair_clean" not in page
+    options = {"encoding": "windows-1252"}
+    assert client.post(mend, options).url == reverse("draft_settings", args=[code])
     settings = {"hit_size": "40", "min_ratings": "3", "pay_per_hit": "1", "currency": "EUR"}
     settings |= {"lease_minutes": "60", "degradation": "balanced", "trust_rule": "guarded"}
     client.post(reverse("draft_settings", args=[code]), settings | {"drift": "count"})

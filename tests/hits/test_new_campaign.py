@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from da_platform.jobs.models import Job
-from da_platform.jobs.running import run_job
+from da_platform.jobs.running import run_job, start_job
 from hits.campaigns import drafts
 from hits.models import AuditEntry, Campaign, CampaignDraft, Segment, Translation
 from tests.people import client_of
@@ -161,19 +161,43 @@ def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
     assert AuditEntry.objects.get().actor == job.started_by
 
 
-def test_if_the_job_refuses_the_files_the_same_page_says_why(client, monkeypatch):
+def test_if_the_job_refuses_the_files_the_same_page_says_why_and_mends_them(client, monkeypatch):
     monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
     files = {
-        "references": text_file("r.txt", "one", "two"),
-        "systems": [text_file("A.txt", "eins", "")],
+        "references": text_file("r.txt", *[f"one {number}" for number in range(27)]),
+        # More problems of one kind than are listed, before one of another.
+        "systems": [text_file("A.txt", *["eins\x7f"] * 25, "zwei", "")],
     }
     send_all(client, files)
     url = step("check")
     client.post(url)
     run_job(Job.objects.get().pk)
     page = client.get(url).content.decode()
-    assert "systems/A.txt, line 2" in page and "Import campaign" in page
-    assert not Campaign.objects.exists()
+    assert "systems/A.txt</td>" in page and "Showing the first 20 of 26." in page
+    assert "--clean" not in page and "<pre>" not in page
+    assert "empty translations (1)" in page and "repair_allow_empty_translations" in page
+    job_page = client.get(reverse("job", args=[Job.objects.get().code])).content.decode()
+    assert url in job_page and "… and 6 more" in job_page
+    choices = {"clean": "on", "allow_empty_translations": "on"}
+    assert client.post(step("mend"), choices).url == url
+    run_job(Job.objects.latest("pk").pk)
+    assert client.get(url).url == reverse(
+        "campaign_overview", args=[Campaign.objects.get(import_report__n_mends=25).code]
+    )
+
+
+def test_a_refused_import_without_a_draft_is_mended_on_its_own_page(client, tmp_path):
+    table = tmp_path / "table.tsv"
+    rows = ["segment\tsystem\treference\ttranslation\tscore", "1\tA\tone\teins\x7f\t0.5"]
+    table.write_bytes(b"\xef\xbb\xbf" + "\n".join([*rows, ""]).encode())
+    arguments = BASICS | {"path": str(table)}
+    job = run_job(start_job(kind="import_campaign", arguments=arguments).pk)
+    page = client.get(reverse("job", args=[job.code])).content.decode()
+    assert "Columns to ignore: score" in page and "Clean the texts" in page
+    client.post(reverse("mend_job", args=[job.code]), {"fix": ["0", "1"]})
+    again = run_job(Job.objects.latest("pk").pk)
+    assert again.state == "done", again.error
+    assert again.arguments == arguments | {"clean": True, "ignore_columns": ["score"]}
 
 
 def test_a_draft_belongs_to_the_person_who_started_it(client):

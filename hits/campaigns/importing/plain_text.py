@@ -17,6 +17,7 @@ from da_platform.files.reading import (
 )
 from da_platform.files.texts import fault_in_name
 
+from .languages import of_the_language, of_the_pair
 from .records import (
     NEEDS_REFERENCES,
     NO_TEXT,
@@ -84,6 +85,8 @@ def find_layout(folder: CampaignFolder, options: ReadingOptions, problems: Probl
             layout.ids = path
         else:
             problems.add(folder.shown(path), None, "does not belong in a campaign folder")
+    sources = _of_the_languages(sources, options.source_language, options)
+    references = _of_the_languages(references, options.target_language, options)
     layout.sources = _only(sources, "source", folder, problems)
     layout.second_references = _only(second_references, "second reference", folder, problems)
     names = [_reference_name(path) for path in references]
@@ -97,6 +100,14 @@ def _only(files: list[Path], what: str, folder: CampaignFolder, problems: Proble
         listed = ", ".join(folder.shown(path) for path in files)
         problems.add(folder.shown(folder.path), None, f"has several {what} files: {listed}")
     return files[0] if files else None
+
+
+def _of_the_languages(files: list[Path], language: str, options: ReadingOptions) -> list[Path]:
+    """Of the files of several language pairs, keep those of the campaign's."""
+    files = of_the_language(files, language)
+    if len(files) == 1:
+        return files
+    return of_the_pair(files, options.source_language, options.target_language)
 
 
 def _files_of(path: Path) -> list[Path]:

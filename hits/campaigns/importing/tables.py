@@ -41,8 +41,6 @@ _NAME_COLUMNS = ("segment", "system", "document")
 # Other names of columns.
 ALIASES = {"paraphrase": "second_reference"}
 
-IGNORED_IF_NAMED = Fix("ignore_columns", (), "unknown columns")
-
 # The line a row begins on, and its cells by column.
 Row = tuple[int, dict[str, str]]
 
@@ -138,7 +136,7 @@ def _check_columns(
             continue
         if name not in COLUMNS:
             reason = f"column {name!r} is unknown; use {', '.join(COLUMNS)}, or have it ignored"
-            problems.add(file, line, reason, IGNORED_IF_NAMED)
+            problems.add(file, line, reason, Fix("ignore_columns", (name,), "unknown columns"))
         elif count > 1:
             problems.add(file, line, f"column {name!r} appears {count} times")
     # A picture, a sound or a video can do without a transcript.

@@ -12,7 +12,7 @@ from da_platform.files.problems import Problems
 from da_platform.files.reading import CampaignFolder, files_in, read_lines
 from da_platform.files.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, fault_in_name
 
-from .languages import agree
+from .languages import agree, of_the_pair
 from .plain_text import (
     by_name,
     choose_reference,
@@ -97,13 +97,15 @@ class _Reader:
             return self.draft
         if second is not None:
             self.draft.notes.append(second_reference_note(second))
-        source_texts = self._texts(sources.path, "the source") if sources else None
+        source_texts = self._texts(sources, "the source") if sources else None
         reference_texts = self._texts(references[chosen], "the reference") if chosen else None
         second_texts = self._texts(references[second], "the second reference") if second else None
         segments = self._add_segments(source_texts, reference_texts, second_texts)
         for name, path in systems.items():
             self._add_outputs(name, path, segments)
-        self.draft.report_missing_outputs(self.name, self.options, self.problems)
+        if all(fix.option != "encoding" for fix in self.problems.fixes):
+            # A line that cannot be read is not a missing translation.
+            self.draft.report_missing_outputs(self.name, self.options, self.problems)
         return self.draft
 
     # Finding the files ----------------------------------------------------------------------
@@ -154,22 +156,19 @@ class _Reader:
             stated = suffix if re.fullmatch("[a-z]{2,3}", suffix) else ""
         return agree(stated, source if file.kind == "src" else target)
 
-    def _only(self, files: list[_SetFile], what: str) -> _SetFile | None:
-        files = self._of_the_pair(files)
-        if len(files) > 1:
-            listed = ", ".join(self.folder.shown(file.path) for file in files)
+    def _only(self, files: list[_SetFile], what: str) -> Path | None:
+        paths = self._of_the_pair(files)
+        if len(paths) > 1:
+            listed = ", ".join(self.folder.shown(path) for path in paths)
             self.problems.add(self.name, None, f"has several files of {what}: {listed}")
-        return files[0] if files else None
+        return paths[0] if paths else None
 
-    def _of_the_pair(self, files: list[_SetFile]) -> list[_SetFile]:
-        """Of several files, prefer those whose name has both languages: newstest2014-deen-src.de.sgm."""
+    def _of_the_pair(self, files: list[_SetFile]) -> list[Path]:
         source, target = self.options.source_language, self.options.target_language
-        codes = (source + target, target + source, f"{source}-{target}", f"{target}-{source}")
-        named = [file for file in files if any(code in file.path.name for code in codes)]
-        return named or files
+        return of_the_pair([file.path for file in files], source, target)
 
     def _named(self, files: list[_SetFile], what: str) -> dict[str, Path]:
-        paths = [file.path for file in self._of_the_pair(files)]
+        paths = self._of_the_pair(files)
         names = without_common_parts([path.stem for path in paths]) if paths else []
         return by_name(self.folder, what, names, paths, self.problems)
 
