@@ -7,15 +7,13 @@ from django.urls import reverse
 
 from da_platform.jobs.kinds import Outcome
 from da_platform.jobs.models import Job
+from da_platform.wording import counted
 
+from .exporting.offered import DOWNLOAD_FORMATS, DOWNLOADS
 from .scores.fixes import listed
 from .stats.thresholds import ALPHA
 
 Result = dict[str, Any]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _page(label: str, name: str, job: Job, query: str = "") -> tuple[str, str]:
@@ -25,8 +23,8 @@ def _page(label: str, name: str, job: Job, query: str = "") -> tuple[str, str]:
 
 def gold_built(job: Job, result: Result) -> Outcome:
     sentence = (
-        f"Gold {result['run']} has scores of {_count(result['n_scored'], 'translation')}, from "
-        f"{_count(result['n_ratings'], 'rating')}."
+        f"Gold {result['run']} has scores of {counted(result['n_scored'], 'translation')}, from "
+        f"{counted(result['n_ratings'], 'rating')}."
     )
     if result["n_incomplete"]:
         sentence += f" {result['n_incomplete']:,} have too few trusted ratings for one."
@@ -36,16 +34,16 @@ def gold_built(job: Job, result: Result) -> Outcome:
 
 def look_taken(job: Job, result: Result) -> Outcome:
     if n_translations := result.get("n_translations"):
-        going_on = _count(result["n_wide"], "translation")
-        found = f"{result['n_wide']:,} of {_count(n_translations, 'score')} still too uncertain"
+        going_on = counted(result["n_wide"], "translation")
+        found = f"{result['n_wide']:,} of {counted(n_translations, 'score')} still too uncertain"
     else:
-        going_on = _count(len(result["open_systems"]), "system")
+        going_on = counted(len(result["open_systems"]), "system")
         n_decided = result["n_pairs"] - result["n_undecided"]
-        found = f"{n_decided:,} of {_count(result['n_pairs'], 'pair')} decided"
+        found = f"{n_decided:,} of {counted(result['n_pairs'], 'pair')} decided"
     follows = (
         "This was the last look: no more places are offered."
         if result["is_last"]
-        else f"{going_on} go on, in {_count(result['n_hits'], 'more HIT')}."
+        else f"{going_on} go on, in {counted(result['n_hits'], 'more HIT')}."
     )
     sentence = f"Look {result['look']}: {found}. {follows}"
     return Outcome(sentence, (_page("View the looks", "campaign_looks", job),))
@@ -55,8 +53,8 @@ def agreement_measured(job: Job, result: Result) -> Outcome:
     between, within = result["between"], result["within"]
     sentence = (
         f"Different workers agree with r = {_shown(between['pearson'])} over "
-        f"{_count(between['n_pairs'], 'pair')} of ratings; the same worker, on repeats, with r = "
-        f"{_shown(within['pearson'])} over {_count(within['n_pairs'], 'pair')}."
+        f"{counted(between['n_pairs'], 'pair')} of ratings; the same worker, on repeats, with r = "
+        f"{_shown(within['pearson'])} over {counted(within['n_pairs'], 'pair')}."
     )
     return Outcome(sentence, (_page("View results", "campaign_results", job),))
 
@@ -71,7 +69,7 @@ def presentation_measured(job: Job, result: Result) -> Outcome:
     if context := result["context"]:
         n_different = sum(p is not None and p < ALPHA for p in context["adjusted"])
         sentences.append(
-            f"Against {context['against']}: {n_different} of {_count(len(context['systems']), 'system')} differ."
+            f"Against {context['against']}: {n_different} of {counted(len(context['systems']), 'system')} differ."
         )
     return Outcome(" ".join(sentences), (_page("View effects", "presentation_effects", job),))
 
@@ -79,11 +77,12 @@ def presentation_measured(job: Job, result: Result) -> Outcome:
 def systems_ranked(job: Job, result: Result) -> Outcome:
     systems = result["systems"]
     if not systems:
-        return Outcome("No system has a score yet, so there is nothing to rank.")
+        sentence = "No system has a score yet, so there is nothing to rank."
+        return Outcome(sentence, (_page("View the results", "campaign_results", job),))
     n_clusters = max(row["cluster"] for row in systems)
     first = [row["system"] for row in systems if row["cluster"] == 1]
     sentence = (
-        f"{_count(len(systems), 'system')} in {_count(n_clusters, 'cluster')}. "
+        f"{counted(len(systems), 'system')} in {counted(n_clusters, 'cluster')}. "
         f"First: {listed(first)}."
     )
     return Outcome(sentence, (_page("View the ranking", "campaign_results", job),))
@@ -92,8 +91,8 @@ def systems_ranked(job: Job, result: Result) -> Outcome:
 def judgements_ranked(job: Job, result: Result) -> Outcome:
     n_clusters = max(row["cluster"] for row in result["systems"])
     sentence = (
-        f"{_count(len(result['systems']), 'system')} in {_count(n_clusters, 'cluster')}, from "
-        f"{_count(result['n_judgements'], 'judgement')}. First: {result['systems'][0]['system']}."
+        f"{counted(len(result['systems']), 'system')} in {counted(n_clusters, 'cluster')}, from "
+        f"{counted(result['n_judgements'], 'judgement')}. First: {result['systems'][0]['system']}."
     )
     return Outcome(sentence, (_page("View the ranking", "campaign_ranking", job),))
 
@@ -146,11 +145,25 @@ def targeted_computed(job: Job, result: Result) -> Outcome:
 
 
 def exported(job: Job, result: Result) -> Outcome:
-    return Outcome(f"Wrote {_count(result['n_rows'], 'row')} to {result['path']}.")
+    """The server's file has no page, so the table itself can be downloaded, as the results page offers it."""
+    asked = job.arguments
+    kind, format = asked["kind"], asked["format"]
+    sentence = (
+        f"Wrote {counted(result['n_rows'], 'row')} to the file {result['path']} on the server."
+    )
+    results = _page("View results and exports", "campaign_results", job)
+    if kind not in DOWNLOADS or format not in DOWNLOAD_FORMATS:
+        return Outcome(sentence, (results,))
+    if asked.get("real_ids") or asked.get("history"):
+        sentence += " The download has pseudonyms and the latest evidence only."
+    assert job.campaign is not None
+    address = reverse("result_export", args=[job.campaign.code, kind, format])
+    run = f"?run={asked['run']}" if asked.get("run") else ""
+    return Outcome(sentence, ((f"Download {DOWNLOADS[kind].lower()}", address + run), results))
 
 
 def examples_made(job: Job, result: Result) -> Outcome:
-    sentence = f"{_count(len(result['campaigns']), 'example campaign')} can now be explored."
+    sentence = f"{counted(len(result['campaigns']), 'example campaign')} can now be explored."
     return Outcome(sentence, (("View campaigns", reverse("home")),))
 
 

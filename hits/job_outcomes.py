@@ -7,12 +7,11 @@ from django.urls import reverse
 
 from da_platform.jobs.kinds import Outcome
 from da_platform.jobs.models import Job
+from da_platform.wording import counted
 
 Result = dict[str, Any]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+# Of jobs that are about all campaigns.
+ALL_CAMPAIGNS = ("View campaigns", "/")
 
 
 def _page(label: str, name: str, job: Job) -> tuple[str, str]:
@@ -21,16 +20,16 @@ def _page(label: str, name: str, job: Job) -> tuple[str, str]:
 
 
 def evidence_weighed(job: Job, result: Result) -> Outcome:
-    sentence = f"Computed the evidence of {_count(result['n_weighed'], 'assignment')}."
+    sentence = f"Computed the evidence of {counted(result['n_weighed'], 'assignment')}."
     if result["n_failed"]:
         sentence += f" {result['n_failed']:,} could not be computed; the server's log says why."
-    links = (_page("View workers", "campaign_workers", job),) if job.campaign else ()
-    return Outcome(sentence, links)
+    link = _page("View workers", "campaign_workers", job) if job.campaign else ALL_CAMPAIGNS
+    return Outcome(sentence, (link,))
 
 
 def workers_recomputed(job: Job, result: Result) -> Outcome:
     sentence = (
-        f"Of {_count(result['n_workers'], 'worker')}, the evidence of {result['n_evidence_changed']:,} "
+        f"Of {counted(result['n_workers'], 'worker')}, the evidence of {result['n_evidence_changed']:,} "
         f"and the trust in {result['n_trust_changed']:,} changed."
     )
     if result["n_failed"]:
@@ -39,34 +38,35 @@ def workers_recomputed(job: Job, result: Result) -> Outcome:
 
 
 def expired_released(job: Job, result: Result) -> Outcome:
-    return Outcome(f"Released {_count(result['n_released'], 'expired assignment')}.")
+    sentence = f"Released {counted(result['n_released'], 'expired assignment')}."
+    return Outcome(sentence, (ALL_CAMPAIGNS,))
 
 
 def submissions_synced(job: Job, result: Result) -> Outcome:
-    sentence = f"{_count(result['n_changed'], 'submission')} changed."
+    sentence = f"{counted(result['n_changed'], 'submission')} changed."
     return Outcome(sentence, (_page("View recruiting", "campaign_recruiting", job),))
 
 
 def places_raised(job: Job, result: Result) -> Outcome:
-    sentence = f"The study now has {_count(result['n_places'], 'place')}."
+    sentence = f"The study now has {counted(result['n_places'], 'place')}."
     return Outcome(sentence, (_page("View recruiting", "campaign_recruiting", job),))
 
 
 def hits_built(job: Job, result: Result) -> Outcome:
-    sentence = f"The campaign has {_count(result['n_hits'], 'HIT')}"
+    sentence = f"The campaign has {counted(result['n_hits'], 'HIT')}"
     if "n_items" in result:
         sentence += (
-            f" with {_count(result['n_items'], 'item')}, made from "
-            f"{_count(result['n_translations'], 'translation')}"
+            f" with {counted(result['n_items'], 'item')}, made from "
+            f"{counted(result['n_translations'], 'translation')}"
         )
     return Outcome(f"{sentence}.", (_page("Check and open it", "campaign_overview", job),))
 
 
 def round_added(job: Job, result: Result) -> Outcome:
-    undecided = f"{_count(result['n_undecided'], 'pair')} of systems cannot be told apart yet."
+    undecided = f"{counted(result['n_undecided'], 'pair')} of systems cannot be told apart yet."
     if result["n_hits"]:
         sentence = (
-            f"Added {_count(result['n_hits'], 'HIT')} for {_count(result['n_pairs'], 'pair')} of systems "
+            f"Added {counted(result['n_hits'], 'HIT')} for {counted(result['n_pairs'], 'pair')} of systems "
             f"that lacked judgements. {undecided}"
         )
     else:
@@ -78,8 +78,8 @@ def campaign_imported(job: Job, result: Result) -> Outcome:
     sentence = f"Imported {result['name']}"
     if "n_systems" in result:
         sentence += (
-            f": {_count(result['n_systems'], 'system')}, {_count(result['n_segments'], 'segment')}, "
-            f"{_count(result['n_outputs'], 'output')}"
+            f": {counted(result['n_systems'], 'system')}, {counted(result['n_segments'], 'segment')}, "
+            f"{counted(result['n_outputs'], 'output')}"
         )
     address = reverse("campaign_overview", args=[UUID(result["campaign"])])
     return Outcome(f"{sentence}.", (("View campaign", address),))

@@ -21,6 +21,7 @@ from hits.api.jobs import JobOut
 from hits.people.access import Level, campaign_for, has_level, user_of
 
 from ..downloads import EXPORT_TYPES, exported
+from ..exporting.offered import OF_A_RUN
 from ..exporting.service import KIND_OF_FORMAT, KINDS, TABLE_FORMATS
 from ..gold.all_segments import find_helper
 from ..gold.documents import document_rows
@@ -32,8 +33,6 @@ from ..stats.systems import Test
 EXPORTED = (*TABLE_FORMATS, *KIND_OF_FORMAT)
 
 router = Router(tags=["Gold"])
-
-GOLD_EXPORTS = ("segments", "documents", "systems", "weights")
 
 
 class GoldRunOut(Schema):
@@ -276,5 +275,5 @@ def download_export(
     `wmt-qe` and `wmt-ape` are for post-editions: an archive of text files with one line for each.
     """
     campaign = campaign_for(request.user, code, Level.RESEARCHER)
-    options = {"run": get_gold(request, code, run)} if run and kind in GOLD_EXPORTS else {}
+    options = {"run": get_gold(request, code, run)} if run and kind in OF_A_RUN else {}
     return exported(kind=kind, campaign=campaign, format=format, actor=user_of(request), **options)

@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 
 from da_platform.plots.rendering import Picture
+from da_platform.wording import counted
 from hits.languages import name_of
 from hits.models import Assignment, AssignmentQuerySet, Campaign, Look, Participation
 from hits.questionnaires.counting import ReplyCounts, count_answers
@@ -200,14 +201,14 @@ def _collecting(report: CampaignReport) -> str:
     drawn = ""
     if campaign.sample_size is not None:
         drawn = (
-            f" A sample of {_count(campaign.sample_size, 'translation')} was rated, drawn "
+            f" A sample of {counted(campaign.sample_size, 'translation')} was rated, drawn "
             f"{campaign.get_sample_choice_display()[:1].lower()}{campaign.get_sample_choice_display()[1:]}."
         )
     return (
         f"Translations from {languages} were rated by direct assessment: {_showing(campaign)}, on a scale "
-        f"from 0 to 100, for {criterion}. {_count(people.n_recruited, 'worker')} agreed to take part, and "
+        f"from 0 to 100, for {criterion}. {counted(people.n_recruited, 'worker')} agreed to take part, and "
         f"{people.n_finished:,} of them submitted at least one HIT. They submitted "
-        f"{_count(work.n_assignments, 'assignment')}{when} with {_count(work.n_ratings, 'rating')} "
+        f"{counted(work.n_assignments, 'assignment')}{when} with {counted(work.n_ratings, 'rating')} "
         "in total, including degraded and repeated items. HITs were built with seed "
         f"{campaign.seed}.{drawn}"
     )
@@ -263,21 +264,21 @@ def _trusting(report: CampaignReport) -> str:
         f"{_RULES[Campaign.TrustRule(report.campaign.trust_rule)]}{_held(report.work)} The same "
         f"test over the latest {WINDOW_HITS} HITs monitored drift: "
         f"{_DRIFTS[Campaign.Drift(report.campaign.drift)]} "
-        f"By {report.at:%d %B %Y} {_count(people.n_passed, 'worker')}{share} passed, "
+        f"By {report.at:%d %B %Y} {counted(people.n_passed, 'worker')}{share} passed, "
         f"{people.n_unreliable:,} did not, and {people.n_unproven:,} were unproven."
     )
     if people.n_excluded or people.n_reinstated:
         text += f" Manually, {people.n_excluded:,} were excluded and {people.n_reinstated:,} reinstated."
     return text + (
         f" Gold {run.number}, of {run.created_at:%d %B %Y}, is based on the ratings of "
-        f"{run.n_workers_trusted:,} of the {_count(run.n_workers, 'worker')}."
+        f"{run.n_workers_trusted:,} of the {counted(run.n_workers, 'worker')}."
     )
 
 
 def _held(work: Work) -> str:
     if not work.n_not_counted:
         return ""
-    return f" {_count(work.n_not_counted, 'such HIT')} did not count."
+    return f" {counted(work.n_not_counted, 'such HIT')} did not count."
 
 
 def _scoring(report: CampaignReport) -> str:
@@ -370,8 +371,8 @@ def stopping(campaign: Campaign) -> list[str]:
     found = f": {'; '.join(decided)}" if decided else ""
     return [
         f"{text} Look {latest.number}, {'the last,' if latest.is_last else 'not yet the last,'} at "
-        f"{latest.share:.0%} of the plan, saw {_count(latest.result['n_assignments'], 'assignment')} and decided "
-        f"{latest.n_decided:,} of {_count(latest.result['n_pairs'], 'pair')}{found}. These p-values hold for all pairs "
+        f"{latest.share:.0%} of the plan, saw {counted(latest.result['n_assignments'], 'assignment')} and decided "
+        f"{latest.n_decided:,} of {counted(latest.result['n_pairs'], 'pair')}{found}. These p-values hold for all pairs "
         "and looks; those of the table above assume a single look, and differences decided early "
         "are somewhat too large."
     ]
@@ -387,7 +388,7 @@ def _rated_again(campaign: Campaign, latest: Look | None) -> str:
         return f"{text} No look has been taken yet."
     return (
         f"{text} At look {latest.number}, {latest.n_wide:,} of "
-        f"{_count(latest.result['n_translations'], 'score')} were less certain than that."
+        f"{counted(latest.result['n_translations'], 'score')} were less certain than that."
     )
 
 
@@ -404,10 +405,10 @@ def _agreeing(report: CampaignReport) -> list[str]:
     text = (
         f"As measured on {report.agreement_at:%d %B %Y}, two workers' single ratings of the same "
         f"translation correlate at r = "
-        f"{between['pearson']:.2f} ({_count(between['n_pairs'], 'pair')})"
+        f"{between['pearson']:.2f} ({counted(between['n_pairs'], 'pair')})"
     )
     if within["pearson"] is not None:
-        text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({_count(within['n_pairs'], 'pair')})"
+        text += f", a worker's two ratings of it at r = {within['pearson']:.2f} ({counted(within['n_pairs'], 'pair')})"
     return [f"{text}.", *enough_ratings(report.agreement)]
 
 
@@ -423,7 +424,7 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
     spread = (
         f"{depth['least']:,} to {depth['most']:,} trusted ratings, {depth['mean']:.1f} on average"
         if depth["least"] < depth["most"]
-        else _count(depth["most"], "trusted rating") + " each"
+        else counted(depth["most"], "trusted rating") + " each"
     )
     sentences = [f"Translations have {spread}."]
     measured = [(n, r) for n, r in zip(curve["sizes"], curve["r"], strict=True) if r is not None]
@@ -436,7 +437,7 @@ def enough_ratings(agreement: dict[str, Any]) -> list[str]:
     sentences += worth_of_one(agreement.get("value"))
     if repeats["n_workers"]:
         sentences.append(
-            f"Of the {_count(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
+            f"Of the {counted(repeats['n_workers'], 'trusted worker')} with at least {MINIMUM_PAIRS} "
             f"repeats, {repeats['n_differ']:,} scored them significantly differently from the originals "
             f"(two-sided paired t-test, p < {RELIABLE_P:g}); {RELIABLE_P:.0%} would by chance."
         )
@@ -503,10 +504,6 @@ def reliable_ranking(reliability: dict[str, Any]) -> str:
     if segments["r"] is not None:
         text += f", for segment scores {segments['full']:.2f}"
     return f"{text} (Spearman-Brown)."
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 # The PDF --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
 from da_platform.plots.rendering import Picture
+from da_platform.wording import counted
 from hits.languages import name_of
 from hits.models import Assignment, Campaign, Participation
 
@@ -98,7 +99,7 @@ def _work(campaign: Campaign) -> str:
         last=Max("submitted_at"),
     )
     when = f" between {work['first']:%d %B %Y} and {work['last']:%d %B %Y}" if work["n"] else ""
-    return f"{_count(work['people'], 'worker')} submitted {_count(work['n'], 'HIT')}{when}."
+    return f"{counted(work['people'], 'worker')} submitted {counted(work['n'], 'HIT')}{when}."
 
 
 def _trusting(campaign: Campaign) -> str:
@@ -120,7 +121,7 @@ def _trusting(campaign: Campaign) -> str:
         "One screen in three repeated another, in another order and with one output degraded. A judge was considered "
         "reliable if they ranked degraded outputs last, alone, more often than by chance (exact test over all of "
         f"the judge's screens, p < {RELIABLE_P:g}), and unreliable if p > {AGAINST_P:g} after {FEWEST_AGAINST} "
-        f"screens or if {ENOUGH_DEGRADED} screens were not enough. {_count(people['passed'], 'judge')} passed, "
+        f"screens or if {ENOUGH_DEGRADED} screens were not enough. {counted(people['passed'], 'judge')} passed, "
         f"{people['failed']:,} did not, and {people['unproven']:,} were unproven."
     )
 
@@ -131,7 +132,7 @@ def _scoring(facts: Facts) -> str:
         "Systems were scored by TrueSkill with the parameters of WMT15; the score is the mean over independent runs (see "
         "the signature). Rank ranges leave out the best and worst 2.5% of the runs. A cluster ends below a system whose worst "
         "rank is better than the best of everyone below; there are "
-        f"{_count(n_clusters, 'cluster')} of {_count(len(facts['systems']), 'system')}. Pairs of systems were also "
+        f"{counted(n_clusters, 'cluster')} of {counted(len(facts['systems']), 'system')}. Pairs of systems were also "
         "compared by a two-sided sign test without ties."
     )
 
@@ -145,7 +146,7 @@ def _agreeing(facts: Facts) -> str:
             )
             sentences.append(
                 f"{who} agree with kappa = {row['kappa']:.3f} ({row['word']}, as in Landis and Koch) over "
-                f"{_count(row['n_comparable'], 'comparison')} of the same two outputs."
+                f"{counted(row['n_comparable'], 'comparison')} of the same two outputs."
             )
     return " ".join(sentences)
 
@@ -160,12 +161,8 @@ def _measuring(facts: Facts) -> str:
     )
     if metrics["segments"]:
         best = metrics["segments"][0]
-        text += f" The highest of {_count(len(metrics['segments']), 'metric')} is {number(best['tau']).text} ({best['metric']})."
+        text += f" The highest of {counted(len(metrics['segments']), 'metric')} is {number(best['tau']).text} ({best['metric']})."
     return text
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 # The PDF --------------------------------------------------------------------------------------

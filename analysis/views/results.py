@@ -26,7 +26,8 @@ from hits.task_kinds import kind_of
 
 from ..downloads import exported
 from ..exporting import ExportRefused
-from ..exporting.service import KIND_OF_FORMAT, TABLE_FORMATS
+from ..exporting.offered import DOWNLOAD_FORMATS, DOWNLOADS, OF_A_RUN
+from ..exporting.service import TABLE_FORMATS
 from ..gold import documents
 from ..gold.all_segments import HelperRefused, find_helper, helpers_of
 from ..gold.named_workers import MOST_WORKERS, WorkersRefused, pseudonyms_of
@@ -44,24 +45,6 @@ from ..gold.results import (
 )
 from ..models import GoldRun
 
-EXPORTS = {
-    "segments": "Segment scores",
-    "documents": "Document scores",
-    "systems": "System ranking",
-    "ratings": "Ratings",
-    "document-ratings": "Scores of whole documents",
-    "post-editions": "Post-editions",
-    "evidence": "Worker evidence",
-    "signals": "Input signals",
-    "reports": "Reported texts",
-    "answers": "Answers about themselves",
-    "likeness": "Likeness to metrics",
-    "looks": "Looks at pairs of systems",
-    "weights": "Weights of workers",
-    "metrics": "Metric scores of segments",
-    "system-metrics": "Metric scores of systems",
-}
-RUN_EXPORTS = ("segments", "documents", "systems", "weights")
 SEGMENTS_PER_PAGE = 50
 # The headers of the sortable columns.
 SEGMENT_COLUMNS = {
@@ -180,7 +163,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "table_formats": TABLE_FORMATS,
         "export_kinds": [
             (kind, label)
-            for kind, label in EXPORTS.items()
+            for kind, label in DOWNLOADS.items()
             if (kind != "weights" or (run and run.method == GoldRun.Method.WEIGHTED))
             and (kind != "documents" or knows_documents)
             and (kind != "document-ratings" or campaign.scores_documents)
@@ -324,10 +307,10 @@ def picture(request: HttpRequest, campaign: Campaign, name: str, fmt: str) -> Ht
 @for_campaign_researchers
 def download(request: HttpRequest, campaign: Campaign, kind: str, fmt: str) -> HttpResponseBase:
     """Return a table of the campaign as a file, with pseudonyms for workers."""
-    if kind not in EXPORTS or fmt not in (*TABLE_FORMATS, *KIND_OF_FORMAT):
+    if kind not in DOWNLOADS or fmt not in DOWNLOAD_FORMATS:
         raise Http404("Export not found.")
     run = run_of(campaign, request.GET.get("run"))
-    options = {"run": run} if run and kind in RUN_EXPORTS else {}
+    options = {"run": run} if run and kind in OF_A_RUN else {}
     try:
         return exported(kind=kind, campaign=campaign, format=fmt, **options)
     except ExportRefused as refusal:

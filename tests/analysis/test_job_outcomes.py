@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 from django.test import Client
-from django.urls import reverse
+from django.urls import resolve, reverse
 
 from analysis.evaluation.uploading import store_uploaded_scores
 from analysis.models import Evaluation, ScoreCollection
@@ -50,7 +50,10 @@ RESULTS: dict[str, tuple[dict[str, Any], str]] = {
     "run_experiment": ({"experiment": CODE, "findings": ["A wins.", "B loses."]}, "A wins."),
     "compute_metrics": ({"metrics": [{"name": "BLEU", "level": "segment"}]}, "Scores of BLEU"),
     "compute_targeted": ({"stored": ["HTER", "PET"]}, "Scores of HTER"),
-    "export": ({"n_rows": 2, "path": "/tmp/x.csv"}, "Wrote 2 rows to /tmp/x.csv."),
+    "export": (
+        {"n_rows": 2, "path": "/tmp/x.csv"},
+        "Wrote 2 rows to the file /tmp/x.csv on the server.",
+    ),
     "make_task_examples": ({"campaigns": [CODE]}, "1 example campaign"),
     "make_examples": ({"campaigns": [CODE, CODE]}, "2 example campaigns"),
     "weigh_evidence": ({"n_weighed": 3, "n_failed": 1}, "3 assignments. 1 could not"),
@@ -98,9 +101,34 @@ def test_every_kind_has_a_title_and_ends_in_a_sentence(name):
     result, sentence = RESULTS[name]
     assert kind.outcome is not None
     campaign = Campaign(name="News", currency="EUR")
-    outcome = kind.outcome(Job(campaign=campaign, arguments={"run": CODE}), result)
-    assert sentence in outcome.sentence
-    assert all(url.startswith("/") and label for label, url in outcome.links)
+    arguments = {"run": CODE, "kind": "ratings", "format": "csv"}
+    campaigns = [campaign] if kind.needs_campaign else [campaign, None]
+    for of_campaign in campaigns:
+        outcome = kind.outcome(Job(campaign=of_campaign, arguments=arguments), result)
+        assert sentence in outcome.sentence
+        assert outcome.links
+        for label, url in outcome.links:
+            assert label and resolve(url.partition("?")[0])
+
+
+def test_an_exported_table_can_be_downloaded(tmp_path):
+    campaign = make_scored_campaign()
+    arguments = {"kind": "systems", "format": "tsv", "run": 1, "path": str(tmp_path / "x.tsv")}
+    job = run_job(start_job(kind="export", campaign=campaign, arguments=arguments).pk)
+    assert job is not None and job.state == "done", job and job.error
+    client, address = (
+        client_of("researcher"),
+        reverse("result_export", args=[campaign.code, "systems", "tsv"]),
+    )
+    assert f'class="button" href="{address}?run=1">Download system ranking</a>' in page(client, job)
+    content = b"".join(client.get(f"{address}?run=1").streaming_content)
+    assert content == (tmp_path / "x.tsv").read_bytes()
+
+
+def test_an_export_that_no_page_offers_leads_to_the_results():
+    job = Job(campaign=Campaign(), arguments={"kind": "judgements", "format": "csv"})
+    outcome = product_kinds()["export"].outcome(job, {"n_rows": 2, "path": "/tmp/x.csv"})
+    assert [label for label, _ in outcome.links] == ["View results and exports"]
 
 
 def page(client: Client, job: Job) -> str:
