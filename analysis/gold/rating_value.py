@@ -50,5 +50,5 @@ def _cost_of_one(campaign: Campaign) -> str | None:
     """Return what one more trusted rating of each translation costs, with fees; None if nothing is paid."""
     if not campaign.pay_per_hit or campaign.is_archive:
         return None
-    numbers = usual_numbers(campaign, forecast_of(campaign).pass_rate) | {"ratings": 1}
-    return str(estimate(campaign, **numbers).total)
+    numbers = usual_numbers(campaign, forecast_of(campaign)) | {"ratings": 1}
+    return str(estimate(campaign, None, **numbers).total)

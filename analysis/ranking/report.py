@@ -91,15 +91,17 @@ def _collecting(campaign: Campaign, facts: Facts) -> str:
 
 
 def _work(campaign: Campaign) -> str:
-    counted = Assignment.objects.counted().filter(hit__campaign=campaign)
-    work = counted.aggregate(
+    submitted = Assignment.objects.counted().filter(hit__campaign=campaign)
+    work = submitted.aggregate(
         n=Count("pk"),
         people=Count("worker", distinct=True),
         first=Min("submitted_at"),
         last=Max("submitted_at"),
     )
     when = f" between {work['first']:%d %B %Y} and {work['last']:%d %B %Y}" if work["n"] else ""
-    return f"{counted(work['people'], 'worker')} submitted {counted(work['n'], 'HIT')}{when}."
+    return (
+        f"{counted(work['people'], 'worker')} submitted {counted(work['n'], 'assignment')}{when}."
+    )
 
 
 def _trusting(campaign: Campaign) -> str:

@@ -78,7 +78,10 @@ Percent = Annotated[Decimal, Field(ge=0, le=100, max_digits=5, decimal_places=2)
 
 
 class CampaignOut(Schema):
-    """A campaign and its progress."""
+    """A campaign and its progress.
+
+    Of `n_wanted` assignments, `n_counting` are trusted, leaving out those beyond what their HIT wants.
+    """
 
     code: UUID
     name: str
@@ -95,6 +98,8 @@ class CampaignOut(Schema):
     n_places_left: int
     n_in_progress: int
     n_submitted: int
+    n_counting: int
+    n_wanted: int
     n_ratings: int
     # Null if the counts are live; large campaigns in a list show stored counts.
     counted_at: datetime | None
@@ -114,6 +119,7 @@ class ForecastOut(Schema):
 
     at: datetime
     n_wanted: int
+    n_counting: int
     n_trusted: int
     n_unproven: int
     n_in_progress: int
@@ -133,6 +139,7 @@ class CostOut(ForecastOut):
     spending_cap: Decimal | None
     n_expected: int
     expected_cost: Decimal
+    total_cost: Decimal
     is_stopped_by_cap: bool
 
 
@@ -336,7 +343,11 @@ class EstimateIn(Input):
 
 
 class EstimateOut(Schema):
-    """The total cost with these numbers, including work that will be discarded."""
+    """The total cost with these numbers, including work that will be discarded.
+
+    Of a campaign with submitted work, that is what was `spent` on `n_so_far` assignments, and what is
+    still to come at these numbers.
+    """
 
     n_hits: int
     n_translations: int
@@ -346,6 +357,8 @@ class EstimateOut(Schema):
     pass_percent: int
     n_trusted: int
     n_assignments: int
+    n_so_far: int
+    spent: Decimal
     to_workers: Decimal
     fee: Decimal
     total: Decimal
@@ -574,5 +587,6 @@ def duplicate(request: HttpRequest, code: UUID, payload: NameIn) -> Status[Campa
 def get_estimate(request: HttpRequest, code: UUID, numbers: Query[EstimateIn]) -> Cost:
     """Estimate the cost of the whole campaign with these numbers."""
     campaign = own_campaign(request, code)
-    usual = usual_numbers(campaign, forecast_of(campaign).pass_rate)
-    return estimate(campaign, **usual | numbers.model_dump(exclude_none=True))
+    forecast = forecast_of(campaign)
+    usual = usual_numbers(campaign, forecast)
+    return estimate(campaign, forecast, **usual | numbers.model_dump(exclude_none=True))

@@ -17,12 +17,18 @@ from .importing import import_campaign
 from .importing.service import CheckSummary, check_campaign
 from .uploads import Upload, campaign_path, drop_files, keep_files
 
-# Bytes that are read while the admin waits, in about a second. Larger drafts need a job.
-READ_AT_ONCE = 3_000_000
+# Bytes that are imported while the admin waits, in about a second. Larger drafts need a job.
+IMPORTED_AT_ONCE = 3_000_000
+# Checking takes much less time than storing.
+CHECKED_AT_ONCE = 20_000_000
 
 
-def is_small(draft: CampaignDraft) -> bool:
-    return draft.n_bytes <= READ_AT_ONCE
+def is_imported_at_once(draft: CampaignDraft) -> bool:
+    return draft.n_bytes <= IMPORTED_AT_ONCE
+
+
+def is_checked_at_once(draft: CampaignDraft) -> bool:
+    return draft.n_bytes <= CHECKED_AT_ONCE
 
 
 def check_draft(draft: CampaignDraft) -> CheckSummary | None:
@@ -34,7 +40,7 @@ def begin_import(*, draft: CampaignDraft, actor: User) -> None:
     """Import a small draft at once, a large one in a job. A second click does nothing."""
     if campaign_of(draft) or _is_running(draft):
         return
-    if is_small(draft):
+    if is_imported_at_once(draft):
         with transaction.atomic():
             summary = import_campaign(**_arguments(draft))
             record("campaign created", actor=actor, campaign=summary.campaign)

@@ -18,6 +18,7 @@ from ..models import (
     System,
     Translation,
 )
+from ..rating.places import with_standing
 from ..task_facts import facts_of
 
 
@@ -42,17 +43,15 @@ class CampaignStatus:
     n_submitted: int
     n_workers: int
     n_ratings: int
+    # Trusted assignments, without those beyond what their HIT wants, and how many all HITs want.
+    n_counting: int
+    n_wanted: int
     # None if the campaign was counted just now.
     counted_at: datetime | None = None
 
     @property
-    def n_places(self) -> int:
-        """All places: free, taken and done."""
-        return self.n_places_left + self.n_in_progress + self.n_submitted
-
-    @property
-    def share_submitted(self) -> float:
-        return self.n_submitted / self.n_places if self.n_places else 0.0
+    def share_done(self) -> float:
+        return self.n_counting / self.n_wanted if self.n_wanted else 0.0
 
     @property
     def status_label(self) -> str:
@@ -87,7 +86,22 @@ def count_rows(pks: list[int]) -> dict[int, dict[str, Any]]:
     for rows in _counting_queries(pks):
         for row in rows:
             counts[row.pop("of")].update(row)
+    for row in _trusted_per_hit(pks):
+        facts = counts[row["of"]]
+        facts["n_counting"] = facts.get("n_counting", 0) + min(row["n"], row["min_ratings"])
     return counts
+
+
+def _trusted_per_hit(pks: list[int]) -> QuerySet[Any, dict[str, Any]]:
+    """Count each HIT's trusted assignments, by the rule of `expected_outcome`."""
+    submitted = Assignment.objects.submitted().filter(hit__campaign__in=pks)
+    trusted = with_standing(submitted.exclude(hold__in=Assignment.NOT_COUNTED)).filter(
+        is_trusted=True, is_discarded=False
+    )
+    rows = trusted.order_by().values(
+        "hit", of=F("hit__campaign"), min_ratings=F("hit__campaign__min_ratings")
+    )
+    return rows.annotate(n=Count("pk"))
 
 
 def _counting_queries(pks: list[int]) -> list[QuerySet[Any, dict[str, Any]]]:
@@ -144,5 +158,11 @@ def _status(campaign: Campaign, counts: dict[str, Any]) -> CampaignStatus:
         target_language=campaign.target_language,
         task=campaign.task,
         seed=campaign.seed,
-        **zeros | {"hit_size": None} | counts | {"n_ratings": n_ratings},
+        **zeros
+        | {"hit_size": None}
+        | counts
+        | {
+            "n_ratings": n_ratings,
+            "n_wanted": (counts.get("n_hits") or 0) * campaign.min_ratings,
+        },
     )

@@ -36,6 +36,8 @@ from ..task_kinds import kind_of
 
 # The pass rate to assume before anyone has been judged: about half the workers of WMT13 passed.
 ASSUMED_PASS_RATE = 0.5
+# The lowest pass rate to plan with, in percent.
+LOWEST_PASSING = 5
 # The pace is that of the last day, or of the whole campaign if it is younger.
 PACE_WINDOW = timedelta(days=1)
 
@@ -353,6 +355,15 @@ def is_affordable(campaign: Campaign) -> bool:
     return n_affordable(campaign, 1) == 1
 
 
+def still_to_collect(n_missing: int, n_promised: int, pass_percent: int) -> int:
+    """Return how many more assignments will be paid, including those that will not pass.
+
+    Some of the promised ones, unproven or in progress, will fail as well and be asked for again.
+    """
+    lacking = 100 * n_missing + (100 - pass_percent) * n_promised
+    return -(-lacking // pass_percent)
+
+
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """What a campaign has, what it lacks, and what it will probably cost to complete.
@@ -384,18 +395,37 @@ class Forecast:
     n_on_hold: int = 0
 
     @property
-    def n_expected(self) -> int:
-        """Assignments still to be submitted, including those that will not pass.
+    def pass_percent(self) -> int:
+        """The pass rate as pages show it and as costs are calculated with it."""
+        return max(LOWEST_PASSING, round(100 * self.pass_rate))
 
-        Some of the unproven work and work in progress will fail as well.
-        """
-        promised = self.n_unproven + self.n_in_progress + self.n_on_hold
-        lacking = self.n_missing + promised * (1 - self.pass_rate)
-        return round(lacking / self.pass_rate) if self.pass_rate else 0
+    @property
+    def n_undecided(self) -> int:
+        """Promised assignments that are not trusted yet."""
+        return self.n_unproven + self.n_in_progress + self.n_on_hold
+
+    @property
+    def n_so_far(self) -> int:
+        """Assignments that are paid whatever becomes of them."""
+        return self.n_trusted + self.n_undecided + self.n_stalled + self.n_discarded
+
+    @property
+    def n_counting(self) -> int:
+        """Trusted assignments, without those beyond what their HIT wanted."""
+        return self.n_trusted - self.n_surplus
+
+    @property
+    def n_expected(self) -> int:
+        return still_to_collect(self.n_missing, self.n_undecided, self.pass_percent)
 
     @property
     def expected_cost(self) -> Decimal:
         return self.n_expected * self.cost_per_hit
+
+    @property
+    def total_cost(self) -> Decimal:
+        """What workers will have got once the campaign is complete."""
+        return self.spent + self.expected_cost
 
     @property
     def is_stopped_by_cap(self) -> bool:
@@ -407,7 +437,7 @@ class Forecast:
 
     @property
     def is_complete(self) -> bool:
-        return self.n_missing + self.n_unproven + self.n_in_progress + self.n_on_hold == 0
+        return self.n_missing + self.n_undecided == 0
 
     @property
     def done_at(self) -> datetime | None:

@@ -118,9 +118,10 @@ def usual_fee() -> str:
 @register.filter
 def opening(campaign: Campaign) -> str:
     """The words on the button that opens a campaign; they say if nobody is paid, or if nothing limits the cost."""
+    verb = "Open campaign" if campaign.status == Campaign.Status.DRAFT else "Reopen campaign"
     if not Decimal(campaign.pay_per_hit):
-        return "Open campaign without pay"
-    return "Open campaign" if campaign.spending_cap is not None else "Open campaign without a cap"
+        return f"{verb} without pay"
+    return verb if campaign.spending_cap is not None else f"{verb} without a cap"
 
 
 def _links(request: HttpRequest, pages: list[tuple[str, str]], *args: Any) -> list[Link]:

@@ -17,6 +17,7 @@ from ..campaigns.samples import n_to_rate
 from ..exceptions import CannotBuildHITs, EditRefused, StatusRefused
 from ..models import Campaign
 from ..people.access import for_campaign_admins, user_of
+from .worker_context import organiser_of
 
 # Up to this many translations, HITs are built within the request (about a second); above, by a job.
 BUILT_AT_ONCE = 5_000
@@ -92,6 +93,7 @@ def settings(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "form": form,
         "copy_form": NameForm(initial={"name": f"{campaign.name} (copy)"[:100]}, auto_id="copy_%s"),
         "can_close": Campaign.Status.CLOSED in statuses,
+        "organiser": organiser_of(campaign),
         "can_open": Campaign.Status.OPEN in statuses and campaign.hits.exists(),
     }
     return render(request, "hits/campaign_settings.html", context)
@@ -141,13 +143,13 @@ def cost(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     forecast = forecast_of(campaign)
     form = CostForm(request.GET)
     form.is_valid()
-    chosen = usual_numbers(campaign, forecast.pass_rate) | form.cleaned_data
+    chosen = usual_numbers(campaign, forecast) | form.cleaned_data
     context = {
         "campaign": campaign,
         "forecast": forecast,
         "form": form if request.GET else None,
         "fields": form.fields,
         "chosen": chosen,
-        "cost": estimate(campaign, **chosen),
+        "cost": estimate(campaign, forecast, **chosen),
     }
     return render(request, "hits/campaign_cost.html", context)

@@ -31,6 +31,7 @@ from ..people.access import (
 from ..people.job_access import visible_jobs
 from ..rating.places import Forecast
 from ..recruiting.arrivals import recruitment_of
+from .worker_context import organiser_of
 
 CAMPAIGNS_PER_PAGE = 50
 HIT_STATES = {
@@ -82,10 +83,11 @@ def campaign_overview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     context = _dashboard(request, campaign)
     [context["status"]] = campaign_statuses([campaign])
     context["recruitment"] = recruitment_of(campaign)
+    context["organiser"] = organiser_of(campaign)
     if campaign.status == Campaign.Status.DRAFT:
         context["steps"] = steps_of_campaign(campaign)
-        if context["runs_it"] and context["counts"].n_hits:
-            context["cost_ahead"] = usual_estimate(campaign, context["forecast"].pass_rate)
+        if context["runs_it"]:
+            context["cost_ahead"] = usual_estimate(campaign, context["forecast"])
     if campaign.n_looks:
         context["latest_look"] = campaign.looks.concluded().order_by("-number").first()
     context["jobs"] = visible_jobs(request.user).unfinished().filter(campaign=campaign)

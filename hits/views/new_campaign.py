@@ -16,7 +16,14 @@ from hits.exceptions import ImportRefused
 
 from ..campaigns import drafts
 from ..campaigns.costs import estimate_before_import
-from ..campaigns.drafts import begin_import, campaign_of, check_draft, is_small, storable
+from ..campaigns.drafts import (
+    begin_import,
+    campaign_of,
+    check_draft,
+    is_checked_at_once,
+    is_imported_at_once,
+    storable,
+)
 from ..campaigns.forms import BasicsForm, FilesForm, RepairForm, SettingsForm, chosen_repairs
 from ..campaigns.importing.service import CheckSummary
 from ..campaigns.importing.tables import COLUMNS_IN_WORDS
@@ -78,7 +85,7 @@ def files(request: HttpRequest, code: UUID) -> HttpResponse:
                 keep_files(draft=draft, uploads=uploads)
             draft.options = form.options()
             draft.save(update_fields=["options"])
-            if is_small(draft):
+            if is_checked_at_once(draft):
                 check_draft(draft)
             return redirect("draft_settings", draft.code)
         except ImportRefused as error:
@@ -113,11 +120,12 @@ def mend_files(request: HttpRequest, code: UUID) -> HttpResponse:
     draft.options |= chosen_repairs(request.POST)
     draft.save(update_fields=["options"])
     if draft.settings:
-        if not is_small(draft):
+        if not is_imported_at_once(draft):
             begin_import(draft=draft, actor=user_of(request))
         return redirect("draft_check", draft.code)
     try:
-        check_draft(draft)
+        if is_checked_at_once(draft):
+            check_draft(draft)
     except ImportRefused as refusal:
         return _files_page(request, draft, _empty_files_form(draft), refusal)
     return redirect("draft_settings", draft.code)
@@ -147,13 +155,18 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         return redirect("draft_files" if not draft.files else "draft_settings", draft.code)
     summary: CheckSummary | None = None
     refusal: FilesRefused | None = None
+    job, is_running = None, False
     try:
         if request.method == "POST":
             begin_import(draft=draft, actor=user_of(request))
             return redirect("draft_check", draft.code)
         if campaign := campaign_of(draft):
             return _show_campaign(request, draft, campaign)
-        if is_small(draft):
+        job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
+        is_running = job is not None and job.finished_at is None
+        if job and not is_running:
+            refusal = refusal_of(job, ImportRefused)
+        if is_checked_at_once(draft) and not is_running:
             summary = check_draft(draft)
     except ImportRefused as error:
         if campaign := campaign_of(draft):
@@ -161,9 +174,6 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
             return _show_campaign(request, draft, campaign)
         refusal = error
     shown = Campaign(**draft.basics, **draft.settings)
-    job = Job.objects.filter(code=draft.job_code).first() if draft.job_code else None
-    if job and refusal is None:
-        refusal = refusal_of(job, ImportRefused)
     return _page(
         request,
         "hits/new_campaign_check.html",
@@ -177,7 +187,7 @@ def check(request: HttpRequest, code: UUID) -> HttpResponse:
         has_pay=Decimal(shown.pay_per_hit) > 0,
         cap=Decimal(shown.spending_cap or 0),
         job=job,
-        is_running=job is not None and job.finished_at is None,
+        is_running=is_running,
     )
 
 

@@ -24,6 +24,7 @@ from ..rating.places import (
     PROMISED,
     expected_outcome,
     places_wanted,
+    still_to_collect,
     with_prospects,
     with_standing,
 )
@@ -172,7 +173,7 @@ def preview_decision(
     matters = [change for change in changes if change.matters]
     opened, closed = _places(campaign, matters, at or timezone.now()) if matters else (0, 0)
     facts = forecast_of(campaign, at=at)
-    n_expected = round(opened / facts.pass_rate)
+    n_expected = still_to_collect(opened, 0, facts.pass_percent)
     n_owed = sum(_n_hits(campaign, participations, is_rejected=False).values())
     cost = n_expected * facts.cost_per_hit
     return Preview(

@@ -69,7 +69,7 @@ class TestMaking:
         assert set(Campaign.objects.get().systems.values_list("name", flat=True)) == {"a", "b"}
 
     def test_a_large_campaign_is_imported_by_a_job(self, monkeypatch):
-        monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
+        monkeypatch.setattr(drafts, "IMPORTED_AT_ONCE", 10)
         answer = caller("admin").upload("/campaigns", BASICS | lines())
         assert answer.status_code == 202 and not Campaign.objects.exists()
         job = run_job(Job.objects.get(code=answer.json()["code"]).pk)
@@ -183,5 +183,5 @@ def test_an_estimate_uses_the_campaigns_numbers_or_the_given_ones():
     assert (usual["n_assignments"], usual["total"]) == (2, "4.00")
     other = admin.get(path, passing=50, fee=10, pay=3, ratings=1).json()
     # One HIT, and half of the work passes: two assignments of 3, plus a tenth.
-    assert (other["n_assignments"], other["to_workers"], other["total"]) == (2, "6", "6.60")
+    assert (other["n_assignments"], other["to_workers"], other["total"]) == (2, "6.00", "6.60")
     assert admin.get(path, passing=0).status_code == 422

@@ -110,7 +110,7 @@ def test_campaign_status_counts_texts_hits_places_and_ratings():
         "2 systems, 14 segments, 28 different translations",
         "1 of 40 items",
         "1 submitted, 0 in progress, 0 expired, 0 returned",
-        "1 of 4 assignments submitted (25%), 3 places free",
+        "0 of 4 assignments trusted (0%), 3 places free",
         "40 by 1 workers",
     ]:
         assert line in page
@@ -132,7 +132,7 @@ def test_queries_of_campaign_status_do_not_grow_with_the_campaign(
     django_assert_num_queries, django_assert_max_num_queries
 ):
     campaign = make_hits(name="News", n_segments=42)
-    with django_assert_max_num_queries(14) as queries:
+    with django_assert_max_num_queries(15) as queries:
         run("campaign_status", "News")
     simulate_workers(campaign=campaign, crowd={Behaviour.HONEST: 2}, hits_per_worker=2, seed=1)
     with django_assert_num_queries(len(queries)):
@@ -146,7 +146,7 @@ def test_queries_of_campaign_status_do_not_grow_with_the_campaign(
 def test_simulate_workers_reports_what_was_done():
     make_hits(name="News")
     text = run("simulate_workers", "News", "--crowd", "honest=1, random=1")
-    assert text == "2 workers did 2 HITs and gave 80 ratings.\n"
+    assert text == "2 workers did 2 assignments and gave 80 ratings.\n"
     summary = run("simulate_workers", "News", "--crowd", "honest=1", "--seed", "9", "--json")
     assert json.loads(summary) == {"n_workers": 1, "n_assignments": 1, "n_ratings": 40}
 

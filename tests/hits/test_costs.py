@@ -97,3 +97,60 @@ def test_opening_asks_about_missing_pay_and_a_missing_cap(fields, question, butt
     url = reverse("campaign_overview", args=[campaign.code])
     page = client_of("admin").get(url).content.decode()
     assert question in page and f'value="open">{button}</button>' in page
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["paused", "closed"])
+@pytest.mark.parametrize(
+    ("fields", "question", "button"),
+    [
+        ({"pay_per_hit": 0}, "<strong>nothing</strong>", "Reopen campaign without pay"),
+        ({"pay_per_hit": 1}, "<strong>no spending cap</strong>", "Reopen campaign without a cap"),
+        ({"pay_per_hit": 1, "spending_cap": 5}, "", "Reopen campaign"),
+    ],
+)
+def test_opening_again_asks_the_same(status, fields, question, button):
+    campaign = make_hits(**fields)
+    Campaign.objects.update(status=status)
+    for name in ("campaign_overview", "campaign_settings"):
+        page = client_of("admin").get(reverse(name, args=[campaign.code])).content.decode()
+        assert f'value="open">{button}</button>' in page, name
+        for asked in ("<strong>nothing</strong>", "<strong>no spending cap</strong>"):
+            assert (asked in page) == (asked == question), name
+
+
+@pytest.mark.django_db
+def test_the_cost_is_shown_before_hits_are_built():
+    campaign = make_campaign(is_open=False, pay_per_hit=1, min_ratings=10)
+    Campaign.objects.update(status="draft")
+    make_translations(campaign, n_segments=30)
+    url = reverse("campaign_overview", args=[campaign.code])
+    page = client_of("admin").get(url).content.decode()
+    assert "Next: build HITs" in page and "<strong>79.80 USD</strong>" in page
+    assert "79.80" not in client_of("researcher").get(url).content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", ["draft", "paused"])
+@pytest.mark.parametrize(
+    ("fields", "installation", "missing"),
+    [
+        ({}, {}, "who runs this or how to reach anybody"),
+        ({"run_by": "Ada"}, {}, "how to reach you"),
+        ({"contact": "ada@example.org"}, {}, "who runs this"),
+        ({"run_by": "Ada"}, {"PRIVACY_CONTACT": "ada@example.org"}, ""),
+        ({"contact": "ada@example.org"}, {"ORGANISER": "Ada"}, ""),
+    ],
+)
+def test_a_campaign_that_names_nobody_warns_before_it_opens(
+    status, fields, installation, missing, settings
+):
+    campaign = make_hits(**fields)
+    Campaign.objects.update(status=status)
+    settings.ORGANISER = settings.PRIVACY_CONTACT = ""
+    for name, value in installation.items():
+        setattr(settings, name, value)
+    url = reverse("campaign_overview", args=[campaign.code])
+    page = client_of("admin").get(url).content.decode()
+    assert (f"<strong>{missing}</strong>" in page) if missing else ("are not told" not in page)
+    assert "are not told" not in client_of("researcher").get(url).content.decode()

@@ -106,6 +106,6 @@ def test_a_campaign_is_large_by_the_assignments_it_needs(monkeypatch: pytest.Mon
 def test_the_pages_say_when_the_counts_were_made(large: Campaign):
     client = Client()
     client.force_login(make_person("superuser"))
-    assert "assignments submitted, counted " in client.get("/").content.decode()
+    assert "assignments trusted, counted " in client.get("/").content.decode()
     page = client.get(f"/campaigns/{large.code}/").content.decode()
     assert f"as of {NOW:%H:%M:%S} UTC" in page

@@ -147,7 +147,7 @@ def test_a_package_and_text_files_together_are_refused(client):
 
 
 def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
-    monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(drafts, "IMPORTED_AT_ONCE", 10)
     send_all(client, example_files())
     url = step("check")
     client.post(url)
@@ -162,7 +162,8 @@ def test_a_large_upload_is_imported_by_one_job(client, monkeypatch):
 
 
 def test_if_the_job_refuses_the_files_the_same_page_says_why_and_mends_them(client, monkeypatch):
-    monkeypatch.setattr(drafts, "READ_AT_ONCE", 10)
+    monkeypatch.setattr(drafts, "IMPORTED_AT_ONCE", 10)
+    monkeypatch.setattr(drafts, "CHECKED_AT_ONCE", 10)
     files = {
         "references": text_file("r.txt", *[f"one {number}" for number in range(27)]),
         # More problems of one kind than are listed, before one of another.

@@ -38,6 +38,7 @@ def _as_json(status: CampaignStatus, future: Forecast | None) -> str:
         facts["forecast"] = asdict(future) | {
             "n_expected": future.n_expected,
             "expected_cost": future.expected_cost,
+            "total_cost": future.total_cost,
             "done_at": future.done_at,
             "is_stopped_by_cap": future.is_stopped_by_cap,
         }
@@ -61,7 +62,7 @@ def _as_text(status: CampaignStatus, future: Forecast | None) -> str:
         ),
         (
             "Progress",
-            f"{status.n_submitted} of {status.n_places} assignments submitted ({status.share_submitted:.0%}), "
+            f"{status.n_counting} of {status.n_wanted} assignments trusted ({status.share_done:.0%}), "
             f"{status.n_places_left} places free",
         ),
         ("Ratings", f"{status.n_ratings} by {status.n_workers} workers"),
@@ -85,19 +86,20 @@ def _outlook(future: Forecast) -> list[tuple[str, str]]:
     lines = [
         (
             "Trust",
-            f"{future.n_trusted} of {future.n_wanted} wanted assignments are trusted, "
+            f"{future.n_counting} of {future.n_wanted} assignments trusted, "
             f"{future.n_unproven} unproven, {future.n_discarded} discarded",
         ),
         (
             "Missing",
             f"{future.n_missing} assignments; about {future.n_expected} more to collect "
-            f"at a pass rate of {future.pass_rate:.0%} ({measured})",
+            f"at a pass rate of {future.pass_percent}% ({measured})",
         ),
         (
             "Cost",
             f"{future.spent} {future.currency} so far, "
             f"about {future.expected_cost} {future.currency} more for workers, "
-            f"{future.expected_cost + fee_of(future.expected_cost)} with a fee of {USUAL_FEE} %",
+            f"{future.expected_cost + fee_of(future.expected_cost)} with a fee of {USUAL_FEE} %; "
+            f"in all {future.total_cost + fee_of(future.total_cost)} {future.currency} with that fee",
         ),
         ("Done", _when(future)),
     ]

@@ -64,7 +64,10 @@ class Command(CommandWithExamples):
             help=f"how many workers of each kind (default: {TaskKind.usual_crowd}, or what suits the task)",
         )
         parser.add_argument(
-            "--hits", type=whole_number, default=1, help="HITs per worker (default: 1)"
+            "--hits",
+            type=whole_number,
+            default=1,
+            help="assignments per worker, each of another HIT (default: 1)",
         )
         parser.add_argument("--seed", type=whole_number, default=1, help="default: 1")
         parser.add_argument(
@@ -107,6 +110,6 @@ class Command(CommandWithExamples):
             self.stdout.write(json.dumps(asdict(summary)))
         else:
             self.stdout.write(
-                f"{summary.n_workers} workers did {summary.n_assignments} HITs "
+                f"{summary.n_workers} workers did {summary.n_assignments} assignments "
                 f"and gave {summary.n_ratings} ratings."
             )

@@ -4,8 +4,8 @@
 // both round the same way.
 (() => {
   const form = document.getElementById("cost-form");
-  const hits = Number(form.dataset.hits);
-  const translations = Number(form.dataset.translations);
+  const { hits, translations, covered, undecided, sofar, spent } = Object.fromEntries(
+    Object.entries(form.dataset).map(([name, value]) => [name, Number(value)]));
   const money = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const whole = new Intl.NumberFormat("en");
 
@@ -18,8 +18,11 @@
   function calculate() {
     if (!form.checkValidity()) return;
     const trusted = hits * Number(form.elements.ratings.value);
-    const assignments = Math.ceil((trusted * 100) / Number(form.elements.passing.value));
-    const workers = assignments * hundredths("pay");
+    const passing = Number(form.elements.passing.value);
+    const missing = Math.max(0, trusted - covered);
+    const toCome = Math.ceil((missing * 100 + undecided * (100 - passing)) / passing);
+    const assignments = sofar + toCome;
+    const workers = Math.round(spent * 100) + toCome * hundredths("pay");
     const fees = Math.round((workers * hundredths("fee")) / 10000);
     show("trusted", whole.format(trusted));
     show("assignments", whole.format(assignments));
